@@ -1,0 +1,113 @@
+"""Writes payload.bin and the .popef files of this folder.
+
+Each file holds one poplarExecutable blob named "model". Its messages are
+written by pycapnp (the official Cap'n Proto C++ library), its data by zlib,
+gzip, zstandard and lz4, so no byte here comes from this project's own code.
+README.md beside this file says what each one holds. To make them again:
+
+    pip install pycapnp==2.2.4 zstandard==0.25.0 lz4==4.4.5
+    python make_compressed.py
+
+Another version of a compressor may write other bytes of the same meaning.
+"""
+
+import gzip
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import capnp
+import lz4.frame
+import zstandard
+
+FOLDER = Path(__file__).parent
+popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
+
+PAYLOAD = bytes((i * i >> 3) & 0xFF for i in range(100_000))
+NOT_COMPRESSED = 2**64 - 1
+
+
+def executable_blob(data, uncompressed_size):
+    info = popef.PoplarExecutable.new_message(name="model", uncompressedSize=uncompressed_size)
+    content = info.to_bytes() + data
+    # The header's length does not depend on the size it states.
+    size = len(header_bytes(0)) + len(content)
+    return header_bytes(size) + content
+
+
+def header_bytes(size):
+    return popef.BlobHeader.new_message(version="", type="poplarExecutable", size=size).to_bytes()
+
+
+def write(name, data, uncompressed_size=len(PAYLOAD)):
+    (FOLDER / f"{name}.popef").write_bytes(executable_blob(data, uncompressed_size))
+
+
+def gzip_with_name(data):
+    out = io.BytesIO()
+    with gzip.GzipFile(filename="payload.bin", mode="wb", fileobj=out, mtime=0) as file:
+        file.write(data)
+    return out.getvalue()
+
+
+def zstd(data, **options):
+    return zstandard.ZstdCompressor(level=3, **options).compress(data)
+
+
+def lz4_frame(data, linked=False, checksum=False):
+    # Blocks of 64 KiB: the payload takes two, so that linked blocks do refer
+    # to the block before.
+    return lz4.frame.compress(
+        data,
+        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_linked=linked,
+        content_checksum=checksum,
+    )
+
+
+def in_two(compress):
+    """The payload as two compressed parts, one after the other."""
+    return compress(PAYLOAD[:60_000]) + compress(PAYLOAD[60_000:])
+
+
+def poplar_container(version):
+    """A Poplar executable as docs/FORMAT.md describes it: the payload's first
+    90,000 bytes as the archive, in two LZ4 frames, the rest as the metadata,
+    in one."""
+    archive = lz4_frame(PAYLOAD[:50_000]) + lz4_frame(PAYLOAD[50_000:90_000])
+    metadata = lz4_frame(PAYLOAD[90_000:])
+    magic = f"GC_EXE_{version}".encode("ascii")
+    sizes = struct.pack("<4Q", 90_000, len(archive), 10_000, len(metadata))
+    return magic + sizes + archive + metadata
+
+
+def main():
+    (FOLDER / "payload.bin").write_bytes(PAYLOAD)
+
+    for level in (1, 6, 9):
+        write(f"zlib-{level}", zlib.compress(PAYLOAD, level))
+
+    write("gzip", gzip.compress(PAYLOAD, mtime=0))
+    write("gzip-name", gzip_with_name(PAYLOAD))
+    write("gzip-two-members", in_two(lambda part: gzip.compress(part, mtime=0)))
+
+    write("zstd", zstd(PAYLOAD))
+    write("zstd-checksum", zstd(PAYLOAD, write_checksum=True))
+    write("zstd-no-size", zstd(PAYLOAD, write_content_size=False))
+    write("zstd-two-frames", in_two(zstd))
+
+    write("lz4", lz4_frame(PAYLOAD))
+    write("lz4-checksum", lz4_frame(PAYLOAD, checksum=True))
+    write("lz4-linked", lz4_frame(PAYLOAD, linked=True))
+    write("lz4-two-frames", in_two(lz4_frame))
+
+    container = poplar_container(3)
+    write("plain-poplar", container, NOT_COMPRESSED)
+    write("plain-poplar-1", poplar_container(1), NOT_COMPRESSED)
+    write("plain-poplar-2", poplar_container(2), NOT_COMPRESSED)
+    write("zlib-poplar", zlib.compress(container), len(container))
+
+
+if __name__ == "__main__":
+    main()
