@@ -1,0 +1,274 @@
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use super::blobs::Place;
+use super::data::Data;
+use super::executable::ExecutableBlob;
+use super::tensor::{FeedBlob, TensorBlob};
+use crate::error::{Error, Problem};
+use crate::limits::Limits;
+use crate::types::{BlobType, Metadata, OpaqueInfo, Text};
+use crate::wire::{self, Head, Info, Span};
+
+/// One blob of a file: its header, its info and where its data is. Cheap to copy; no data was read.
+#[derive(Clone, Copy)]
+pub struct Blob<'a> {
+    place: Place,
+    pub(super) head: Head,
+    /// Header and info message.
+    bytes: &'a [u8],
+    data: Data<'a>,
+    path: Option<&'a Path>,
+    limits: Limits,
+}
+
+impl<'a> Blob<'a> {
+    pub(super) fn new(
+        place: Place,
+        head: Head,
+        bytes: &'a [u8],
+        data: Data<'a>,
+        path: Option<&'a Path>,
+        limits: Limits,
+    ) -> Self {
+        Blob { place, head, bytes, data, path, limits }
+    }
+
+    /// Its number in the file, counted from 0.
+    pub fn index(&self) -> usize {
+        self.place.index
+    }
+
+    /// Where it begins in the file.
+    pub fn offset(&self) -> u64 {
+        self.place.offset
+    }
+
+    /// All its bytes: header, info and data.
+    pub fn size(&self) -> u64 {
+        self.head.size
+    }
+
+    /// The version of the format that it was written for; empty in most files.
+    pub fn version(&self) -> Text<'a> {
+        self.text(self.head.version)
+    }
+
+    /// What it holds.
+    pub fn blob_type(&self) -> BlobType {
+        self.head.blob_type()
+    }
+
+    /// Its name, if it is of a type that has one: executables, tensors, feeds and opaque blobs.
+    pub fn name(&self) -> Option<Text<'a>> {
+        self.head.name().map(|name| self.text(name))
+    }
+
+    /// The bytes of the header message, as they are in the file.
+    pub fn header_bytes(&self) -> &'a [u8] {
+        self.split_head().0
+    }
+
+    /// The bytes of the info message, as they are in the file; none for an unknown type.
+    pub fn info_bytes(&self) -> &'a [u8] {
+        self.split_head().1
+    }
+
+    /// Where its data begins in the file.
+    pub fn data_offset(&self) -> u64 {
+        self.offset().saturating_add(self.head.len.into())
+    }
+
+    /// What follows header and info, to the blob's last byte. For an unknown type, what follows the header.
+    pub fn data(&self) -> Data<'a> {
+        self.data
+    }
+
+    /// The blob as what its type makes of it.
+    pub fn content(&self) -> Content<'a> {
+        match self.head.info {
+            Info::Executable { name, uncompressed_size } => {
+                Content::Executable(ExecutableBlob::new(*self, name, uncompressed_size))
+            }
+            Info::Metadata { executable } => Content::Metadata(MetadataBlob { blob: *self, executable }),
+            Info::Tensor { name, shape, data_type } => Content::Tensor(TensorBlob::new(*self, name, shape, data_type)),
+            Info::Feed { name, shape, data_type, num_tensors } => {
+                Content::Feed(FeedBlob::new(*self, name, shape, data_type, num_tensors))
+            }
+            Info::Opaque { name, executable } => Content::Opaque(OpaqueBlob { blob: *self, name, executable }),
+            Info::Unknown { .. } => Content::Unknown,
+        }
+    }
+
+    fn split_head(&self) -> (&'a [u8], &'a [u8]) {
+        let header_len = usize::try_from(self.head.header_len).unwrap_or(usize::MAX);
+        self.bytes.split_at_checked(header_len).unwrap_or_default()
+    }
+
+    pub(super) fn span(&self, span: Span) -> &'a [u8] {
+        span.of_head(self.bytes)
+    }
+
+    pub(super) fn text(&self, span: Span) -> Text<'a> {
+        Text::from(self.span(span))
+    }
+
+    /// One of the file's bytes, for errors about this blob.
+    pub(super) fn at(&self, offset: u64) -> At<'a> {
+        At { blob: self.index(), offset, path: self.path }
+    }
+
+    /// The error of a problem with this blob, at one of the file's bytes.
+    pub(super) fn error(&self, problem: Problem, offset: u64) -> Error {
+        self.at(offset).error(problem)
+    }
+
+    /// Where the info message begins in the file.
+    pub(super) fn info_offset(&self) -> u64 {
+        self.offset().saturating_add(self.head.header_len.into())
+    }
+}
+
+impl fmt::Debug for Blob<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blob")
+            .field("index", &self.index())
+            .field("offset", &self.offset())
+            .field("size", &self.size())
+            .field("version", &self.version())
+            .field("blob_type", &self.blob_type())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where in which file an error is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At<'a> {
+    blob: usize,
+    offset: u64,
+    path: Option<&'a Path>,
+}
+
+impl At<'_> {
+    pub(super) fn error(self, problem: Problem) -> Error {
+        problem.at(self.blob, self.offset).in_file(self.path)
+    }
+
+    /// So many bytes behind.
+    pub(super) fn further(self, bytes: u64) -> Self {
+        At { offset: self.offset.saturating_add(bytes), ..self }
+    }
+
+    /// The library's own error in one of `std::io`, which readers wrap them in.
+    pub(super) fn unwrap_io(self, error: io::Error) -> Error {
+        match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(source) => self.error(Problem::Io { doing: "read the data", source }),
+        }
+    }
+}
+
+/// A blob as what its type makes of it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Content<'a> {
+    /// A Poplar executable.
+    Executable(ExecutableBlob<'a>),
+    /// What is needed to run an executable.
+    Metadata(MetadataBlob<'a>),
+    /// The data of one tensor.
+    Tensor(TensorBlob<'a>),
+    /// The data of several tensors of one shape.
+    Feed(FeedBlob<'a>),
+    /// Bytes of a framework.
+    Opaque(OpaqueBlob<'a>),
+    /// A type that this version of the format does not name; see [`Blob::blob_type`] for its number.
+    Unknown,
+}
+
+impl<'a> Content<'a> {
+    pub(super) fn into_executable(self) -> Option<ExecutableBlob<'a>> {
+        if let Content::Executable(executable) = self { Some(executable) } else { None }
+    }
+
+    pub(super) fn into_metadata(self) -> Option<MetadataBlob<'a>> {
+        if let Content::Metadata(metadata) = self { Some(metadata) } else { None }
+    }
+
+    pub(super) fn into_tensor(self) -> Option<TensorBlob<'a>> {
+        if let Content::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
+    pub(super) fn into_feed(self) -> Option<FeedBlob<'a>> {
+        if let Content::Feed(feed) = self { Some(feed) } else { None }
+    }
+
+    pub(super) fn into_opaque(self) -> Option<OpaqueBlob<'a>> {
+        if let Content::Opaque(opaque) = self { Some(opaque) } else { None }
+    }
+}
+
+/// A blob that says how to load and run an executable.
+#[derive(Clone, Copy, Debug)]
+pub struct MetadataBlob<'a> {
+    blob: Blob<'a>,
+    executable: Span,
+}
+
+impl<'a> MetadataBlob<'a> {
+    /// The blob itself.
+    pub fn blob(&self) -> &Blob<'a> {
+        &self.blob
+    }
+
+    /// The name of the executable that it describes.
+    pub fn executable(&self) -> Text<'a> {
+        self.blob.text(self.executable)
+    }
+
+    /// All of it, as a value of its own.
+    ///
+    /// Fails only where a message claims more values than its length can account for: that it can be read
+    /// was checked when the file was opened.
+    pub fn read(&self) -> Result<Metadata, Error> {
+        wire::read_metadata(self.blob.info_bytes(), &self.blob.limits)
+            .map_err(|problem| self.blob.error(problem, self.blob.info_offset()))
+    }
+}
+
+/// A blob that only the framework which wrote it can read.
+#[derive(Clone, Copy, Debug)]
+pub struct OpaqueBlob<'a> {
+    blob: Blob<'a>,
+    name: Span,
+    executable: Span,
+}
+
+impl<'a> OpaqueBlob<'a> {
+    /// The blob itself.
+    pub fn blob(&self) -> &Blob<'a> {
+        &self.blob
+    }
+
+    /// Its name: usually the framework that wrote it.
+    pub fn name(&self) -> Text<'a> {
+        self.blob.text(self.name)
+    }
+
+    /// The name of the executable that it belongs to.
+    pub fn executable(&self) -> Text<'a> {
+        self.blob.text(self.executable)
+    }
+
+    /// Name and executable as a value of its own.
+    pub fn info(&self) -> OpaqueInfo {
+        OpaqueInfo { name: self.name().into_owned(), executable: self.executable().into_owned() }
+    }
+
+    /// The framework's bytes.
+    pub fn data(&self) -> Data<'a> {
+        self.blob.data()
+    }
+}

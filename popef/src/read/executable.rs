@@ -1,0 +1,162 @@
+use std::io::Read;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::blob::Blob;
+use super::data::Data;
+use super::unpack::Unpack;
+use crate::error::{Error, Problem};
+use crate::types::{ExecutableInfo, Text};
+use crate::wire::Span;
+
+/// A blob with a Poplar executable.
+#[derive(Clone, Copy, Debug)]
+pub struct ExecutableBlob<'a> {
+    blob: Blob<'a>,
+    name: Span,
+    uncompressed_size: Option<u64>,
+}
+
+impl<'a> ExecutableBlob<'a> {
+    pub(super) fn new(blob: Blob<'a>, name: Span, uncompressed_size: Option<u64>) -> Self {
+        ExecutableBlob { blob, name, uncompressed_size }
+    }
+
+    /// The blob itself.
+    pub fn blob(&self) -> &Blob<'a> {
+        &self.blob
+    }
+
+    /// The name by which metadata and opaque blobs refer to it.
+    pub fn name(&self) -> Text<'a> {
+        self.blob.text(self.name)
+    }
+
+    /// Name and uncompressed size as a value of its own.
+    pub fn info(&self) -> ExecutableInfo {
+        ExecutableInfo { name: self.name().into_owned(), uncompressed_size: self.uncompressed_size }
+    }
+
+    /// Whether the executable is compressed.
+    pub fn is_compressed(&self) -> bool {
+        self.uncompressed_size.is_some()
+    }
+
+    /// How many bytes the executable has once unpacked.
+    pub fn uncompressed_size(&self) -> u64 {
+        self.uncompressed_size.unwrap_or(self.data().len())
+    }
+
+    /// The bytes as they lie in the file, compressed or not.
+    pub fn data(&self) -> Data<'a> {
+        self.blob.data()
+    }
+
+    /// How it is compressed, by the data's first bytes; none if it is not. An error if they are of no known kind.
+    pub fn compression(&self) -> Result<Option<Compression>, Error> {
+        if !self.is_compressed() {
+            return Ok(None);
+        }
+        let mut first = [0; 4];
+        let given = self.data().first(4);
+        let len = usize::try_from(given.len()).unwrap_or(usize::MAX);
+        given.read_at(0, first.get_mut(..len).unwrap_or_default())?;
+        let compression = Compression::of(&first);
+        let unknown = || self.blob.error(Problem::UnknownCompression { first }, self.blob.data_offset());
+        compression.ok_or_else(unknown).map(Some)
+    }
+
+    /// A reader of the executable's own bytes, unpacked if they are compressed.
+    ///
+    /// It never gives more bytes than [`uncompressed_size`](Self::uncompressed_size); data that unpacks to more or
+    /// to fewer ends in an error.
+    ///
+    /// ```
+    /// let file = popef::File::open("../testdata/interop/compressed-zlib.popef")?;
+    /// let executable = file.executable("z").expect("the file has one");
+    /// let bytes = std::io::copy(&mut executable.unpack()?, &mut std::io::sink())?;
+    /// assert_eq!(bytes, executable.uncompressed_size());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unpack(&self) -> Result<Unpack<'a>, Error> {
+        let at = self.blob.at(self.blob.data_offset());
+        match (self.compression()?, self.uncompressed_size) {
+            (Some(compression), Some(size)) => Unpack::packed(self.data(), compression, size, at),
+            _ => Ok(Unpack::stored(self.data())),
+        }
+    }
+
+    /// The header that Poplar puts before its executables; none if the bytes do not begin with one.
+    pub fn poplar_header(&self) -> Result<Option<PoplarHeader>, Error> {
+        let mut bytes = Vec::with_capacity(PoplarHeader::LEN);
+        let limit = u64::try_from(PoplarHeader::LEN).unwrap_or(u64::MAX);
+        let read = self.unpack()?.take(limit).read_to_end(&mut bytes);
+        read.map_err(|e| self.blob.at(self.blob.data_offset()).unwrap_io(e))?;
+        Ok(PoplarHeader::parse(&bytes))
+    }
+}
+
+/// How an executable is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// A zlib stream (RFC 1950).
+    Zlib,
+    /// One or more gzip members (RFC 1952).
+    Gzip,
+    /// One or more zstd frames (RFC 8878).
+    Zstd,
+    /// One or more LZ4 frames.
+    Lz4,
+}
+
+impl Compression {
+    /// The kind of compression whose mark the data begins with.
+    pub(super) fn of(data: &[u8]) -> Option<Compression> {
+        match data {
+            // The second byte makes the two a multiple of 31; four values do so without a preset dictionary.
+            [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Some(Compression::Zlib),
+            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Some(Compression::Lz4),
+            _ => None,
+        }
+    }
+}
+
+/// What Poplar says at the start of its executables: how large the two parts behind are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+pub struct PoplarHeader {
+    /// The format: 1, 2 or 3, from the mark `GC_EXE_1`, `GC_EXE_2` or `GC_EXE_3`.
+    pub format: u8,
+    /// The bytes of the archive once unpacked.
+    pub archive_size: u64,
+    /// The bytes of the archive in the executable.
+    pub archive_compressed_size: u64,
+    /// The bytes of Poplar's own metadata once unpacked.
+    pub metadata_size: u64,
+    /// The bytes of Poplar's own metadata in the executable.
+    pub metadata_compressed_size: u64,
+}
+
+impl PoplarHeader {
+    /// How many bytes the header takes: a mark and four sizes of 8 bytes each.
+    pub const LEN: usize = 40;
+
+    /// The header that an executable's bytes begin with, if they do.
+    pub fn parse(executable: &[u8]) -> Option<PoplarHeader> {
+        let (mark, sizes) = executable.get(..Self::LEN)?.split_at_checked(8)?;
+        let format = match mark {
+            b"GC_EXE_1" => 1,
+            b"GC_EXE_2" => 2,
+            b"GC_EXE_3" => 3,
+            _ => return None,
+        };
+        let mut numbers = [0; 4];
+        LittleEndian::read_u64_into(sizes, &mut numbers);
+        let [archive_size, archive_compressed_size, metadata_size, metadata_compressed_size] = numbers;
+        Some(PoplarHeader { format, archive_size, archive_compressed_size, metadata_size, metadata_compressed_size })
+    }
+}

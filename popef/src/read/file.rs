@@ -1,0 +1,342 @@
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use super::blob::{Blob, Content, MetadataBlob, OpaqueBlob};
+use super::blobs::{Fetch, Place, Walk};
+use super::data::Data;
+use super::executable::ExecutableBlob;
+use super::heads::Heads;
+use super::index::Index;
+use super::source::{DiskFile, Stream, Window};
+use super::tensor::{FeedBlob, TensorBlob};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::types::BlobType;
+use crate::wire::Head;
+
+/// An opened PopEF file: every header and info message was read and found right, no data was touched.
+///
+/// There are three ways in, with the same results:
+///
+/// - [`File::open`] reads in parts: headers and infos when it opens, data when it is asked for. Always safe; memory
+///   stays small whatever the file's size. A file that somebody changes meanwhile is an error of its own kind.
+/// - [`File::map`] maps the file, so that all data can be borrowed; `unsafe`, because others must not change it.
+/// - [`File::from_bytes`] takes bytes that are already in memory.
+///
+/// ```
+/// let file = popef::File::open("../testdata/interop/executable.popef")?;
+/// for tensor in file.tensors() {
+///     println!("{}: {} {}", tensor.name(), tensor.data_type(), tensor.shape());
+/// }
+/// let weights = file.tensor("input_parameter").expect("the model has one");
+/// assert_eq!(*weights.elements()?.to::<f32>()?, [1.5, -2.25]);
+/// # Ok::<(), popef::Error>(())
+/// ```
+pub struct File {
+    source: Source,
+    index: Index,
+    limits: Limits,
+    damage: Option<Error>,
+}
+
+enum Source {
+    /// In memory or mapped; the file on disk, if it is one.
+    Memory {
+        bytes: Bytes,
+        disk: Option<DiskFile>,
+    },
+    Disk {
+        disk: DiskFile,
+        heads: Heads,
+    },
+    Stream {
+        heads: Heads,
+    },
+}
+
+type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
+
+/// How to open a file: within which limits, and whether a damaged one.
+///
+/// ```
+/// use popef::{File, OpenOptions};
+///
+/// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// let cut = bytes[..bytes.len() - 1].to_vec();
+/// assert!(File::from_bytes(cut.clone()).is_err());
+///
+/// let file = OpenOptions::new().damaged(true).bytes(cut)?;
+/// assert_eq!(file.len(), 3);
+/// assert_eq!(file.damage().and_then(|damage| damage.blob()), Some(3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenOptions {
+    limits: Limits,
+    damaged: bool,
+}
+
+impl OpenOptions {
+    /// The usual limits; a damaged file is an error.
+    pub fn new() -> Self {
+        OpenOptions::default()
+    }
+
+    /// Reads within these limits.
+    pub fn limits(&mut self, limits: Limits) -> &mut Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether a damaged file opens too, with the blobs before the damage; [`File::damage`] tells of it.
+    pub fn damaged(&mut self, accept: bool) -> &mut Self {
+        self.damaged = accept;
+        self
+    }
+
+    /// Opens a file and reads it in parts; see [`File::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
+        let disk = DiskFile::open(path.as_ref())?;
+        let mut heads = Heads::default();
+        let walked = self.index(&mut Window::new(&disk), |head| heads.push(head));
+        // Damage that is seen in a file which changes meanwhile is no damage.
+        disk.check_unchanged().map_err(|e| Error::from(e).in_file(Some(&disk.path)))?;
+        self.assemble(walked, Source::Disk { disk, heads })
+    }
+
+    /// Opens a file whose bytes are in memory; see [`File::from_bytes`].
+    pub fn bytes(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
+        let walked = self.index_memory(bytes.as_ref());
+        self.assemble(walked, Source::Memory { bytes: Box::new(bytes), disk: None })
+    }
+
+    /// Lists a file that comes from a stream, such as a pipe: headers and infos are kept, data is passed over, and
+    /// asking for data is an error. Memory does not grow with the data.
+    pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
+        let mut heads = Heads::default();
+        let walked = self.index(&mut Stream::new(stream), |head| heads.push(head));
+        self.assemble(walked, Source::Stream { heads })
+    }
+
+    pub(super) fn mapping(
+        &self,
+        walked: (Index, Option<Error>),
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+        disk: DiskFile,
+    ) -> Result<File, Error> {
+        self.assemble(walked, Source::Memory { bytes: Box::new(bytes), disk: Some(disk) })
+    }
+
+    pub(super) fn index_memory(&self, mut bytes: &[u8]) -> (Index, Option<Error>) {
+        self.index(&mut bytes, |_| {})
+    }
+
+    /// Walks to the end or to the first error; `keep` is given each head's bytes.
+    fn index(&self, from: &mut impl Fetch, mut keep: impl FnMut(&[u8])) -> (Index, Option<Error>) {
+        let mut index = Index::default();
+        let mut walk = Walk::default();
+        while let Some(step) = walk.step(from, &self.limits, &mut keep) {
+            let pushed = step.and_then(|(place, head)| Ok(index.push(place, head)?));
+            if let Err(damage) = pushed {
+                return (index, Some(damage));
+            }
+        }
+        (index, None)
+    }
+
+    fn assemble(&self, (index, damage): (Index, Option<Error>), source: Source) -> Result<File, Error> {
+        let mut file = File { source, index, limits: self.limits, damage: None };
+        match damage.map(|damage| damage.in_file(file.path())) {
+            Some(damage) if !self.damaged => Err(damage),
+            damage => {
+                file.damage = damage;
+                Ok(file)
+            }
+        }
+    }
+}
+
+impl File {
+    /// Opens a file and reads it in parts, as they are asked for.
+    pub fn open(path: impl AsRef<Path>) -> Result<File, Error> {
+        OpenOptions::new().open(path)
+    }
+
+    /// Opens a file whose bytes are in memory: a `Vec<u8>`, a `&'static [u8]`, an `Arc<[u8]>`, ...
+    ///
+    /// For bytes that are only borrowed there is [`Blobs`](crate::Blobs).
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
+        OpenOptions::new().bytes(bytes)
+    }
+
+    /// Lists a file that comes from a stream; see [`OpenOptions::stream`].
+    pub fn from_stream(stream: impl Read) -> Result<File, Error> {
+        OpenOptions::new().stream(stream)
+    }
+
+    /// The path that it was opened by, if it was.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::Memory { disk, .. } => disk.as_ref().map(|disk| &*disk.path),
+            Source::Disk { disk, .. } => Some(&disk.path),
+            Source::Stream { .. } => None,
+        }
+    }
+
+    /// All bytes of its blobs, and of the damage behind them where its size is known.
+    pub fn size(&self) -> u64 {
+        match &self.source {
+            Source::Memory { bytes, .. } => super::blobs::len_of((**bytes).as_ref()),
+            Source::Disk { disk, .. } => disk.len(),
+            Source::Stream { .. } => self.end(),
+        }
+    }
+
+    /// Where the last whole blob ends: the file's size, unless it is damaged.
+    pub fn end(&self) -> u64 {
+        let last = self.len().checked_sub(1).and_then(|last| self.index.get(last));
+        last.map_or(0, |(place, head)| place.offset.saturating_add(head.size))
+    }
+
+    /// What is wrong behind the last blob, if it was opened with [`OpenOptions::damaged`].
+    pub fn damage(&self) -> Option<&Error> {
+        self.damage.as_ref()
+    }
+
+    /// The same, to be handed on.
+    pub fn take_damage(&mut self) -> Option<Error> {
+        self.damage.take()
+    }
+
+    /// Makes sure that the file on disk still looks as it did when it was opened.
+    ///
+    /// Files read in parts do so themselves each time that data is read.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        match &self.source {
+            Source::Memory { disk: Some(disk), .. } | Source::Disk { disk, .. } => {
+                disk.check_unchanged().map_err(|problem| Error::from(problem).in_file(Some(&disk.path)))
+            }
+            Source::Memory { disk: None, .. } | Source::Stream { .. } => Ok(()),
+        }
+    }
+
+    /// How many blobs there are.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there are no blobs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The blob of an index.
+    pub fn blob(&self, index: usize) -> Option<Blob<'_>> {
+        let (place, head) = self.index.get(index)?;
+        Some(self.blob_at(place, head))
+    }
+
+    /// All blobs, in the file's order.
+    pub fn blobs(&self) -> impl DoubleEndedIterator<Item = Blob<'_>> + ExactSizeIterator {
+        self.index.iter().map(|(place, head)| self.blob_at(place, head))
+    }
+
+    /// The executables, in the file's order.
+    pub fn executables(&self) -> impl DoubleEndedIterator<Item = ExecutableBlob<'_>> {
+        self.of_type(BlobType::PoplarExecutable, Content::into_executable)
+    }
+
+    /// The metadata blobs, in the file's order.
+    pub fn metadata(&self) -> impl DoubleEndedIterator<Item = MetadataBlob<'_>> {
+        self.of_type(BlobType::Metadata, Content::into_metadata)
+    }
+
+    /// The tensors, in the file's order.
+    pub fn tensors(&self) -> impl DoubleEndedIterator<Item = TensorBlob<'_>> {
+        self.of_type(BlobType::DataTensor, Content::into_tensor)
+    }
+
+    /// The feeds, in the file's order.
+    pub fn feeds(&self) -> impl DoubleEndedIterator<Item = FeedBlob<'_>> {
+        self.of_type(BlobType::DataFeed, Content::into_feed)
+    }
+
+    /// The opaque blobs, in the file's order.
+    pub fn opaques(&self) -> impl DoubleEndedIterator<Item = OpaqueBlob<'_>> {
+        self.of_type(BlobType::Opaque, Content::into_opaque)
+    }
+
+    /// The executable of a name; of several, the first.
+    pub fn executable(&self, name: impl AsRef<[u8]>) -> Option<ExecutableBlob<'_>> {
+        self.named(BlobType::PoplarExecutable, name.as_ref())?.content().into_executable()
+    }
+
+    /// The tensor of a name; of several, the first.
+    pub fn tensor(&self, name: impl AsRef<[u8]>) -> Option<TensorBlob<'_>> {
+        self.named(BlobType::DataTensor, name.as_ref())?.content().into_tensor()
+    }
+
+    /// The feed of a name; of several, the first.
+    pub fn feed(&self, name: impl AsRef<[u8]>) -> Option<FeedBlob<'_>> {
+        self.named(BlobType::DataFeed, name.as_ref())?.content().into_feed()
+    }
+
+    /// The opaque blob of a name; of several, the first.
+    pub fn opaque(&self, name: impl AsRef<[u8]>) -> Option<OpaqueBlob<'_>> {
+        self.named(BlobType::Opaque, name.as_ref())?.content().into_opaque()
+    }
+
+    fn of_type<'a, T>(
+        &'a self,
+        blob_type: BlobType,
+        view: impl Fn(Content<'a>) -> Option<T>,
+    ) -> impl DoubleEndedIterator<Item = T> {
+        self.index.of_type(blob_type).iter().filter_map(move |&index| view(self.numbered(index)?.content()))
+    }
+
+    fn named(&self, blob_type: BlobType, name: &[u8]) -> Option<Blob<'_>> {
+        let name_of = |index| self.name_bytes(index).unwrap_or_default();
+        self.numbered(self.index.named(blob_type, name, name_of)?)
+    }
+
+    fn numbered(&self, index: u32) -> Option<Blob<'_>> {
+        self.blob(usize::try_from(index).ok()?)
+    }
+
+    fn name_bytes(&self, index: u32) -> Option<&[u8]> {
+        let (place, head) = self.index.get(usize::try_from(index).ok()?)?;
+        Some(head.name()?.of_head(self.head_bytes(place, head)))
+    }
+
+    fn blob_at(&self, place: Place, head: Head) -> Blob<'_> {
+        Blob::new(place, head, self.head_bytes(place, head), self.data(place, head), self.path(), self.limits)
+    }
+
+    fn head_bytes(&self, place: Place, head: Head) -> &[u8] {
+        match &self.source {
+            Source::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
+            Source::Disk { heads, .. } | Source::Stream { heads } => heads.get(place.index),
+        }
+    }
+
+    fn data(&self, place: Place, head: Head) -> Data<'_> {
+        let offset = place.offset.saturating_add(head.len.into());
+        match &self.source {
+            Source::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
+            Source::Disk { disk, .. } => Data::on_disk(disk, place.index, offset, head.data_len()),
+            Source::Stream { .. } => Data::gone(place.index, offset, head.data_len()),
+        }
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File")
+            .field("path", &self.path())
+            .field("size", &self.size())
+            .field("blobs", &self.len())
+            .field("damage", &self.damage)
+            .finish_non_exhaustive()
+    }
+}

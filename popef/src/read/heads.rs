@@ -1,0 +1,50 @@
+//! The header and info messages of a file whose bytes are not in memory, copied once and kept.
+
+/// Many short runs of bytes, each whole in one allocation, and none ever moved.
+#[derive(Default)]
+pub(super) struct Heads {
+    chunks: Vec<Vec<u8>>,
+    places: Vec<Place>,
+    total: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    chunk: u32,
+    start: u32,
+    len: u32,
+}
+
+impl Heads {
+    const SMALLEST_CHUNK: usize = 1 << 10;
+    const LARGEST_CHUNK: usize = 1 << 20;
+
+    /// Keeps a copy of the next blob's head.
+    pub(super) fn push(&mut self, head: &[u8]) {
+        let room = self.chunks.last().map_or(0, |chunk| chunk.capacity().saturating_sub(chunk.len()));
+        if room < head.len() {
+            // Chunks grow with what is kept, so that their free ends stay a small part of it.
+            let capacity = (self.total / 8).clamp(Self::SMALLEST_CHUNK, Self::LARGEST_CHUNK).max(head.len());
+            self.chunks.push(Vec::with_capacity(capacity));
+        }
+        let chunk_index = self.chunks.len().saturating_sub(1);
+        let Some(chunk) = self.chunks.last_mut() else { return };
+        let (Ok(index), Ok(start), Ok(len)) =
+            (u32::try_from(chunk_index), u32::try_from(chunk.len()), u32::try_from(head.len()))
+        else {
+            return;
+        };
+        chunk.extend_from_slice(head);
+        self.places.push(Place { chunk: index, start, len });
+        self.total = self.total.saturating_add(head.len());
+    }
+
+    /// The head of a blob.
+    pub(super) fn get(&self, blob: usize) -> &[u8] {
+        let bytes = |place: &Place| {
+            let chunk = self.chunks.get(usize::try_from(place.chunk).ok()?)?;
+            chunk.get(usize::try_from(place.start).ok()?..)?.get(..usize::try_from(place.len).ok()?)
+        };
+        self.places.get(blob).and_then(bytes).unwrap_or_default()
+    }
+}

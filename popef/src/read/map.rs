@@ -1,0 +1,49 @@
+//! Mapping a file: the library's only unsafe code.
+
+#![allow(unsafe_code, reason = "a mapping's bytes change when the file does, which no safe function can prevent")]
+
+use std::path::Path;
+
+use memmap2::{Advice, Mmap};
+
+use super::file::{File, OpenOptions};
+use super::source::DiskFile;
+use crate::error::Error;
+
+impl File {
+    /// Opens a file by mapping it: all data is borrowed from the mapping, and nothing is copied.
+    ///
+    /// [`File::open`] is as easy and always safe. A mapping is worth its contract where a program reads much of the
+    /// data, wants it borrowed, or shares it with other processes.
+    ///
+    /// # Safety
+    ///
+    /// Until the `File` and everything borrowed from it are dropped, nobody, in this or any other process, may
+    /// write to the file or shorten it. A write changes bytes that the compiler takes to be constant, which is
+    /// undefined behaviour; shortening it makes the next access a SIGBUS, which ends the process. Replacing the
+    /// file by renaming another over it is harmless.
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<File, Error> {
+        // SAFETY: the contract is the same, and passed on to the caller.
+        unsafe { OpenOptions::new().map(path) }
+    }
+}
+
+impl OpenOptions {
+    /// Opens a file by mapping it; see [`File::map`].
+    ///
+    /// # Safety
+    ///
+    /// The same as of [`File::map`].
+    pub unsafe fn map(&self, path: impl AsRef<Path>) -> Result<File, Error> {
+        let disk = DiskFile::open(path.as_ref())?;
+        // SAFETY: the caller promises that nobody changes the file while the mapping lives.
+        let map = unsafe { Mmap::map(&disk.file) };
+        let map = map.map_err(|e| Error::io(Some(&disk.path), "map the file", e))?;
+        // Headers lie far apart, and without this the kernel reads megabytes of data around each. Only advice: a
+        // system that does not take it reads more, and nothing wrong.
+        let _ = map.advise(Advice::Random);
+        let walked = self.index_memory(&map);
+        let _ = map.advise(Advice::Normal);
+        self.mapping(walked, map, disk)
+    }
+}

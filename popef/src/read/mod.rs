@@ -1,0 +1,27 @@
+//! From bytes to blobs and their data.
+
+#![deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap")]
+
+mod blob;
+mod blobs;
+mod data;
+mod elements;
+mod executable;
+mod file;
+mod heads;
+mod index;
+mod map;
+mod source;
+mod tensor;
+mod unpack;
+mod value;
+
+pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
+pub use blobs::Blobs;
+pub use data::{Data, DataReader};
+pub use elements::{Element, Elements};
+pub use executable::{Compression, ExecutableBlob, PoplarHeader};
+pub use file::{File, OpenOptions};
+pub use tensor::{FeedBlob, Items, Shape, TensorBlob};
+pub use unpack::Unpack;
+pub use value::{Value, Values};

@@ -1,0 +1,207 @@
+//! Where a file's bytes come from when they are not in memory: a file read in parts, or a stream.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::blobs::{Fetch, len_of};
+use crate::error::{Error, Problem};
+
+/// A file on disk and what it looked like when it was opened.
+pub(super) struct DiskFile {
+    pub(super) file: std::fs::File,
+    pub(super) path: Box<Path>,
+    identity: Identity,
+}
+
+impl DiskFile {
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |doing| move |source| Error::io(Some(path), doing, source);
+        let file = std::fs::File::open(path).map_err(failed("open the file"))?;
+        let metadata = file.metadata().map_err(failed("look at the file"))?;
+        if !metadata.is_file() {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
+            return Err(failed("read it by position")(source));
+        }
+        Ok(DiskFile { file, path: path.into(), identity: Identity::of(&metadata) })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.identity.len
+    }
+
+    /// Whether the file still looks as it did when it was opened.
+    pub(super) fn check_unchanged(&self) -> Result<(), Problem> {
+        let metadata = self.file.metadata().map_err(|source| Problem::Io { doing: "look at the file", source })?;
+        if Identity::of(&metadata) == self.identity { Ok(()) } else { Err(Problem::Changed) }
+    }
+
+    /// Fills `buf` from a position, and makes sure that the bytes are still those of the file that was opened.
+    pub(super) fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> Result<(), Problem> {
+        self.fill(buf, offset)?;
+        self.check_unchanged()
+    }
+
+    fn fill(&self, mut buf: &mut [u8], mut offset: u64) -> Result<(), Problem> {
+        while !buf.is_empty() {
+            match read_at(&self.file, buf, offset) {
+                // The file had these bytes when it was opened.
+                Ok(0) => return Err(Problem::Changed),
+                Ok(count) => {
+                    buf = buf.get_mut(count..).unwrap_or_default();
+                    offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Problem::Io { doing: "read the file", source }),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buf, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+/// By what a change of a file is seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Seconds and nanoseconds of the last change of the file or its attributes.
+    #[cfg(unix)]
+    changed: (i64, i64),
+}
+
+impl Identity {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt as _;
+        Identity {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+/// Reads a file's headers in windows: small where blobs lie far apart, larger where they lie dense.
+pub(super) struct Window<'f> {
+    disk: &'f DiskFile,
+    start: u64,
+    bytes: Vec<u8>,
+    size: u64,
+}
+
+impl<'f> Window<'f> {
+    /// A page: what the system reads anyway.
+    const SMALLEST: u64 = 4 << 10;
+    /// Beyond this, larger reads are no faster.
+    const LARGEST: u64 = 64 << 10;
+
+    pub(super) fn new(disk: &'f DiskFile) -> Self {
+        Window { disk, start: 0, bytes: Vec::new(), size: Self::SMALLEST }
+    }
+
+    fn end(&self) -> u64 {
+        self.start.saturating_add(len_of(&self.bytes))
+    }
+
+    /// The window's bytes from `at`, if it holds `len` of them.
+    fn held(&self, at: u64, len: u64) -> Option<usize> {
+        let from = at.checked_sub(self.start)?;
+        (at.saturating_add(len) <= self.end()).then_some(usize::try_from(from).ok()?)
+    }
+
+    fn move_to(&mut self, at: u64, len: u64) -> Result<(), Problem> {
+        let dense = at >= self.start && at <= self.end().saturating_add(self.size);
+        self.size = if dense { self.size.saturating_mul(2).min(Self::LARGEST) } else { Self::SMALLEST };
+        let len = len.max(self.size).min(self.disk.len().saturating_sub(at));
+        let len = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
+        self.bytes.clear();
+        let needed = u64::try_from(len).unwrap_or(u64::MAX);
+        self.bytes.try_reserve_exact(len).map_err(|_| Problem::OutOfMemory { needed })?;
+        self.bytes.resize(len, 0);
+        self.start = at;
+        self.disk.fill(&mut self.bytes, at)
+    }
+}
+
+impl Fetch for Window<'_> {
+    fn room(&self, at: u64) -> u64 {
+        self.disk.len().saturating_sub(at)
+    }
+
+    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Error> {
+        if self.held(at, len).is_none() {
+            self.move_to(at, len)?;
+        }
+        Ok(self.held(at, 0).and_then(|from| self.bytes.get(from..)).unwrap_or_default())
+    }
+}
+
+/// Reads headers from a stream and passes over the data.
+pub(super) struct Stream<R> {
+    reader: R,
+    start: u64,
+    /// What was read from `start` on and not passed over yet.
+    bytes: Vec<u8>,
+    ended: bool,
+}
+
+impl<R: Read> Stream<R> {
+    const PIECE: u64 = 32 << 10;
+
+    pub(super) fn new(reader: R) -> Self {
+        Stream { reader, start: 0, bytes: Vec::new(), ended: false }
+    }
+
+    /// Reads on until `len` bytes are held or the stream ends.
+    fn fill(&mut self, len: u64) -> io::Result<()> {
+        while !self.ended && len_of(&self.bytes) < len {
+            let missing = len.saturating_sub(len_of(&self.bytes)).min(Self::PIECE);
+            let count = self.reader.by_ref().take(missing).read_to_end(&mut self.bytes)?;
+            self.ended = count == 0;
+        }
+        Ok(())
+    }
+
+    fn pass_over(&mut self, end: u64) -> io::Result<()> {
+        let held = usize::try_from(end.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.bytes.len());
+        self.bytes.drain(..held);
+        self.start = self.start.saturating_add(u64::try_from(held).unwrap_or(u64::MAX));
+        let rest = end.saturating_sub(self.start);
+        let passed = io::copy(&mut self.reader.by_ref().take(rest), &mut io::sink())?;
+        self.ended |= passed < rest;
+        self.start = self.start.saturating_add(passed);
+        Ok(())
+    }
+}
+
+fn stream_error(source: io::Error) -> Problem {
+    Problem::Io { doing: "read the stream", source }
+}
+
+impl<R: Read> Fetch for Stream<R> {
+    fn room(&self, _at: u64) -> u64 {
+        if self.ended { len_of(&self.bytes) } else { u64::MAX }
+    }
+
+    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Error> {
+        debug_assert_eq!(at, self.start, "a stream is walked from blob to blob");
+        self.fill(len).map_err(stream_error)?;
+        Ok(&self.bytes)
+    }
+
+    fn reach(&mut self, end: u64) -> Result<u64, Error> {
+        self.pass_over(end).map_err(stream_error)?;
+        Ok(self.start)
+    }
+}

@@ -1,0 +1,266 @@
+use std::fmt;
+use std::iter::FusedIterator;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::blob::Blob;
+use super::data::Data;
+use super::elements::Elements;
+use crate::error::{Error, Problem};
+use crate::types::tensor_info::{element_count, size_in_bytes};
+use crate::types::{DataType, FeedDataInfo, TensorDataInfo, TensorInfo, Text};
+use crate::wire::Span;
+
+/// The extent of each dimension of a tensor, the outermost first, where it lies in the file. Empty for a scalar.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Shape<'a>(&'a [u8]);
+
+impl<'a> Shape<'a> {
+    const EXTENT: usize = 8;
+
+    /// How many dimensions there are.
+    pub fn len(&self) -> usize {
+        self.0.len() / Self::EXTENT
+    }
+
+    /// Whether it is the shape of a scalar.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The extents, the outermost first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = i64> + 'a {
+        self.0.chunks_exact(Self::EXTENT).map(LittleEndian::read_i64)
+    }
+
+    /// The extents as a value of its own.
+    pub fn to_vec(&self) -> Vec<i64> {
+        self.iter().collect()
+    }
+}
+
+/// `[2, 3]`, and `[]` for a scalar.
+impl fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (dimension, extent) in self.iter().enumerate() {
+            let separator = if dimension == 0 { "" } else { ", " };
+            write!(f, "{separator}{extent}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What tensors and feeds share: a name, and the shape and type of a tensor.
+#[derive(Clone, Copy, Debug)]
+struct Named<'a> {
+    blob: Blob<'a>,
+    name: Span,
+    shape: Span,
+    data_type: DataType,
+}
+
+impl<'a> Named<'a> {
+    fn name(&self) -> Text<'a> {
+        self.blob.text(self.name)
+    }
+
+    fn shape(&self) -> Shape<'a> {
+        Shape(self.blob.span(self.shape))
+    }
+
+    fn tensor_info(&self) -> TensorInfo {
+        TensorInfo::new(self.data_type, self.shape().to_vec())
+    }
+
+    /// The bytes of one tensor. What is wrong with it is wrong with the info message.
+    fn size_in_bytes(&self) -> Result<u64, Error> {
+        size_in_bytes(self.shape().iter(), self.data_type).map_err(|problem| self.info_error(problem))
+    }
+
+    fn info_error(&self, problem: Problem) -> Error {
+        self.blob.error(problem, self.blob.info_offset())
+    }
+
+    fn needed(&self, tensors: u32) -> Result<u64, Error> {
+        let size = self.size_in_bytes()?;
+        size.checked_mul(tensors.into()).ok_or_else(|| self.info_error(Problem::ShapeTooLarge))
+    }
+
+    fn surplus(&self, tensors: u32) -> u64 {
+        self.needed(tensors).map_or(0, |needed| self.blob.data().len().saturating_sub(needed))
+    }
+
+    /// The elements of tensor `item` of so many.
+    fn elements(&self, item: u32, tensors: u32) -> Result<Elements<'a>, Error> {
+        let needed = self.needed(tensors)?;
+        let found = self.blob.data().len();
+        if found < needed {
+            return Err(self.blob.error(Problem::DataShort { needed, found }, self.blob.data_offset()));
+        }
+        let size = self.size_in_bytes()?;
+        // Both lie within `needed`, which was checked.
+        let start = size.saturating_mul(item.into());
+        let data = self.blob.data().range(start..start.saturating_add(size))?;
+        let count = element_count(self.shape().iter()).map_err(|problem| self.info_error(problem))?;
+        Ok(Elements::new(data, self.data_type, count, self.blob.at(self.blob.data_offset().saturating_add(start))))
+    }
+}
+
+/// A blob with the data of one tensor.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorBlob<'a>(Named<'a>);
+
+impl<'a> TensorBlob<'a> {
+    pub(super) fn new(blob: Blob<'a>, name: Span, shape: Span, data_type: DataType) -> Self {
+        TensorBlob(Named { blob, name, shape, data_type })
+    }
+
+    /// The blob itself.
+    pub fn blob(&self) -> &Blob<'a> {
+        &self.0.blob
+    }
+
+    /// The name of the anchors that the data is for.
+    pub fn name(&self) -> Text<'a> {
+        self.0.name()
+    }
+
+    /// The type of the elements.
+    pub fn data_type(&self) -> DataType {
+        self.0.data_type
+    }
+
+    /// The tensor's shape.
+    pub fn shape(&self) -> Shape<'a> {
+        self.0.shape()
+    }
+
+    /// Name, shape and type as a value of its own.
+    pub fn info(&self) -> TensorDataInfo {
+        TensorDataInfo { name: self.name().into_owned(), tensor_info: self.0.tensor_info() }
+    }
+
+    /// How many bytes shape and type call for. A negative dimension, a product beyond 64 bits and an unknown type
+    /// are errors; a scalar and a dimension of zero are not.
+    pub fn size_in_bytes(&self) -> Result<u64, Error> {
+        self.0.size_in_bytes()
+    }
+
+    /// How many bytes the blob has beyond those. They are no part of the tensor.
+    pub fn surplus(&self) -> u64 {
+        self.0.surplus(1)
+    }
+
+    /// The tensor's elements. An error if the blob has fewer bytes than shape and type call for.
+    pub fn elements(&self) -> Result<Elements<'a>, Error> {
+        self.0.elements(0, 1)
+    }
+}
+
+/// A blob with the data of several tensors of one shape, for several runs.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedBlob<'a> {
+    named: Named<'a>,
+    num_tensors: u32,
+}
+
+impl<'a> FeedBlob<'a> {
+    pub(super) fn new(blob: Blob<'a>, name: Span, shape: Span, data_type: DataType, num_tensors: u32) -> Self {
+        FeedBlob { named: Named { blob, name, shape, data_type }, num_tensors }
+    }
+
+    /// The blob itself.
+    pub fn blob(&self) -> &Blob<'a> {
+        &self.named.blob
+    }
+
+    /// The name of the anchors that the data is for.
+    pub fn name(&self) -> Text<'a> {
+        self.named.name()
+    }
+
+    /// The type of the elements.
+    pub fn data_type(&self) -> DataType {
+        self.named.data_type
+    }
+
+    /// The shape of each tensor.
+    pub fn shape(&self) -> Shape<'a> {
+        self.named.shape()
+    }
+
+    /// How many tensors there are.
+    pub fn num_tensors(&self) -> u32 {
+        self.num_tensors
+    }
+
+    /// Name, shape, type and number of tensors as a value of its own.
+    pub fn info(&self) -> FeedDataInfo {
+        let tensor_info = self.named.tensor_info();
+        FeedDataInfo { name: self.name().into_owned(), tensor_info, num_tensors: self.num_tensors }
+    }
+
+    /// How many bytes one tensor has; the same errors as for a [`TensorBlob`].
+    pub fn size_in_bytes(&self) -> Result<u64, Error> {
+        self.named.size_in_bytes()
+    }
+
+    /// How many bytes the blob has beyond those of its tensors.
+    pub fn surplus(&self) -> u64 {
+        self.named.surplus(self.num_tensors)
+    }
+
+    /// The elements of tensor `index`. An error if there is none, or if the blob has fewer bytes than all its
+    /// tensors call for.
+    pub fn item(&self, index: u32) -> Result<Elements<'a>, Error> {
+        if index >= self.num_tensors {
+            let problem = Problem::NoSuchItem { asked: index, held: self.num_tensors };
+            return Err(self.blob().error(problem, self.blob().data_offset()));
+        }
+        self.named.elements(index, self.num_tensors)
+    }
+
+    /// All tensors, one after the other. If the data is damaged, one error and nothing else.
+    pub fn items(&self) -> Items<'a> {
+        Items { feed: *self, next: 0 }
+    }
+
+    /// All bytes of the blob's data.
+    pub fn data(&self) -> Data<'a> {
+        self.blob().data()
+    }
+}
+
+/// The tensors of a feed; see [`FeedBlob::items`].
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    feed: FeedBlob<'a>,
+    next: u32,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Result<Elements<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.feed.num_tensors {
+            return None;
+        }
+        let item = self.feed.item(self.next);
+        self.next = if item.is_ok() { self.next.saturating_add(1) } else { self.feed.num_tensors };
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.feed.num_tensors.saturating_sub(self.next)).unwrap_or(usize::MAX);
+        (left.min(1), Some(left))
+    }
+}
+
+impl FusedIterator for Items<'_> {}

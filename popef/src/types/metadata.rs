@@ -1,0 +1,134 @@
+use crate::types::{TensorInfo, TensorType, Text};
+
+/// Everything a runtime needs to load and run an executable.
+///
+/// This is the value that reading gives ([`MetadataBlob::read`](crate::MetadataBlob::read)): every field of the
+/// schema, lists in the file's order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default))]
+pub struct Metadata {
+    /// How many copies of the model run side by side.
+    pub replication_factor: u32,
+    /// How many IPUs one run needs.
+    pub num_ipus: u32,
+    /// How many host processes share the replicas.
+    pub num_processes: u32,
+    /// The version of the IPU that the executable was compiled for: 1, 2 or 21.
+    pub ipu_version: u32,
+    /// Whether the target is a Pod.
+    #[cfg_attr(feature = "serde", serde(rename = "isPOD"))]
+    pub is_pod: bool,
+    /// Whether the model only infers, or also trains.
+    pub is_inference: bool,
+    /// How many batches one call runs.
+    pub device_iterations: u32,
+    /// The name of the executable that this describes.
+    pub executable: Text<'static>,
+    /// The handle of the input that takes the random seed; empty if none does.
+    pub seed_handle: Text<'static>,
+    /// Options for the Poplar engine.
+    pub engine_options: Vec<EngineOption>,
+    /// Options for the device.
+    pub device_options: Vec<EngineOption>,
+    /// Which programs load, run and save the model.
+    pub program_flow: ProgramFlow,
+    /// The names of the executable's programs.
+    pub programs_map: Vec<ProgramInfo>,
+    /// The model's inputs and outputs.
+    pub anchors: Vec<Anchor>,
+}
+
+/// One IPU, one replica, one process, one iteration, inference: the smallest model there is.
+impl Default for Metadata {
+    fn default() -> Self {
+        Metadata {
+            replication_factor: 1,
+            num_ipus: 1,
+            num_processes: 1,
+            ipu_version: 2,
+            is_pod: false,
+            is_inference: true,
+            device_iterations: 1,
+            executable: Text::default(),
+            seed_handle: Text::default(),
+            engine_options: Vec::new(),
+            device_options: Vec::new(),
+            program_flow: ProgramFlow::default(),
+            programs_map: Vec::new(),
+            anchors: Vec::new(),
+        }
+    }
+}
+
+/// A model's input or output: how a tensor's name, the handle in the executable and the data belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default))]
+pub struct Anchor {
+    /// The tensor's name in the original model; tensor and feed blobs of this name hold its data.
+    pub name: Text<'static>,
+    /// The handle that the executable calls the host by.
+    pub handle: Text<'static>,
+    /// Shape and element type, with the outer dimensions that replicas and repeats add.
+    pub tensor_info: TensorInfo,
+    /// Input or output.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub tensor_type: TensorType,
+    /// The indices of the programs that use it.
+    pub programs: Vec<u32>,
+    /// Whether each replica has data of its own.
+    pub is_per_replica: bool,
+    /// Whether the data goes through a remote buffer.
+    pub use_remote_buffers: bool,
+    /// How many blocks of this shape the remote buffer holds.
+    pub repeats: u32,
+}
+
+/// An anchor of unknown type without name, handle or programs, repeated once.
+impl Default for Anchor {
+    fn default() -> Self {
+        Anchor {
+            name: Text::default(),
+            handle: Text::default(),
+            tensor_info: TensorInfo::default(),
+            tensor_type: TensorType::Unknown,
+            programs: Vec::new(),
+            is_per_replica: false,
+            use_remote_buffers: false,
+            repeats: 1,
+        }
+    }
+}
+
+/// An option for the Poplar engine or for a device, as a name and a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EngineOption {
+    /// The option's name, for example `target.syncReplicasIndependently`.
+    pub name: Text<'static>,
+    /// Its value as text.
+    pub value: Text<'static>,
+}
+
+/// The indices of the programs to run, in order, in each phase of a model's life.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ProgramFlow {
+    /// Once, before the first run: they load the weights.
+    pub load: Vec<u32>,
+    /// For every call.
+    pub main: Vec<u32>,
+    /// Once, at the end: they read trained weights back.
+    pub save: Vec<u32>,
+}
+
+/// The name of one program of an executable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ProgramInfo {
+    /// The program's index, as the program flow and the anchors use it.
+    pub index: u32,
+    /// Its name, for example `WeightsFromHost`.
+    pub name: Text<'static>,
+}

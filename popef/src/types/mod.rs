@@ -1,0 +1,15 @@
+//! The vocabulary: plain values, owned and comparable, that reading gives and writing takes.
+
+mod float8;
+mod infos;
+mod metadata;
+mod numbered;
+pub(crate) mod tensor_info;
+mod text;
+
+pub use float8::{F8143, F8152};
+pub use infos::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
+pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
+pub use numbered::{BlobType, DataType, TensorType};
+pub use tensor_info::TensorInfo;
+pub use text::Text;

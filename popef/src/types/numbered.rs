@@ -1,0 +1,170 @@
+//! The enumerations of the schema. Each keeps a number that it does not know as it is, so that a file of a
+//! later version can be read, shown and copied.
+
+use std::fmt;
+
+/// Defines an enumeration whose variants are the numbers of the wire, in order, and which keeps others.
+macro_rules! numbered {
+    (
+        $(#[$meta:meta])*
+        $name:ident {
+            $( $(#[$variant_meta:meta])* $variant:ident = $number:literal, $schema_name:literal, $shown:literal; )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant, )*
+            /// A number that this version of the format does not name.
+            Other(u16),
+        }
+
+        impl $name {
+            /// All values that have a name, in the order of their numbers.
+            pub const ALL: &'static [$name] = &[ $( $name::$variant, )* ];
+
+            /// The number that stands in the file.
+            pub const fn number(self) -> u16 {
+                match self {
+                    $( $name::$variant => $number, )*
+                    $name::Other(number) => number,
+                }
+            }
+
+            /// The value of a number from a file; unknown ones become [`Other`](Self::Other).
+            pub const fn from_number(number: u16) -> Self {
+                match number {
+                    $( $number => $name::$variant, )*
+                    other => $name::Other(other),
+                }
+            }
+
+            /// The name in the schema, if the number has one.
+            pub const fn schema_name(self) -> Option<&'static str> {
+                match self {
+                    $( $name::$variant => Some($schema_name), )*
+                    $name::Other(_) => None,
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $( $name::$variant => f.pad($shown), )*
+                    $name::Other(number) => f.pad(&format!(concat!(stringify!($name), "({})"), number)),
+                }
+            }
+        }
+
+        /// The schema's own name; a number without one as that number. Both are accepted back.
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.schema_name() {
+                    Some(name) => serializer.serialize_str(name),
+                    None => serializer.serialize_u16(self.number()),
+                }
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(untagged)]
+                enum NameOrNumber {
+                    Number(u16),
+                    Name(String),
+                }
+                match serde::Deserialize::deserialize(deserializer)? {
+                    NameOrNumber::Number(number) => Ok(Self::from_number(number)),
+                    NameOrNumber::Name(name) => Self::ALL
+                        .iter()
+                        .copied()
+                        .find(|value| value.schema_name() == Some(name.as_str()))
+                        .ok_or_else(|| serde::de::Error::unknown_variant(&name, &[ $( $schema_name, )* ])),
+                }
+            }
+        }
+    };
+}
+
+numbered! {
+    /// What a blob holds.
+    BlobType {
+        /// A serialised Poplar executable, compressed or not.
+        PoplarExecutable = 0, "poplarExecutable", "poplarExecutable";
+        /// What is needed to load and run an executable.
+        Metadata = 1, "metadata", "metadata";
+        /// The data of one tensor.
+        DataTensor = 2, "dataTensor", "dataTensor";
+        /// The data of several tensors of one shape: inputs or outputs for several runs.
+        DataFeed = 3, "dataFeed", "dataFeed";
+        /// Bytes that only the framework which wrote them can read.
+        Opaque = 4, "opaque", "opaque";
+    }
+}
+
+numbered! {
+    /// The type of a tensor's elements.
+    DataType {
+        /// One byte, 0 or 1.
+        Bool = 0, "bool", "BOOL";
+        /// Eight bits of a floating-point format that the file does not tell.
+        F8 = 1, "f8", "F8";
+        /// IEEE 754 half precision.
+        F16 = 2, "f16", "F16";
+        /// IEEE 754 single precision.
+        F32 = 3, "f32", "F32";
+        /// IEEE 754 double precision.
+        F64 = 4, "f64", "F64";
+        /// Signed, 8 bits.
+        S8 = 5, "s8", "S8";
+        /// Unsigned, 8 bits.
+        U8 = 6, "u8", "U8";
+        /// Signed, 16 bits.
+        S16 = 7, "s16", "S16";
+        /// Unsigned, 16 bits.
+        U16 = 8, "u16", "U16";
+        /// Signed, 32 bits.
+        S32 = 9, "s32", "S32";
+        /// Unsigned, 32 bits.
+        U32 = 10, "u32", "U32";
+        /// Signed, 64 bits.
+        S64 = 11, "s64", "S64";
+        /// Unsigned, 64 bits.
+        U64 = 12, "u64", "U64";
+        /// An 8-bit float of 4 exponent and 3 mantissa bits: see [`F8143`](crate::F8143).
+        F8143 = 13, "f8143", "F8143";
+        /// An 8-bit float of 5 exponent and 2 mantissa bits: see [`F8152`](crate::F8152).
+        F8152 = 14, "f8152", "F8152";
+    }
+}
+
+numbered! {
+    /// The direction of an anchor, seen from the model.
+    TensorType {
+        /// Kept only so that a framework can restore its state: no handle, no programs.
+        Unknown = 0, "unknown", "UNKNOWN";
+        /// The host sends it to the device.
+        Input = 1, "input", "INPUT";
+        /// The device sends it to the host.
+        Output = 2, "output", "OUTPUT";
+    }
+}
+
+impl DataType {
+    /// The bytes of one element, if the type is known.
+    pub const fn size(self) -> Option<u64> {
+        Some(match self {
+            DataType::Bool | DataType::F8 | DataType::S8 | DataType::U8 => 1,
+            DataType::F8143 | DataType::F8152 => 1,
+            DataType::F16 | DataType::S16 | DataType::U16 => 2,
+            DataType::F32 | DataType::S32 | DataType::U32 => 4,
+            DataType::F64 | DataType::S64 | DataType::U64 => 8,
+            DataType::Other(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,143 @@
+use std::borrow::Cow;
+use std::fmt;
+
+/// A name or another text of a PopEF file.
+///
+/// Exporters write UTF-8, but nothing in the format enforces it, and a name that is not UTF-8 must
+/// neither be lost nor altered. So a `Text` holds bytes, borrowed from the file or owned, and shows
+/// them as text: [`to_str`](Text::to_str) where they must be UTF-8, [`Display`](fmt::Display) with a
+/// replacement character for each faulty part.
+///
+/// ```
+/// use popef::Text;
+///
+/// let name = Text::from("model.layer.weights");
+/// assert_eq!(name, "model.layer.weights");
+/// assert_eq!(Text::from(&b"caf\xe9"[..]).to_string(), "caf\u{fffd}");
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text<'a>(Cow<'a, [u8]>);
+
+impl<'a> Text<'a> {
+    /// The bytes as they are in the file, without the NUL that ends them there.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text, if its bytes are UTF-8.
+    pub fn to_str(&self) -> Result<&str, std::str::Utf8Error> {
+        std::str::from_utf8(&self.0)
+    }
+
+    /// The text with a replacement character (U+FFFD) for each part that is not UTF-8.
+    pub fn to_string_lossy(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same text, borrowed from nothing.
+    pub fn into_owned(self) -> Text<'static> {
+        Text(Cow::Owned(self.0.into_owned()))
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.to_string_lossy())
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text(Cow::Borrowed(text.as_bytes()))
+    }
+}
+
+impl<'a> From<&'a [u8]> for Text<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Text(Cow::Borrowed(bytes))
+    }
+}
+
+impl From<String> for Text<'static> {
+    fn from(text: String) -> Self {
+        Text(Cow::Owned(text.into_bytes()))
+    }
+}
+
+impl From<Vec<u8>> for Text<'static> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Text(Cow::Owned(bytes))
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        *self.0 == *other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+/// UTF-8 serialises as a string, anything else as a sequence of bytes; either is accepted back.
+#[cfg(feature = "serde")]
+mod serde {
+    use super::Text;
+    use serde::de::{Error, SeqAccess, Visitor};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    impl Serialize for Text<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match self.to_str() {
+                Ok(text) => serializer.serialize_str(text),
+                Err(_) => serializer.serialize_bytes(self.as_bytes()),
+            }
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Text<'static> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct TextVisitor;
+
+            impl<'de> Visitor<'de> for TextVisitor {
+                type Value = Text<'static>;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("a string, or the bytes of a text that is not UTF-8")
+                }
+
+                fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                    Ok(text.to_owned().into())
+                }
+
+                fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                    Ok(bytes.to_owned().into())
+                }
+
+                fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                    let mut bytes = Vec::new();
+                    while let Some(byte) = seq.next_element::<u8>()? {
+                        bytes.push(byte);
+                    }
+                    Ok(bytes.into())
+                }
+            }
+
+            deserializer.deserialize_any(TextVisitor)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Single fields of a message, with what can be wrong with each.
+
+use capnp::message::{Reader, ReaderSegments};
+use capnp::traits::Owned;
+use capnp::{NotInSchema, primitive_list, text};
+
+use super::popef_capnp::tensor_info;
+use crate::error::{Message, Problem};
+use crate::limits::Limits;
+use crate::types::DataType;
+
+/// Reads the fields of one message.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'l> {
+    pub(super) message: Message,
+    pub(super) limits: &'l Limits,
+}
+
+/// A TensorInfo whose shape still lies in the message.
+pub(super) struct TensorInfoRef<'m> {
+    pub(super) shape: primitive_list::Reader<'m, i64>,
+    pub(super) data_type: DataType,
+}
+
+impl Fields<'_> {
+    pub(super) fn get<T>(self, value: capnp::Result<T>, field: &'static str) -> Result<T, Problem> {
+        let Fields { message, limits } = self;
+        value.map_err(|source| match source.kind {
+            capnp::ErrorKind::ReadLimitExceeded => Problem::TooManyVisits { message, limit: limits.visits },
+            _ => Problem::Message { message, field, source },
+        })
+    }
+
+    pub(super) fn root<'m, T: Owned, S: ReaderSegments>(self, reader: &'m Reader<S>) -> Result<T::Reader<'m>, Problem> {
+        self.get(reader.get_root(), "its root")
+    }
+
+    pub(super) fn text<'m>(
+        self,
+        text: capnp::Result<text::Reader<'m>>,
+        field: &'static str,
+    ) -> Result<&'m [u8], Problem> {
+        Ok(self.get(text, field)?.as_bytes())
+    }
+
+    pub(super) fn tensor_info<'m>(
+        self,
+        info: capnp::Result<tensor_info::Reader<'m>>,
+    ) -> Result<TensorInfoRef<'m>, Problem> {
+        let info = self.get(info, "tensorInfo")?;
+        Ok(TensorInfoRef {
+            shape: self.get(info.get_shape(), "shape")?,
+            data_type: DataType::from_number(number(info.get_data_type())),
+        })
+    }
+
+    /// The bytes of a shape. A list could by the rules of Cap'n Proto be one of larger elements that begin with
+    /// the number; no writer of this schema makes one, and its bytes would be no shape.
+    pub(super) fn numbers<'m>(self, shape: primitive_list::Reader<'m, i64>) -> Result<&'m [u8], Problem> {
+        let elements = capnp::raw::get_list_step_size_in_bits(shape);
+        if elements != i64::BITS && !shape.is_empty() {
+            return Err(Problem::ListStep { message: self.message, field: "shape" });
+        }
+        Ok(capnp::raw::get_list_bytes(shape))
+    }
+}
+
+/// The number of an enumerant, whether the schema names it or not.
+pub(super) fn number<T: Into<u16>>(value: Result<T, NotInSchema>) -> u16 {
+    match value {
+        Ok(value) => value.into(),
+        Err(NotInSchema(number)) => number,
+    }
+}

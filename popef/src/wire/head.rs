@@ -1,0 +1,242 @@
+use capnp::message::Reader;
+
+use super::fields::{Fields, number};
+use super::message::{Frame, Segments};
+use super::popef_capnp as schema;
+use super::{Stop, metadata};
+use crate::error::{Message, Problem};
+use crate::limits::Limits;
+use crate::types::{BlobType, DataType};
+
+/// What uncompressedSize says of an executable that is stored as it is.
+const NOT_COMPRESSED: u64 = u64::MAX;
+
+/// A blob's two messages, as numbers: no borrow, no allocation, the same whatever the bytes lie in.
+///
+/// The spans are counted from the blob's first byte and were checked to lie in its header and info.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// All bytes of the blob.
+    pub(crate) size: u64,
+    pub(crate) header_len: u32,
+    /// Header and info together: where the data begins.
+    pub(crate) len: u32,
+    pub(crate) version: Span,
+    pub(crate) info: Info,
+}
+
+/// The part of the info message that listing needs, by type of blob.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Info {
+    Executable { name: Span, uncompressed_size: Option<u64> },
+    Metadata { executable: Span },
+    Tensor { name: Span, shape: Span, data_type: DataType },
+    Feed { name: Span, shape: Span, data_type: DataType, num_tensors: u32 },
+    Opaque { name: Span, executable: Span },
+    Unknown { number: u16 },
+}
+
+/// Some bytes of a blob's header or info.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    start: u32,
+    len: u32,
+}
+
+impl Span {
+    /// Where `part`, which capnp cut out of `whole`, lies in it.
+    fn of(part: &[u8], whole: &[u8]) -> Span {
+        let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
+        match (u32::try_from(start), u32::try_from(part.len())) {
+            (Ok(start), Ok(len)) if len > 0 => Span { start, len },
+            _ => Span::default(),
+        }
+    }
+
+    /// The bytes, out of those of the header and info that the span was made from.
+    pub(crate) fn of_head(self, head: &[u8]) -> &[u8] {
+        let (Ok(start), Ok(len)) = (usize::try_from(self.start), usize::try_from(self.len)) else {
+            return &[];
+        };
+        head.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default()
+    }
+}
+
+impl Head {
+    /// Reads the header and the info of the blob at the start of `bytes`.
+    ///
+    /// `room` is how many bytes there are from here to the end of the file, however few of them are given.
+    pub(crate) fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Head, Stop> {
+        let header = Header::parse(bytes, room, limits)?;
+        let (info_len, info) = match header.blob_type {
+            // Whether an info message follows the header of an unknown type is not known either.
+            BlobType::Other(number) => (0, Info::Unknown { number }),
+            _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len))?,
+        };
+        let len = header.len.saturating_add(info_len);
+        let limit = u64::from(u32::MAX);
+        let short = |len| {
+            u32::try_from(len).map_err(|_| Problem::MessageTooLong { message: Message::Info, needed: len, limit })
+        };
+        Ok(Head { size: header.size, header_len: short(header.len)?, len: short(len)?, version: header.version, info })
+    }
+
+    pub(crate) fn blob_type(&self) -> BlobType {
+        match self.info {
+            Info::Executable { .. } => BlobType::PoplarExecutable,
+            Info::Metadata { .. } => BlobType::Metadata,
+            Info::Tensor { .. } => BlobType::DataTensor,
+            Info::Feed { .. } => BlobType::DataFeed,
+            Info::Opaque { .. } => BlobType::Opaque,
+            Info::Unknown { number } => BlobType::Other(number),
+        }
+    }
+
+    /// The blob's own name; that of its executable is no name of Metadata.
+    pub(crate) fn name(&self) -> Option<Span> {
+        match self.info {
+            Info::Executable { name, .. }
+            | Info::Tensor { name, .. }
+            | Info::Feed { name, .. }
+            | Info::Opaque { name, .. } => Some(name),
+            Info::Metadata { .. } | Info::Unknown { .. } => None,
+        }
+    }
+
+    /// The header and the info out of a blob's bytes.
+    pub(crate) fn of_blob(self, blob: &[u8]) -> &[u8] {
+        usize::try_from(self.len).ok().and_then(|len| blob.get(..len)).unwrap_or_default()
+    }
+
+    /// How many bytes follow the header and the info.
+    pub(crate) fn data_len(&self) -> u64 {
+        self.size.saturating_sub(self.len.into())
+    }
+}
+
+struct Header {
+    len: u64,
+    size: u64,
+    blob_type: BlobType,
+    version: Span,
+}
+
+impl Header {
+    fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Header, Stop> {
+        let message = Message::Header;
+        let frame = match Frame::parse(bytes, message) {
+            Err(Stop::Need(needed)) if needed > room => return Err(Problem::HeaderCut { needed, found: room }.into()),
+            result => result?,
+        };
+        let len = frame.len;
+        if len > room {
+            // A header is short: a long one is a lie, a short one was cut.
+            let cut = Problem::HeaderCut { needed: len, found: room };
+            let lie = Problem::SegmentsTooLong { message, needed: len, found: room };
+            return Err(if len > limits.header_bytes { lie } else { cut }.into());
+        }
+        let bytes = given(bytes, len, message, limits.header_bytes)?;
+
+        let fields = Fields { message, limits };
+        let reader = frame.reader(bytes, limits);
+        let root = fields.root::<schema::blob_header::Owned, _>(&reader)?;
+        let version = fields.text(root.get_version(), "version")?;
+        let header =
+            Header { len, size: root.get_size(), blob_type: blob_type(root), version: Span::of(version, bytes) };
+        if header.size < len {
+            return Err(Problem::SizeTooSmall { needed: len, found: header.size }.into());
+        }
+        if header.size > room {
+            return Err(Problem::SizePastEnd { needed: header.size, found: room }.into());
+        }
+        Ok(header)
+    }
+}
+
+/// The message of `len` bytes at the start of `bytes`, if it is within the limit and given.
+fn given(bytes: &[u8], len: u64, message: Message, limit: u64) -> Result<&[u8], Stop> {
+    if len > limit {
+        return Err(Problem::MessageTooLong { message, needed: len, limit }.into());
+    }
+    let index = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
+    bytes.get(..index).ok_or(Stop::Need(len))
+}
+
+/// Reads the info message behind a header of a known type, and tells its length.
+///
+/// Stops are counted from the message's first byte.
+fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result<(u64, Info), Stop> {
+    let message = Message::Info;
+    let bytes = usize::try_from(header.len).ok().and_then(|start| blob.get(start..)).unwrap_or_default();
+    let left = header.size.saturating_sub(header.len);
+    let too_small = |len: u64| Problem::SizeTooSmall { needed: header.len.saturating_add(len), found: header.size };
+    let frame = match Frame::parse(bytes, message) {
+        Err(Stop::Need(needed)) if needed > left => return Err(too_small(needed).into()),
+        result => result?,
+    };
+    if frame.len > room.saturating_sub(header.len) {
+        return Err(Problem::SegmentsTooLong { message, needed: frame.len, found: left }.into());
+    }
+    if frame.len > left {
+        return Err(too_small(frame.len).into());
+    }
+    let bytes = given(bytes, frame.len, message, limits.info_bytes)?;
+    let reader = frame.reader(bytes, limits);
+    let info = info_fields(blob, header.blob_type, &reader, Fields { message, limits })?;
+    Ok((frame.len, info))
+}
+
+fn info_fields(
+    blob: &[u8],
+    blob_type: BlobType,
+    reader: &Reader<Segments<'_>>,
+    fields: Fields<'_>,
+) -> Result<Info, Problem> {
+    let text = |text, field| Ok(Span::of(fields.text(text, field)?, blob));
+    Ok(match blob_type {
+        BlobType::PoplarExecutable => {
+            let root = fields.root::<schema::poplar_executable::Owned, _>(reader)?;
+            let size = root.get_uncompressed_size();
+            Info::Executable {
+                name: text(root.get_name(), "name")?,
+                uncompressed_size: (size != NOT_COMPRESSED).then_some(size),
+            }
+        }
+        BlobType::Metadata => {
+            let root = fields.root::<schema::metadata::Owned, _>(reader)?;
+            metadata::check(root, fields)?;
+            Info::Metadata { executable: text(root.get_executable(), "executable")? }
+        }
+        BlobType::DataTensor => {
+            let root = fields.root::<schema::tensor_data_info::Owned, _>(reader)?;
+            let info = fields.tensor_info(root.get_tensor_info())?;
+            Info::Tensor {
+                name: text(root.get_name(), "name")?,
+                shape: Span::of(fields.numbers(info.shape)?, blob),
+                data_type: info.data_type,
+            }
+        }
+        BlobType::DataFeed => {
+            let root = fields.root::<schema::feed_data_info::Owned, _>(reader)?;
+            let info = fields.tensor_info(root.get_tensor_info())?;
+            Info::Feed {
+                name: text(root.get_name(), "name")?,
+                shape: Span::of(fields.numbers(info.shape)?, blob),
+                data_type: info.data_type,
+                num_tensors: root.get_num_tensors(),
+            }
+        }
+        BlobType::Opaque => {
+            let root = fields.root::<schema::opaque::Owned, _>(reader)?;
+            Info::Opaque {
+                name: text(root.get_name(), "name")?,
+                executable: text(root.get_executable(), "executable")?,
+            }
+        }
+        BlobType::Other(number) => Info::Unknown { number },
+    })
+}
+
+fn blob_type(header: schema::blob_header::Reader<'_>) -> BlobType {
+    BlobType::from_number(number(header.get_type()))
+}

@@ -1,0 +1,107 @@
+//! One Cap'n Proto message in stream framing: a table of segment lengths, then the segments.
+//!
+//! ```text
+//! u32 segments - 1 | u32 words of segment 0 | u32 words of segment 1 | ... | u32 0 if that is an odd number of u32
+//! segment 0 | segment 1 | ...                                                each a multiple of 8 bytes
+//! ```
+
+use byteorder::{ByteOrder, LittleEndian};
+use capnp::message::{Reader, ReaderOptions, ReaderSegments};
+
+use super::Stop;
+use crate::error::{Message, Problem};
+use crate::limits::Limits;
+
+/// The most segments that the Rust and the C++ reader accept.
+const MAX_SEGMENTS: u64 = 511;
+
+const WORD: u64 = 8;
+
+/// How long a message is, by its segment table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    table: u64,
+    segments: u64,
+    /// All bytes, the table included.
+    pub(super) len: u64,
+}
+
+impl Frame {
+    /// Reads the segment table at the start of `bytes`.
+    ///
+    /// Whether the message's own bytes are there is the caller's to check.
+    pub(super) fn parse(bytes: &[u8], message: Message) -> Result<Frame, Stop> {
+        let count = bytes.get(..4).ok_or(Stop::Need(WORD))?;
+        let segments = u64::from(LittleEndian::read_u32(count)).saturating_add(1);
+        if segments > MAX_SEGMENTS {
+            return Err(Problem::SegmentCount { message, found: segments }.into());
+        }
+        let table = table_len(segments);
+        let words = bytes.get(4..).and_then(|rest| rest.get(..to_index(segments.saturating_mul(4))));
+        let words = words.ok_or(Stop::Need(table))?;
+        // At most 511 numbers of 32 bits: the sum cannot wrap.
+        let words: u64 = words.chunks_exact(4).map(|word| u64::from(LittleEndian::read_u32(word))).sum();
+        Ok(Frame { table, segments, len: table.saturating_add(words.saturating_mul(WORD)) })
+    }
+
+    /// A reader over the message, all of which `bytes` hold.
+    pub(super) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
+        let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);
+        let options = ReaderOptions {
+            traversal_limit_in_words: Some(to_index(self.len / WORD).saturating_mul(visits).saturating_add(64)),
+            nesting_limit: limits.nesting.into(),
+        };
+        Reader::new(Segments::new(bytes, self), options)
+    }
+}
+
+/// The bytes of a table of so many segments: a count and a length each, padded to a word.
+fn table_len(segments: u64) -> u64 {
+    (segments / 2).saturating_add(1).saturating_mul(WORD)
+}
+
+/// A length that was checked to be small, as an index.
+fn to_index(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+/// The segments of a message, where they lie.
+pub(super) enum Segments<'a> {
+    /// The usual case, without allocation.
+    One(&'a [u8]),
+    Many(Vec<&'a [u8]>),
+}
+
+impl<'a> Segments<'a> {
+    fn new(bytes: &'a [u8], frame: Frame) -> Self {
+        let (table, body) = bytes.split_at_checked(to_index(frame.table)).unwrap_or_default();
+        if frame.segments == 1 {
+            return Segments::One(body.get(..to_index(frame.len.saturating_sub(frame.table))).unwrap_or_default());
+        }
+        let mut rest = body;
+        let lengths = table.get(4..).unwrap_or_default().chunks_exact(4).take(to_index(frame.segments));
+        let segment = |length: &[u8]| {
+            let length = to_index(u64::from(LittleEndian::read_u32(length)).saturating_mul(WORD));
+            let (segment, after) = rest.split_at_checked(length).unwrap_or_default();
+            rest = after;
+            segment
+        };
+        Segments::Many(lengths.map(segment).collect())
+    }
+}
+
+impl ReaderSegments for Segments<'_> {
+    fn get_segment(&self, index: u32) -> Option<&[u8]> {
+        match self {
+            Segments::One(segment) => (index == 0).then_some(*segment),
+            Segments::Many(segments) => segments.get(usize::try_from(index).ok()?).copied(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Segments::One(_) => 1,
+            Segments::Many(segments) => segments.len(),
+        }
+    }
+}

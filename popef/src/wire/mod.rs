@@ -1,0 +1,62 @@
+//! Bytes to header and info messages: the format on one screen, without I/O.
+//!
+//! Given the first bytes of a blob, [`Head::parse`] says what the blob is, or how many bytes it needs to say so.
+//! Nothing outside this folder knows of Cap'n Proto.
+
+#![deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap")]
+
+mod fields;
+mod head;
+mod message;
+mod metadata;
+#[allow(
+    dead_code,
+    elided_lifetimes_in_paths,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    clippy::restriction,
+    clippy::semicolon_if_nothing_returned,
+    reason = "generated from schema/popef.capnp"
+)]
+mod popef_capnp;
+
+pub(crate) use head::{Head, Info, Span};
+pub(crate) use metadata::read_metadata;
+
+use crate::error::Problem;
+
+/// Why nothing can be said of the bytes given.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// So many bytes from the blob's start are needed.
+    Need(u64),
+    /// What is wrong, and at which byte after the blob's start.
+    Fault { problem: Problem, at: u64 },
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Stop::Fault { problem, at: 0 }
+    }
+}
+
+impl Stop {
+    /// The same, counted from `len` bytes earlier.
+    fn behind(self, len: u64) -> Self {
+        match self {
+            Stop::Need(needed) => Stop::Need(len.saturating_add(needed)),
+            Stop::Fault { problem, at } => Stop::Fault { problem, at: len.saturating_add(at) },
+        }
+    }
+
+    /// The problem, of bytes that are all there.
+    fn into_problem(self) -> Problem {
+        match self {
+            Stop::Fault { problem, .. } => problem,
+            Stop::Need(needed) => Problem::HeaderCut { needed, found: 0 },
+        }
+    }
+}
