@@ -68,8 +68,11 @@ pub(crate) enum Problem {
         message: Message,
         found: u64,
     },
-    SegmentsTooLong {
-        message: Message,
+    HeaderTooLong {
+        needed: u64,
+        limit: u64,
+    },
+    InfoPastEnd {
         needed: u64,
         found: u64,
     },
@@ -143,8 +146,7 @@ pub(crate) enum Problem {
         data_type: DataType,
     },
     DataNotKept,
-    MessageTooLong {
-        message: Message,
+    InfoTooLong {
         needed: u64,
         limit: u64,
     },
@@ -175,7 +177,8 @@ impl Problem {
         match self {
             Problem::HeaderCut { .. }
             | Problem::SegmentCount { .. }
-            | Problem::SegmentsTooLong { .. }
+            | Problem::HeaderTooLong { .. }
+            | Problem::InfoPastEnd { .. }
             | Problem::SizeTooSmall { .. }
             | Problem::SizePastEnd { .. }
             | Problem::Message { .. }
@@ -196,7 +199,7 @@ impl Problem {
             | Problem::NoSuchRange { .. }
             | Problem::NotNumeric { .. }
             | Problem::DataNotKept => ErrorKind::Usage,
-            Problem::MessageTooLong { .. }
+            Problem::InfoTooLong { .. }
             | Problem::TooManyVisits { .. }
             | Problem::TooMuchMemory { .. }
             | Problem::TooManyBlobs
@@ -211,7 +214,7 @@ impl Problem {
     fn figures(&self) -> (Option<u64>, Option<u64>) {
         match *self {
             Problem::HeaderCut { needed, found }
-            | Problem::SegmentsTooLong { needed, found, .. }
+            | Problem::InfoPastEnd { needed, found }
             | Problem::SizeTooSmall { needed, found }
             | Problem::SizePastEnd { needed, found }
             | Problem::DataShort { needed, found }
@@ -221,9 +224,9 @@ impl Problem {
             Problem::CompressedTail { found } => (Some(0), Some(found)),
             Problem::NoSuchItem { asked, held } => (Some(asked.into()), Some(held.into())),
             Problem::NoSuchRange { end, len } => (Some(end), Some(len)),
-            Problem::MessageTooLong { needed, limit, .. } | Problem::TooMuchMemory { needed, limit } => {
-                (Some(needed), Some(limit))
-            }
+            Problem::HeaderTooLong { needed, limit }
+            | Problem::InfoTooLong { needed, limit }
+            | Problem::TooMuchMemory { needed, limit } => (Some(needed), Some(limit)),
             Problem::OutOfMemory { needed } | Problem::AddressSpace { needed } => (Some(needed), None),
             _ => (None, None),
         }
@@ -256,10 +259,15 @@ impl fmt::Display for Problem {
                 "the {message} message claims {found} segments, more than the 511 that any reader accepts; \
                  this is not a PopEF file, or its bytes were overwritten here"
             ),
-            Problem::SegmentsTooLong { message, needed, found } => write!(
+            Problem::HeaderTooLong { needed, limit } => write!(
                 f,
-                "the {message} message's segment table claims {needed} bytes where {found} are left; \
+                "the header message's segment table claims {needed} bytes where a header has at most {limit}; \
                  this is not a PopEF file, or its bytes were overwritten here"
+            ),
+            Problem::InfoPastEnd { needed, found } => write!(
+                f,
+                "the info message's segment table claims {needed} bytes, more than the rest of the file; \
+                 the blob has {found} left for it, and its bytes were overwritten here"
             ),
             Problem::SizeTooSmall { needed, found } => write!(
                 f,
@@ -334,10 +342,10 @@ impl fmt::Display for Problem {
             Problem::DataNotKept => {
                 f.write_str("the data was passed over while reading a stream; open the file itself to read it")
             }
-            Problem::MessageTooLong { message, needed, limit } => {
+            Problem::InfoTooLong { needed, limit } => {
                 write!(
                     f,
-                    "the {message} message has {needed} bytes, more than the limit of {limit}; raise the limit if the file is trusted"
+                    "the info message has {needed} bytes, more than the limit of {limit}; raise the limit if the file is trusted"
                 )
             }
             Problem::TooManyVisits { message, limit } => write!(

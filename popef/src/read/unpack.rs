@@ -37,7 +37,7 @@ impl<'a> Unpack<'a> {
     }
 
     pub(super) fn packed(data: Data<'a>, compression: Compression, needed: u64, at: At<'a>) -> Result<Self, Error> {
-        let input = BufReader::with_capacity(INPUT_BUFFER, Input { data: data.reader(), failure: None });
+        let input = BufReader::with_capacity(INPUT_BUFFER, Input { data: data.reader(), ended: false, failure: None });
         let mut packed = Packed { decoder: None, compression, needed, given: 0, at };
         packed.decoder = Some(packed.start(input)?);
         Ok(Unpack(State::Packed(Box::new(packed))))
@@ -73,7 +73,10 @@ impl<'a> Packed<'a> {
             let mut surplus = [0];
             let room = if left == 0 { &mut surplus } else { buf.get_mut(..left.min(buf.len())).unwrap_or_default() };
             match decoder.read(room) {
-                Ok(0) => self.next_stream()?,
+                Ok(0) => match decoder.check_end() {
+                    Ok(()) => self.next_stream()?,
+                    Err(source) => return Err(self.at.error(Problem::Compressed { source })),
+                },
                 Ok(_) if left == 0 => return Err(self.at.error(Problem::UnpackedLong { needed: self.needed })),
                 Ok(count) => {
                     self.given = self.given.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
@@ -144,12 +147,16 @@ const INPUT_BUFFER: usize = 32 << 10;
 /// The compressed bytes. Decoders wrap an error of their input in ways of their own, so it is kept here too.
 struct Input<'a> {
     data: DataReader<'a>,
+    /// Whether more was asked for than there is.
+    ended: bool,
     failure: Option<Error>,
 }
 
 impl Read for Input<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.data.read_data(buf).map_err(|error| {
+        let result = self.data.read_data(buf);
+        self.ended |= matches!(result, Ok(0));
+        result.map_err(|error| {
             self.failure = Some(error);
             io::Error::other("the compressed data cannot be read")
         })
@@ -177,6 +184,30 @@ impl<'a> Decoder<'a> {
             Decoder::Lz4(decoder) => decoder.read(buf),
             #[cfg(feature = "zstd")]
             Decoder::Zstd(decoder) => decoder.read(buf),
+        }
+    }
+
+    /// What a decoder leaves to its caller to check at the end of a stream.
+    fn check_end(&mut self) -> io::Result<()> {
+        match self {
+            Decoder::Zlib(_) | Decoder::Gzip(_) => Ok(()),
+            // It takes the end of its input for the end of the frame, whose mark it then looked for in vain.
+            #[cfg(feature = "lz4")]
+            Decoder::Lz4(decoder) if decoder.get_ref().get_ref().ended => {
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the frame has no end"))
+            }
+            #[cfg(feature = "lz4")]
+            Decoder::Lz4(_) => Ok(()),
+            // It works the checksum out and does not compare it.
+            #[cfg(feature = "zstd")]
+            Decoder::Zstd(decoder) => {
+                let (stated, found) =
+                    (decoder.decoder.get_checksum_from_data(), decoder.decoder.get_calculated_checksum());
+                if stated.is_none() || stated == found {
+                    return Ok(());
+                }
+                Err(io::Error::new(io::ErrorKind::InvalidData, "the content does not match its checksum"))
+            }
         }
     }
 

@@ -75,9 +75,7 @@ impl Head {
         };
         let len = header.len.saturating_add(info_len);
         let limit = u64::from(u32::MAX);
-        let short = |len| {
-            u32::try_from(len).map_err(|_| Problem::MessageTooLong { message: Message::Info, needed: len, limit })
-        };
+        let short = |len| u32::try_from(len).map_err(|_| Problem::InfoTooLong { needed: len, limit });
         Ok(Head { size: header.size, header_len: short(header.len)?, len: short(len)?, version: header.version, info })
     }
 
@@ -129,13 +127,13 @@ impl Header {
             result => result?,
         };
         let len = frame.len;
-        if len > room {
-            // A header is short: a long one is a lie, a short one was cut.
-            let cut = Problem::HeaderCut { needed: len, found: room };
-            let lie = Problem::SegmentsTooLong { message, needed: len, found: room };
-            return Err(if len > limits.header_bytes { lie } else { cut }.into());
+        if len > limits.header_bytes {
+            return Err(Problem::HeaderTooLong { needed: len, limit: limits.header_bytes }.into());
         }
-        let bytes = given(bytes, len, message, limits.header_bytes)?;
+        if len > room {
+            return Err(Problem::HeaderCut { needed: len, found: room }.into());
+        }
+        let bytes = given(bytes, len)?;
 
         let fields = Fields { message, limits };
         let reader = frame.reader(bytes, limits);
@@ -153,11 +151,8 @@ impl Header {
     }
 }
 
-/// The message of `len` bytes at the start of `bytes`, if it is within the limit and given.
-fn given(bytes: &[u8], len: u64, message: Message, limit: u64) -> Result<&[u8], Stop> {
-    if len > limit {
-        return Err(Problem::MessageTooLong { message, needed: len, limit }.into());
-    }
+/// The message of `len` bytes at the start of `bytes`, if they are given.
+fn given(bytes: &[u8], len: u64) -> Result<&[u8], Stop> {
     let index = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
     bytes.get(..index).ok_or(Stop::Need(len))
 }
@@ -169,18 +164,22 @@ fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result
     let message = Message::Info;
     let bytes = usize::try_from(header.len).ok().and_then(|start| blob.get(start..)).unwrap_or_default();
     let left = header.size.saturating_sub(header.len);
+    let bytes = usize::try_from(left).ok().and_then(|left| bytes.get(..left)).unwrap_or(bytes);
     let too_small = |len: u64| Problem::SizeTooSmall { needed: header.len.saturating_add(len), found: header.size };
     let frame = match Frame::parse(bytes, message) {
         Err(Stop::Need(needed)) if needed > left => return Err(too_small(needed).into()),
         result => result?,
     };
     if frame.len > room.saturating_sub(header.len) {
-        return Err(Problem::SegmentsTooLong { message, needed: frame.len, found: left }.into());
+        return Err(Problem::InfoPastEnd { needed: frame.len, found: left }.into());
     }
     if frame.len > left {
         return Err(too_small(frame.len).into());
     }
-    let bytes = given(bytes, frame.len, message, limits.info_bytes)?;
+    if frame.len > limits.info_bytes {
+        return Err(Problem::InfoTooLong { needed: frame.len, limit: limits.info_bytes }.into());
+    }
+    let bytes = given(bytes, frame.len)?;
     let reader = frame.reader(bytes, limits);
     let info = info_fields(blob, header.blob_type, &reader, Fields { message, limits })?;
     Ok((frame.len, info))

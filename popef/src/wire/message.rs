@@ -31,8 +31,8 @@ impl Frame {
     ///
     /// Whether the message's own bytes are there is the caller's to check.
     pub(super) fn parse(bytes: &[u8], message: Message) -> Result<Frame, Stop> {
-        let count = bytes.get(..4).ok_or(Stop::Need(WORD))?;
-        let segments = u64::from(LittleEndian::read_u32(count)).saturating_add(1);
+        let first_word = bytes.first_chunk::<8>().ok_or(Stop::Need(WORD))?;
+        let segments = u64::from(LittleEndian::read_u32(first_word)).saturating_add(1);
         if segments > MAX_SEGMENTS {
             return Err(Problem::SegmentCount { message, found: segments }.into());
         }

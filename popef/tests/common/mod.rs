@@ -1,0 +1,82 @@
+//! What the tests share: the files of testdata, and the ways to open one.
+
+#![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
+
+use std::path::{Path, PathBuf};
+
+use popef::{Blob, Content, Error, File, OpenOptions};
+
+pub fn testdata(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(path)
+}
+
+pub fn read(path: &str) -> Vec<u8> {
+    let path = testdata(path);
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// All .popef files of a folder of testdata, sorted.
+pub fn popef_files(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(testdata(folder)).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "popef"));
+    files.sort();
+    assert!(!files.is_empty(), "no .popef file in {folder}");
+    files
+}
+
+/// The ways to open a file that give its data, by name. Damaged files open too.
+pub fn ways(path: &Path) -> [(&'static str, Result<File, Error>); 3] {
+    let mut options = OpenOptions::new();
+    options.damaged(true);
+    let bytes = std::fs::read(path).unwrap();
+    // SAFETY: nobody changes the file while a test reads it.
+    let mapped = unsafe { options.map(path) };
+    [("in parts", options.open(path)), ("mapped", mapped), ("in memory", options.bytes(bytes))]
+}
+
+/// Everything that a file says, without its data, as one text that can be compared.
+pub fn description(file: &File) -> String {
+    let mut text = String::new();
+    for blob in file.blobs() {
+        text += &describe(&blob);
+    }
+    if let Some(damage) = file.damage() {
+        text += &format!("damage: {:?} {}\n", damage.kind(), without_path(damage));
+    }
+    text
+}
+
+/// An error's text without the path, which depends on how the file was opened.
+pub fn without_path(error: &Error) -> String {
+    let place = (error.blob(), error.offset());
+    format!("{place:?}: {}", error.reason())
+}
+
+fn describe(blob: &Blob<'_>) -> String {
+    let content = match blob.content() {
+        Content::Executable(executable) => {
+            format!("{:?} {:?}", executable.info(), executable.compression().map_err(|e| without_path(&e)))
+        }
+        Content::Metadata(metadata) => format!("{:?}", metadata.read().map_err(|e| without_path(&e))),
+        Content::Tensor(tensor) => {
+            let size = tensor.size_in_bytes().map_err(|e| without_path(&e));
+            format!("{:?} {size:?} {}", tensor.info(), tensor.surplus())
+        }
+        Content::Feed(feed) => {
+            let size = feed.size_in_bytes().map_err(|e| without_path(&e));
+            format!("{:?} {size:?} {}", feed.info(), feed.surplus())
+        }
+        Content::Opaque(opaque) => format!("{:?}", opaque.info()),
+        _ => "unknown".to_owned(),
+    };
+    let (header, info, data) = (blob.header_bytes().len(), blob.info_bytes().len(), blob.data().len());
+    format!("{blob:?} {header} + {info} + {data} at {} {content}\n", blob.data_offset())
+}
+
+/// The one number of `N` bytes that stands in `bytes`, replaced by another.
+pub fn patch<const N: usize>(bytes: &mut [u8], old: [u8; N], new: [u8; N]) {
+    let places: Vec<usize> = bytes.windows(N).enumerate().filter(|(_, w)| *w == old).map(|(at, _)| at).collect();
+    assert_eq!(places.len(), 1, "the number stands at {places:?}");
+    bytes[places[0]..][..N].copy_from_slice(&new);
+}

@@ -1,0 +1,195 @@
+//! Executables compressed by zlib, gzip, zstandard and lz4 unpack to the bytes that went in, and to nothing else.
+
+mod common;
+
+use std::io::Read as _;
+
+use common::{patch, popef_files, read, testdata, ways};
+use popef::{Compression, Error, ErrorKind, ExecutableBlob, File, PoplarHeader};
+
+/// Where the data of the files in testdata/compressed begins.
+const DATA: usize = 88;
+
+fn unpack(executable: &ExecutableBlob<'_>) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let mut reader = executable.unpack()?;
+    let result = reader.read_to_end(&mut bytes).map_err(|e| e.downcast::<Error>().unwrap());
+    assert!(bytes.len() as u64 <= executable.uncompressed_size(), "more than the blob says");
+    if result.is_err() {
+        assert!(reader.read(&mut [0]).is_err(), "an error must not look like the end afterwards");
+    }
+    result.map(|_| bytes)
+}
+
+fn only_executable(file: &File) -> ExecutableBlob<'_> {
+    file.executables().next().unwrap()
+}
+
+fn is_built(kind: Option<Compression>) -> bool {
+    match kind {
+        Some(Compression::Lz4) => cfg!(feature = "lz4"),
+        Some(Compression::Zstd) => cfg!(feature = "zstd"),
+        _ => true,
+    }
+}
+
+/// Those of the files that this build can unpack.
+fn built<'n>(names: &[&'n str]) -> Vec<&'n str> {
+    let can = |name: &&str| {
+        !(name.starts_with("lz4") && cfg!(not(feature = "lz4"))
+            || name.starts_with("zstd") && cfg!(not(feature = "zstd")))
+    };
+    names.iter().copied().filter(can).collect()
+}
+
+/// What is wrong with unpacking the executable of these bytes.
+fn error_of(bytes: Vec<u8>) -> Error {
+    let file = File::from_bytes(bytes).unwrap();
+    let error = match unpack(&only_executable(&file)) {
+        Err(error) => error,
+        Ok(bytes) => panic!("unpacked to {} bytes", bytes.len()),
+    };
+    assert_eq!((error.blob(), error.offset()), (Some(0), Some(DATA as u64)), "{error}");
+    error
+}
+
+/// A file of testdata/compressed whose data was changed, with the blob's size corrected.
+fn with_data(name: &str, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = read(&format!("compressed/{name}.popef"));
+    let old_size = bytes.len() as u64;
+    let mut data = bytes.split_off(DATA);
+    change(&mut data);
+    bytes.extend(data);
+    let new_size = bytes.len() as u64;
+    patch(&mut bytes[..DATA], old_size.to_le_bytes(), new_size.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn every_kind_unpacks_to_the_payload_in_every_way() {
+    let payload = read("compressed/payload.bin");
+    let container = {
+        let file = File::open(testdata("compressed/plain-poplar.popef")).unwrap();
+        only_executable(&file).data().read().unwrap().into_owned()
+    };
+    for path in popef_files("compressed") {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let expected_kind = match name.split('-').next().unwrap() {
+            "zlib" => Some(Compression::Zlib),
+            "gzip" => Some(Compression::Gzip),
+            "zstd" => Some(Compression::Zstd),
+            "lz4" => Some(Compression::Lz4),
+            _ => None,
+        };
+        for (way, file) in ways(&path) {
+            let file = file.unwrap();
+            let executable = only_executable(&file);
+            assert_eq!(executable.compression().unwrap(), expected_kind, "{name} {way}");
+            if !is_built(expected_kind) {
+                let error = unpack(&executable).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Usage);
+                assert!(error.reason().contains("popef was built without its feature"), "{error}");
+                continue;
+            }
+            let unpacked = unpack(&executable).unwrap();
+            match name {
+                "plain-poplar" | "zlib-poplar" => assert!(unpacked == container, "{name} {way}"),
+                "plain-poplar-1" | "plain-poplar-2" => assert!(unpacked[8..] == container[8..], "{name} {way}"),
+                _ => assert!(unpacked == payload, "{name} {way}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_poplar_header_is_data_compressed_or_not() {
+    let expected = |format| PoplarHeader {
+        format,
+        archive_size: 90_000,
+        archive_compressed_size: 2_465,
+        metadata_size: 10_000,
+        metadata_compressed_size: 1_096,
+    };
+    let header = |name: &str| {
+        let file = File::open(testdata(&format!("compressed/{name}.popef"))).unwrap();
+        only_executable(&file).poplar_header().unwrap()
+    };
+    assert_eq!(header("plain-poplar"), Some(expected(3)));
+    assert_eq!(header("plain-poplar-1"), Some(expected(1)));
+    assert_eq!(header("plain-poplar-2"), Some(expected(2)));
+    assert_eq!(header("zlib-poplar"), Some(expected(3)));
+    assert_eq!(header("zlib-6"), None);
+    let file = File::open(testdata("interop/two-models.popef")).unwrap();
+    assert_eq!(only_executable(&file).poplar_header().unwrap(), None, "nine bytes are no header");
+}
+
+#[test]
+fn data_that_unpacks_to_another_length_is_an_error() {
+    for name in built(&["zlib-6", "gzip-two-members", "zstd-two-frames", "lz4-linked"]) {
+        let stated = |size: u64| {
+            let mut bytes = read(&format!("compressed/{name}.popef"));
+            patch(&mut bytes[..DATA], 100_000u64.to_le_bytes(), size.to_le_bytes());
+            error_of(bytes)
+        };
+        let error = stated(100_001);
+        assert_eq!(error.reason(), "the data unpacks to 100000 bytes, the blob says 100001", "{name}");
+        assert_eq!((error.needed(), error.found()), (Some(100_001), Some(100_000)));
+        for size in [99_999, 60_000, 1, 0] {
+            let error = stated(size);
+            let text = format!("the data unpacks to more than the {size} bytes that the blob says");
+            assert_eq!((error.kind(), error.reason()), (ErrorKind::Damaged, text), "{name}");
+        }
+    }
+}
+
+#[test]
+fn data_cut_off_anywhere_is_an_error() {
+    let names =
+        ["zlib-1", "gzip-name", "gzip-two-members", "zstd-checksum", "zstd-two-frames", "lz4", "lz4-two-frames"];
+    for name in built(&names) {
+        let whole = read(&format!("compressed/{name}.popef")).len() - DATA;
+        for len in (0..whole).step_by(31).chain([whole - 1]) {
+            let error = error_of(with_data(name, |data| data.truncate(len)));
+            assert_eq!(error.kind(), ErrorKind::Damaged, "{name} cut to {len}");
+        }
+    }
+}
+
+#[test]
+fn bytes_behind_the_compressed_data_are_an_error() {
+    for name in built(&["zlib-6", "gzip", "zstd", "lz4"]) {
+        let error = error_of(with_data(name, |data| data.extend(b"garbage")));
+        let text = "7 bytes follow the end of the compressed data, and nothing says what they are";
+        assert_eq!((error.kind(), error.reason().as_str()), (ErrorKind::Damaged, text), "{name}");
+    }
+}
+
+#[test]
+fn a_bit_flipped_in_checked_data_is_found() {
+    for name in built(&["zlib-6", "gzip", "zstd-checksum", "lz4-checksum"]) {
+        let len = read(&format!("compressed/{name}.popef")).len() - DATA;
+        let error = error_of(with_data(name, |data| data[len / 2] ^= 1));
+        assert_eq!(error.kind(), ErrorKind::Damaged, "{name}");
+        assert!(std::error::Error::source(&error).is_some(), "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_compression_shows_its_first_bytes() {
+    let bytes = with_data("zlib-6", |data| data[..4].copy_from_slice(b"BZh9"));
+    let file = File::from_bytes(bytes).unwrap();
+    let error = only_executable(&file).unpack().unwrap_err();
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Damaged, Some(DATA as u64)));
+    let text = "the data is compressed in a way that is not known: it begins 42 5a 68 39, and is not zlib, gzip, zstd or an LZ4 frame";
+    assert_eq!(error.reason(), text);
+}
+
+/// A few bytes of zeros unpack to a thousand times as many; what the blob says is the limit all the same.
+#[test]
+fn a_bomb_gives_no_more_than_the_blob_says() {
+    let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::copy(&mut std::io::repeat(0).take(4 << 20), &mut bomb).unwrap();
+    let bomb = bomb.finish().unwrap();
+    let error = error_of(with_data("zlib-6", |data| data.clone_from(&bomb)));
+    assert_eq!(error.reason(), "the data unpacks to more than the 100000 bytes that the blob says");
+}

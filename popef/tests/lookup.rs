@@ -1,0 +1,79 @@
+//! Blobs by index, by type and by name.
+
+mod common;
+
+use common::{testdata, ways};
+use popef::{BlobType, ErrorKind, File};
+
+#[test]
+fn blobs_are_found_by_index_type_and_name_in_every_way() {
+    for (way, file) in ways(&testdata("interop/two-models.popef")) {
+        let file = file.unwrap();
+        let types: Vec<BlobType> = file.blobs().map(|blob| blob.blob_type()).collect();
+        assert_eq!(types.len(), file.len());
+        assert_eq!(file.blob(5).unwrap().name().unwrap(), "poptorch", "{way}");
+        assert!(file.blob(7).is_none());
+
+        let names: Vec<String> = file.executables().map(|executable| executable.name().to_string()).collect();
+        assert_eq!(names, ["a", "b"], "{way}");
+        let described: Vec<String> = file.metadata().rev().map(|m| m.executable().to_string()).collect();
+        assert_eq!(described, ["b", "a"], "{way}");
+
+        assert_eq!(file.executable("b").unwrap().blob().index(), 1);
+        assert_eq!(file.opaque("tensorflow").unwrap().executable(), "a");
+        assert_eq!(file.opaque("poptorch").unwrap().data().len(), 0);
+        assert_eq!(file.tensor("größe/вес:0\twith\nnewline").unwrap().blob().index(), 6);
+        // A name belongs to its type.
+        assert!(file.tensor("a").is_none() && file.feed("a").is_none() && file.opaque("a").is_none());
+    }
+}
+
+#[test]
+fn of_doubled_names_the_first_is_found() {
+    let once = common::read("interop/split-tensors.popef");
+    let file = File::from_bytes([once.clone(), once.clone(), once].concat()).unwrap();
+    assert_eq!(file.tensors().count(), 3);
+    assert_eq!(file.tensor("input_parameter").unwrap().blob().index(), 0);
+}
+
+#[test]
+fn surplus_data_is_no_part_of_the_tensor() {
+    for (way, file) in ways(&testdata("interop/executable.popef")) {
+        let file = file.unwrap();
+        let tensor = file.tensor("input_parameter").unwrap();
+        assert_eq!((tensor.surplus(), tensor.blob().data().len()), (8, 16), "{way}");
+        assert_eq!(*tensor.elements().unwrap().to::<f32>().unwrap(), [1.5, -2.25], "{way}");
+        assert_eq!(tensor.elements().unwrap().data().len(), 8, "{way}");
+    }
+}
+
+#[test]
+fn data_that_is_too_short_is_an_error_only_when_it_is_asked_for() {
+    let mut bytes = common::read("interop/split-tensors.popef");
+    let shape = bytes.windows(8).rposition(|w| w == 2u64.to_le_bytes()).unwrap();
+    for (extent, size, reason) in [
+        (3i64, Some(12), "the data is too short: shape and type call for 12 bytes, the blob holds 8"),
+        (-1, None, "dimension 0 of the shape is -1, which no tensor can have"),
+        (i64::MAX, None, "the shape calls for more bytes than 64 bits can count"),
+    ] {
+        bytes[shape..shape + 8].copy_from_slice(&extent.to_le_bytes());
+        let file = File::from_bytes(bytes.clone()).unwrap();
+        let tensor = file.tensor("input_parameter").unwrap();
+        assert_eq!(tensor.shape().to_vec(), [extent]);
+        assert_eq!(tensor.size_in_bytes().ok(), size);
+        let error = tensor.elements().unwrap_err();
+        assert_eq!((error.kind(), error.blob(), error.reason().as_str()), (ErrorKind::Damaged, Some(0), reason));
+    }
+}
+
+#[test]
+fn a_stream_lists_everything_and_keeps_no_data() {
+    let bytes = common::read("interop/executable.popef");
+    let file = File::from_stream(&*bytes).unwrap();
+    assert_eq!((file.len(), file.size()), (4, bytes.len() as u64));
+    let tensor = file.tensor("input_parameter").unwrap();
+    assert_eq!(tensor.shape().to_string(), "[2]");
+    let error = tensor.elements().unwrap().to::<f32>().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.reason().starts_with("the data was passed over while reading a stream"), "{error}");
+}
