@@ -1,15 +1,8 @@
-use capnp::message::Reader;
-
-use super::fields::{Fields, number};
-use super::message::{Frame, Segments};
-use super::popef_capnp as schema;
-use super::{Stop, metadata};
+use super::message::Frame;
+use super::{Stop, decode, plain};
 use crate::error::{Message, Problem};
 use crate::limits::Limits;
 use crate::types::{BlobType, DataType};
-
-/// What uncompressedSize says of an executable that is stored as it is.
-const NOT_COMPRESSED: u64 = u64::MAX;
 
 /// A blob's two messages, as numbers: no borrow, no allocation, the same whatever the bytes lie in.
 ///
@@ -26,7 +19,7 @@ pub(crate) struct Head {
 }
 
 /// The part of the info message that listing needs, by type of blob.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Info {
     Executable { name: Span, uncompressed_size: Option<u64> },
     Metadata { executable: Span },
@@ -36,19 +29,31 @@ pub(crate) enum Info {
     Unknown { number: u16 },
 }
 
+impl Info {
+    /// An executable whose uncompressedSize is all ones is stored as it is.
+    pub(super) fn executable(name: Span, uncompressed_size: u64) -> Info {
+        Info::Executable { name, uncompressed_size: (uncompressed_size != u64::MAX).then_some(uncompressed_size) }
+    }
+}
+
 /// Some bytes of a blob's header or info.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,
     len: u32,
 }
 
 impl Span {
+    /// So many bytes from a start; none of them are nowhere.
+    pub(super) fn new(start: u32, len: u32) -> Span {
+        if len == 0 { Span::default() } else { Span { start, len } }
+    }
+
     /// Where `part`, which capnp cut out of `whole`, lies in it.
-    fn of(part: &[u8], whole: &[u8]) -> Span {
+    pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
         let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
         match (u32::try_from(start), u32::try_from(part.len())) {
-            (Ok(start), Ok(len)) if len > 0 => Span { start, len },
+            (Ok(start), Ok(len)) => Span::new(start, len),
             _ => Span::default(),
         }
     }
@@ -68,7 +73,8 @@ impl Head {
     /// `room` is how many bytes there are from here to the end of the file, however few of them are given.
     pub(crate) fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Head, Stop> {
         let header = Header::parse(bytes, room, limits)?;
-        let (info_len, info) = match header.blob_type {
+        let HeaderFields { size, blob_type, version } = header.fields;
+        let (info_len, info) = match blob_type {
             // Whether an info message follows the header of an unknown type is not known either.
             BlobType::Other(number) => (0, Info::Unknown { number }),
             _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len))?,
@@ -76,7 +82,7 @@ impl Head {
         let len = header.len.saturating_add(info_len);
         let limit = u64::from(u32::MAX);
         let short = |len| u32::try_from(len).map_err(|_| Problem::InfoTooLong { needed: len, limit });
-        Ok(Head { size: header.size, header_len: short(header.len)?, len: short(len)?, version: header.version, info })
+        Ok(Head { size, header_len: short(header.len)?, len: short(len)?, version, info })
     }
 
     pub(crate) fn blob_type(&self) -> BlobType {
@@ -112,17 +118,22 @@ impl Head {
     }
 }
 
+/// What the header message says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HeaderFields {
+    pub(super) size: u64,
+    pub(super) blob_type: BlobType,
+    pub(super) version: Span,
+}
+
 struct Header {
     len: u64,
-    size: u64,
-    blob_type: BlobType,
-    version: Span,
+    fields: HeaderFields,
 }
 
 impl Header {
     fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Header, Stop> {
-        let message = Message::Header;
-        let frame = match Frame::parse(bytes, message) {
+        let frame = match Frame::parse(bytes, Message::Header) {
             Err(Stop::Need(needed)) if needed > room => return Err(Problem::HeaderCut { needed, found: room }.into()),
             result => result?,
         };
@@ -135,19 +146,14 @@ impl Header {
         }
         let bytes = given(bytes, len)?;
 
-        let fields = Fields { message, limits };
-        let reader = frame.reader(bytes, limits);
-        let root = fields.root::<schema::blob_header::Owned, _>(&reader)?;
-        let version = fields.text(root.get_version(), "version")?;
-        let header =
-            Header { len, size: root.get_size(), blob_type: blob_type(root), version: Span::of(version, bytes) };
-        if header.size < len {
-            return Err(Problem::SizeTooSmall { needed: len, found: header.size }.into());
+        let fields = plain::header(bytes, frame, limits).map_or_else(|| decode::header(bytes, frame, limits), Ok)?;
+        if fields.size < len {
+            return Err(Problem::SizeTooSmall { needed: len, found: fields.size }.into());
         }
-        if header.size > room {
-            return Err(Problem::SizePastEnd { needed: header.size, found: room }.into());
+        if fields.size > room {
+            return Err(Problem::SizePastEnd { needed: fields.size, found: room }.into());
         }
-        Ok(header)
+        Ok(Header { len, fields })
     }
 }
 
@@ -157,16 +163,25 @@ fn given(bytes: &[u8], len: u64) -> Result<&[u8], Stop> {
     bytes.get(..index).ok_or(Stop::Need(len))
 }
 
+/// The bytes of an info message of a known type, and of the blob that they lie in.
+#[derive(Clone, Copy)]
+pub(super) struct InfoMessage<'a> {
+    pub(super) blob: &'a [u8],
+    pub(super) bytes: &'a [u8],
+    pub(super) frame: Frame,
+    pub(super) blob_type: BlobType,
+}
+
 /// Reads the info message behind a header of a known type, and tells its length.
 ///
 /// Stops are counted from the message's first byte.
 fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result<(u64, Info), Stop> {
-    let message = Message::Info;
+    let size = header.fields.size;
     let bytes = usize::try_from(header.len).ok().and_then(|start| blob.get(start..)).unwrap_or_default();
-    let left = header.size.saturating_sub(header.len);
+    let left = size.saturating_sub(header.len);
     let bytes = usize::try_from(left).ok().and_then(|left| bytes.get(..left)).unwrap_or(bytes);
-    let too_small = |len: u64| Problem::SizeTooSmall { needed: header.len.saturating_add(len), found: header.size };
-    let frame = match Frame::parse(bytes, message) {
+    let too_small = |len: u64| Problem::SizeTooSmall { needed: header.len.saturating_add(len), found: size };
+    let frame = match Frame::parse(bytes, Message::Info) {
         Err(Stop::Need(needed)) if needed > left => return Err(too_small(needed).into()),
         result => result?,
     };
@@ -180,62 +195,7 @@ fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result
         return Err(Problem::InfoTooLong { needed: frame.len, limit: limits.info_bytes }.into());
     }
     let bytes = given(bytes, frame.len)?;
-    let reader = frame.reader(bytes, limits);
-    let info = info_fields(blob, header.blob_type, &reader, Fields { message, limits })?;
+    let message = InfoMessage { blob, bytes, frame, blob_type: header.fields.blob_type };
+    let info = plain::info(message, limits).map_or_else(|| decode::info(message, limits), Ok)?;
     Ok((frame.len, info))
-}
-
-fn info_fields(
-    blob: &[u8],
-    blob_type: BlobType,
-    reader: &Reader<Segments<'_>>,
-    fields: Fields<'_>,
-) -> Result<Info, Problem> {
-    let text = |text, field| Ok(Span::of(fields.text(text, field)?, blob));
-    Ok(match blob_type {
-        BlobType::PoplarExecutable => {
-            let root = fields.root::<schema::poplar_executable::Owned, _>(reader)?;
-            let size = root.get_uncompressed_size();
-            Info::Executable {
-                name: text(root.get_name(), "name")?,
-                uncompressed_size: (size != NOT_COMPRESSED).then_some(size),
-            }
-        }
-        BlobType::Metadata => {
-            let root = fields.root::<schema::metadata::Owned, _>(reader)?;
-            metadata::check(root, fields)?;
-            Info::Metadata { executable: text(root.get_executable(), "executable")? }
-        }
-        BlobType::DataTensor => {
-            let root = fields.root::<schema::tensor_data_info::Owned, _>(reader)?;
-            let info = fields.tensor_info(root.get_tensor_info())?;
-            Info::Tensor {
-                name: text(root.get_name(), "name")?,
-                shape: Span::of(fields.numbers(info.shape)?, blob),
-                data_type: info.data_type,
-            }
-        }
-        BlobType::DataFeed => {
-            let root = fields.root::<schema::feed_data_info::Owned, _>(reader)?;
-            let info = fields.tensor_info(root.get_tensor_info())?;
-            Info::Feed {
-                name: text(root.get_name(), "name")?,
-                shape: Span::of(fields.numbers(info.shape)?, blob),
-                data_type: info.data_type,
-                num_tensors: root.get_num_tensors(),
-            }
-        }
-        BlobType::Opaque => {
-            let root = fields.root::<schema::opaque::Owned, _>(reader)?;
-            Info::Opaque {
-                name: text(root.get_name(), "name")?,
-                executable: text(root.get_executable(), "executable")?,
-            }
-        }
-        BlobType::Other(number) => Info::Unknown { number },
-    })
-}
-
-fn blob_type(header: schema::blob_header::Reader<'_>) -> BlobType {
-    BlobType::from_number(number(header.get_type()))
 }

@@ -44,6 +44,11 @@ impl Frame {
         Ok(Frame { table, segments, len: table.saturating_add(words.saturating_mul(WORD)) })
     }
 
+    /// The message's segment, if it has only one.
+    pub(super) fn only_segment(self, bytes: &[u8]) -> Option<&[u8]> {
+        if self.segments == 1 { bytes.get(to_index(self.table)..to_index(self.len)) } else { None }
+    }
+
     /// A reader over the message, all of which `bytes` hold.
     pub(super) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
         let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);
@@ -74,10 +79,10 @@ pub(super) enum Segments<'a> {
 
 impl<'a> Segments<'a> {
     fn new(bytes: &'a [u8], frame: Frame) -> Self {
-        let (table, body) = bytes.split_at_checked(to_index(frame.table)).unwrap_or_default();
-        if frame.segments == 1 {
-            return Segments::One(body.get(..to_index(frame.len.saturating_sub(frame.table))).unwrap_or_default());
+        if let Some(segment) = frame.only_segment(bytes) {
+            return Segments::One(segment);
         }
+        let (table, body) = bytes.split_at_checked(to_index(frame.table)).unwrap_or_default();
         let mut rest = body;
         let lengths = table.get(4..).unwrap_or_default().chunks_exact(4).take(to_index(frame.segments));
         let segment = |length: &[u8]| {
