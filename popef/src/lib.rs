@@ -1,4 +1,115 @@
-//! Read PopEF files.
+//! Read PopEF files: compiled models for Graphcore IPUs.
+//!
+//! PopEF, the Poplar Exchange Format, is the file in which models compiled for IPUs are shipped. This crate opens any
+//! PopEF file of any size, walks its blobs, and gives every field and every element in it, without copying what need
+//! not be copied, and calmly on damaged or hostile files.
+//!
+//! # What a PopEF file is
+//!
+//! A list of blobs, one behind the other, with nothing before, between or after them:
+//!
+//! ```text
+//! file   ┌──────────────────┬──────────────────┬────────────────────────────┬──────────────
+//!        │ blob 0           │ blob 1           │ blob 2                     │ ...
+//!        └──────────────────┴──────────────────┴────────────────────────────┴──────────────
+//! blob   ┌────────┬──────┬──────┐
+//!        │ header │ info │ data │    header: version, type, and the size of the whole blob
+//!        └────────┴──────┴──────┘    info:   what there is to say about this type of blob
+//!                                    data:   all that is left of the size
+//! ```
+//!
+//! | type | info says | data is |
+//! |---|---|---|
+//! | [executable](ExecutableBlob) | name, whether and from what size compressed | what the IPUs run |
+//! | [metadata](MetadataBlob) | how to load and run an executable: IPUs, programs, options, and the *anchors*, its inputs and outputs | nothing |
+//! | [tensor](TensorBlob) | name, shape, element type | one tensor: usually a weight |
+//! | [feed](FeedBlob) | name, shape, element type, number of tensors | several tensors for one input |
+//! | [opaque](OpaqueBlob) | name, executable | what only the framework that wrote it can read |
+//!
+//! Blobs refer to each other by name, and so across files: a model's weights can lie in a file of their own. Header and
+//! info are Cap'n Proto messages; the repository's `docs/FORMAT.md` tells every byte.
+//!
+//! # Opening a file
+//!
+//! [`File::open`] reads headers and infos, and data when it is asked for. It is safe whatever others do to the file
+//! meanwhile, and memory stays small whatever its size.
+//!
+//! ```
+//! use popef::File;
+//!
+//! let file = File::open("../testdata/interop/executable.popef")?;
+//! for blob in file.blobs() {
+//!     let name = blob.name().unwrap_or_default();
+//!     println!("{} {} {name}: {} bytes at {}", blob.index(), blob.blob_type(), blob.size(), blob.offset());
+//! }
+//! # Ok::<(), popef::Error>(())
+//! ```
+//!
+//! Two other ways give the same results: [`File::map`] maps the file, so that data is borrowed from it (`unsafe`, since
+//! nobody may change it meanwhile), and [`File::from_bytes`] takes bytes that are in memory. [`Blobs`] walks over a
+//! borrowed slice without an index and without allocating. [`File::from_stream`] lists what comes through a pipe.
+//!
+//! # Reading a tensor
+//!
+//! Tensors, feeds, executables and opaque blobs are found by name. A tensor's elements come as a slice of their Rust
+//! type, borrowed where that is possible:
+//!
+//! ```
+//! # let file = popef::File::open("../testdata/interop/executable.popef")?;
+//! let weights = file.tensor("input_parameter").expect("the model has this weight");
+//! assert_eq!(weights.shape().to_vec(), [2]);
+//! assert_eq!(weights.data_type(), popef::DataType::F32);
+//!
+//! let elements = weights.elements()?.to::<f32>()?;
+//! assert_eq!(*elements, [1.5, -2.25]);
+//! # Ok::<(), popef::Error>(())
+//! ```
+//!
+//! Whatever the type, [`Elements::values`] gives the elements one by one as numbers, for statistics and printing.
+//!
+//! # Reading how to run a model
+//!
+//! ```
+//! # let file = popef::File::open("../testdata/interop/executable.popef")?;
+//! for blob in file.metadata() {
+//!     let metadata = blob.read()?;
+//!     println!("{} runs on {} IPUs", metadata.executable, metadata.num_ipus);
+//!     for anchor in &metadata.anchors {
+//!         println!("  {} {}: {:?}", anchor.tensor_type, anchor.name, anchor.tensor_info.shape);
+//!     }
+//! }
+//! # Ok::<(), popef::Error>(())
+//! ```
+//!
+//! # Damaged files
+//!
+//! Every [`Error`] says what is wrong, in which file, blob and byte, what was needed and what was found. Opening a
+//! damaged file is an error; what comes before the damage can be had all the same:
+//!
+//! ```
+//! use popef::{Blobs, OpenOptions};
+//!
+//! let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+//! let cut = &bytes[..3000];
+//!
+//! let file = OpenOptions::new().damaged(true).bytes(cut.to_vec())?;
+//! assert_eq!(file.len(), 2);
+//! let damage = file.damage().expect("the third blob is cut off");
+//! assert!(damage.to_string().starts_with("blob 2, byte 2936: the blob is incomplete"));
+//!
+//! // The same from a walk: two blobs, one error, and then nothing.
+//! assert_eq!(Blobs::new(cut).filter(Result::is_ok).count(), 2);
+//! assert_eq!(Blobs::new(cut).filter(Result::is_err).count(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! No input makes the crate panic, loop, or take more memory than a small multiple of the headers and infos that it
+//! read; [`Limits`] has the figures, and a caller can change them.
+//!
+//! # Features
+//!
+//! - `lz4`, `zstd` (on by default): unpack executables compressed so; zlib and gzip are always there.
+//! - `serde`: the plain values ([`Metadata`], [`Anchor`], [`TensorInfo`], ...) serialise under the schema's own names.
 
 #![deny(unsafe_code, reason = "only read/map.rs, which maps files, needs it")]
 #![cfg_attr(
