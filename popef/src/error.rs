@@ -37,6 +37,8 @@ pub enum ErrorKind {
     Limit,
     /// The file was changed by somebody else after it was opened.
     Changed,
+    /// Another program, or another writer of this one, is writing the file.
+    Busy,
     /// The system could not read or write.
     Io,
 }
@@ -170,6 +172,75 @@ pub(crate) enum Problem {
         doing: &'static str,
         source: io::Error,
     },
+    Unwritten,
+    /// What cannot be written, because reading it would be this problem.
+    Given(Box<Problem>),
+    GivenLength {
+        blob: String,
+        needed: u64,
+        found: u64,
+    },
+    GivenType {
+        blob: String,
+        needed: DataType,
+        found: DataType,
+    },
+    BlobShort {
+        blob: String,
+        needed: u64,
+        found: u64,
+    },
+    NoExecutableName,
+    ExecutableTwice {
+        name: String,
+    },
+    TooLongToWrite {
+        message: Message,
+        needed: u64,
+        limit: u64,
+    },
+    Level {
+        level: u32,
+    },
+    NoSuchFeed {
+        asked: usize,
+        held: usize,
+    },
+    FeedFull {
+        feed: String,
+        held: u32,
+    },
+    FeedsShort {
+        feed: String,
+        missing: u32,
+        needed: u32,
+        others: usize,
+    },
+    NotUndone,
+    Failed,
+    Discarded,
+    InPlace,
+    BeforeAppend(Box<Problem>),
+    Exists,
+    SameFile,
+    Busy,
+    NotPlain,
+    FolderNotFlushed {
+        source: io::Error,
+    },
+    /// A failure, and what stayed behind because undoing it failed as well.
+    LeftBehind {
+        problem: Box<Problem>,
+        left: Left,
+        source: io::Error,
+    },
+}
+
+/// What a failed write could not take back.
+#[derive(Debug)]
+pub(crate) enum Left {
+    Temporary(PathBuf),
+    Tail { old_len: u64 },
 }
 
 impl Problem {
@@ -191,14 +262,29 @@ impl Problem {
             | Problem::CompressedTail { .. }
             | Problem::UnpackedShort { .. }
             | Problem::UnpackedLong { .. }
-            | Problem::UnknownCompression { .. } => ErrorKind::Damaged,
+            | Problem::UnknownCompression { .. }
+            | Problem::Unwritten => ErrorKind::Damaged,
             Problem::UnknownDataType { .. }
             | Problem::CompressionNotBuilt { .. }
             | Problem::WrongType { .. }
             | Problem::NoSuchItem { .. }
             | Problem::NoSuchRange { .. }
             | Problem::NotNumeric { .. }
-            | Problem::DataNotKept => ErrorKind::Usage,
+            | Problem::DataNotKept
+            | Problem::Given(_)
+            | Problem::GivenLength { .. }
+            | Problem::GivenType { .. }
+            | Problem::BlobShort { .. }
+            | Problem::NoExecutableName
+            | Problem::ExecutableTwice { .. }
+            | Problem::TooLongToWrite { .. }
+            | Problem::Level { .. }
+            | Problem::NoSuchFeed { .. }
+            | Problem::FeedFull { .. }
+            | Problem::FeedsShort { .. }
+            | Problem::Exists
+            | Problem::SameFile
+            | Problem::NotPlain => ErrorKind::Usage,
             Problem::InfoTooLong { .. }
             | Problem::TooManyVisits { .. }
             | Problem::TooMuchMemory { .. }
@@ -206,13 +292,30 @@ impl Problem {
             | Problem::OutOfMemory { .. }
             | Problem::AddressSpace { .. } => ErrorKind::Limit,
             Problem::Changed => ErrorKind::Changed,
-            Problem::Io { .. } => ErrorKind::Io,
+            Problem::Busy => ErrorKind::Busy,
+            Problem::Io { .. }
+            | Problem::NotUndone
+            | Problem::Failed
+            | Problem::Discarded
+            | Problem::InPlace
+            | Problem::FolderNotFlushed { .. } => ErrorKind::Io,
+            Problem::LeftBehind { problem, .. } | Problem::BeforeAppend(problem) => problem.kind(),
         }
     }
 
     /// What was needed and what was found, where the two are numbers.
     fn figures(&self) -> (Option<u64>, Option<u64>) {
         match *self {
+            Problem::Given(ref problem)
+            | Problem::BeforeAppend(ref problem)
+            | Problem::LeftBehind { ref problem, .. } => problem.figures(),
+            Problem::GivenLength { needed, found, .. } | Problem::BlobShort { needed, found, .. } => {
+                (Some(needed), Some(found))
+            }
+            Problem::FeedsShort { missing, needed, .. } => {
+                (Some(needed.into()), Some(needed.saturating_sub(missing).into()))
+            }
+            Problem::TooLongToWrite { needed, limit, .. } => (Some(needed), Some(limit)),
             Problem::HeaderCut { needed, found }
             | Problem::InfoPastEnd { needed, found }
             | Problem::SizeTooSmall { needed, found }
@@ -235,7 +338,11 @@ impl Problem {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Problem::Message { source, .. } => Some(source),
-            Problem::Compressed { source } | Problem::Io { source, .. } => Some(source),
+            Problem::Compressed { source } | Problem::Io { source, .. } | Problem::FolderNotFlushed { source } => {
+                Some(source)
+            }
+            Problem::LeftBehind { problem, source, .. } => problem.source().or(Some(source)),
+            Problem::Given(problem) | Problem::BeforeAppend(problem) => problem.source(),
             _ => None,
         }
     }
@@ -367,6 +474,66 @@ impl fmt::Display for Problem {
             }
             Problem::Changed => f.write_str("the file was changed by somebody else after it was opened; open it again"),
             Problem::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
+            Problem::Unwritten => f.write_str(
+                "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here; \
+                 keep the blobs before this one",
+            ),
+            Problem::Given(problem) => write!(f, "{problem}"),
+            Problem::GivenLength { blob, needed, found } => {
+                write!(f, "{blob} needs {needed} bytes of data by its shape and type, but {found} were given")
+            }
+            Problem::GivenType { blob, needed, found } => {
+                write!(f, "{blob} has elements of type {needed}, but elements of type {found} were given")
+            }
+            Problem::BlobShort { blob, needed, found } => {
+                write!(f, "{blob} was left unfinished: it needs {needed} bytes of data, and {found} were written")
+            }
+            Problem::NoExecutableName => f.write_str("an executable needs a name that is not empty"),
+            Problem::ExecutableTwice { name } => {
+                write!(f, "the file has an executable named {name} already, and names must differ")
+            }
+            Problem::TooLongToWrite { message, needed, limit } => {
+                write!(f, "the {message} message needs {needed} bytes, more than the {limit} that readers accept")
+            }
+            Problem::Level { level } => write!(f, "compression level {level} was asked for, but levels are 0 to 9"),
+            Problem::NoSuchFeed { asked, held } => {
+                write!(f, "a tensor was given for feed {asked}, counted from 0, but there are {held} feeds")
+            }
+            Problem::FeedFull { feed, held } => {
+                write!(f, "one more tensor was given for {feed}, which has all its {held} tensors")
+            }
+            Problem::FeedsShort { feed, missing, needed, others } => {
+                write!(f, "{feed} is incomplete: {missing} of its {needed} tensors are missing")?;
+                if *others > 0 { write!(f, "; so are some of {others} other feeds") } else { Ok(()) }
+            }
+            Problem::NotUndone => f.write_str(
+                "a blob was left unfinished in a stream, which cannot take it back; what was written is no PopEF file",
+            ),
+            Problem::Failed => f.write_str("writing failed before, and this writer cannot go on; write the file anew"),
+            Problem::Discarded => f.write_str("writing was given up"),
+            Problem::InPlace => f.write_str("the new file is whole and in place"),
+            Problem::BeforeAppend(problem) => {
+                write!(f, "nothing is appended to a damaged file, recover it first; the damage: {problem}")
+            }
+            Problem::Exists => f.write_str("the file exists already, and it was asked not to overwrite one"),
+            Problem::SameFile => f.write_str(
+                "the blob would be copied out of the very file that is being appended to; read it from another copy",
+            ),
+            Problem::Busy => f.write_str("the file is being written by somebody else; try again when that has ended"),
+            Problem::NotPlain => f.write_str(
+                "this is not a plain file, so it cannot be replaced or appended to; write to it as to a stream",
+            ),
+            Problem::FolderNotFlushed { source } => write!(
+                f,
+                "the new file is in place, but its folder could not be flushed to disk: {source}; \
+                 after a power cut the old one may be back"
+            ),
+            Problem::LeftBehind { problem, left: Left::Temporary(path), source } => {
+                write!(f, "{problem}; and the temporary file {} could not be removed: {source}", path.display())
+            }
+            Problem::LeftBehind { problem, left: Left::Tail { old_len }, source } => {
+                write!(f, "{problem}; and the file could not be cut back to its {old_len} bytes: {source}; recover it")
+            }
         }
     }
 }
@@ -386,6 +553,12 @@ impl Error {
     /// An error of the system while doing something with a file.
     pub(crate) fn io(path: Option<&Path>, doing: &'static str, source: io::Error) -> Self {
         Error::from(Problem::Io { doing, source }).in_file(path)
+    }
+
+    /// The same error, of a file that was to be appended to.
+    pub(crate) fn before_append(mut self) -> Self {
+        self.0.problem = Problem::BeforeAppend(Box::new(self.0.problem));
+        self
     }
 
     /// The same error with the file it is about.
@@ -478,6 +651,7 @@ impl From<Error> for io::Error {
             ErrorKind::Damaged | ErrorKind::Changed => io::ErrorKind::InvalidData,
             ErrorKind::Usage => io::ErrorKind::InvalidInput,
             ErrorKind::Limit => io::ErrorKind::OutOfMemory,
+            ErrorKind::Busy => io::ErrorKind::ResourceBusy,
             ErrorKind::Io => match &error.0.problem {
                 Problem::Io { source, .. } => source.kind(),
                 _ => io::ErrorKind::Other,

@@ -132,6 +132,7 @@ mod limits;
 mod read;
 mod types;
 mod wire;
+mod write;
 
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
@@ -142,4 +143,8 @@ pub use read::{
 pub use types::{
     Anchor, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata, OpaqueInfo,
     ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
+};
+pub use write::{
+    Appended, BlobWriter, CreateOptions, Destination, FeedsWriter, NewFile, PackedWriter, Packing, Recovered, Rewind,
+    Seekable, Stream, Truncate, Writer, Written, recover,
 };

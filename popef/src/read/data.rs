@@ -113,9 +113,43 @@ impl<'a> Data<'a> {
         self.range(0..len).unwrap_or(*self)
     }
 
+    /// Where on disk the bytes lie, if they are not in memory.
+    pub(crate) fn on_disk_at(&self) -> Option<OnDisk<'a>> {
+        match self.0 {
+            Place::Disk { disk, blob, offset, .. } => Some(OnDisk { disk, blob, offset }),
+            Place::Memory(_) | Place::Gone { .. } => None,
+        }
+    }
+
     /// A reader that starts at the first byte.
     pub fn reader(&self) -> DataReader<'a> {
         DataReader { data: *self, position: 0 }
+    }
+}
+
+/// The place of [`Data`] in a file that is read in parts.
+#[derive(Clone, Copy)]
+pub(crate) struct OnDisk<'a> {
+    disk: &'a DiskFile,
+    blob: usize,
+    offset: u64,
+}
+
+impl OnDisk<'_> {
+    /// The file with a position of its own, at the first byte of the data; none if it cannot be opened again.
+    pub(crate) fn open_again(&self) -> Option<std::fs::File> {
+        let mut file = self.disk.open_again()?;
+        file.seek(SeekFrom::Start(self.offset)).ok()?;
+        Some(file)
+    }
+
+    pub(crate) fn metadata(&self) -> io::Result<std::fs::Metadata> {
+        self.disk.file.metadata()
+    }
+
+    /// Whether what was read since it was opened is still what is there.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        self.disk.check_unchanged().map_err(|problem| problem.at(self.blob, self.offset).in_file(Some(&self.disk.path)))
     }
 }
 

@@ -94,9 +94,12 @@ pub trait Element: view::View {
 mod view {
     use super::{Cow, Elements, Error};
 
-    /// How bytes become elements. Not for others to implement.
+    /// How bytes become elements, and elements bytes. Not for others to implement.
     pub trait View: Copy + 'static {
         fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [Self]>, Error>;
+
+        /// The bytes of elements as they stand in a file.
+        fn to_file(elements: &[Self]) -> Cow<'_, [u8]>;
     }
 }
 
@@ -117,6 +120,17 @@ macro_rules! number_elements {
                 let to_this_machine: fn(&mut [Self]) = $to_this_machine;
                 to_this_machine(&mut copy);
                 Ok(Cow::Owned(copy))
+            }
+
+            fn to_file(elements: &[Self]) -> Cow<'_, [u8]> {
+                if cfg!(target_endian = "little") {
+                    return Cow::Borrowed(elements.as_bytes());
+                }
+                // Turning the bytes around is its own reverse.
+                let to_file: fn(&mut [Self]) = $to_this_machine;
+                let mut turned = elements.to_vec();
+                to_file(&mut turned);
+                Cow::Owned(turned.as_bytes().to_vec())
             }
         }
     )* };
@@ -159,5 +173,9 @@ impl view::View for bool {
             },
             Cow::Owned(bytes) => Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect()),
         })
+    }
+
+    fn to_file(elements: &[bool]) -> Cow<'_, [u8]> {
+        Cow::Borrowed(elements.as_bytes())
     }
 }

@@ -97,7 +97,15 @@ impl OpenOptions {
 
     /// Opens a file and reads it in parts; see [`File::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
-        let disk = DiskFile::open(path.as_ref())?;
+        self.disk(DiskFile::open(path.as_ref())?)
+    }
+
+    /// Reads a file in parts that is open already.
+    pub(crate) fn file(&self, file: std::fs::File, path: &Path) -> Result<File, Error> {
+        self.disk(DiskFile::of(file, path)?)
+    }
+
+    fn disk(&self, disk: DiskFile) -> Result<File, Error> {
         let mut heads = Heads::default();
         let walked = self.index(&mut Window::new(&disk), |head| heads.push(head));
         // Damage that is seen in a file which changes meanwhile is no damage.

@@ -16,8 +16,11 @@ mod tensor;
 mod unpack;
 mod value;
 
+pub(crate) use source::same_file;
+
 pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 pub use blobs::Blobs;
+pub(crate) use data::OnDisk;
 pub use data::{Data, DataReader};
 pub use elements::{Element, Elements};
 pub use executable::{Compression, ExecutableBlob, PoplarHeader};

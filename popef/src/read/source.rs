@@ -16,8 +16,13 @@ pub(super) struct DiskFile {
 
 impl DiskFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let file = std::fs::File::open(path).map_err(|source| Error::io(Some(path), "open the file", source))?;
+        DiskFile::of(file, path)
+    }
+
+    /// A file that is open already.
+    pub(super) fn of(file: std::fs::File, path: &Path) -> Result<Self, Error> {
         let failed = |doing| move |source| Error::io(Some(path), doing, source);
-        let file = std::fs::File::open(path).map_err(failed("open the file"))?;
         let metadata = file.metadata().map_err(failed("look at the file"))?;
         if !metadata.is_file() {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
@@ -28,6 +33,13 @@ impl DiskFile {
 
     pub(super) fn len(&self) -> u64 {
         self.identity.len
+    }
+
+    /// Another handle on it with a position of its own; none if its path names another file by now.
+    pub(super) fn open_again(&self) -> Option<std::fs::File> {
+        let file = std::fs::File::open(&self.path).ok()?;
+        let same = same_file(&file.metadata().ok()?, &self.file.metadata().ok()?);
+        same.then_some(file)
     }
 
     /// Whether the file still looks as it did when it was opened.
@@ -67,6 +79,20 @@ fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usiz
 #[cfg(windows)]
 fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+/// Whether two names or handles are of one file. Where the system does not tell, they are not.
+pub(crate) fn same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        (one.dev(), one.ino()) == (other.dev(), other.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (one, other);
+        false
+    }
 }
 
 /// By what a change of a file is seen.

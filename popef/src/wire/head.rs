@@ -29,10 +29,13 @@ pub(crate) enum Info {
     Unknown { number: u16 },
 }
 
+/// What uncompressedSize says of an executable that is stored as it is.
+pub(super) const NOT_COMPRESSED: u64 = u64::MAX;
+
 impl Info {
-    /// An executable whose uncompressedSize is all ones is stored as it is.
     pub(super) fn executable(name: Span, uncompressed_size: u64) -> Info {
-        Info::Executable { name, uncompressed_size: (uncompressed_size != u64::MAX).then_some(uncompressed_size) }
+        let uncompressed_size = (uncompressed_size != NOT_COMPRESSED).then_some(uncompressed_size);
+        Info::Executable { name, uncompressed_size }
     }
 }
 
@@ -140,6 +143,9 @@ impl Header {
         let len = frame.len;
         if len > limits.header_bytes {
             return Err(Problem::HeaderTooLong { needed: len, limit: limits.header_bytes }.into());
+        }
+        if frame.is_empty() {
+            return Err(Problem::Unwritten.into());
         }
         if len > room {
             return Err(Problem::HeaderCut { needed: len, found: room }.into());

@@ -49,6 +49,12 @@ impl Frame {
         if self.segments == 1 { bytes.get(to_index(self.table)..to_index(self.len)) } else { None }
     }
 
+    /// Whether it has no content. No header is so; zeros look like this, where a blob's first bytes, which writers
+    /// that append write last, are missing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == self.table
+    }
+
     /// A reader over the message, all of which `bytes` hold.
     pub(super) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
         let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);

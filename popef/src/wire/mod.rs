@@ -1,4 +1,4 @@
-//! Bytes to header and info messages: the format on one screen, without I/O.
+//! Bytes to header and info messages, and back: the format on one screen, without I/O.
 //!
 //! Given the first bytes of a blob, [`Head::parse`] says what the blob is, or how many bytes it needs to say so.
 //! Nothing outside this folder knows of Cap'n Proto.
@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
 mod decode;
+pub(crate) mod encode;
 mod fields;
 mod head;
 mod message;

@@ -1,0 +1,178 @@
+use std::collections::HashSet;
+use std::fmt;
+use std::fs;
+use std::io::{self, Take};
+use std::path::{Path, PathBuf};
+
+use super::destination::sink::{Failure, Remains, Sink};
+use super::destination::{Destination, Rewind, len_of};
+use super::output::Output;
+use super::storage::{Access, Found, Handle, Storage, System, open_locked, resolve, uninterrupted};
+use super::writer::Writer;
+use crate::error::{Error, ErrorKind, Left, Problem};
+
+/// So many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
+/// it is: while they are zeros no reader finds a blob here.
+const FIRST: usize = 8;
+
+/// The end of a file that blobs are added to; see [`Writer::append`].
+pub struct Appended {
+    out: Output,
+    path: PathBuf,
+    old_len: u64,
+    /// What belongs into the first bytes behind the old end, where zeros are until everything else is on disk.
+    first: [u8; FIRST],
+    done: bool,
+}
+
+pub(super) fn append(path: &Path) -> Result<Writer<Appended>, Error> {
+    append_in(&System, path)
+}
+
+pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<Appended>, Error> {
+    let handle = open(storage, path).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
+    let mut file = handle.walk(path)?;
+    if let Some(damage) = file.take_damage() {
+        return Err(if damage.kind() == ErrorKind::Damaged { damage.before_append() } else { damage });
+    }
+    let names: HashSet<_> = file.executables().map(|executable| executable.name().as_bytes().to_owned()).collect();
+    let (blobs, old_len) = (file.len(), file.size());
+    drop(file);
+    let out = Output::new(handle, old_len);
+    let appended = Appended { out, path: path.to_owned(), old_len, first: [0; FIRST], done: false };
+    Ok(Writer::begin(appended).behind(blobs, old_len, names))
+}
+
+/// The file to be changed, locked.
+fn open(storage: &dyn Storage, path: &Path) -> Result<Box<dyn Handle>, Problem> {
+    let failed = |source| Problem::Io { doing: "open the file to write to it", source };
+    let (target, found) = resolve(storage, path).map_err(failed)?;
+    if found == Some(Found::Other) {
+        return Err(Problem::NotPlain);
+    }
+    open_locked(storage, &target, Access::ReadWrite).map_err(failed)?.ok_or(Problem::Busy)
+}
+
+impl Appended {
+    /// Splits what is written at a position into what is written now, zeros for what is written last, and the rest.
+    fn hold_back<'b>(&mut self, at: u64, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+        let skip = at.saturating_sub(self.old_len);
+        let Some(hole) = usize::try_from(skip).ok().and_then(|skip| self.first.get_mut(skip..)) else {
+            return (&[], bytes);
+        };
+        let (held, rest) = bytes.split_at_checked(hole.len()).unwrap_or((bytes, &[]));
+        hole.iter_mut().zip(held).for_each(|(hole, &byte)| *hole = byte);
+        (held, rest)
+    }
+}
+
+impl Destination for Appended {}
+impl Rewind for Appended {}
+
+impl Sink for Appended {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let (held, rest) = self.hold_back(at, bytes);
+        let zeros = [0; FIRST];
+        self.out.write_at(at, zeros.get(..held.len()).unwrap_or_default())?;
+        if rest.is_empty() { Ok(()) } else { self.out.write_at(at.saturating_add(len_of(held)), rest) }
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        // Only data is copied so, which lies behind a header.
+        self.out.copy_at(at, from)
+    }
+
+    fn cut(&mut self, len: u64) -> Result<(), Failure> {
+        self.out.cut(len).map_err(|source| Problem::Io { doing: "undo an unfinished blob", source }.into())
+    }
+
+    fn commit(&mut self, end: u64) -> Result<(), Failure> {
+        let failed = |(doing, source)| Failure(Problem::Io { doing, source });
+        if end > self.old_len {
+            self.out.sync().map_err(failed)?;
+            self.out.write_at(self.old_len, &self.first).map_err(|e| failed(("write", e)))?;
+            self.out.sync().map_err(failed)?;
+        }
+        self.done = true;
+        Ok(())
+    }
+
+    fn abandon(&mut self) -> Result<(), Remains> {
+        if self.done {
+            return Ok(());
+        }
+        self.done = true;
+        self.out.cut(self.old_len).map_err(|e| Remains(Left::Tail { old_len: self.old_len }, e))
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn is_file(&self, metadata: &fs::Metadata) -> bool {
+        self.out.handle().is_file(metadata)
+    }
+}
+
+impl Drop for Appended {
+    fn drop(&mut self) {
+        // Nobody is left to be told; `Writer::discard` tells.
+        let _ = self.abandon();
+    }
+}
+
+impl fmt::Debug for Appended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Appended").field("path", &self.path).field("old_len", &self.old_len).finish_non_exhaustive()
+    }
+}
+
+/// What [`recover`] found and cut off.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recovered {
+    /// How many blobs are whole, and stay.
+    pub blobs: usize,
+    /// Where the last of them ends: the file's length now.
+    pub len: u64,
+    /// How many bytes behind it were cut off; 0 if nothing was wrong.
+    pub cut: u64,
+    /// What was wrong with them, and at which byte; none if nothing was.
+    pub damage: Option<Error>,
+}
+
+/// Cuts a damaged file back to its last whole blob, and says what it cut off.
+///
+/// Everything from the damage on is lost, whole blobs behind it too, for nothing says where those begin:
+/// [`OpenOptions::damaged`](crate::OpenOptions::damaged) shows beforehand what would stay. A file that is not damaged,
+/// or only larger than the limits allow, is not touched.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.popef");
+/// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// std::fs::write(&path, &bytes[..bytes.len() - 1])?;
+/// let recovered = popef::recover(&path)?;
+/// println!("{} bytes were cut off: {}", recovered.cut, recovered.damage.expect("a byte is missing"));
+/// assert_eq!(popef::File::open(&path)?.len(), recovered.blobs);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn recover(path: impl AsRef<Path>) -> Result<Recovered, Error> {
+    recover_in(&System, path.as_ref())
+}
+
+pub(super) fn recover_in(storage: &dyn Storage, path: &Path) -> Result<Recovered, Error> {
+    let failed = |problem: Problem| Error::from(problem).in_file(Some(path));
+    let mut handle = open(storage, path).map_err(failed)?;
+    let mut file = handle.walk(path)?;
+    let (blobs, len, size) = (file.len(), file.end(), file.size());
+    match file.take_damage() {
+        None => Ok(Recovered { blobs, len, cut: 0, damage: None }),
+        Some(damage) if damage.kind() != ErrorKind::Damaged => Err(damage),
+        damage => {
+            uninterrupted(|| handle.set_len(len)).map_err(|source| failed(Problem::Io { doing: "cut it", source }))?;
+            handle.sync().map_err(|source| failed(Problem::Io { doing: "flush the cut to disk", source }))?;
+            Ok(Recovered { blobs, len, cut: size.saturating_sub(len), damage })
+        }
+    }
+}

@@ -1,0 +1,260 @@
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io::{self, Take};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::destination::sink::{Failure, Remains, Sink};
+use super::destination::{Destination, Rewind};
+use super::output::Output;
+use super::storage::{Access, Found, Handle, MOST_TRIES, Storage, System, open_locked, resolve, uninterrupted};
+use super::writer::Writer;
+use crate::error::{Error, Left, Problem};
+
+/// How to create a file: whether in place of another one.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.popef");
+/// std::fs::write(&path, "precious")?;
+/// let error = popef::CreateOptions::new().overwrite(false).create(&path).unwrap_err();
+/// assert!(error.to_string().ends_with("the file exists already, and it was asked not to overwrite one"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct CreateOptions {
+    overwrite: bool,
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        CreateOptions { overwrite: true }
+    }
+}
+
+impl CreateOptions {
+    /// Overwrites a file that is there.
+    pub fn new() -> Self {
+        CreateOptions::default()
+    }
+
+    /// Whether a file that is there is replaced. If not, one that appears before
+    /// [`finish`](Writer::finish) is an error there, and stays as it is; the file system must know hard links.
+    pub fn overwrite(&mut self, overwrite: bool) -> &mut Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Begins a new file; see [`Writer::create`].
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Writer<NewFile>, Error> {
+        self.create_in(Arc::new(System), path.as_ref())
+    }
+
+    pub(super) fn create_in(&self, storage: Arc<dyn Storage>, path: &Path) -> Result<Writer<NewFile>, Error> {
+        let file = NewFile::begin(storage, path, self.overwrite);
+        file.map(Writer::begin).map_err(|problem| Error::from(problem).in_file(Some(path)))
+    }
+}
+
+/// A file that comes into its place only when it is finished; see [`Writer::create`].
+pub struct NewFile {
+    storage: Arc<dyn Storage>,
+    out: Output,
+    path: PathBuf,
+    /// Where the file goes: the path, with links followed.
+    target: PathBuf,
+    temporary: PathBuf,
+    /// The file that is replaced, held for its lock.
+    old: Option<Box<dyn Handle>>,
+    overwrite: bool,
+    /// Whether the temporary file's name is gone.
+    done: bool,
+}
+
+fn failed(doing: &'static str) -> impl Fn(io::Error) -> Problem {
+    move |source| Problem::Io { doing, source }
+}
+
+impl NewFile {
+    fn begin(storage: Arc<dyn Storage>, path: &Path, overwrite: bool) -> Result<Self, Problem> {
+        let (target, found) = resolve(&*storage, path).map_err(failed("look at what is there"))?;
+        let old = lock_old(&*storage, &target, found, overwrite)?;
+        let temporary = beside(&target)?;
+        let handle = claim(&*storage, &temporary)?;
+        let out = Output::new(handle, 0);
+        let mut file = NewFile { storage, out, path: path.to_owned(), target, temporary, old, overwrite, done: false };
+        file.keep_permissions()?;
+        Ok(file)
+    }
+
+    /// Before anything is in it: a file that only its owner may read must never be open to others.
+    fn keep_permissions(&mut self) -> Result<(), Problem> {
+        if self.old.is_none() {
+            return Ok(());
+        }
+        let NewFile { out, target, .. } = self;
+        let kept = uninterrupted(|| out.handle_mut().take_permissions(target));
+        kept.map_err(|source| self.undone(Problem::Io { doing: "keep the permissions", source }))
+    }
+
+    /// The problem, with the temporary file removed or named.
+    fn undone(&mut self, problem: Problem) -> Problem {
+        match self.abandon() {
+            Ok(()) => problem,
+            Err(Remains(left, source)) => Problem::LeftBehind { problem: Box::new(problem), left, source },
+        }
+    }
+
+    /// Gives the whole file its name.
+    fn place(&mut self) -> Result<(), Problem> {
+        let NewFile { storage, temporary, target, .. } = self;
+        if self.overwrite {
+            uninterrupted(|| storage.rename(temporary, target)).map_err(failed("put the new file in its place"))?;
+            self.done = true;
+            return Ok(());
+        }
+        uninterrupted(|| storage.link(temporary, target)).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Problem::Exists,
+            _ => Problem::Io { doing: "put the new file in its place without overwriting", source },
+        })
+    }
+
+    fn sync_folder(&self) -> Result<(), Problem> {
+        let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.storage.sync_folder(folder).map_err(|source| Problem::FolderNotFlushed { source })
+    }
+}
+
+/// The file that is to be replaced, locked.
+fn lock_old(
+    storage: &dyn Storage,
+    target: &Path,
+    found: Option<Found>,
+    overwrite: bool,
+) -> Result<Option<Box<dyn Handle>>, Problem> {
+    match found {
+        None => return Ok(None),
+        Some(_) if !overwrite => return Err(Problem::Exists),
+        Some(Found::PlainFile) => {}
+        Some(_) => return Err(Problem::NotPlain),
+    }
+    match open_locked(storage, target, Access::Read) {
+        Ok(Some(old)) => Ok(Some(old)),
+        Ok(None) => Err(Problem::Busy),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Problem::Io { doing: "lock the file that is there", source }),
+    }
+}
+
+/// The temporary file's name: always the same, so that two who create one file meet at it, and that what a killed
+/// program left is found.
+fn beside(target: &Path) -> Result<PathBuf, Problem> {
+    let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::InvalidInput, "the path has no name"));
+    let mut name = OsString::from(".");
+    name.push(target.file_name().ok_or_else(no_name)?);
+    name.push(".popef-new");
+    Ok(target.with_file_name(name))
+}
+
+/// Makes the temporary file and locks it. What is there already is removed if nobody has it locked, and never
+/// written to: it may be a name of something else.
+fn claim(storage: &dyn Storage, temporary: &Path) -> Result<Box<dyn Handle>, Problem> {
+    let failed = || failed("make a temporary file beside it");
+    for _ in 0..MOST_TRIES {
+        match uninterrupted(|| storage.create_new(temporary)) {
+            Ok(handle) => {
+                if hold(&*handle, temporary).map_err(failed())? {
+                    return Ok(handle);
+                }
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(storage, temporary)?,
+            Err(e) => return Err(failed()(e)),
+        }
+    }
+    Err(Problem::Busy)
+}
+
+/// Locks the temporary file that was just made; false if another one came between.
+fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
+    Ok(uninterrupted(|| handle.lock())? && uninterrupted(|| handle.is_at(temporary))?)
+}
+
+fn remove_leftover(storage: &dyn Storage, temporary: &Path) -> Result<(), Problem> {
+    let failed = |source| Problem::LeftBehind {
+        problem: Box::new(Problem::Busy),
+        left: Left::Temporary(temporary.to_owned()),
+        source,
+    };
+    match uninterrupted(|| storage.look(temporary)).map_err(failed)? {
+        None => return Ok(()),
+        Some(Found::PlainFile) => {}
+        Some(_) => return Err(failed(io::Error::other("it is not a plain file"))),
+    }
+    let locked = match open_locked(storage, temporary, Access::Read) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        locked => locked.map_err(failed)?.ok_or(Problem::Busy)?,
+    };
+    uninterrupted(|| storage.remove(temporary)).map_err(failed)?;
+    drop(locked);
+    Ok(())
+}
+
+impl Destination for NewFile {}
+impl Rewind for NewFile {}
+
+impl Sink for NewFile {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_at(at, bytes)
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        self.out.copy_at(at, from)
+    }
+
+    fn cut(&mut self, len: u64) -> Result<(), Failure> {
+        Ok(self.out.cut(len).map_err(failed("undo an unfinished blob"))?)
+    }
+
+    fn commit(&mut self, _end: u64) -> Result<(), Failure> {
+        self.out.sync().map_err(|(doing, source)| Problem::Io { doing, source })?;
+        self.place()?;
+        let removed = self.abandon();
+        self.sync_folder()?;
+        let problem = Box::new(Problem::InPlace);
+        removed.map_err(|Remains(left, source)| Failure(Problem::LeftBehind { problem, left, source }))
+    }
+
+    fn abandon(&mut self) -> Result<(), Remains> {
+        if self.done {
+            return Ok(());
+        }
+        self.done = true;
+        match uninterrupted(|| self.storage.remove(&self.temporary)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Remains(Left::Temporary(self.temporary.clone()), e)),
+            _ => Ok(()),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // Nobody is left to be told; `Writer::discard` tells.
+        let _ = self.abandon();
+    }
+}
+
+impl fmt::Debug for NewFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NewFile { path, target, temporary, .. } = self;
+        f.debug_struct("NewFile")
+            .field("path", path)
+            .field("target", target)
+            .field("temporary", temporary)
+            .finish_non_exhaustive()
+    }
+}

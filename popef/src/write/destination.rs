@@ -1,0 +1,245 @@
+use std::fmt;
+use std::fs;
+use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Take, Write};
+use std::path::Path;
+
+use crate::error::{Left, Problem};
+
+/// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::NewFile) or
+/// [`Appended`](crate::Appended). Not for others to implement.
+pub trait Destination: Sink {}
+
+/// A [`Destination`] that can go back to what was written: blobs of a length that is not known beforehand, several
+/// feeds at once.
+pub trait Rewind: Destination {}
+
+pub(super) mod sink {
+    use super::{Left, Path, Problem, Take, fs, io};
+
+    /// What went wrong.
+    #[derive(Debug)]
+    pub struct Failure(pub(crate) Problem);
+
+    impl From<Problem> for Failure {
+        fn from(problem: Problem) -> Self {
+            Failure(problem)
+        }
+    }
+
+    /// What stays behind after a failure, and why.
+    #[derive(Debug)]
+    pub struct Remains(pub(crate) Left, pub(crate) io::Error);
+
+    /// What a destination can do.
+    pub trait Sink {
+        /// Writes all the bytes at a position. What only streams is given ever the position where it is.
+        fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
+
+        /// Writes the rest of another file at a position, without taking it through memory where the system can.
+        fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()>;
+
+        /// Takes back everything from a position on.
+        fn cut(&mut self, len: u64) -> Result<(), Failure>;
+
+        /// Makes all that was written last. `end` is where it ends.
+        fn commit(&mut self, end: u64) -> Result<(), Failure>;
+
+        /// After a failure: leaves the place as it was found. If that fails, what stays behind and why.
+        fn abandon(&mut self) -> Result<(), Remains>;
+
+        /// The path as the caller gave it.
+        fn path(&self) -> Option<&Path> {
+            None
+        }
+
+        /// Whether the file of this metadata is the one being written.
+        fn is_file(&self, _metadata: &fs::Metadata) -> bool {
+            false
+        }
+    }
+}
+
+use sink::{Failure, Remains, Sink};
+
+/// A destination that takes bytes one after the other: a pipe, a socket, a compressor.
+///
+/// What was written cannot be taken back: a blob that is left unfinished after its first byte ends the writing.
+pub struct Stream<W> {
+    inner: W,
+    at: u64,
+}
+
+impl<W: Write> Stream<W> {
+    pub(super) fn new(inner: W) -> Self {
+        Stream { inner, at: 0 }
+    }
+}
+
+impl<W: Write> Destination for Stream<W> {}
+
+impl<W: Write> Sink for Stream<W> {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        debug_assert_eq!(at, self.at, "a stream goes forward");
+        // Counted before: whether a failed write took some of the bytes is not known.
+        self.at = at.saturating_add(len_of(bytes));
+        self.inner.write_all(bytes)
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        debug_assert_eq!(at, self.at, "a stream goes forward");
+        self.at = at.saturating_add(from.limit());
+        copy_all(from, &mut self.inner)
+    }
+
+    fn cut(&mut self, len: u64) -> Result<(), Failure> {
+        if len == self.at { Ok(()) } else { Err(Problem::NotUndone.into()) }
+    }
+
+    fn commit(&mut self, _end: u64) -> Result<(), Failure> {
+        self.inner.flush().map_err(|source| Problem::Io { doing: "flush the stream", source }.into())
+    }
+
+    fn abandon(&mut self) -> Result<(), Remains> {
+        Ok(())
+    }
+}
+
+impl<W> fmt::Debug for Stream<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// What can be cut off behind a position, so that an unfinished blob is undone.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// let mut bytes = Cursor::new(vec![1, 2, 3]);
+/// popef::Truncate::truncate(&mut bytes, 2)?;
+/// assert_eq!(bytes.into_inner(), [1, 2]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub trait Truncate {
+    /// Cuts it off so that `len` bytes stay. Where the next bytes go is not said.
+    fn truncate(&mut self, len: u64) -> io::Result<()>;
+}
+
+impl Truncate for fs::File {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.set_len(len)
+    }
+}
+
+impl Truncate for Cursor<Vec<u8>> {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.get_mut().truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(())
+    }
+}
+
+impl Truncate for Cursor<&mut Vec<u8>> {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.get_mut().truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(())
+    }
+}
+
+impl<W: Write + Truncate> Truncate for BufWriter<W> {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.flush()?;
+        self.get_mut().truncate(len)
+    }
+}
+
+impl<W: Truncate + ?Sized> Truncate for &mut W {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        (**self).truncate(len)
+    }
+}
+
+/// A destination that can go back and cut off: an opened file, a `Cursor<Vec<u8>>`.
+///
+/// A whole file is safer with [`Writer::create`](crate::Writer::create), which never leaves half of one.
+pub struct Seekable<W> {
+    inner: W,
+    /// Where the first blob begins in it; all positions count from here.
+    base: u64,
+    at: u64,
+}
+
+impl<W: Write + Seek + Truncate> Seekable<W> {
+    pub(super) fn new(mut inner: W) -> io::Result<Self> {
+        let base = inner.stream_position()?;
+        Ok(Seekable { inner, base, at: 0 })
+    }
+
+    fn go_to(&mut self, at: u64) -> io::Result<()> {
+        if at != self.at {
+            self.inner.seek(SeekFrom::Start(self.base.saturating_add(at)))?;
+        }
+        Ok(())
+    }
+
+    /// After bytes were written at `at`: a file that was opened for appending writes them at its end instead.
+    fn arrived(&mut self, at: u64, end: u64) -> io::Result<()> {
+        let went_back = at != self.at;
+        self.at = end;
+        if went_back && self.inner.stream_position()? != self.base.saturating_add(end) {
+            return Err(io::Error::other("it does not write at the position it was told; was it opened to append?"));
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek + Truncate> Destination for Seekable<W> {}
+impl<W: Write + Seek + Truncate> Rewind for Seekable<W> {}
+
+impl<W: Write + Seek + Truncate> Sink for Seekable<W> {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.go_to(at)?;
+        self.inner.write_all(bytes)?;
+        self.arrived(at, at.saturating_add(len_of(bytes)))
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        let end = at.saturating_add(from.limit());
+        self.go_to(at)?;
+        copy_all(from, &mut self.inner)?;
+        self.arrived(at, end)
+    }
+
+    fn cut(&mut self, len: u64) -> Result<(), Failure> {
+        let end = self.base.saturating_add(len);
+        let cut = self.inner.truncate(end).and_then(|()| self.inner.seek(SeekFrom::Start(end)));
+        self.at = len;
+        cut.map(drop).map_err(|source| Problem::Io { doing: "undo an unfinished blob", source }.into())
+    }
+
+    fn commit(&mut self, end: u64) -> Result<(), Failure> {
+        let committed = self.go_to(end).and_then(|()| self.inner.flush());
+        committed.map_err(|source| Problem::Io { doing: "flush what was written", source }.into())
+    }
+
+    fn abandon(&mut self) -> Result<(), Remains> {
+        Ok(())
+    }
+}
+
+impl<W> fmt::Debug for Seekable<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seekable").field("base", &self.base).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// Copies as many bytes as `from` is limited to; an error if it has fewer.
+pub(super) fn copy_all(from: &mut Take<fs::File>, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let needed = from.limit();
+    let copied = io::copy(from, to)?;
+    if copied == needed { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// The length of bytes in memory as a position in a file.
+pub(super) fn len_of(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,174 @@
+use std::fmt;
+
+use super::blob::{WRITE, What};
+use super::destination::{Destination, Rewind, len_of};
+use super::writer::{Writer, Written};
+use crate::error::{Error, Problem};
+use crate::read::Element;
+use crate::types::{DataType, FeedDataInfo};
+
+/// Several feeds that are written at once, because data sets are made sample by sample: all inputs of a sample
+/// together, while in the file each feed's tensors lie together.
+///
+/// The place of every tensor is known beforehand, so that they go straight to it, in any order of feeds; those of one
+/// feed come in their own order. If it is dropped before it is [finished](Self::finish), all the feeds are undone.
+///
+/// ```
+/// use popef::{DataType, FeedDataInfo, File, TensorInfo, Writer};
+///
+/// let mut bytes = std::io::Cursor::new(Vec::new());
+/// let mut writer = Writer::seekable(&mut bytes)?;
+/// let image = FeedDataInfo { name: "image".into(), tensor_info: TensorInfo::new(DataType::F32, [4]), num_tensors: 3 };
+/// let label = FeedDataInfo { name: "label".into(), tensor_info: TensorInfo::new(DataType::S32, []), num_tensors: 3 };
+/// let mut feeds = writer.feeds(&[image, label])?;
+/// for sample in 0..3 {
+///     feeds.push(0, &[sample as f32; 4])?;
+///     feeds.push(1, &[sample])?;
+/// }
+/// feeds.finish()?;
+/// writer.finish()?;
+///
+/// let file = File::from_bytes(bytes.into_inner())?;
+/// assert_eq!(*file.feed("label").expect("it was written").item(2)?.to::<i32>()?, [2]);
+/// # Ok::<(), popef::Error>(())
+/// ```
+pub struct FeedsWriter<'w, D: Destination> {
+    writer: &'w mut Writer<D>,
+    feeds: Vec<Feed>,
+    finished: bool,
+}
+
+struct Feed {
+    what: What,
+    head: Vec<u8>,
+    offset: u64,
+    data_type: DataType,
+    /// The bytes of one tensor.
+    tensor_size: u64,
+    tensors: u32,
+    given: u32,
+}
+
+impl Feed {
+    /// Nothing here can wrap: a feed's size was checked when its header was made, its end when it was laid out.
+    fn size(&self) -> u64 {
+        len_of(&self.head).saturating_add(self.tensor_size.saturating_mul(self.tensors.into()))
+    }
+
+    fn next_offset(&self) -> u64 {
+        let given = self.tensor_size.saturating_mul(self.given.into());
+        self.offset.saturating_add(len_of(&self.head)).saturating_add(given)
+    }
+
+    fn missing(&self) -> u32 {
+        self.tensors.saturating_sub(self.given)
+    }
+}
+
+impl<'w, D: Rewind> FeedsWriter<'w, D> {
+    pub(super) fn new(writer: &'w mut Writer<D>, infos: &[FeedDataInfo]) -> Result<Self, Error> {
+        writer.check_fault()?;
+        let mut offset = writer.end();
+        let mut feeds = Vec::new();
+        for info in infos {
+            let feed = lay_out(writer, info, offset)?;
+            let end = offset.checked_add(feed.size());
+            offset = end.ok_or_else(|| writer.refusal(Problem::Given(Box::new(Problem::ShapeTooLarge))))?;
+            feeds.push(feed);
+        }
+        let mut open = FeedsWriter { writer, feeds, finished: false };
+        open.clear_heads()?;
+        Ok(open)
+    }
+
+    /// Zeros where the heads will be, as long as data is missing: what is there must not read as whole.
+    fn clear_heads(&mut self) -> Result<(), Error> {
+        self.feeds.iter().try_for_each(|feed| put(self.writer, feed.offset, &vec![0; feed.head.len()]))
+    }
+
+    /// Writes the next tensor of a feed, which is named by its place in the list that was given. Another type than
+    /// the feed's is an error, and so are another number of elements, or one tensor too many.
+    pub fn push<T: Element>(&mut self, feed: usize, elements: &[T]) -> Result<(), Error> {
+        let to = self.feed(feed)?;
+        let (needed, found) = (to.data_type, T::DATA_TYPE);
+        if needed != found {
+            let blob = to.what.to_string();
+            return Err(self.writer.refusal(Problem::GivenType { blob, needed, found }));
+        }
+        self.push_bytes(feed, &T::to_file(elements))
+    }
+
+    /// Writes the next tensor of a feed from the bytes of its elements, little-endian.
+    pub fn push_bytes(&mut self, feed: usize, tensor: &[u8]) -> Result<(), Error> {
+        self.writer.check_fault()?;
+        let to = self.feed(feed)?;
+        let (needed, found, held) = (to.tensor_size, len_of(tensor), to.tensors);
+        if needed != found {
+            let blob = to.what.to_string();
+            return Err(self.writer.refusal(Problem::GivenLength { blob, needed, found }));
+        }
+        if to.missing() == 0 {
+            let feed = to.what.to_string();
+            return Err(self.writer.refusal(Problem::FeedFull { feed, held }));
+        }
+        let at = to.next_offset();
+        put(self.writer, at, tensor)?;
+        if let Some(feed) = self.feeds.get_mut(feed) {
+            feed.given = feed.given.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Ends all the feeds, and says where they are, in the order of the list that was given. If tensors are missing
+    /// they are all undone, and the error names a feed and how many.
+    pub fn finish(mut self) -> Result<Vec<Written>, Error> {
+        self.writer.check_fault()?;
+        self.check_complete()?;
+        // The first head last: until then the walk ends before all of them.
+        self.feeds.iter().rev().try_for_each(|feed| put(self.writer, feed.offset, &feed.head))?;
+        self.finished = true;
+        Ok(self.feeds.iter().map(|feed| self.writer.finished(&feed.what, feed.size())).collect())
+    }
+
+    fn check_complete(&self) -> Result<(), Error> {
+        let mut short = self.feeds.iter().filter(|feed| feed.missing() > 0);
+        let Some(first) = short.next() else { return Ok(()) };
+        let (feed, missing, needed) = (first.what.to_string(), first.missing(), first.tensors);
+        Err(self.writer.refusal(Problem::FeedsShort { feed, missing, needed, others: short.count() }))
+    }
+
+    fn feed(&self, feed: usize) -> Result<&Feed, Error> {
+        let held = self.feeds.len();
+        self.feeds.get(feed).ok_or_else(|| self.writer.refusal(Problem::NoSuchFeed { asked: feed, held }))
+    }
+}
+
+fn put<D: Destination>(writer: &mut Writer<D>, at: u64, bytes: &[u8]) -> Result<(), Error> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    writer.to.write_at(at, bytes).map_err(|source| writer.fail(Problem::Io { doing: WRITE, source }))
+}
+
+fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64) -> Result<Feed, Error> {
+    let what = writer.what(What::feed(info))?;
+    let head = what.head(writer, writer.needed(&info.tensor_info, info.num_tensors)?)?;
+    let tensor_size = writer.needed(&info.tensor_info, 1)?;
+    let (data_type, tensors) = (info.tensor_info.data_type, info.num_tensors);
+    Ok(Feed { what, head, offset, data_type, tensor_size, tensors, given: 0 })
+}
+
+impl<D: Destination> Drop for FeedsWriter<'_, D> {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.writer.undo();
+        }
+    }
+}
+
+impl<D: Destination> fmt::Debug for FeedsWriter<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let feeds = self.feeds.iter().map(|feed| (feed.what.to_string(), feed.given));
+        f.debug_map().entries(feeds).finish()
+    }
+}

@@ -1,0 +1,30 @@
+//! From values and bytes to blobs in a file: the way of `read`, backwards.
+//!
+//! ```text
+//! values ──► wire::encode ──► Writer ──► Destination
+//!   bytes ────────────────────►   │        Stream    a pipe: forwards only
+//!                              BlobWriter  Seekable  can go back and cut off
+//!                                          NewFile   a temporary file, renamed at the end ─┐
+//!                                          Appended  the end of a file, valid at the end   ├─► Storage: the one seam
+//! ```
+
+#![deny(clippy::arithmetic_side_effects, reason = "sums of lengths can wrap")]
+
+mod append;
+mod blob;
+mod copy;
+mod create;
+mod destination;
+mod feeds;
+mod output;
+mod packed;
+mod storage;
+mod writer;
+
+pub use append::{Appended, Recovered, recover};
+pub use blob::BlobWriter;
+pub use create::{CreateOptions, NewFile};
+pub use destination::{Destination, Rewind, Seekable, Stream, Truncate};
+pub use feeds::FeedsWriter;
+pub use packed::{PackedWriter, Packing};
+pub use writer::{Writer, Written};

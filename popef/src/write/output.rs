@@ -1,0 +1,98 @@
+//! An open file with a buffer, so that small blobs do not each take calls of the system.
+
+use std::fs;
+use std::io::{self, Take};
+
+use super::destination::len_of;
+use super::storage::{Handle, uninterrupted};
+
+const BUFFER: usize = 64 << 10;
+
+pub(super) struct Output {
+    handle: Box<dyn Handle>,
+    buffer: Vec<u8>,
+    /// Where the buffer's first byte goes.
+    at: u64,
+    /// The end of all that was given to the file.
+    reached: u64,
+}
+
+impl Output {
+    pub(super) fn new(handle: Box<dyn Handle>, len: u64) -> Self {
+        Output { handle, buffer: Vec::new(), at: 0, reached: len }
+    }
+
+    pub(super) fn handle(&self) -> &dyn Handle {
+        &*self.handle
+    }
+
+    pub(super) fn handle_mut(&mut self) -> &mut dyn Handle {
+        &mut *self.handle
+    }
+
+    /// Writes bytes at a position, perhaps later.
+    pub(super) fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let follows = self.at.saturating_add(len_of(&self.buffer)) == at;
+        if !follows || self.buffer.len().saturating_add(bytes.len()) > BUFFER {
+            self.flush()?;
+        }
+        if bytes.len() >= BUFFER {
+            return self.write_now(at, bytes);
+        }
+        if self.buffer.is_empty() {
+            self.at = at;
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    pub(super) fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        self.flush()?;
+        let end = at.saturating_add(from.limit());
+        self.reached = self.reached.max(end);
+        self.handle.copy_at(at, from)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write_now(self.at, &buffer)?;
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn write_now(&mut self, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
+        self.reached = self.reached.max(at.saturating_add(len_of(bytes)));
+        while !bytes.is_empty() {
+            let count = uninterrupted(|| self.handle.write_at(at, bytes))?;
+            let rest = bytes.get(count..).unwrap_or_default();
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            at = at.saturating_add(len_of(bytes).saturating_sub(len_of(rest)));
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// Takes back everything from a position on.
+    pub(super) fn cut(&mut self, len: u64) -> io::Result<()> {
+        if self.at >= len {
+            self.buffer.clear();
+        } else {
+            let keep = usize::try_from(len.saturating_sub(self.at)).unwrap_or(usize::MAX);
+            self.buffer.truncate(keep);
+        }
+        if self.reached > len {
+            uninterrupted(|| self.handle.set_len(len))?;
+            self.reached = len;
+        }
+        Ok(())
+    }
+
+    /// Gives everything to the file, and flushes that to disk.
+    pub(super) fn sync(&mut self) -> Result<(), (&'static str, io::Error)> {
+        self.flush().map_err(|e| ("write", e))?;
+        self.handle.sync().map_err(|e| ("flush what was written to disk", e))
+    }
+}

@@ -1,0 +1,230 @@
+//! The one seam between writing and the file system: everything that is done to files and folders, so that a test can
+//! make any of it fail, fall short, or be the last thing that happens.
+
+use std::fs::{self, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Take};
+use std::path::{Path, PathBuf};
+
+use super::destination::copy_all;
+use crate::error::Error;
+use crate::read::{self, same_file};
+
+/// What is done by path.
+pub(super) trait Storage: Send + Sync {
+    /// What is at a path, itself if it is a symbolic link; none if nothing is.
+    fn look(&self, path: &Path) -> io::Result<Option<Found>>;
+    /// Where a symbolic link points.
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Makes a file that was not there.
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Opens a file that is there.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>>;
+    /// Gives a file another name, in place of what has it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file one more name, which nothing has.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Flushes the names in a folder to disk.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+}
+
+/// What is done to an open file. It is locked until it is dropped, once it is.
+pub(super) trait Handle: Send + Sync {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize>;
+    /// Writes the rest of another file.
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()>;
+    fn set_len(&mut self, len: u64) -> io::Result<()>;
+    /// Flushes the contents to disk.
+    fn sync(&mut self) -> io::Result<()>;
+    /// Whether nobody else has it locked; from then on it is.
+    fn lock(&self) -> io::Result<bool>;
+    /// Whether a path names this very file.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
+    fn is_file(&self, metadata: &fs::Metadata) -> bool;
+    /// Takes on the permissions of another file, and its owner as far as that is allowed.
+    fn take_permissions(&mut self, path: &Path) -> io::Result<()>;
+    /// Opens it as a PopEF file, a damaged one too.
+    fn walk(&self, path: &Path) -> Result<read::File, Error>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    PlainFile,
+    Link,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    ReadWrite,
+}
+
+/// The real file system.
+pub(super) struct System;
+
+impl Storage for System {
+    fn look(&self, path: &Path) -> io::Result<Option<Found>> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_file() => Ok(Some(Found::PlainFile)),
+            Ok(metadata) if metadata.is_symlink() => Ok(Some(Found::Link)),
+            Ok(_) => Ok(Some(Found::Other)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path)
+    }
+
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
+        Ok(Box::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+    }
+
+    fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>> {
+        Ok(Box::new(OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    #[cfg(unix)]
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        fs::File::open(folder)?.sync_all()
+    }
+
+    /// Only Unix lets a folder be opened and flushed.
+    #[cfg(not(unix))]
+    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Handle for fs::File {
+    #[cfg(unix)]
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::write_at(self, bytes, at)
+    }
+
+    #[cfg(windows)]
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_write(self, bytes, at)
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        self.seek(SeekFrom::Start(at))?;
+        copy_all(from, self)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        fs::File::set_len(self, len)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+
+    fn lock(&self) -> io::Result<bool> {
+        match self.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            // Where there are no locks, files can be written all the same.
+            Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(true),
+            Err(TryLockError::Error(e)) => Err(e),
+        }
+    }
+
+    #[cfg(unix)]
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(same_file(&metadata, &self.metadata()?)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// An open file keeps its name here.
+    #[cfg(not(unix))]
+    fn is_at(&self, _path: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn is_file(&self, metadata: &fs::Metadata) -> bool {
+        self.metadata().is_ok_and(|own| same_file(&own, metadata))
+    }
+
+    fn take_permissions(&mut self, path: &Path) -> io::Result<()> {
+        let wanted = fs::metadata(path)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt as _, fchown};
+            let own = self.metadata()?;
+            if (own.uid(), own.gid()) != (wanted.uid(), wanted.gid()) {
+                // Only the superuser may give files away; for others it becomes theirs, as by any copying.
+                let _ = fchown(&*self, Some(wanted.uid()), Some(wanted.gid()));
+            }
+        }
+        self.set_permissions(wanted.permissions())
+    }
+
+    fn walk(&self, path: &Path) -> Result<read::File, Error> {
+        let again = self.try_clone().map_err(|source| Error::io(Some(path), "open the file again", source))?;
+        read::OpenOptions::new().damaged(true).file(again, path)
+    }
+}
+
+/// Does something that a signal can interrupt until none does. Not for flushing, which is never tried twice.
+pub(super) fn uninterrupted<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match operation() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// The most links that are followed one after the other; more are a circle.
+const MOST_LINKS: usize = 40;
+
+/// The path that a file is written at: where it points, if it is a symbolic link.
+pub(super) fn resolve(storage: &dyn Storage, path: &Path) -> io::Result<(PathBuf, Option<Found>)> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match uninterrupted(|| storage.look(&path))? {
+            Some(Found::Link) => {
+                let target = uninterrupted(|| storage.read_link(&path))?;
+                path = path.parent().unwrap_or(Path::new("")).join(target);
+            }
+            found => return Ok((path, found)),
+        }
+    }
+    Err(io::Error::other("too many symbolic links point to each other"))
+}
+
+/// Opens a file that others may be replacing, and locks it; none if somebody else has it locked.
+pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) -> io::Result<Option<Box<dyn Handle>>> {
+    for _ in 0..MOST_TRIES {
+        let handle = uninterrupted(|| storage.open(path, access))?;
+        if !uninterrupted(|| handle.lock())? {
+            return Ok(None);
+        }
+        // It may have been replaced between being opened and locked.
+        if uninterrupted(|| handle.is_at(path))? {
+            return Ok(Some(handle));
+        }
+    }
+    Ok(None)
+}
+
+/// How often a file is looked for again that others replace all the time.
+pub(super) const MOST_TRIES: usize = 16;
