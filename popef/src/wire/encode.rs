@@ -79,13 +79,13 @@ pub(crate) fn metadata(metadata: &Metadata) -> Result<Vec<u8>, Problem> {
     root.set_is_p_o_d(metadata.is_pod);
     root.set_is_inference(metadata.is_inference);
     root.set_device_iterations(metadata.device_iterations);
-    root.set_executable(bytes_of(&metadata.executable));
     root.set_seed_handle(bytes_of(&metadata.seed_handle));
+    root.set_executable(bytes_of(&metadata.executable));
+    set_anchors(root.reborrow().init_anchors(count(&metadata.anchors)), &metadata.anchors)?;
     set_options(root.reborrow().init_engine_options(count(&metadata.engine_options)), &metadata.engine_options);
     set_options(root.reborrow().init_device_options(count(&metadata.device_options)), &metadata.device_options);
     set_program_flow(root.reborrow().init_program_flow(), &metadata.program_flow)?;
-    set_programs(root.reborrow().init_programs_map(count(&metadata.programs_map)), &metadata.programs_map);
-    set_anchors(root.init_anchors(count(&metadata.anchors)), &metadata.anchors)?;
+    set_programs(root.init_programs_map(count(&metadata.programs_map)), &metadata.programs_map);
     Ok(serialize::write_message_to_words(&message))
 }
 
@@ -118,8 +118,8 @@ fn set_anchors(mut list: struct_list::Builder<'_, schema::anchor::Owned>, anchor
 fn set_anchor(mut to: schema::anchor::Builder<'_>, anchor: &Anchor) -> Result<(), Problem> {
     to.set_name(bytes_of(&anchor.name));
     to.set_handle(bytes_of(&anchor.handle));
-    set_tensor_info(to.reborrow().init_tensor_info(), &anchor.tensor_info)?;
     to.set_programs(anchor.programs.as_slice()).map_err(refused("an anchor's programs"))?;
+    set_tensor_info(to.reborrow().init_tensor_info(), &anchor.tensor_info)?;
     to.set_is_per_replica(anchor.is_per_replica);
     to.set_use_remote_buffers(anchor.use_remote_buffers);
     to.set_repeats(anchor.repeats);

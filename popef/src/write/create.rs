@@ -95,15 +95,10 @@ impl NewFile {
         }
         let NewFile { out, target, .. } = self;
         let kept = uninterrupted(|| out.handle_mut().take_permissions(target));
-        kept.map_err(|source| self.undone(Problem::Io { doing: "keep the permissions", source }))
-    }
-
-    /// The problem, with the temporary file removed or named.
-    fn undone(&mut self, problem: Problem) -> Problem {
-        match self.abandon() {
-            Ok(()) => problem,
-            Err(Remains(left, source)) => Problem::LeftBehind { problem: Box::new(problem), left, source },
-        }
+        kept.map_err(|source| {
+            self.done = true;
+            or_left(&*self.storage, &self.temporary, Problem::Io { doing: "keep the permissions", source })
+        })
     }
 
     /// Gives the whole file its name.
@@ -160,19 +155,37 @@ fn beside(target: &Path) -> Result<PathBuf, Problem> {
 /// Makes the temporary file and locks it. What is there already is removed if nobody has it locked, and never
 /// written to: it may be a name of something else.
 fn claim(storage: &dyn Storage, temporary: &Path) -> Result<Box<dyn Handle>, Problem> {
-    let failed = || failed("make a temporary file beside it");
+    let failed = failed("make a temporary file beside it");
     for _ in 0..MOST_TRIES {
         match uninterrupted(|| storage.create_new(temporary)) {
-            Ok(handle) => {
-                if hold(&*handle, temporary).map_err(failed())? {
-                    return Ok(handle);
-                }
-            }
+            Ok(handle) => match hold(&*handle, temporary) {
+                Ok(true) => return Ok(handle),
+                Ok(false) => {}
+                Err(e) => return Err(or_left(storage, temporary, failed(e))),
+            },
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(storage, temporary)?,
-            Err(e) => return Err(failed()(e)),
+            Err(e) => return Err(failed(e)),
         }
     }
     Err(Problem::Busy)
+}
+
+/// The problem, with the temporary file removed or named.
+fn or_left(storage: &dyn Storage, temporary: &Path, problem: Problem) -> Problem {
+    match remove(storage, temporary) {
+        Ok(()) => problem,
+        Err(source) => {
+            Problem::LeftBehind { problem: Box::new(problem), left: Left::Temporary(temporary.to_owned()), source }
+        }
+    }
+}
+
+/// Removes a name, unless it is gone already.
+fn remove(storage: &dyn Storage, path: &Path) -> io::Result<()> {
+    match uninterrupted(|| storage.remove(path)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
 }
 
 /// Locks the temporary file that was just made; false if another one came between.
@@ -195,7 +208,7 @@ fn remove_leftover(storage: &dyn Storage, temporary: &Path) -> Result<(), Proble
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         locked => locked.map_err(failed)?.ok_or(Problem::Busy)?,
     };
-    uninterrupted(|| storage.remove(temporary)).map_err(failed)?;
+    remove(storage, temporary).map_err(failed)?;
     drop(locked);
     Ok(())
 }
@@ -220,9 +233,14 @@ impl Sink for NewFile {
         self.out.sync().map_err(|(doing, source)| Problem::Io { doing, source })?;
         self.place()?;
         let removed = self.abandon();
-        self.sync_folder()?;
-        let problem = Box::new(Problem::InPlace);
-        removed.map_err(|Remains(left, source)| Failure(Problem::LeftBehind { problem, left, source }))
+        let flushed = self.sync_folder();
+        match removed {
+            Ok(()) => Ok(flushed?),
+            Err(Remains(left, source)) => {
+                let problem = Box::new(flushed.err().unwrap_or(Problem::InPlace));
+                Err(Failure(Problem::LeftBehind { problem, left, source }))
+            }
+        }
     }
 
     fn abandon(&mut self) -> Result<(), Remains> {
@@ -230,10 +248,7 @@ impl Sink for NewFile {
             return Ok(());
         }
         self.done = true;
-        match uninterrupted(|| self.storage.remove(&self.temporary)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Remains(Left::Temporary(self.temporary.clone()), e)),
-            _ => Ok(()),
-        }
+        remove(&*self.storage, &self.temporary).map_err(|e| Remains(Left::Temporary(self.temporary.clone()), e))
     }
 
     fn path(&self) -> Option<&Path> {

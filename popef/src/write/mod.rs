@@ -15,6 +15,8 @@ mod blob;
 mod copy;
 mod create;
 mod destination;
+#[cfg(test)]
+mod faults;
 mod feeds;
 mod output;
 mod packed;

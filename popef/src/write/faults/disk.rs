@@ -1,0 +1,345 @@
+//! A disk that is not there: it fails when it is told to, and knows what would be left after a power cut.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Take};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::error::Error;
+use crate::read::{self, OpenOptions};
+use crate::write::storage::{Access, Found, Handle, Storage};
+
+/// What happens at one operation, or from it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    NoSpace,
+    Io,
+    Interrupted,
+    /// A write takes half of what it is given.
+    Short,
+    /// Nothing that comes after has any effect.
+    Crash,
+    /// This operation and all after it fail.
+    IoFromHereOn,
+    NoSpaceFromHereOn,
+}
+
+impl Fault {
+    pub(super) const ALL: [Fault; 7] = [
+        Fault::NoSpace,
+        Fault::Io,
+        Fault::Interrupted,
+        Fault::Short,
+        Fault::Crash,
+        Fault::IoFromHereOn,
+        Fault::NoSpaceFromHereOn,
+    ];
+
+    fn goes_on(self) -> bool {
+        matches!(self, Fault::Crash | Fault::IoFromHereOn | Fault::NoSpaceFromHereOn)
+    }
+
+    fn error(self) -> io::Error {
+        match self {
+            Fault::NoSpace | Fault::NoSpaceFromHereOn => io::ErrorKind::StorageFull.into(),
+            Fault::Interrupted => io::ErrorKind::Interrupted.into(),
+            _ => io::Error::other("input/output error"),
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+pub(super) struct SimDisk(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    inodes: Vec<Inode>,
+    names: Names,
+    durable_names: Names,
+    steps: usize,
+    fault: Option<(usize, Fault)>,
+}
+
+type Names = BTreeMap<PathBuf, usize>;
+
+#[derive(Clone, Default)]
+struct Inode {
+    bytes: Vec<u8>,
+    durable: Vec<u8>,
+    locked: bool,
+    permissions: u32,
+    /// After a failed flush the system holds what was lost for written: a second one succeeds, and saves nothing.
+    flush_failed: bool,
+}
+
+/// What a disk holds, by path.
+pub(super) type Contents = BTreeMap<PathBuf, Vec<u8>>;
+
+impl SimDisk {
+    /// A disk with files that were flushed long ago.
+    pub(super) fn holding(files: &Contents) -> Self {
+        let disk = SimDisk::default();
+        for (path, bytes) in files {
+            let mut state = disk.state();
+            let number = state.inodes.len();
+            let inode = Inode { bytes: bytes.clone(), durable: bytes.clone(), permissions: 0o640, ..Inode::default() };
+            state.inodes.push(inode);
+            state.names.insert(path.clone(), number);
+            state.durable_names.insert(path.clone(), number);
+        }
+        disk
+    }
+
+    pub(super) fn fail_at(&self, step: usize, fault: Fault) {
+        self.state().fault = Some((step, fault));
+    }
+
+    /// Everything works again: for looking at what is left.
+    pub(super) fn heal(&self) {
+        self.state().fault = None;
+    }
+
+    pub(super) fn steps(&self) -> usize {
+        self.state().steps
+    }
+
+    /// What programs see now.
+    pub(super) fn contents(&self) -> Contents {
+        let state = self.state();
+        state.names.iter().map(|(path, &number)| (path.clone(), state.inodes[number].bytes.clone())).collect()
+    }
+
+    pub(super) fn permissions(&self, path: &Path) -> u32 {
+        let state = self.state();
+        state.inodes[state.names[path]].permissions
+    }
+
+    /// What a power cut may leave, if it came now: names and data each kept, lost, or torn.
+    pub(super) fn after_power_cut(&self) -> Vec<Contents> {
+        let state = self.state();
+        let mut left: Vec<Contents> = Vec::new();
+        for names in [&state.names, &state.durable_names] {
+            for tear in 0..TEARS {
+                let torn = |(path, &number): (&PathBuf, &usize)| (path.clone(), state.inodes[number].torn(tear));
+                let contents = names.iter().map(torn).collect();
+                if !left.contains(&contents) {
+                    left.push(contents);
+                }
+            }
+        }
+        left
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+
+    /// Counts an operation, and fails it if it is its turn. Whether a write must fall short.
+    fn step(&self) -> io::Result<bool> {
+        let mut state = self.state();
+        let step = state.steps;
+        state.steps += 1;
+        match state.fault {
+            Some((at, Fault::Short)) if at == step => Ok(true),
+            Some((at, fault)) if at == step || (at < step && fault.goes_on()) => Err(fault.error()),
+            _ => Ok(false),
+        }
+    }
+
+    fn number(&self, path: &Path) -> io::Result<usize> {
+        self.state().names.get(path).copied().ok_or(io::ErrorKind::NotFound.into())
+    }
+}
+
+const SECTOR: usize = 512;
+const TEARS: usize = 14;
+
+impl Inode {
+    /// The bytes after a power cut, in one of several ways.
+    fn torn(&self, tear: usize) -> Vec<u8> {
+        if tear == 1 || self.bytes == self.durable {
+            return self.durable.clone();
+        }
+        // The length is kept, and zeros stand for what did not reach the disk; or the length that was flushed.
+        let mut left = self.durable.clone();
+        left.resize(self.bytes.len(), 0);
+        let sectors = self.bytes.len().div_ceil(SECTOR);
+        let old_sectors = self.durable.len() / SECTOR;
+        for sector in 0..sectors {
+            let random = (sector * 2_654_435_761 + tear * 40_503) >> 3;
+            let kept = match tear {
+                0 => true,
+                2 => false,
+                3 => sector % 2 == 0,
+                4 => sector % 2 == 1,
+                5 => sector < sectors / 2,
+                6 => sector >= sectors / 2,
+                7 => sector + 1 == sectors,
+                8 => sector + 1 < sectors,
+                9 => sector == old_sectors,
+                10 => sector != old_sectors,
+                _ => random % 2 == 0,
+            };
+            let range = sector * SECTOR..self.bytes.len().min((sector + 1) * SECTOR);
+            if kept {
+                left[range.clone()].copy_from_slice(&self.bytes[range]);
+            }
+        }
+        left
+    }
+}
+
+impl Storage for SimDisk {
+    fn look(&self, path: &Path) -> io::Result<Option<Found>> {
+        self.step()?;
+        Ok(self.state().names.contains_key(path).then_some(Found::PlainFile))
+    }
+
+    fn read_link(&self, _path: &Path) -> io::Result<PathBuf> {
+        unreachable!("there are no links here")
+    }
+
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
+        self.step()?;
+        let mut state = self.state();
+        if state.names.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let number = state.inodes.len();
+        state.inodes.push(Inode { permissions: 0o644, ..Inode::default() });
+        state.names.insert(path.to_owned(), number);
+        Ok(Box::new(SimFile { disk: self.clone(), number, locks: Mutex::new(false) }))
+    }
+
+    fn open(&self, path: &Path, _access: Access) -> io::Result<Box<dyn Handle>> {
+        self.step()?;
+        Ok(Box::new(SimFile { disk: self.clone(), number: self.number(path)?, locks: Mutex::new(false) }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        let number = self.number(from)?;
+        let mut state = self.state();
+        state.names.remove(from);
+        state.names.insert(to.to_owned(), number);
+        Ok(())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        let number = self.number(from)?;
+        let mut state = self.state();
+        if state.names.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.names.insert(to.to_owned(), number);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        self.state().names.remove(path).map(drop).ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+        self.step()?;
+        let mut state = self.state();
+        state.durable_names = state.names.clone();
+        Ok(())
+    }
+}
+
+struct SimFile {
+    disk: SimDisk,
+    number: usize,
+    /// Whether it is by this handle that the file is locked.
+    locks: Mutex<bool>,
+}
+
+impl SimFile {
+    fn change<T>(&self, change: impl FnOnce(&mut Inode) -> T) -> T {
+        change(&mut self.disk.state().inodes[self.number])
+    }
+}
+
+impl Drop for SimFile {
+    fn drop(&mut self) {
+        if *self.locks.lock().unwrap() {
+            self.change(|inode| inode.locked = false);
+        }
+    }
+}
+
+impl Handle for SimFile {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        let short = self.disk.step()?;
+        let count = if short { bytes.len().div_ceil(2) } else { bytes.len() };
+        let at = usize::try_from(at).unwrap();
+        self.change(|inode| {
+            let len = inode.bytes.len().max(at + count);
+            inode.bytes.resize(len, 0);
+            inode.bytes[at..at + count].copy_from_slice(&bytes[..count]);
+        });
+        Ok(count)
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<std::fs::File>) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes)?;
+        // As the system does: in pieces, each of which can fail.
+        for (piece, at) in bytes.chunks(40_000).zip((at..).step_by(40_000)) {
+            let mut written = 0;
+            while written < piece.len() {
+                let at = at + u64::try_from(written).unwrap();
+                match self.write_at(at, &piece[written..]) {
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    count => written += count?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.disk.step()?;
+        self.change(|inode| inode.bytes.resize(usize::try_from(len).unwrap(), 0));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let flushed = self.disk.step();
+        self.change(|inode| match flushed {
+            Ok(_) if inode.flush_failed => {}
+            Ok(_) => inode.durable = inode.bytes.clone(),
+            Err(_) => inode.flush_failed = true,
+        });
+        flushed.map(drop)
+    }
+
+    fn lock(&self) -> io::Result<bool> {
+        self.disk.step()?;
+        let free = self.change(|inode| !std::mem::replace(&mut inode.locked, true));
+        *self.locks.lock().unwrap() |= free;
+        Ok(free)
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        self.disk.step()?;
+        Ok(self.disk.number(path).is_ok_and(|number| number == self.number))
+    }
+
+    fn is_file(&self, _metadata: &std::fs::Metadata) -> bool {
+        false
+    }
+
+    fn take_permissions(&mut self, path: &Path) -> io::Result<()> {
+        self.disk.step()?;
+        let permissions = self.disk.permissions(path);
+        self.change(|inode| inode.permissions = permissions);
+        Ok(())
+    }
+
+    fn walk(&self, _path: &Path) -> Result<read::File, Error> {
+        OpenOptions::new().damaged(true).bytes(self.change(|inode| inode.bytes.clone()))
+    }
+}

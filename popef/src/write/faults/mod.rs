@@ -1,0 +1,276 @@
+//! Every file operation of writing fails once, in every way, and what is left is looked at.
+
+mod disk;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disk::{Contents, Fault, SimDisk};
+
+use super::append::{append_in, recover_in};
+use super::create::CreateOptions;
+use super::destination::Rewind;
+use super::packed::Packing;
+use super::writer::Writer;
+use crate::error::{Error, ErrorKind};
+use crate::read::File;
+use crate::types::{DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, TensorInfo};
+
+const TARGET: &str = "folder/model.popef";
+const LARGE: usize = 70_000;
+
+fn tensor(name: &str, len: usize) -> TensorDataInfo {
+    let shape = [i64::try_from(len).unwrap()];
+    TensorDataInfo { name: name.to_owned().into(), tensor_info: TensorInfo::new(DataType::U8, shape) }
+}
+
+fn feed(name: &str) -> FeedDataInfo {
+    let tensor_info = TensorInfo::new(DataType::U16, [300]);
+    FeedDataInfo { name: name.to_owned().into(), tensor_info, num_tensors: 3 }
+}
+
+/// One blob in each way there is, and one that is dropped.
+fn write_blobs<D: Rewind>(writer: &mut Writer<D>) -> Result<(), Error> {
+    writer.version("x".repeat(600));
+    writer.write_opaque(&OpaqueInfo::default(), b"first")?;
+    writer.version("");
+    writer.write_metadata(&Metadata { engine_options: vec![Default::default(); 200], ..Default::default() })?;
+    writer.write_tensor_bytes(&tensor("whole", LARGE), &[7; LARGE])?;
+    let mut dropped = writer.tensor(&tensor("dropped", LARGE + 1))?;
+    io(dropped.write_all(&[1; LARGE]))?;
+    drop(dropped);
+    let mut streamed = writer.executable("streamed")?;
+    io(streamed.write_all(&[9; LARGE]))?;
+    io(streamed.write_all(&[8; 700]))?;
+    streamed.finish()?;
+    let mut packed = writer.packed_executable("packed", Packing::Zlib(0))?;
+    io(packed.write_all(&[5; LARGE]))?;
+    packed.finish()?;
+    let mut feeds = writer.feeds(&[feed("one"), feed("two")])?;
+    for tensor in 1..=3u16 {
+        feeds.push(1, &[tensor * 256; 300])?;
+        feeds.push(0, &[tensor; 300])?;
+    }
+    feeds.finish()?;
+    Ok(())
+}
+
+fn io<T>(result: std::io::Result<T>) -> Result<T, Error> {
+    result.map_err(|e| e.downcast::<Error>().expect("a blob writer fails with the library's own error"))
+}
+
+/// What is done to a disk, and must be done whole or not at all.
+type Job<'j> = &'j dyn Fn(&SimDisk) -> Result<(), Error>;
+
+fn create(overwrite: bool) -> impl Fn(&SimDisk) -> Result<(), Error> {
+    move |disk| {
+        let storage = Arc::new(disk.clone());
+        let mut writer = CreateOptions::new().overwrite(overwrite).create_in(storage, Path::new(TARGET))?;
+        write_blobs(&mut writer)?;
+        writer.finish().map(drop)
+    }
+}
+
+fn append(disk: &SimDisk) -> Result<(), Error> {
+    let mut writer = append_in(disk, Path::new(TARGET))?;
+    write_blobs(&mut writer)?;
+    writer.finish().map(drop)
+}
+
+/// Copies every blob of a real file, some by the system and some through memory.
+fn rewrite(source: &Path) -> impl Fn(&SimDisk) -> Result<(), Error> {
+    let source = File::open(source).unwrap();
+    move |disk| {
+        let mut writer = CreateOptions::new().create_in(Arc::new(disk.clone()), Path::new(TARGET))?;
+        source.blobs().try_for_each(|blob| writer.copy(&blob).map(drop))?;
+        writer.finish().map(drop)
+    }
+}
+
+/// A model of the user guide's, and behind it bytes up to the middle of a sector.
+fn old_file() -> Vec<u8> {
+    let mut bytes = fs::read("../testdata/interop/executable.popef").unwrap();
+    let info = OpaqueInfo { name: "odd".into(), ..Default::default() };
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_opaque(&info, &[3; 333]).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+fn disk_with(old: Option<&[u8]>) -> Contents {
+    old.map(|old| (PathBuf::from(TARGET), old.to_vec())).into_iter().collect()
+}
+
+struct Case<'c> {
+    before: Contents,
+    after: Contents,
+    job: Job<'c>,
+    what: String,
+}
+
+impl<'c> Case<'c> {
+    /// Does the job once without a fault; the disk then is what it must be after every success.
+    fn new(before: Contents, job: Job<'c>) -> (Self, usize) {
+        let disk = SimDisk::holding(&before);
+        job(&disk).unwrap();
+        let after = disk.contents();
+        assert_eq!(after.keys().collect::<Vec<_>>(), [Path::new(TARGET)], "nothing but the target is left");
+        for left in disk.after_power_cut() {
+            assert!(left == after, "what finish says is written outlives a power cut");
+        }
+        (Case { before, after, job, what: String::new() }, disk.steps())
+    }
+
+    fn run(&mut self, step: usize, fault: Fault) -> (SimDisk, Result<(), Error>) {
+        self.what = format!("{fault:?} at operation {step}");
+        let disk = SimDisk::holding(&self.before);
+        disk.fail_at(step, fault);
+        let result = (self.job)(&disk);
+        disk.heal();
+        (disk, result)
+    }
+
+    /// After an error or a success: the old file or the new one, and what else is there was named.
+    fn check(&self, disk: &SimDisk, result: &Result<(), Error>) {
+        let (found, what) = (disk.contents(), &self.what);
+        let text = result.as_ref().err().map(|e| e.to_string()).unwrap_or_default();
+        for stray in found.keys().filter(|path| **path != Path::new(TARGET)) {
+            assert!(
+                text.contains(&stray.display().to_string()),
+                "{what}: {} is left, and not told: {text}",
+                stray.display()
+            );
+        }
+        let (file, old, new) = (target(&found), target(&self.before), target(&self.after));
+        match result {
+            Ok(()) => assert!(file == new, "{what}: a success, but not the new file"),
+            Err(e) if e.to_string().contains("in place") => assert!(file == new, "{what}: not in place: {e}"),
+            Err(e) if e.to_string().contains("could not be cut back") => check_tail(file, old, new, what),
+            Err(e) => assert!(file == old, "{what}: not the old file: {e}"),
+        }
+    }
+}
+
+fn target(contents: &Contents) -> Option<&Vec<u8>> {
+    contents.get(Path::new(TARGET))
+}
+
+/// Old blobs, and an incomplete one behind them; or, the extremes, nothing or everything behind them.
+fn check_tail(file: Option<&Vec<u8>>, old: Option<&Vec<u8>>, new: Option<&Vec<u8>>, what: &str) {
+    let (file, old) = (file.expect("the file is there"), old.expect("there was one"));
+    if file == old || Some(file) == new {
+        return;
+    }
+    assert!(file.starts_with(old), "{what}: an old byte changed");
+    let disk = SimDisk::holding(&disk_with(Some(file)));
+    let error = append_in(&disk, Path::new(TARGET)).expect_err("what is left must not read as whole");
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Damaged, Some(len(old))), "{what}: {error}");
+    let recovered = recover_in(&disk, Path::new(TARGET)).unwrap();
+    assert_eq!((recovered.len, recovered.cut), (len(old), len(file) - len(old)), "{what}");
+    assert!(target(&disk.contents()) == Some(old), "{what}: recovering gives the old file");
+}
+
+fn len(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap()
+}
+
+/// Runs a job with every fault at every operation, until there is none left to fail.
+fn at_every_operation(before: Contents, job: Job<'_>, after_crash: impl Fn(&Case<'_>, &Contents)) {
+    let (mut case, steps) = Case::new(before, job);
+    assert!(steps > 10, "{steps} operations are too few to be all");
+    for fault in Fault::ALL {
+        // A write that is interrupted or falls short is done again, so that there is one more.
+        for step in 0..=steps {
+            let (disk, result) = case.run(step, fault);
+            match fault {
+                Fault::Crash => disk.after_power_cut().iter().for_each(|left| after_crash(&case, left)),
+                _ => case.check(&disk, &result),
+            }
+        }
+    }
+}
+
+/// After a crash no error names the temporary file: it is allowed to be there, and the next `create` removes it.
+fn old_or_new(case: &Case<'_>, left: &Contents) {
+    let (file, what) = (target(left), &case.what);
+    assert!(file == target(&case.before) || file == target(&case.after), "{what}: neither the old file nor the new");
+    let mut strays = left.keys().filter(|path| **path != Path::new(TARGET));
+    let Some(stray) = strays.next() else { return };
+    assert_eq!((stray.as_path(), strays.next()), (Path::new("folder/.model.popef.popef-new"), None), "{what}");
+    let disk = SimDisk::holding(left);
+    create(true)(&disk).unwrap_or_else(|e| panic!("{what}: a new start fails: {e}"));
+    assert_eq!(disk.contents().len(), 1, "{what}: a new start leaves nothing else");
+}
+
+fn old_and_tail(case: &Case<'_>, left: &Contents) {
+    check_tail(target(left), target(&case.before), target(&case.after), &case.what);
+    assert_eq!(left.len(), 1, "{}", case.what);
+}
+
+#[test]
+fn creating_a_file_is_whole_or_nothing() {
+    at_every_operation(disk_with(None), &create(true), old_or_new);
+}
+
+#[test]
+fn creating_in_place_of_a_file_is_whole_or_nothing() {
+    at_every_operation(disk_with(Some(&old_file())), &create(true), old_or_new);
+}
+
+#[test]
+fn creating_without_overwriting_is_whole_or_nothing() {
+    at_every_operation(disk_with(None), &create(false), old_or_new);
+}
+
+#[test]
+fn appending_is_whole_or_an_incomplete_tail() {
+    at_every_operation(disk_with(Some(&old_file())), &append, old_and_tail);
+}
+
+#[test]
+fn appending_to_an_empty_file_is_whole_or_an_incomplete_tail() {
+    at_every_operation(disk_with(Some(&[])), &append, old_and_tail);
+}
+
+#[test]
+fn rewriting_is_whole_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source.popef");
+    let mut bytes = old_file();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_opaque(&OpaqueInfo::default(), &[4; 200_000]).unwrap();
+    writer.finish().unwrap();
+    fs::write(&source, bytes).unwrap();
+    at_every_operation(disk_with(Some(&old_file())), &rewrite(&source), old_or_new);
+}
+
+#[test]
+fn permissions_are_kept() {
+    let disk = SimDisk::holding(&disk_with(Some(&old_file())));
+    create(true)(&disk).unwrap();
+    assert_eq!(disk.permissions(Path::new(TARGET)), 0o640);
+}
+
+#[test]
+fn a_second_writer_is_refused_until_the_first_ends() {
+    let disk = SimDisk::holding(&disk_with(Some(&old_file())));
+    let first = append_in(&disk, Path::new(TARGET)).unwrap();
+    for second in [&create(true) as Job<'_>, &append] {
+        assert_eq!(second(&disk).unwrap_err().kind(), ErrorKind::Busy);
+    }
+    drop(first);
+    append(&disk).unwrap();
+}
+
+#[test]
+fn what_another_kind_of_file_left_is_not_overwritten() {
+    let mut files = disk_with(None);
+    files.insert("folder/.model.popef.popef-new".into(), vec![1, 2, 3]);
+    let disk = SimDisk::holding(&files);
+    create(true)(&disk).unwrap();
+    assert_eq!(disk.contents().keys().collect::<Vec<_>>(), [Path::new(TARGET)]);
+    assert_eq!(BTreeMap::from_iter(disk.contents()).len(), 1);
+}

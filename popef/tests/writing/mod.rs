@@ -1,0 +1,52 @@
+//! What the tests of writing share.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::io::Cursor;
+use std::path::PathBuf;
+
+use popef::{Content, Destination, Error, File, Rewind, Writer, Written};
+
+/// Writes to memory, and gives what was written.
+pub fn in_memory(write: impl FnOnce(&mut Writer<popef::Seekable<&mut Cursor<Vec<u8>>>>)) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut writer = Writer::seekable(&mut bytes).unwrap();
+    write(&mut writer);
+    writer.finish().unwrap();
+    bytes.into_inner()
+}
+
+/// A file of the test data.
+pub fn testdata(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(name)
+}
+
+/// The files that the official library wrote.
+pub fn interop_files() -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(testdata("interop")).unwrap();
+    let mut files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "popef"));
+    files.sort();
+    assert!(!files.is_empty(), "testdata/interop has no .popef file");
+    files
+}
+
+/// Writes all blobs anew from their values. Compressed executables, and data with a surplus, are copied.
+pub fn write_anew<D: Destination + Rewind>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
+    let mut written = Vec::new();
+    for blob in file.blobs() {
+        writer.version(blob.version().into_owned());
+        let data = blob.data().read()?;
+        written.push(match blob.content() {
+            Content::Executable(executable) if !executable.is_compressed() => {
+                writer.write_executable(executable.name(), &data)?
+            }
+            Content::Metadata(metadata) => writer.write_metadata(&metadata.read()?)?,
+            Content::Tensor(tensor) if tensor.surplus() == 0 => writer.write_tensor_bytes(&tensor.info(), &data)?,
+            Content::Feed(feed) if feed.surplus() == 0 => writer.write_feed_bytes(&feed.info(), &data)?,
+            Content::Opaque(opaque) => writer.write_opaque(&opaque.info(), &data)?,
+            _ => writer.copy(&blob)?,
+        });
+    }
+    Ok(written)
+}
