@@ -225,3 +225,34 @@ impl Words {
         Ok(Builder::new(HeapAllocator::new().first_segment_words(words)))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::*;
+    use crate::types::DataType;
+
+    /// A message that is counted too short would become two segments, one that is counted too long waste memory.
+    #[test]
+    fn words_are_counted_exactly() {
+        let info = TensorDataInfo { name: "12345678".into(), tensor_info: TensorInfo::new(DataType::F32, [1, 2]) };
+        let anchor = Anchor { name: "1234567".into(), programs: vec![1, 2, 3], ..Anchor::default() };
+        let options = vec![EngineOption { name: "a".into(), value: "".into() }; 5];
+        let program = ProgramInfo { index: 1, name: "main".into() };
+        let metadata = Metadata {
+            program_flow: ProgramFlow { load: vec![1], main: vec![1, 2], save: vec![] },
+            anchors: vec![anchor; 300],
+            engine_options: options,
+            programs_map: vec![program; 2],
+            ..Metadata::default()
+        };
+        let feed_info = FeedDataInfo { name: info.name.clone(), tensor_info: info.tensor_info.clone(), num_tensors: 2 };
+        let words = Words(3).and_text(&info.name).and_tensor_info(&info.tensor_info);
+        assert_eq!(tensor(&info).unwrap().len() / 8 - 1, words.0);
+        assert_eq!(feed(&feed_info).unwrap().len() / 8 - 1, words.0 + 1);
+        assert_eq!(super::metadata(&metadata).unwrap().len() / 8 - 1, Words::of_metadata(&metadata).0);
+        assert_eq!(super::metadata(&Metadata::default()).unwrap().len() / 8 - 1, 18 + 2);
+        let header = header(&"1234567".into(), BlobType::Metadata, 9).unwrap();
+        assert_eq!(header.len() / 8 - 1, Words(4).and_text(&"1234567".into()).0);
+    }
+}

@@ -81,7 +81,7 @@ impl NewFile {
         let (target, found) = resolve(&*storage, path).map_err(failed("look at what is there"))?;
         let old = lock_old(&*storage, &target, found, overwrite)?;
         let temporary = beside(&target)?;
-        let handle = claim(&*storage, &temporary)?;
+        let handle = claim(&*storage, &temporary, old.as_deref())?;
         let out = Output::new(handle, 0);
         let mut file = NewFile { storage, out, path: path.to_owned(), target, temporary, old, overwrite, done: false };
         file.keep_permissions()?;
@@ -154,7 +154,7 @@ fn beside(target: &Path) -> Result<PathBuf, Problem> {
 
 /// Makes the temporary file and locks it. What is there already is removed if nobody has it locked, and never
 /// written to: it may be a name of something else.
-fn claim(storage: &dyn Storage, temporary: &Path) -> Result<Box<dyn Handle>, Problem> {
+fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
     let failed = failed("make a temporary file beside it");
     for _ in 0..MOST_TRIES {
         match uninterrupted(|| storage.create_new(temporary)) {
@@ -163,7 +163,7 @@ fn claim(storage: &dyn Storage, temporary: &Path) -> Result<Box<dyn Handle>, Pro
                 Ok(false) => {}
                 Err(e) => return Err(or_left(storage, temporary, failed(e))),
             },
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(storage, temporary)?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(storage, temporary, old)?,
             Err(e) => return Err(failed(e)),
         }
     }
@@ -193,7 +193,7 @@ fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
     Ok(uninterrupted(|| handle.lock())? && uninterrupted(|| handle.is_at(temporary))?)
 }
 
-fn remove_leftover(storage: &dyn Storage, temporary: &Path) -> Result<(), Problem> {
+fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<(), Problem> {
     let failed = |source| Problem::LeftBehind {
         problem: Box::new(Problem::Busy),
         left: Left::Temporary(temporary.to_owned()),
@@ -203,6 +203,12 @@ fn remove_leftover(storage: &dyn Storage, temporary: &Path) -> Result<(), Proble
         None => return Ok(()),
         Some(Found::PlainFile) => {}
         Some(_) => return Err(failed(io::Error::other("it is not a plain file"))),
+    }
+    // Another name of the old file, which is locked already: left where overwriting was refused, between the two.
+    if let Some(old) = old
+        && uninterrupted(|| old.is_at(temporary)).map_err(failed)?
+    {
+        return remove(storage, temporary).map_err(failed);
     }
     let locked = match open_locked(storage, temporary, Access::Read) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),

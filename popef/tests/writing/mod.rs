@@ -1,14 +1,16 @@
 //! What the tests of writing share.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+pub mod models;
 
 use std::io::Cursor;
 use std::path::PathBuf;
 
-use popef::{Content, Destination, Error, File, Rewind, Writer, Written};
+use popef::{Content, Destination, Error, File, Rewind, Seekable, Writer, Written};
 
 /// Writes to memory, and gives what was written.
-pub fn in_memory(write: impl FnOnce(&mut Writer<popef::Seekable<&mut Cursor<Vec<u8>>>>)) -> Vec<u8> {
+pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>>>) -> T) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let mut writer = Writer::seekable(&mut bytes).unwrap();
     write(&mut writer);
@@ -32,7 +34,7 @@ pub fn interop_files() -> Vec<PathBuf> {
 }
 
 /// Writes all blobs anew from their values. Compressed executables, and data with a surplus, are copied.
-pub fn write_anew<D: Destination + Rewind>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
+pub fn write_anew<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
     let mut written = Vec::new();
     for blob in file.blobs() {
         writer.version(blob.version().into_owned());
@@ -49,4 +51,14 @@ pub fn write_anew<D: Destination + Rewind>(writer: &mut Writer<D>, file: &File) 
         });
     }
     Ok(written)
+}
+
+/// Copies all blobs as they are.
+pub fn copy_all<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
+    file.blobs().map(|blob| writer.copy(&blob)).collect()
+}
+
+/// Writes blobs in the ways that they were planned to be written.
+pub fn write_planned<D: Rewind>(writer: &mut Writer<D>, blobs: &[models::Planned]) -> Vec<Written> {
+    blobs.iter().flat_map(|blob| blob.write(writer)).collect()
 }

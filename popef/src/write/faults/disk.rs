@@ -178,7 +178,7 @@ impl Inode {
                 8 => sector + 1 < sectors,
                 9 => sector == old_sectors,
                 10 => sector != old_sectors,
-                _ => random % 2 == 0,
+                _ => random & 1 == 0,
             };
             let range = sector * SECTOR..self.bytes.len().min((sector + 1) * SECTOR);
             if kept {

@@ -1,5 +1,7 @@
 //! Every file operation of writing fails once, in every way, and what is left is looked at.
 
+#![allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
+
 mod disk;
 
 use std::collections::BTreeMap;
@@ -136,7 +138,7 @@ impl<'c> Case<'c> {
     /// After an error or a success: the old file or the new one, and what else is there was named.
     fn check(&self, disk: &SimDisk, result: &Result<(), Error>) {
         let (found, what) = (disk.contents(), &self.what);
-        let text = result.as_ref().err().map(|e| e.to_string()).unwrap_or_default();
+        let text = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
         for stray in found.keys().filter(|path| **path != Path::new(TARGET)) {
             assert!(
                 text.contains(&stray.display().to_string()),

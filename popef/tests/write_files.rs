@@ -1,0 +1,499 @@
+//! Files on a real file system: what is refused, what is undone, what stays.
+
+mod writing;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use popef::*;
+use writing::{copy_all, in_memory, interop_files, testdata};
+
+/// A folder with the user guide's model in it.
+struct Place {
+    folder: tempfile::TempDir,
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.popef");
+        let bytes = fs::read(testdata("interop/executable.popef")).unwrap();
+        fs::write(&path, &bytes).unwrap();
+        Place { folder, path, bytes }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The old file, and nothing else.
+    fn is_as_it_was(&self) {
+        assert_eq!(self.names(), ["model.popef"]);
+        assert!(fs::read(&self.path).unwrap() == self.bytes);
+    }
+}
+
+fn opaque(name: &str) -> OpaqueInfo {
+    OpaqueInfo { name: name.to_owned().into(), ..Default::default() }
+}
+
+fn tensor(data_type: DataType, shape: &[i64]) -> TensorDataInfo {
+    TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(data_type, shape) }
+}
+
+fn text_behind_path(error: &Error) -> String {
+    let text = error.to_string();
+    text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned())
+}
+
+#[test]
+fn a_dropped_or_discarded_file_leaves_nothing() {
+    let place = Place::new();
+    let mut writer = Writer::create(&place.path).unwrap();
+    writer.write_opaque(&opaque("new"), &[1; 100_000]).unwrap();
+    assert_eq!(place.names(), [".model.popef.popef-new", "model.popef"]);
+    drop(writer);
+    place.is_as_it_was();
+
+    let mut writer = Writer::append(&place.path).unwrap();
+    writer.write_opaque(&opaque("new"), &[1; 100_000]).unwrap();
+    assert!(fs::metadata(&place.path).unwrap().len() > 100_000);
+    writer.discard().unwrap();
+    place.is_as_it_was();
+}
+
+#[test]
+fn an_old_file_stays_for_those_who_have_it_open() {
+    let place = Place::new();
+    let opened = File::open(&place.path).unwrap();
+    // SAFETY: the file is replaced, and never written to.
+    #[expect(unsafe_code, reason = "a mapping is what must stay whole")]
+    let mapped = unsafe { File::map(&place.path) }.unwrap();
+    let mut writer = Writer::create(&place.path).unwrap();
+    copy_all(&mut writer, &opened).unwrap();
+    for tensor in mapped.tensors() {
+        writer.copy(tensor.blob()).unwrap();
+    }
+    let written = writer.finish().unwrap();
+    assert_eq!(written.size, fs::metadata(&place.path).unwrap().len());
+    let tensor = mapped.tensor("input_parameter").unwrap();
+    assert_eq!(*tensor.elements().unwrap().to::<f32>().unwrap(), [1.5, -2.25]);
+    // Whoever reads in parts is told that the file under this name is another one now, and never given wrong data.
+    assert_eq!(opened.check_unchanged().unwrap_err().kind(), ErrorKind::Changed);
+    assert_eq!(File::open(&place.path).unwrap().len(), mapped.len() + 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_permissions_kept() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    let place = Place::new();
+    fs::set_permissions(&place.path, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = place.folder.path().join("link");
+    let linked_link = place.folder.path().join("linked-link");
+    symlink("model.popef", &link).unwrap();
+    symlink(&link, &linked_link).unwrap();
+    Writer::create(&linked_link).unwrap().finish().unwrap();
+    let metadata = fs::metadata(&place.path).unwrap();
+    assert_eq!((metadata.len(), metadata.mode() & 0o777), (0, 0o640));
+    assert!(fs::symlink_metadata(&linked_link).unwrap().is_symlink());
+
+    let dangling = place.folder.path().join("dangling");
+    symlink("later.popef", &dangling).unwrap();
+    Writer::create(&dangling).unwrap().finish().unwrap();
+    assert!(place.folder.path().join("later.popef").exists());
+    Writer::append(&linked_link).unwrap().finish().unwrap();
+
+    let circle = place.folder.path().join("circle");
+    symlink("circle", &circle).unwrap();
+    let error = Writer::create(&circle).unwrap_err();
+    assert_eq!(text_behind_path(&error), "cannot look at what is there: too many symbolic links point to each other");
+}
+
+#[cfg(unix)]
+#[test]
+fn another_name_of_the_file_keeps_the_old_content() {
+    let place = Place::new();
+    let other = place.folder.path().join("other.popef");
+    fs::hard_link(&place.path, &other).unwrap();
+    let source = File::open(&other).unwrap();
+    let mut writer = Writer::create(&place.path).unwrap();
+    writer.copy(&source.blob(0).unwrap()).unwrap();
+    writer.finish().unwrap();
+    assert!(fs::read(&other).unwrap() == place.bytes);
+    assert_eq!(File::open(&place.path).unwrap().len(), 1);
+}
+
+#[test]
+fn overwriting_can_be_refused_to_the_end() {
+    let place = Place::new();
+    let mut options = CreateOptions::new();
+    options.overwrite(false);
+    let error = options.create(&place.path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!(text_behind_path(&error), "the file exists already, and it was asked not to overwrite one");
+    fs::remove_file(&place.path).unwrap();
+    let writer = options.create(&place.path).unwrap();
+    fs::write(&place.path, &place.bytes).unwrap();
+    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Usage);
+    place.is_as_it_was();
+}
+
+#[test]
+fn only_plain_files_are_replaced() {
+    let place = Place::new();
+    for error in [Writer::create(place.folder.path()).unwrap_err(), Writer::append(place.folder.path()).unwrap_err()] {
+        assert!(error.to_string().contains("this is not a plain file"), "{error}");
+    }
+    let missing = place.folder.path().join("missing/model.popef");
+    let error = Writer::create(&missing).unwrap_err();
+    assert!(error.to_string().contains("cannot make a temporary file beside it: No such file or directory"), "{error}");
+    let error = Writer::append(place.folder.path().join("missing")).unwrap_err();
+    assert!(error.to_string().contains("cannot open the file to write to it: No such file or directory"), "{error}");
+    assert!(std::error::Error::source(&error).is_some());
+}
+
+#[test]
+fn a_second_writer_gets_a_clear_error() {
+    let place = Place::new();
+    let busy = |error: Error| {
+        assert_eq!(error.kind(), ErrorKind::Busy);
+        assert_eq!(error.path(), Some(&*place.path));
+        assert_eq!(
+            text_behind_path(&error),
+            "the file is being written by somebody else; try again when that has ended"
+        );
+    };
+    for first_creates in [true, false] {
+        let (created, appended) = match first_creates {
+            true => (Some(Writer::create(&place.path).unwrap()), None),
+            false => (None, Some(Writer::append(&place.path).unwrap())),
+        };
+        busy(Writer::create(&place.path).unwrap_err());
+        busy(Writer::append(&place.path).unwrap_err());
+        busy(recover(&place.path).unwrap_err());
+        drop((created, appended));
+        place.is_as_it_was();
+    }
+    let new = place.folder.path().join("new.popef");
+    let first = Writer::create(&new).unwrap();
+    assert_eq!(Writer::create(&new).unwrap_err().kind(), ErrorKind::Busy);
+    first.finish().unwrap();
+    Writer::create(&new).unwrap().finish().unwrap();
+}
+
+#[test]
+fn what_a_killed_program_left_is_removed() {
+    let place = Place::new();
+    let left = place.folder.path().join(".model.popef.popef-new");
+    fs::hard_link(&place.path, &left).unwrap();
+    drop(Writer::create(&place.path).unwrap());
+    place.is_as_it_was();
+    fs::create_dir(&left).unwrap();
+    let error = Writer::create(&place.path).unwrap_err();
+    assert!(error.to_string().contains(&left.display().to_string()), "{error}");
+}
+
+#[test]
+fn a_damaged_file_is_not_appended_to_but_recovered() {
+    for path in interop_files() {
+        let bytes = fs::read(&path).unwrap();
+        let place = Place::new();
+        for cut in [1, 7, 100].into_iter().filter(|&cut| cut < bytes.len()) {
+            fs::write(&place.path, &bytes[..bytes.len() - cut]).unwrap();
+            let error = Writer::append(&place.path).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Damaged);
+            assert!(error.to_string().contains("nothing is appended to a damaged file, recover it first"), "{error}");
+            assert_eq!(error.path(), Some(&*place.path));
+            let recovered = recover(&place.path).unwrap();
+            assert_eq!(recovered.damage.unwrap().offset(), Some(recovered.len));
+            assert_eq!(recovered.len + recovered.cut, u64::try_from(bytes.len() - cut).unwrap());
+            assert_eq!(fs::read(&place.path).unwrap(), bytes[..usize::try_from(recovered.len).unwrap()]);
+            let again = recover(&place.path).unwrap();
+            assert!(again.cut == 0 && again.damage.is_none() && again.blobs == recovered.blobs);
+        }
+    }
+}
+
+#[test]
+fn zeros_behind_the_blobs_are_an_incomplete_blob() {
+    let place = Place::new();
+    for zeros in [8, 48, 5000] {
+        fs::write(&place.path, [&*place.bytes, &vec![0; zeros]].concat()).unwrap();
+        let error = File::open(&place.path).unwrap_err();
+        let blobs = OpenOptions::new().damaged(true).open(&place.path).unwrap().len();
+        assert_eq!((error.kind(), error.blob()), (ErrorKind::Damaged, Some(blobs)));
+        assert!(error.reason().starts_with("the blob is incomplete: its first bytes are zeros"), "{error}");
+    }
+}
+
+#[test]
+fn the_file_being_read_is_not_appended_to_itself() {
+    let place = Place::new();
+    let source = File::open(&place.path).unwrap();
+    let mut writer = Writer::append(&place.path).unwrap();
+    let error = writer.copy(&source.blob(0).unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(
+        error.to_string().ends_with("the very file that is being appended to; read it from another copy"),
+        "{error}"
+    );
+    writer.write_opaque(&opaque("new"), b"data").unwrap();
+    writer.finish().unwrap();
+    // Whoever reads it in parts is told that it is not the file that was opened.
+    assert_eq!(source.blob(0).unwrap().data().read().unwrap_err().kind(), ErrorKind::Changed);
+}
+
+#[test]
+fn a_source_that_changes_while_it_is_copied_is_an_error_and_nothing_is_kept() {
+    let place = Place::new();
+    let source = File::open(&place.path).unwrap();
+    fs::write(&place.path, [0; 10]).unwrap();
+    let bytes = in_memory(|writer| {
+        writer.write_opaque(&opaque("before"), b"data").unwrap();
+        assert_eq!(writer.copy(&source.blob(0).unwrap()).unwrap_err().kind(), ErrorKind::Changed);
+        writer.write_opaque(&opaque("after"), b"data").unwrap();
+    });
+    assert_eq!(File::from_bytes(bytes).unwrap().len(), 2);
+}
+
+/// What is refused with which words; the writer goes on, and nothing of the refused blob is in the file.
+#[test]
+fn mistakes_are_refused_before_anything_is_written() {
+    let feed = |num_tensors| {
+        let tensor_info = TensorInfo::new(DataType::S32, [2]);
+        FeedDataInfo { name: "labels\u{1b}[2J".into(), tensor_info, num_tensors }
+    };
+    let anchor = Anchor { name: vec![0; 300 << 20].into(), ..Anchor::default() };
+    let huge = Metadata { anchors: vec![anchor], ..Metadata::default() };
+    let bytes = in_memory(|writer| {
+        writer.write_executable("model", b"GC").unwrap();
+        let says = |result: Result<Written, Error>, text: &str| {
+            let error = result.unwrap_err();
+            assert_eq!((error.kind(), error.reason().as_str()), (ErrorKind::Usage, text));
+            assert_eq!((error.blob(), error.offset()), (Some(1), Some(90)));
+        };
+        let w = writer;
+        says(w.write_executable("", b""), "an executable needs a name that is not empty");
+        says(w.write_executable("model", b""), "the file has an executable named model already, and names must differ");
+        says(
+            w.write_packed_executable("other", b"", Packing::Gzip(10)),
+            "compression level 10 was asked for, but levels are 0 to 9",
+        );
+        says(
+            w.write_tensor(&tensor(DataType::F32, &[2, 3]), &[1.5f32; 5]),
+            "tensor weights needs 24 bytes of data by its shape and type, but 20 were given",
+        );
+        says(
+            w.write_tensor(&tensor(DataType::F32, &[2]), &[1u32; 2]),
+            "tensor weights has elements of type F32, but elements of type U32 were given",
+        );
+        says(
+            w.write_tensor_bytes(&tensor(DataType::U8, &[4, -1]), &[]),
+            "dimension 1 of the shape is -1, which no tensor can have",
+        );
+        says(
+            w.write_tensor_bytes(&tensor(DataType::U64, &[i64::MAX]), &[]),
+            "the shape calls for more bytes than 64 bits can count",
+        );
+        says(
+            w.write_tensor_bytes(&tensor(DataType::from_number(99), &[1]), &[1]),
+            "data type 99 is not known, so neither is the size of its elements",
+        );
+        says(
+            w.write_feed(&feed(3), &[1i32; 5]),
+            "feed labels\\u{1b}[2J needs 24 bytes of data by its shape and type, but 20 were given",
+        );
+        says(
+            w.write_metadata(&huge),
+            "the info message needs 314573040 bytes, more than the 268435456 that readers accept",
+        );
+        let finish = |mut blob: BlobWriter<'_, _>, data: &[u8]| {
+            let _ = blob.write_all(data);
+            blob.finish()
+        };
+        says(
+            w.sized_opaque(&opaque("o"), 5).and_then(|blob| finish(blob, b"four")),
+            "opaque blob o was left unfinished: it needs 5 bytes of data, and 4 were written",
+        );
+        says(
+            w.sized_opaque(&opaque("o"), 3).and_then(|blob| finish(blob, b"four")),
+            "opaque blob o needs 3 bytes of data by its shape and type, but 4 were given",
+        );
+        let error = w.tensor(&tensor(DataType::F32, &[2])).unwrap().write_elements(&[1u8]).unwrap_err();
+        assert_eq!(error.reason(), "tensor weights has elements of type F32, but elements of type U8 were given");
+        let mut feeds = w.feeds(&[feed(2), feed(0), feed(2)]).unwrap();
+        feeds.push(0, &[1, 2]).unwrap();
+        let reasons = [
+            (
+                feeds.push(0, &[1]),
+                "feed labels\\u{1b}[2J needs 8 bytes of data by its shape and type, but 4 were given",
+            ),
+            (
+                feeds.push(0, &[1u8]),
+                "feed labels\\u{1b}[2J has elements of type S32, but elements of type U8 were given",
+            ),
+            (
+                feeds.push(1, &[1, 2]),
+                "one more tensor was given for feed labels\\u{1b}[2J, which has all its 0 tensors",
+            ),
+            (feeds.push(3, &[1, 2]), "a tensor was given for feed 3, counted from 0, but there are 3 feeds"),
+        ];
+        reasons.into_iter().for_each(|(result, reason)| assert_eq!(result.unwrap_err().reason(), reason));
+        let error = feeds.finish().unwrap_err();
+        assert_eq!(
+            error.reason(),
+            "feed labels\\u{1b}[2J is incomplete: 1 of its 2 tensors are missing; so are some of 1 other feeds"
+        );
+        assert_eq!((error.needed(), error.found()), (Some(2), Some(1)));
+        w.write_opaque(&opaque("last"), b"").unwrap();
+    });
+    let file = File::from_bytes(bytes).unwrap();
+    assert_eq!(file.blobs().map(|blob| blob.name().unwrap().to_string()).collect::<Vec<_>>(), ["model", "last"]);
+}
+
+#[test]
+fn names_of_executables_are_those_of_the_whole_file() {
+    let place = Place::new();
+    let name = File::open(&place.path).unwrap().executables().next().unwrap().name().into_owned();
+    let copied = File::from_bytes(place.bytes.clone()).unwrap();
+    let mut writer = Writer::append(&place.path).unwrap();
+    assert!(writer.write_executable(name.clone(), b"").unwrap_err().to_string().contains("already"));
+    assert!(writer.copy(copied.executable(name.as_bytes()).unwrap().blob()).is_err());
+    // A name is free again when its blob was dropped.
+    drop(writer.executable("new").unwrap());
+    writer.executable("new").unwrap().finish().unwrap();
+}
+
+#[test]
+fn a_stream_cannot_take_back_what_went_out() {
+    let mut out = Vec::new();
+    let mut writer = Writer::stream(&mut out);
+    drop(writer.sized_opaque(&opaque("not begun"), 9).unwrap());
+    writer.write_opaque(&opaque("whole"), b"data").unwrap();
+    writer.sized_opaque(&opaque("half"), 9).unwrap().write_all(b"half").unwrap();
+    for _ in 0..2 {
+        let error = writer.write_opaque(&opaque("next"), b"").unwrap_err();
+        assert!(error.reason().starts_with("a blob was left unfinished in a stream"), "{error}");
+    }
+    assert!(writer.finish().is_err());
+}
+
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(io::Error::other("the disk is gone"))
+    }
+}
+
+#[test]
+fn a_failure_is_final_and_keeps_its_reason() {
+    let mut writer = Writer::stream(Full(100));
+    writer.write_opaque(&opaque("fits"), b"").unwrap();
+    let error = writer.write_opaque(&opaque("does not"), b"data").unwrap_err();
+    let reason = std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
+    assert_eq!((error.kind(), reason.kind()), (ErrorKind::Io, io::ErrorKind::StorageFull));
+    let error = writer.write_metadata(&Metadata::default()).unwrap_err();
+    assert!(error.reason().starts_with("writing failed before"), "{error}");
+    assert!(writer.finish().is_err());
+    let error = Writer::stream(Full(100)).finish().unwrap_err();
+    assert_eq!(error.to_string(), "blob 0, byte 0: cannot flush the stream: the disk is gone");
+}
+
+#[test]
+fn a_seekable_destination_keeps_what_was_before_and_cuts_what_was_undone() {
+    let place = Place::new();
+    let mut file = fs::OpenOptions::new().read(true).write(true).open(&place.path).unwrap();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(5)).unwrap();
+    let mut writer = Writer::seekable(&mut file).unwrap();
+    writer.write_opaque(&opaque("kept"), b"data").unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 100_000]).unwrap();
+    let written = writer.finish().unwrap();
+    let bytes = fs::read(&place.path).unwrap();
+    assert_eq!(bytes[..5], place.bytes[..5]);
+    assert_eq!(u64::try_from(bytes.len()).unwrap(), 5 + written.size);
+    assert_eq!(File::from_bytes(bytes[5..].to_vec()).unwrap().len(), 1);
+
+    let mut appending = fs::OpenOptions::new().append(true).open(&place.path).unwrap();
+    let mut writer = Writer::seekable(&mut appending).unwrap();
+    let mut blob = writer.opaque(&opaque("streamed")).unwrap();
+    blob.write_all(b"data").unwrap();
+    let error = blob.finish().unwrap_err();
+    assert!(error.to_string().contains("was it opened to append?"), "{error}");
+}
+
+#[test]
+fn values_that_this_version_does_not_know_are_written_as_they_are() {
+    let unknown = DataType::from_number(1000);
+    let anchor = Anchor {
+        name: vec![0xff, 0, b'x'].into(),
+        tensor_info: TensorInfo::new(unknown, [i64::MIN]),
+        tensor_type: TensorType::from_number(77),
+        ..Anchor::default()
+    };
+    let metadata = Metadata { anchors: vec![anchor], ..Metadata::default() };
+    let mut bytes = in_memory(|writer| {
+        writer.write_metadata(&metadata).unwrap();
+        writer.write_opaque(&opaque("unknown"), b"data").unwrap();
+    });
+    let file = File::from_bytes(bytes.clone()).unwrap();
+    assert_eq!(file.metadata().next().unwrap().read().unwrap(), metadata);
+    // The type of the second blob: the first number of its header's struct.
+    let at = usize::try_from(file.blob(1).unwrap().offset()).unwrap() + 16;
+    bytes[at] = 200;
+    let file = File::from_bytes(bytes.clone()).unwrap();
+    assert_eq!(file.blob(1).unwrap().blob_type(), BlobType::from_number(200));
+    assert!(in_memory(|writer| copy_all(writer, &file).unwrap()) == bytes);
+}
+
+#[test]
+fn elements_of_every_type_are_written_little_endian() {
+    fn check<T: Element + PartialEq + std::fmt::Debug>(elements: &[T], bytes: &[u8]) {
+        let info = tensor(T::DATA_TYPE, &[i64::try_from(elements.len()).unwrap()]);
+        let file = File::from_bytes(in_memory(|w| w.write_tensor(&info, elements).unwrap())).unwrap();
+        let written = file.tensor("weights").unwrap().elements().unwrap();
+        assert_eq!(*written.data().read().unwrap(), *bytes);
+        assert_eq!(*written.to::<T>().unwrap(), *elements);
+    }
+    check(&[true, false], &[1, 0]);
+    check(&[-2i8], &[0xfe]);
+    check(&[254u8], &[0xfe]);
+    check(&[F8143(0x40)], &[0x40]);
+    check(&[F8152(0x7f)], &[0x7f]);
+    check(&[-2i16], &[0xfe, 0xff]);
+    check(&[0x1234u16], &[0x34, 0x12]);
+    check(&[half::f16::from_f32(1.0)], &[0x00, 0x3c]);
+    check(&[-2i32], &[0xfe, 0xff, 0xff, 0xff]);
+    check(&[0x1234_5678u32], &[0x78, 0x56, 0x34, 0x12]);
+    check(&[1.0f32], &[0, 0, 0x80, 0x3f]);
+    check(&[-2i64], &[0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+    check(&[1u64 << 56], &[0, 0, 0, 0, 0, 0, 0, 1]);
+    check(&[1.0f64], &[0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+}
+
+#[test]
+fn offsets_are_those_of_the_file() {
+    let place = Place::new();
+    let mut writer = Writer::append(&place.path).unwrap();
+    let first = writer.write_opaque(&opaque("first"), b"data").unwrap();
+    let second = writer.write_opaque(&opaque("second"), b"").unwrap();
+    let all = writer.finish().unwrap();
+    let file = File::open(&place.path).unwrap();
+    let blob = |name| *file.opaque(name).unwrap().blob();
+    assert_eq!((first.offset, first.size), (blob("first").offset(), blob("first").size()));
+    assert_eq!((second.offset, second.size), (blob("second").offset(), blob("second").size()));
+    assert_eq!((all.offset, all.offset + all.size), (first.offset, file.size()));
+    assert_eq!(usize::try_from(all.offset).unwrap(), place.bytes.len());
+}
