@@ -480,7 +480,7 @@ impl fmt::Display for Problem {
             ),
             Problem::Given(problem) => write!(f, "{problem}"),
             Problem::GivenLength { blob, needed, found } => {
-                write!(f, "{blob} needs {needed} bytes of data by its shape and type, but {found} were given")
+                write!(f, "{blob} needs {needed} bytes of data, but {found} were given")
             }
             Problem::GivenType { blob, needed, found } => {
                 write!(f, "{blob} has elements of type {needed}, but elements of type {found} were given")
@@ -504,7 +504,11 @@ impl fmt::Display for Problem {
             }
             Problem::FeedsShort { feed, missing, needed, others } => {
                 write!(f, "{feed} is incomplete: {missing} of its {needed} tensors are missing")?;
-                if *others > 0 { write!(f, "; so are some of {others} other feeds") } else { Ok(()) }
+                match others {
+                    0 => Ok(()),
+                    1 => f.write_str("; so is 1 other feed"),
+                    _ => write!(f, "; so are {others} other feeds"),
+                }
             }
             Problem::NotUndone => f.write_str(
                 "a blob was left unfinished in a stream, which cannot take it back; what was written is no PopEF file",

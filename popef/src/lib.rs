@@ -1,4 +1,4 @@
-//! Read PopEF files: compiled models for Graphcore IPUs.
+//! Read and write PopEF files: compiled models for Graphcore IPUs.
 //!
 //! PopEF, the Poplar Exchange Format, is the file in which models compiled for IPUs are shipped. This crate opens any
 //! PopEF file of any size, walks its blobs, and gives every field and every element in it, without copying what need
@@ -79,6 +79,15 @@
 //!     }
 //! }
 //! # Ok::<(), popef::Error>(())
+//! ```
+//!
+//! # Writing
+//!
+//! A [`Writer`] takes the same values that reading gives. [`Writer::create`] makes a new file, whole or not at all,
+//! [`Writer::append`] adds to one, [`Writer::stream`] writes to a pipe. This is `examples/build_model.rs`:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/build_model.rs")]
 //! ```
 //!
 //! # Damaged files

@@ -189,6 +189,19 @@ fn a_second_writer_gets_a_clear_error() {
 }
 
 #[test]
+fn a_file_that_appears_while_another_is_made_is_not_replaced_under_a_writer() {
+    let place = Place::new();
+    let new = place.folder.path().join("new.popef");
+    let mut creating = Writer::create(&new).unwrap();
+    creating.write_opaque(&opaque("created"), b"data").unwrap();
+    fs::copy(&place.path, &new).unwrap();
+    let appending = Writer::append(&new).unwrap();
+    assert_eq!(creating.finish().unwrap_err().kind(), ErrorKind::Busy);
+    appending.finish().unwrap();
+    assert_eq!(place.names(), ["model.popef", "new.popef"]);
+}
+
+#[test]
 fn what_a_killed_program_left_is_removed() {
     let place = Place::new();
     let left = place.folder.path().join(".model.popef.popef-new");
@@ -288,7 +301,7 @@ fn mistakes_are_refused_before_anything_is_written() {
         );
         says(
             w.write_tensor(&tensor(DataType::F32, &[2, 3]), &[1.5f32; 5]),
-            "tensor weights needs 24 bytes of data by its shape and type, but 20 were given",
+            "tensor weights (F32 [2, 3]) needs 24 bytes of data, but 20 were given",
         );
         says(
             w.write_tensor(&tensor(DataType::F32, &[2]), &[1u32; 2]),
@@ -308,7 +321,7 @@ fn mistakes_are_refused_before_anything_is_written() {
         );
         says(
             w.write_feed(&feed(3), &[1i32; 5]),
-            "feed labels\\u{1b}[2J needs 24 bytes of data by its shape and type, but 20 were given",
+            "feed labels\\u{1b}[2J (S32 [2], 3 times) needs 24 bytes of data, but 20 were given",
         );
         says(
             w.write_metadata(&huge),
@@ -324,17 +337,14 @@ fn mistakes_are_refused_before_anything_is_written() {
         );
         says(
             w.sized_opaque(&opaque("o"), 3).and_then(|blob| finish(blob, b"four")),
-            "opaque blob o needs 3 bytes of data by its shape and type, but 4 were given",
+            "opaque blob o needs 3 bytes of data, but 4 were given",
         );
         let error = w.tensor(&tensor(DataType::F32, &[2])).unwrap().write_elements(&[1u8]).unwrap_err();
         assert_eq!(error.reason(), "tensor weights has elements of type F32, but elements of type U8 were given");
         let mut feeds = w.feeds(&[feed(2), feed(0), feed(2)]).unwrap();
         feeds.push(0, &[1, 2]).unwrap();
         let reasons = [
-            (
-                feeds.push(0, &[1]),
-                "feed labels\\u{1b}[2J needs 8 bytes of data by its shape and type, but 4 were given",
-            ),
+            (feeds.push(0, &[1]), "each tensor of feed labels\\u{1b}[2J needs 8 bytes of data, but 4 were given"),
             (
                 feeds.push(0, &[1u8]),
                 "feed labels\\u{1b}[2J has elements of type S32, but elements of type U8 were given",
@@ -349,7 +359,7 @@ fn mistakes_are_refused_before_anything_is_written() {
         let error = feeds.finish().unwrap_err();
         assert_eq!(
             error.reason(),
-            "feed labels\\u{1b}[2J is incomplete: 1 of its 2 tensors are missing; so are some of 1 other feeds"
+            "feed labels\\u{1b}[2J is incomplete: 1 of its 2 tensors are missing; so is 1 other feed"
         );
         assert_eq!((error.needed(), error.found()), (Some(2), Some(1)));
         w.write_opaque(&opaque("last"), b"").unwrap();

@@ -20,9 +20,18 @@ use crate::types::{
 
 type Root = Builder<HeapAllocator>;
 
-/// The header message. Its length depends on the version alone, so that a size can be filled in later.
+/// The length of the header message, which depends on the version alone: so that a size can be filled in later.
+pub(crate) fn header_len(version: &Text<'_>) -> u64 {
+    header_words(version).message_len()
+}
+
+fn header_words(version: &Text<'_>) -> Words {
+    Words(4).and_text(version)
+}
+
+/// The header message.
 pub(crate) fn header(version: &Text<'_>, blob_type: BlobType, size: u64) -> Result<Vec<u8>, Problem> {
-    let mut message = Words(4).and_text(version).start(Message::Header)?;
+    let mut message = header_words(version).start(Message::Header)?;
     let mut root = message.init_root::<schema::blob_header::Builder<'_>>();
     root.set_version(bytes_of(version));
     root.set_size(size);
@@ -209,6 +218,11 @@ impl Words {
         self.and(2).and_numbers::<i64>(&info.shape)
     }
 
+    /// The bytes of a message of one segment: one word is its table.
+    fn message_len(self) -> u64 {
+        u64::try_from(self.0).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(8)
+    }
+
     /// A message with room for so many words; an error if no reader would take it.
     fn start(self, message: Message) -> Result<Root, Problem> {
         let limits = Limits::default();
@@ -216,8 +230,7 @@ impl Words {
             Message::Header => limits.header_bytes,
             Message::Info => limits.info_bytes,
         };
-        // One word for the segment table.
-        let needed = u64::try_from(self.0).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(8);
+        let needed = self.message_len();
         if needed > limit {
             return Err(Problem::TooLongToWrite { message, needed, limit });
         }
@@ -252,7 +265,7 @@ mod tests {
         assert_eq!(feed(&feed_info).unwrap().len() / 8 - 1, words.0 + 1);
         assert_eq!(super::metadata(&metadata).unwrap().len() / 8 - 1, Words::of_metadata(&metadata).0);
         assert_eq!(super::metadata(&Metadata::default()).unwrap().len() / 8 - 1, 18 + 2);
-        let header = header(&"1234567".into(), BlobType::Metadata, 9).unwrap();
-        assert_eq!(header.len() / 8 - 1, Words(4).and_text(&"1234567".into()).0);
+        let version = "1234567".into();
+        assert_eq!(header(&version, BlobType::Metadata, 9).unwrap().len(), header_len(&version) as usize);
     }
 }

@@ -31,6 +31,16 @@ use crate::wire::encode;
 /// assert_eq!(File::from_bytes(bytes.into_inner())?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// While it is open nothing else can be written, which the compiler sees to:
+///
+/// ```compile_fail,E0499
+/// # let mut writer = popef::Writer::stream(Vec::new());
+/// let blob = writer.sized_executable("one", 5)?;
+/// writer.write_executable("two", b"bytes")?;
+/// blob.finish()?;
+/// # Ok::<(), popef::Error>(())
+/// ```
 pub struct BlobWriter<'w, D: Destination> {
     pub(super) writer: &'w mut Writer<D>,
     what: What,
@@ -256,8 +266,7 @@ impl What {
 
     /// Header and info message of a blob with so many bytes of data.
     pub(super) fn head<D: Destination>(&self, writer: &Writer<D>, data_len: u64) -> Result<Vec<u8>, Error> {
-        let header_len = len_of(&writer.header(self.blob_type, 0)?);
-        let size = header_len.checked_add(len_of(&self.info)).and_then(|len| len.checked_add(data_len));
+        let size = writer.header_len().checked_add(len_of(&self.info)).and_then(|len| len.checked_add(data_len));
         let size = size.ok_or_else(|| writer.refusal(Problem::Given(Box::new(Problem::ShapeTooLarge))))?;
         let mut head = writer.header(self.blob_type, size)?;
         head.extend_from_slice(&self.info);

@@ -101,6 +101,19 @@ impl NewFile {
         })
     }
 
+    /// Locks the file that is to be replaced, if it is not the one from the beginning: somebody may have made it
+    /// meanwhile, and be appending to it.
+    fn lock_newest(&mut self) -> Result<(), Problem> {
+        let NewFile { storage, old, target, .. } = self;
+        let same = old.as_deref().map(|old| uninterrupted(|| old.is_at(target)));
+        if same.transpose().map_err(failed("look at what is there"))? == Some(true) {
+            return Ok(());
+        }
+        let found = uninterrupted(|| storage.look(target)).map_err(failed("look at what is there"))?;
+        *old = lock_old(&**storage, target, found, self.overwrite)?;
+        Ok(())
+    }
+
     /// Gives the whole file its name.
     fn place(&mut self) -> Result<(), Problem> {
         let NewFile { storage, temporary, target, .. } = self;
@@ -237,6 +250,7 @@ impl Sink for NewFile {
 
     fn commit(&mut self, _end: u64) -> Result<(), Failure> {
         self.out.sync().map_err(|(doing, source)| Problem::Io { doing, source })?;
+        self.lock_newest()?;
         self.place()?;
         let removed = self.abandon();
         let flushed = self.sync_folder();

@@ -104,7 +104,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let to = self.feed(feed)?;
         let (needed, found, held) = (to.tensor_size, len_of(tensor), to.tensors);
         if needed != found {
-            let blob = to.what.to_string();
+            let blob = format!("each tensor of {}", to.what);
             return Err(self.writer.refusal(Problem::GivenLength { blob, needed, found }));
         }
         if to.missing() == 0 {

@@ -78,7 +78,8 @@ pub struct Written {
 }
 
 impl<W: Write> Writer<Stream<W>> {
-    /// Writes to a pipe, a socket, or whatever else cannot go back. To keep it, pass `&mut` of it.
+    /// Writes to a pipe, a socket, or whatever else cannot go back. To keep it, pass `&mut` of it. Each blob takes two
+    /// calls of it or more, which a [`BufWriter`](std::io::BufWriter) gathers.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -327,7 +328,8 @@ impl<D: Destination> Writer<D> {
     fn whole_tensors(&mut self, what: What, info: &TensorInfo, tensors: u32, data: &[u8]) -> Result<Written, Error> {
         let (needed, found) = (self.needed(info, tensors)?, len_of(data));
         if needed != found {
-            return Err(self.refusal(Problem::GivenLength { blob: what.to_string(), needed, found }));
+            let blob = described(&what, info, tensors);
+            return Err(self.refusal(Problem::GivenLength { blob, needed, found }));
         }
         self.whole(what, data)
     }
@@ -337,6 +339,12 @@ impl<D: Destination> Writer<D> {
         blob.put(data)?;
         blob.finish()
     }
+}
+
+/// A blob by its name and by what its length follows from.
+pub(super) fn described(what: &What, info: &TensorInfo, tensors: u32) -> String {
+    let times = if what.blob_type == BlobType::DataFeed { format!(", {tensors} times") } else { String::new() };
+    format!("{what} ({} {:?}{times})", info.data_type, info.shape)
 }
 
 impl<D: Rewind> Writer<D> {
@@ -411,6 +419,10 @@ impl<D: Destination> Writer<D> {
             },
         };
         Err(self.refusal(problem))
+    }
+
+    pub(super) fn header_len(&self) -> u64 {
+        encode::header_len(&self.version)
     }
 
     pub(super) fn header(&self, blob_type: BlobType, size: u64) -> Result<Vec<u8>, Error> {

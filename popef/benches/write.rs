@@ -1,0 +1,210 @@
+//! Writing beside what the standard library takes for the same bytes, in the same run: `cargo bench --bench write`.
+//!
+//! Each pair takes turns, and the fastest of each is compared: what other programs do meanwhile only makes it slower. The figure at
+//! a line's end is the plain time by ours: 1.00 is as fast, more is faster. `POPEF_BENCH_MIB` says how much is
+//! written (256), `POPEF_BENCH_ROUNDS` how often (9).
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use flate2::write::ZlibEncoder;
+use popef::{DataType, OpaqueInfo, Packing, TensorDataInfo, TensorInfo, Writer};
+
+const MIB: usize = 1 << 20;
+const TENSOR: usize = 16 * MIB;
+
+fn main() {
+    // `cargo test --benches` only wants to see it start.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    let bench = Bench::new();
+    bench.tensors();
+    bench.verbatim();
+    bench.compressing();
+    bench.memory();
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    /// Random, as weights look to a disk or a compressor.
+    random: Vec<u8>,
+    tensors: usize,
+    rounds: usize,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let tensors = (from_env("POPEF_BENCH_MIB", 256) * MIB).div_ceil(TENSOR);
+        Bench { folder, random: random(TENSOR), tensors, rounds: from_env("POPEF_BENCH_ROUNDS", 9) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn tensors(&self) {
+        let (ours, plain) = (self.path("ours"), self.path("plain"));
+        self.compare(
+            "tensors, not flushed, beside write_all",
+            || self.write_tensors(Writer::seekable(new_file(&ours)).unwrap()),
+            || self.write_plain(&mut new_file(&plain)),
+            &[&ours, &plain],
+        );
+        self.compare(
+            "tensors, flushed and renamed, beside the same",
+            || self.write_tensors(Writer::create(&ours).unwrap()),
+            || in_place(&plain, |file| self.write_plain(file)),
+            &[&ours, &plain],
+        );
+    }
+
+    fn write_tensors<D: popef::Destination>(&self, mut writer: Writer<D>) {
+        let tensor_info = TensorInfo::new(DataType::U8, [i64::try_from(TENSOR).unwrap()]);
+        for index in 0..self.tensors {
+            let info = TensorDataInfo { name: format!("tensor {index}").into(), tensor_info: tensor_info.clone() };
+            writer.write_tensor(&info, &self.random).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    fn write_plain(&self, file: &mut File) {
+        (0..self.tensors).for_each(|_| file.write_all(&self.random).unwrap());
+    }
+
+    fn verbatim(&self) {
+        let (source, ours, plain) = (self.path("source"), self.path("ours"), self.path("plain"));
+        self.write_tensors(Writer::seekable(new_file(&source)).unwrap());
+        let model = popef::File::open(&source).unwrap();
+        self.compare(
+            "verbatim copies, not flushed, beside fs::copy",
+            || copy_blobs(&model, Writer::seekable(new_file(&ours)).unwrap()),
+            || assert!(fs::copy(&source, &plain).unwrap() > 0),
+            &[&ours, &plain],
+        );
+        self.compare(
+            "verbatim copies, flushed and renamed, beside the same",
+            || copy_blobs(&model, Writer::create(&ours).unwrap()),
+            || in_place(&plain, |file| assert!(io::copy(&mut File::open(&source).unwrap(), file).unwrap() > 0)),
+            &[&ours, &plain],
+        );
+    }
+
+    fn compressing(&self) {
+        // Every other byte random: deflate has work to do, and finds something.
+        let data: Vec<u8> = self.random.iter().flat_map(|&byte| [byte, byte & 3]).take(8 * MIB).collect();
+        for level in [1, 6] {
+            let ours = || {
+                let mut writer = Writer::seekable(io::Cursor::new(Vec::with_capacity(data.len()))).unwrap();
+                let mut blob = writer.packed_executable("model", Packing::Zlib(level)).unwrap();
+                blob.write_all(&data).unwrap();
+                blob.finish().unwrap();
+                writer.finish().unwrap();
+            };
+            let plain = || {
+                let output = Vec::with_capacity(data.len());
+                let mut encoder = ZlibEncoder::new(output, flate2::Compression::new(level));
+                encoder.write_all(&data).unwrap();
+                encoder.finish().unwrap();
+            };
+            self.compare(&format!("zlib level {level}, beside flate2"), ours, plain, &[]);
+        }
+    }
+
+    /// The most memory that writing takes, for a small and a large blob of each kind that is streamed.
+    fn memory(&self) {
+        for (what, packed) in [("opaque", false), ("compressed executable", true)] {
+            let peaks = [MIB, 64 * MIB, 512 * MIB].map(|len| self.peak_of(packed, len));
+            println!("peak memory, streamed {what} of 1, 64, 512 MiB: {peaks:?} KiB");
+        }
+    }
+
+    fn peak_of(&self, packed: bool, len: usize) -> u64 {
+        reset_peak();
+        let mut writer = Writer::create(self.path("streamed")).unwrap();
+        let mut data = io::repeat(7).take(u64::try_from(len).unwrap());
+        if packed {
+            let mut blob = writer.packed_executable("model", Packing::Zlib(1)).unwrap();
+            io::copy(&mut data, &mut blob).unwrap();
+            blob.finish().unwrap();
+        } else {
+            let mut blob = writer.opaque(&OpaqueInfo::default()).unwrap();
+            io::copy(&mut data, &mut blob).unwrap();
+            blob.finish().unwrap();
+        }
+        drop(writer);
+        peak()
+    }
+
+    fn compare(&self, what: &str, ours: impl Fn(), plain: impl Fn(), written: &[&Path]) {
+        let mut fastest = [Duration::MAX; 2];
+        for _ in 0..self.rounds {
+            let times = [timed(&ours, written), timed(&plain, written)];
+            fastest = [fastest[0].min(times[0]), fastest[1].min(times[1])];
+        }
+        let [ours, plain] = fastest;
+        let ratio = plain.as_secs_f64() / ours.as_secs_f64();
+        println!("{what:56} {ours:>10.2?} {plain:>10.2?} {ratio:6.2}");
+    }
+}
+
+/// The same that creating a file does, with the standard library alone.
+fn in_place(path: &Path, write: impl FnOnce(&mut File)) {
+    let temporary = path.with_extension("new");
+    let mut file = new_file(&temporary);
+    write(&mut file);
+    file.sync_all().unwrap();
+    fs::rename(&temporary, path).unwrap();
+    File::open(path.parent().unwrap()).unwrap().sync_all().unwrap();
+}
+
+fn copy_blobs<D: popef::Destination>(model: &popef::File, mut writer: Writer<D>) {
+    for blob in model.blobs() {
+        writer.copy(&blob).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// Without what was written the time before, so that nobody pays for freeing it.
+fn timed(work: impl Fn(), written: &[&Path]) -> Duration {
+    for path in written {
+        let _ = fs::remove_file(path);
+    }
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn new_file(path: &Path) -> File {
+    File::options().read(true).write(true).create(true).truncate(true).open(path).unwrap()
+}
+
+fn from_env(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |value| value.parse().expect("a number"))
+}
+
+fn random(len: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    std::iter::repeat_with(next).flatten().take(len).collect()
+}
+
+/// Linux counts the peak anew after this; elsewhere it stays what it was.
+fn reset_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that the process has had, in KiB; 0 where the system does not tell.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
