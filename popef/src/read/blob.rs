@@ -189,23 +189,23 @@ pub enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    pub(super) fn into_executable(self) -> Option<ExecutableBlob<'a>> {
+    pub(crate) fn into_executable(self) -> Option<ExecutableBlob<'a>> {
         if let Content::Executable(executable) = self { Some(executable) } else { None }
     }
 
-    pub(super) fn into_metadata(self) -> Option<MetadataBlob<'a>> {
+    pub(crate) fn into_metadata(self) -> Option<MetadataBlob<'a>> {
         if let Content::Metadata(metadata) = self { Some(metadata) } else { None }
     }
 
-    pub(super) fn into_tensor(self) -> Option<TensorBlob<'a>> {
+    pub(crate) fn into_tensor(self) -> Option<TensorBlob<'a>> {
         if let Content::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    pub(super) fn into_feed(self) -> Option<FeedBlob<'a>> {
+    pub(crate) fn into_feed(self) -> Option<FeedBlob<'a>> {
         if let Content::Feed(feed) = self { Some(feed) } else { None }
     }
 
-    pub(super) fn into_opaque(self) -> Option<OpaqueBlob<'a>> {
+    pub(crate) fn into_opaque(self) -> Option<OpaqueBlob<'a>> {
         if let Content::Opaque(opaque) = self { Some(opaque) } else { None }
     }
 }

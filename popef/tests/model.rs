@@ -1,0 +1,217 @@
+//! Models linked over files, and the arithmetic of shapes and calls.
+
+use std::num::NonZeroU32;
+
+use popef::{
+    Anchor, AnchorShape, DataType, EngineOption, FeedRuns, File, Metadata, Model, Outer, Phase, ShapeMismatch, Source,
+    Sources, TensorInfo,
+};
+
+fn open(name: &str) -> File {
+    File::open(format!("../testdata/interop/{name}.popef")).unwrap()
+}
+
+fn names<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Vec<String> {
+    anchors.map(|anchor| anchor.name.to_string()).collect()
+}
+
+/// One of the six examples of the vendor's chapter on anchors: the fields, and what the stored shape is then.
+#[track_caller]
+fn stored_shape(use_remote_buffers: bool, repeats: u32, replication_factor: u32, is_per_replica: bool, stored: &[i64]) {
+    let own = [8, 3, 1];
+    let tensor_info = TensorInfo::new(DataType::F16, stored);
+    let anchor = Anchor { use_remote_buffers, repeats, is_per_replica, tensor_info, ..Anchor::default() };
+    assert_eq!(AnchorShape::join(own, &anchor, replication_factor).stored(), stored);
+    let shape = AnchorShape::of(&anchor, replication_factor).unwrap();
+    assert_eq!(shape.own, own);
+    assert_eq!(shape.batch_size(), 8);
+    assert_eq!(shape, AnchorShape::join(own, &anchor, replication_factor));
+}
+
+#[test]
+fn replicas_and_repeats_come_before_the_shape() {
+    stored_shape(true, 3, 2, true, &[2, 3, 8, 3, 1]);
+}
+
+#[test]
+fn one_replica_has_no_dimension() {
+    stored_shape(true, 3, 1, true, &[3, 8, 3, 1]);
+}
+
+#[test]
+fn what_is_the_same_in_all_replicas_has_no_dimension_for_them() {
+    stored_shape(true, 3, 2, false, &[3, 8, 3, 1]);
+}
+
+#[test]
+fn a_plain_anchor_has_the_shape_alone() {
+    stored_shape(false, 1, 1, false, &[8, 3, 1]);
+}
+
+#[test]
+fn repeats_without_remote_buffers_have_no_dimension() {
+    stored_shape(false, 3, 2, true, &[2, 8, 3, 1]);
+}
+
+#[test]
+fn one_repeat_has_no_dimension() {
+    stored_shape(true, 1, 2, true, &[2, 8, 3, 1]);
+}
+
+#[test]
+fn a_shape_without_its_outer_dimensions_is_told() {
+    let tensor_info = TensorInfo::new(DataType::F16, [8, 3]);
+    let anchor = Anchor { is_per_replica: true, tensor_info, ..Anchor::default() };
+    let mismatch = AnchorShape::of(&anchor, 2).unwrap_err();
+    assert_eq!(mismatch, ShapeMismatch { outer: Outer::Replicas, dimension: 0, needed: 2, found: Some(8) });
+    assert_eq!(mismatch.to_string(), "dimension 0 has to be the 2 replicas, but is 8");
+
+    let anchor =
+        Anchor { use_remote_buffers: true, repeats: 3, tensor_info: TensorInfo::default(), ..Anchor::default() };
+    let mismatch = AnchorShape::of(&anchor, 2).unwrap_err();
+    assert_eq!(mismatch.to_string(), "dimension 0 has to be the 3 repeats, but the shape has only 0 dimensions");
+}
+
+#[test]
+fn a_scalar_is_a_batch_of_one() {
+    assert_eq!(AnchorShape::of(&Anchor::default(), 1).unwrap().batch_size(), 1);
+}
+
+fn per_replica(shape: &[i64]) -> Anchor {
+    Anchor { tensor_info: TensorInfo::new(DataType::F32, shape), is_per_replica: true, ..Anchor::default() }
+}
+
+#[test]
+fn elements_per_call_are_those_of_the_chapters_example() {
+    let metadata = Metadata { replication_factor: 2, device_iterations: 10, ..Metadata::default() };
+    let anchor = per_replica(&[2, 8, 3, 1]);
+    assert_eq!(metadata.elements_per_call(&anchor), Some(160));
+    let accumulation = NonZeroU32::new(4).unwrap();
+    assert_eq!(metadata.training_elements_per_call(&anchor, accumulation), Some(640));
+}
+
+#[test]
+fn iterations_that_were_never_set_are_one() {
+    let metadata = Metadata { device_iterations: 0, ..Metadata::default() };
+    assert_eq!(metadata.elements_per_call(&per_replica(&[8, 3])), Some(8));
+}
+
+#[test]
+fn elements_per_call_never_wrap() {
+    let metadata =
+        Metadata { replication_factor: u32::MAX, device_iterations: u32::MAX, num_ipus: 1, ..Metadata::default() };
+    assert_eq!(metadata.elements_per_call(&per_replica(&[u32::MAX.into(), i64::MAX])), None);
+    assert_eq!(metadata.elements_per_call(&per_replica(&[7])), None);
+}
+
+#[test]
+fn a_feeds_runs_are_counted_in_elements() {
+    let feeds = open("split-feeds");
+    let feed = feeds.feed("user_input").unwrap();
+    // Three tensors of shape [2]: six elements.
+    let runs = |metadata: &Metadata, shape: &[i64]| metadata.feed_runs(&per_replica(shape), &feed);
+    let metadata = Metadata::default();
+    assert_eq!(runs(&metadata, &[2]), Some(FeedRuns { runs: 3, left_over: 0 }));
+    assert_eq!(runs(&metadata, &[4]), Some(FeedRuns { runs: 1, left_over: 2 }));
+    assert_eq!(runs(&metadata, &[1, 2]), Some(FeedRuns { runs: 3, left_over: 0 }));
+    assert_eq!(runs(&metadata, &[0]), None);
+    let replicated = Metadata { replication_factor: 2, device_iterations: 3, ..Metadata::default() };
+    assert_eq!(runs(&replicated, &[2, 1]), Some(FeedRuns { runs: 1, left_over: 0 }));
+    let accumulation = NonZeroU32::new(2).unwrap();
+    let training = metadata.training_feed_runs(&per_replica(&[2]), &feed, accumulation);
+    assert_eq!(training, Some(FeedRuns { runs: 1, left_over: 2 }));
+}
+
+#[test]
+fn one_model_is_linked_over_three_files() {
+    let files = [open("split-executable"), open("split-tensors"), open("split-feeds")];
+    let models = Model::link(&files).unwrap();
+    let [model] = models.as_slice() else { panic!("one metadata, {} models", models.len()) };
+    assert_eq!(model.executable().unwrap().name(), model.metadata().executable);
+    assert_eq!(model.executable().unwrap().file, 0);
+    assert_eq!(model.inputs_from_user().count(), 0);
+    let uploads: Vec<_> = model.tensors_to_upload().map(|(a, tensor)| (a.handle.to_string(), tensor.file)).collect();
+    assert_eq!(uploads, [("h2d_input_parameter".to_owned(), 1)]);
+    let fed = model.anchors().find(|(anchor, _)| anchor.name == "user_input").unwrap();
+    assert!(matches!(fed.1, Source::Feed(feed) if feed.file == 2 && feed.num_tensors() == 3), "{:?}", fed.1);
+}
+
+#[test]
+fn without_the_other_files_the_user_has_to_feed_their_inputs() {
+    let files = [open("split-executable")];
+    let model = &Model::link(&files).unwrap()[0];
+    assert_eq!(names(model.inputs_from_user()), ["user_input", "input_parameter"]);
+    assert_eq!(model.tensors_to_upload().count(), 0);
+}
+
+#[test]
+fn what_a_deployment_needs_of_the_vendors_example() {
+    let files = [open("executable")];
+    let model = &Model::link(&files).unwrap()[0];
+    assert_eq!(names(model.inputs_from_user()), ["user_input"]);
+    assert_eq!(names(model.outputs()), ["Add:0"]);
+    assert_eq!(names(model.all_outputs()), ["input_parameter", "Add:0"]);
+    let shown = |programs: Vec<popef::Program<'_>>| programs.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(shown(model.load_programs().collect()), ["0 (WeightsFromHost)", "1 (OptimizerFromHost)"]);
+    assert_eq!(shown(model.main_programs().collect()), ["5 (Program)"]);
+    assert_eq!(shown(model.save_programs().collect()), ["7 (WeightsToHost)"]);
+    assert_eq!(model.opaques().iter().map(|opaque| opaque.name().to_string()).collect::<Vec<_>>(), ["popart"]);
+    assert_eq!(model.metadata_blob().blob().index(), 1);
+    let weights = model.all_outputs().next().unwrap();
+    assert!(model.runs_in(weights, Phase::Save) && !model.runs_in(weights, Phase::Main));
+    assert_eq!(model.program_name(99), None);
+}
+
+#[test]
+fn a_file_of_two_models_gives_two() {
+    let files = [open("two-models")];
+    let models = Model::link(&files).unwrap();
+    let parts: Vec<_> = models
+        .iter()
+        .map(|model| {
+            let opaques: Vec<_> = model.opaques().iter().map(|opaque| opaque.name().to_string()).collect();
+            (model.executable().unwrap().name().to_string(), opaques)
+        })
+        .collect();
+    assert_eq!(parts, [("a".to_owned(), vec!["tensorflow".to_owned()]), ("b".to_owned(), vec!["poptorch".to_owned()])]);
+}
+
+#[test]
+fn weights_alone_are_no_model() {
+    assert!(Model::link(&[open("split-tensors")]).unwrap().is_empty());
+}
+
+#[test]
+fn data_in_the_anchors_own_file_comes_first() {
+    let files = [open("add-clean"), open("executable")];
+    let models = Model::link(&files).unwrap();
+    for (file, model) in models.iter().enumerate() {
+        assert_eq!(model.tensors_to_upload().next().unwrap().1.file, file);
+        assert_eq!(model.executable().unwrap().file, file);
+    }
+}
+
+#[test]
+fn all_files_together_say_what_is_provided() {
+    let files = [open("split-executable"), open("split-tensors")];
+    let anchors = files[0].metadata().next().unwrap().read().unwrap().anchors;
+    let provided = |sources: &Sources<'_>| anchors.iter().map(|a| sources.provide(a)).collect::<Vec<_>>();
+    assert_eq!(provided(&Sources::of(&files[..1])), [false; 4]);
+    assert_eq!(provided(&Sources::of(&files)), [false, true, true, false]);
+    assert!(Sources::of(&files).of_anchor(&anchors[0], 0).is_user());
+}
+
+#[test]
+fn options_have_types_only_where_they_read_as_such() {
+    let option = |value: &str| EngineOption { name: "n".into(), value: value.to_owned().into() };
+    assert_eq!(option("true").to_bool(), Some(true));
+    assert_eq!(option("True").to_bool(), None);
+    assert_eq!(option("12").to_u64(), Some(12));
+    assert_eq!(option("-12").to_u64(), None);
+    assert_eq!(option("-12").to_i64(), Some(-12));
+    assert_eq!(option("0.25").to_f64(), Some(0.25));
+    assert_eq!(option("hostRearrangeOnly").to_f64(), None);
+    let metadata = Metadata { device_options: vec![option("1"), option("2")], ..Metadata::default() };
+    assert_eq!(metadata.device_option("n").unwrap().to_u64(), Some(2));
+    assert_eq!(metadata.engine_option("n"), None);
+}
