@@ -139,6 +139,7 @@
 mod error;
 mod limits;
 mod model;
+mod pickle;
 mod read;
 mod types;
 mod wire;
@@ -147,6 +148,7 @@ mod write;
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};
+pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 pub use read::{
     Blob, Blobs, Compression, Content, Data, DataReader, Element, Elements, ExecutableBlob, FeedBlob, File, Items,
     MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader, Shape, TensorBlob, Unpack, Value, Values,

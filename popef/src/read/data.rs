@@ -32,7 +32,7 @@ enum Place<'a> {
 }
 
 impl<'a> Data<'a> {
-    pub(super) fn in_memory(bytes: &'a [u8]) -> Self {
+    pub(crate) fn in_memory(bytes: &'a [u8]) -> Self {
         Data(Place::Memory(bytes))
     }
 

@@ -1,0 +1,412 @@
+//! Which imports are ordinary in a pickle, and which can do harm. What is in neither list is unknown.
+
+use super::ImportClass;
+
+/// The class of an import. Dots in `name` reach through attributes.
+pub(super) fn classify(module: &str, name: &str) -> ImportClass {
+    let module = present_name(module);
+    if is_ordinary(module, name) {
+        ImportClass::Ordinary
+    } else if is_dangerous(module, name) {
+        ImportClass::Dangerous
+    } else if is_ordinary_class(module, name) {
+        ImportClass::Ordinary
+    } else {
+        ImportClass::Unknown
+    }
+}
+
+/// The class of an attribute of something imported.
+pub(super) fn classify_attribute(of: ImportClass, path: &str, attribute: &str) -> ImportClass {
+    let reached = classify(path, attribute);
+    match of {
+        ImportClass::Dangerous => ImportClass::Dangerous,
+        // A public attribute of a class that only builds values: the member of an enum, a constructor.
+        ImportClass::Ordinary if reached == ImportClass::Unknown && is_public(attribute) => ImportClass::Ordinary,
+        _ => reached,
+    }
+}
+
+/// What Python 3 turns the names of Python 2 into.
+fn present_name(module: &str) -> &str {
+    match module {
+        "__builtin__" | "__builtins__" | "exceptions" => "builtins",
+        "copy_reg" => "copyreg",
+        "cPickle" => "pickle",
+        other => other,
+    }
+}
+
+fn is_public(name: &str) -> bool {
+    !name.is_empty() && name.split('.').all(|part| !part.starts_with('_'))
+}
+
+/// A class by the way it is spelt: one capitalised name, perhaps after an underscore.
+fn is_class_name(name: &str) -> bool {
+    let bare = name.strip_prefix('_').unwrap_or(name);
+    bare.starts_with(|first: char| first.is_ascii_uppercase())
+        && bare.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn is_in(module: &str, package: &str) -> bool {
+    module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+const ORDINARY: &[(&str, &[&str])] = &[
+    (
+        "builtins",
+        &[
+            "set",
+            "frozenset",
+            "dict",
+            "list",
+            "tuple",
+            "int",
+            "float",
+            "complex",
+            "str",
+            "bytes",
+            "bytearray",
+            "bool",
+            "range",
+            "xrange",
+            "slice",
+            "object",
+            "Ellipsis",
+            "NotImplemented",
+            "unicode",
+            "long",
+        ],
+    ),
+    ("collections", &["OrderedDict", "defaultdict", "Counter", "deque", "ChainMap"]),
+    ("copyreg", &["_reconstructor", "__newobj__", "__newobj_ex__"]),
+    ("_codecs", &["encode"]),
+    ("datetime", &["date", "datetime", "time", "timedelta", "timezone"]),
+    ("decimal", &["Decimal"]),
+    ("fractions", &["Fraction"]),
+    ("functools", &["partial"]),
+    ("types", &["SimpleNamespace"]),
+    ("argparse", &["Namespace"]),
+    ("uuid", &["UUID"]),
+    ("io", &["BytesIO", "StringIO"]),
+    ("_io", &["BytesIO", "StringIO"]),
+    ("array", &["array", "_array_reconstructor"]),
+    ("logging", &["getLogger"]),
+    ("pathlib", &["Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath"]),
+    ("numpy", &["ndarray", "dtype", "bool_", "bool"]),
+    ("numpy.core.multiarray", &["_reconstruct", "scalar"]),
+    ("numpy._core.multiarray", &["_reconstruct", "scalar"]),
+    ("numpy.core.numeric", &["_frombuffer"]),
+    ("numpy._core.numeric", &["_frombuffer"]),
+    ("torch", &["Tensor", "Size", "device", "dtype", "layout", "strided", "bool"]),
+    ("torch.serialization", &["_get_layout"]),
+    ("torch._tensor", &["_rebuild_from_type_v2", "Tensor"]),
+    ("torch.nn.parameter", &["Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"]),
+];
+
+fn is_ordinary(module: &str, name: &str) -> bool {
+    let listed = ORDINARY.iter().find(|(listed, _)| *listed == module);
+    listed.is_some_and(|(_, names)| names.contains(&name))
+        || matches!(module, "torch" | "numpy") && is_number_type(name)
+        || module == "builtins" && is_class_name(name) && (name.ends_with("Error") || name.ends_with("Exception"))
+        || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
+        || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
+}
+
+/// `float32`, `int64`, `bfloat16`, `qint8`, ...
+fn is_number_type(name: &str) -> bool {
+    let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let kinds = ["float", "int", "uint", "complex", "bfloat", "qint", "quint", "half", "double", "long", "short"];
+    kinds.contains(&kind)
+}
+
+/// Packages whose classes build values and do nothing else when they are loaded.
+const OF_CLASSES: &[&str] = &[
+    "poptorch",
+    "torch.nn.modules",
+    "torch.nn.parameter",
+    "torch.nn.intrinsic",
+    "torch.nn.quantized",
+    "torch.optim",
+    "torch.distributions",
+    "torch.utils.data",
+    "numpy.dtypes",
+    "typing",
+    "collections.abc",
+];
+
+fn is_ordinary_class(module: &str, name: &str) -> bool {
+    is_class_name(name) && OF_CLASSES.iter().any(|package| is_in(module, package))
+}
+
+/// Modules of which nothing belongs into a pickle: they run programs or code, touch files or the network, import by
+/// name, or reach into the interpreter.
+const DANGEROUS_MODULES: &[&str] = &[
+    "os",
+    "posix",
+    "nt",
+    "posixpath",
+    "ntpath",
+    "subprocess",
+    "_posixsubprocess",
+    "_winapi",
+    "winreg",
+    "_winreg",
+    "popen2",
+    "commands",
+    "platform",
+    "sys",
+    "sysconfig",
+    "site",
+    "shutil",
+    "socket",
+    "_socket",
+    "socketserver",
+    "ssl",
+    "_ssl",
+    "select",
+    "selectors",
+    "pty",
+    "tty",
+    "termios",
+    "fcntl",
+    "resource",
+    "signal",
+    "_signal",
+    "ctypes",
+    "_ctypes",
+    "cffi",
+    "_cffi_backend",
+    "mmap",
+    "pickle",
+    "_pickle",
+    "pickletools",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "jsonpickle",
+    "shelve",
+    "marshal",
+    "dbm",
+    "sqlite3",
+    "code",
+    "codeop",
+    "codecs",
+    "py_compile",
+    "compileall",
+    "importlib",
+    "_frozen_importlib",
+    "_frozen_importlib_external",
+    "imp",
+    "_imp",
+    "pkgutil",
+    "zipimport",
+    "runpy",
+    "modulefinder",
+    "webbrowser",
+    "antigravity",
+    "http",
+    "httplib",
+    "httplib2",
+    "urllib",
+    "urllib2",
+    "urllib3",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "ftplib",
+    "smtplib",
+    "telnetlib",
+    "poplib",
+    "imaplib",
+    "nntplib",
+    "xmlrpc",
+    "xmlrpclib",
+    "asyncio",
+    "_asyncio",
+    "concurrent",
+    "multiprocessing",
+    "_multiprocessing",
+    "threading",
+    "_thread",
+    "thread",
+    "gc",
+    "inspect",
+    "types",
+    "weakref",
+    "atexit",
+    "sched",
+    "pdb",
+    "bdb",
+    "profile",
+    "cProfile",
+    "trace",
+    "tracemalloc",
+    "timeit",
+    "doctest",
+    "unittest",
+    "test",
+    "pydoc",
+    "distutils",
+    "setuptools",
+    "pkg_resources",
+    "pip",
+    "venv",
+    "ensurepip",
+    "idlelib",
+    "lib2to3",
+    "tkinter",
+    "turtle",
+    "tempfile",
+    "glob",
+    "fileinput",
+    "linecache",
+    "tarfile",
+    "zipfile",
+    "zipapp",
+    "gzip",
+    "bz2",
+    "lzma",
+    "io",
+    "_io",
+    "pathlib",
+    "mailcap",
+    "cgi",
+    "cgitb",
+    "wsgiref",
+    "readline",
+    "rlcompleter",
+    "faulthandler",
+    "dis",
+    "ast",
+    "builtins",
+    "cmd",
+    "shlex",
+    "getpass",
+    "crypt",
+    "nturl2path",
+    "genericpath",
+    "paramiko",
+    "fabric",
+    "sh",
+    "pexpect",
+    "psutil",
+    "boto3",
+    "git",
+];
+
+/// Names that are harmless in those modules and yet in no list of ordinary ones.
+const UNKNOWN_IN_DANGEROUS: &[(&str, &str)] = &[
+    ("builtins", "type"),
+    ("builtins", "len"),
+    ("builtins", "print"),
+    ("builtins", "iter"),
+    ("builtins", "enumerate"),
+    ("builtins", "zip"),
+    ("builtins", "reversed"),
+    ("builtins", "property"),
+    ("builtins", "super"),
+    ("weakref", "WeakValueDictionary"),
+    ("weakref", "WeakKeyDictionary"),
+    ("types", "MappingProxyType"),
+];
+
+/// Parts of otherwise useful packages that load files, run code or start processes.
+const DANGEROUS_PARTS: &[&str] = &[
+    "torch.load",
+    "torch.save",
+    "torch.hub",
+    "torch.package",
+    "torch.jit",
+    "torch.fx",
+    "torch.ops",
+    "torch.classes",
+    "torch.utils.cpp_extension",
+    "torch.utils.model_zoo",
+    "torch.utils.bottleneck",
+    "torch.utils.collect_env",
+    "torch.utils.data.datapipes",
+    "torch.serialization",
+    "torch.multiprocessing",
+    "torch.distributed",
+    "torch.testing",
+    "torch._dynamo",
+    "torch._inductor",
+    "torch._C",
+    "torch.cuda",
+    "torch.library",
+    "torch.storage._load_from_bytes",
+    "torch.nn.modules.module.torch",
+    "torchvision.datasets.utils",
+    "poptorch.load",
+    "poptorch.poptorch_core",
+    "poptorch._poptorch_data.parse",
+    "numpy.load",
+    "numpy.save",
+    "numpy.savez",
+    "numpy.savetxt",
+    "numpy.loadtxt",
+    "numpy.genfromtxt",
+    "numpy.fromfile",
+    "numpy.tofile",
+    "numpy.memmap",
+    "numpy.DataSource",
+    "numpy.lib",
+    "numpy.f2py",
+    "numpy.testing",
+    "numpy.distutils",
+    "numpy.ctypeslib",
+    "numpy.core.memmap",
+    "numpy.core.records.fromfile",
+    "pandas.read_pickle",
+    "pandas.io",
+    "pandas.eval",
+    "operator.attrgetter",
+    "operator.methodcaller",
+    "_operator.attrgetter",
+    "_operator.methodcaller",
+    "functools.reduce",
+    "_functools.reduce",
+    "copyreg.add_extension",
+    "copyreg.pickle",
+    "copyreg.constructor",
+    "logging.config",
+    "logging.handlers",
+    "logging.FileHandler",
+    "yaml",
+    "keras.models",
+    "tensorflow.io",
+    "tensorflow.py_function",
+];
+
+/// Names by which attributes reach from anything to everything.
+const REACHING: &[&str] = &[
+    "system",
+    "popen",
+    "exec",
+    "execfile",
+    "eval",
+    "compile",
+    "open",
+    "spawn",
+    "Popen",
+    "check_output",
+    "check_call",
+    "run_module",
+    "import_module",
+    "_load_from_bytes",
+];
+
+fn is_dangerous(module: &str, name: &str) -> bool {
+    if UNKNOWN_IN_DANGEROUS.contains(&(module, name)) {
+        return false;
+    }
+    let root = module.split('.').next().unwrap_or_default();
+    let path = format!("{module}.{name}");
+    DANGEROUS_MODULES.contains(&root) || DANGEROUS_PARTS.iter().any(|part| is_in(&path, part)) || reaches(name)
+}
+
+/// Whether an attribute is itself a module or a function that does harm, reached through one that imported it.
+fn reaches(name: &str) -> bool {
+    name.split('.').any(|part| part.starts_with("__") || DANGEROUS_MODULES.contains(&part) || REACHING.contains(&part))
+}

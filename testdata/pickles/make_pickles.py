@@ -1,0 +1,218 @@
+"""Writes the .pickle files of this folder, and what each one is in expected.txt.
+
+Made by Python's own pickle module (or, where no pickler would write such a
+thing, opcode by opcode), with stand-ins for torch and poptorch: the pickles
+hold their names, not their code. None of these files does anything but run
+`true` when it is loaded; do not load them all the same. To make them again:
+
+    python make_pickles.py        (written with Python 3.11.7)
+
+A line of expected.txt is: file, verdict, the imports that decide it.
+"""
+
+import collections
+import copyreg
+import enum
+import functools
+import io
+import operator
+import os
+import pickle
+import struct
+import sys
+import types
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+PROTOCOLS = range(6)
+EXPECTED = []
+
+
+def write(name, data, verdict, *imports):
+    (FOLDER / f"{name}.pickle").write_bytes(data)
+    EXPECTED.append(" ".join([f"{name}.pickle", verdict, *imports]))
+
+
+# ---- stand-ins ---------------------------------------------------------------
+
+
+def module(name, **content):
+    made = types.ModuleType(name)
+    for key, value in content.items():
+        setattr(made, key, value)
+        if isinstance(value, (type, types.FunctionType)):
+            value.__module__ = name
+            value.__qualname__ = key
+    sys.modules[name] = made
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, made)
+    return made
+
+
+class Tensor:
+    def __init__(self, shape):
+        self.shape = shape
+
+    def __reduce_ex__(self, protocol):
+        storage = ("storage", sys.modules["torch"].FloatStorage, "0", "cpu", 6)
+        hooks = collections.OrderedDict()
+        return (sys.modules["torch._utils"]._rebuild_tensor_v2, (storage, 0, self.shape, (3, 1), False, hooks))
+
+
+class Linear:
+    def __init__(self):
+        self._parameters = collections.OrderedDict(weight=Tensor((2, 3)))
+        self.training = False
+
+
+class PoptorchData:
+    pass
+
+
+class Options:
+    pass
+
+
+def make_stand_ins():
+    module("torch", Tensor=Tensor, FloatStorage=type("FloatStorage", (), {}), Size=type("Size", (tuple,), {}))
+    module("torch._utils", _rebuild_tensor_v2=lambda *args: None)
+    module("torch.storage", _load_from_bytes=lambda data: None)
+    module("torch.nn")
+    module("torch.nn.modules")
+    module("torch.nn.modules.linear", Linear=Linear)
+    module("poptorch")
+    module("poptorch._poptorch_data", PoptorchData=PoptorchData)
+    module("poptorch.options", Options=Options)
+    module("poptorch.enums", ConnectionType=enum.Enum("ConnectionType", "Always OnDemand Never"))
+    sys.modules["poptorch.enums"].ConnectionType.__module__ = "poptorch.enums"
+
+
+def poptorch_data(version="3.3.0+7857"):
+    """What PopTorch pickles beside an executable: the fields of its own class
+    in their order, the version not the first."""
+    data = PoptorchData()
+    data.options = Options()
+    data.options._values = {"version": "not this one", "connection_type": 1, "seed": None}
+    data.training = False
+    data.model = Linear()
+    data.version = version
+    data._optimizer = None
+    data.optimizer_state = None
+    data.executable_inputs = [Tensor((2, 3)), 0.5, b"\x00\x01", {1, 2}, frozenset([3])]
+    data.random_seed = 42
+    data.rng_state = list(range(300))
+    return data
+
+
+class Runs:
+    def __init__(self, function, *args):
+        self.call = function, args
+
+    def __reduce__(self):
+        return self.call
+
+
+# ---- opcodes, for what no pickler writes ---------------------------------------
+
+
+def text(value):
+    raw = value.encode()
+    return b"\x8c" + struct.pack("<B", len(raw)) + raw
+
+
+def frame(body):
+    return b"\x80\x04\x95" + struct.pack("<Q", len(body)) + body
+
+
+def main():
+    make_stand_ins()
+    data = poptorch_data()
+    for protocol in PROTOCOLS:
+        write(f"poptorch-{protocol}", pickle.dumps(data, protocol), "ordinary", "version=3.3.0+7857")
+        write(f"plain-{protocol}", pickle.dumps({"a": [1, 2.5, None, True, "x", 2**80], "b": (b"\xff", -1)}, protocol), "ordinary")
+        write(f"os-system-{protocol}", pickle.dumps([1, Runs(os.system, "true")], protocol), "dangerous", "posix.system")
+        nested = pickle.dumps(Runs(os.system, "true"), protocol)
+        write(f"nested-{protocol}", pickle.dumps({"inner": nested}, protocol), "dangerous", "posix.system")
+        # Python 3 writes the names of Python 2 in the protocols that both read.
+        loads, builtins = ("_pickle", "builtins") if protocol > 2 else ("pickle", "__builtin__")
+        write(f"loads-{protocol}", pickle.dumps(Runs(pickle.loads, nested), protocol), "dangerous", f"{loads}.loads", "posix.system")
+        disguised = Runs(getattr, Runs(__import__, "os"), "system")
+        write(f"getattr-{protocol}", pickle.dumps(disguised, protocol), "dangerous", f"{builtins}.getattr", f"{builtins}.__import__")
+    write("enum-member", pickle.dumps(sys.modules["poptorch.enums"].ConnectionType.Always, 4), "ordinary")
+    # Python 3.11's own way to pickle a member of an enum.
+    write("enum-getattr", pickle.dumps(Runs(getattr, sys.modules["poptorch.enums"].ConnectionType, "Always"), 4), "ordinary")
+    write("ordered", pickle.dumps(collections.OrderedDict(a=collections.Counter("xyz"), b=collections.deque([1])), 4), "ordinary")
+    write("partial", pickle.dumps(functools.partial(os.system, "true"), 4), "dangerous", "posix.system")
+    write("methodcaller", pickle.dumps(operator.methodcaller("system", "true"), 4), "dangerous", "operator.methodcaller")
+    write("eval", pickle.dumps(Runs(eval, "1"), 0), "dangerous", "__builtin__.eval")
+    write("unknown", pickle.dumps(Runs(len, []), 4).replace(b"builtins", b"mymodule"), "unknown", "mymodule.len")
+
+    # Names that come from the memo, in the wrong order and between other things.
+    memo = text("system") + b"\x94" + text("os") + b"\x94" + b"00" + b"h\x01" + b"h\x00" + b"\x93"
+    write("memo-binget", frame(memo + text("true") + b"\x85R."), "dangerous", "os.system")
+    long_memo = text("os") + b"r" + struct.pack("<I", 70_000) + b"0" + text("system") + b"q\x05" + b"0"
+    long_memo += b"j" + struct.pack("<I", 70_000) + b"h\x05" + b"\x93"
+    write("memo-long-binget", frame(long_memo + text("true") + b"\x85R."), "dangerous", "os.system")
+    put = b"S'os'\np7\n0V" + b"syst\\u0065m" + b"\np8\n0g7\ng8\n\x93(S'true'\ntR."
+    write("memo-put-escapes", b"\x80\x04" + put, "dangerous", "os.system")
+    write("memo-dup", frame(text("posix") + b"20" + text("system") + b"\x93" + text("true") + b"\x85R."), "dangerous", "posix.system")
+    # The module through another one that imported it.
+    write("dotted", frame(text("torch.serialization") + text("os.system") + b"\x93" + text("true") + b"\x85R."), "dangerous", "torch.serialization.os.system")
+    write("through-module", frame(text("torch.serialization") + text("os") + b"\x93."), "dangerous", "torch.serialization.os")
+    reach = b"cbuiltins\ngetattr\n(ctorch.serialization\nos\nS'system'\ntR(S'true'\ntR."
+    write("getattr-reach", b"\x80\x02" + reach, "dangerous", "torch.serialization.os", "torch.serialization.os.system")
+    write("getattr-alias", b"\x80\x04cbuiltins\ngetattr\n\x940h\x00(ccollections\nOrderedDict\nS'__init__'\ntRh\x00\x940.", "dangerous", "collections.OrderedDict.__init__")
+    write("inst", b"(S'true'\niposix\nsystem\n.", "dangerous", "posix.system")
+    write("obj", b"(cos\nsystem\nS'true'\no.", "dangerous", "os.system")
+    write("computed-name", b"\x80\x04" + text("os") + b"(" + text("sys") + text("tem") + b"l\x93.", "dangerous", "(computed)")
+    write("class-getattr", pickle.dumps(Runs(getattr, collections.OrderedDict, "fromkeys"), 4), "ordinary")
+
+    # Extension codes: what they import stands in a registry of the process that loads.
+    copyreg.add_extension("posix", "system", 200)
+    write("extension-1", pickle.dumps(Runs(os.system, "true"), 2), "dangerous", "(extension-200)")
+    copyreg.remove_extension("posix", "system", 200)
+    copyreg.add_extension("posix", "system", 60_000)
+    write("extension-2", pickle.dumps(Runs(os.system, "true"), 4), "dangerous", "(extension-60000)")
+    copyreg.remove_extension("posix", "system", 60_000)
+    copyreg.add_extension("posix", "system", 0x7F000000)
+    write("extension-4", pickle.dumps(Runs(os.system, "true"), 5), "dangerous", "(extension-2130706432)")
+    copyreg.remove_extension("posix", "system", 0x7F000000)
+
+    # Buffers out of band, and large texts and bytes in each length.
+    buffers = []
+    write("buffers", pickle.dumps([pickle.PickleBuffer(b"abc"), bytearray(b"x" * 300)], 5, buffer_callback=buffers.append), "ordinary")
+    write("long", pickle.dumps([b"y" * 66_000, "z" * 300, bytearray(300)], 5), "ordinary")
+    write("two-pickles", pickle.dumps([1], 2) + pickle.dumps(Runs(os.system, "true"), 2), "dangerous", "posix.system")
+    write("nested-twice", pickle.dumps(pickle.dumps(pickle.dumps(Runs(os.system, "true"), 4), 4), 4), "dangerous", "posix.system")
+
+    # Torch's storages outside of its own archives: bytes with several pickles and the numbers.
+    storage = sys.modules["torch.storage"]._load_from_bytes
+    legacy = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, Tensor((2,)), ["0"]))
+    numbers = struct.pack("<q", 640) + bytes(2560)
+    write("torch-storage", pickle.dumps(Runs(storage, legacy + numbers), 4), "ordinary")
+    harmful = pickle.dumps(1, 2) + pickle.dumps(Runs(os.system, "true"), 2)
+    write("torch-storage-harmful", pickle.dumps(Runs(storage, harmful + numbers), 4), "dangerous", "posix.system")
+    write("torch-storage-zip", pickle.dumps(Runs(storage, b"PK\x03\x04" + bytes(60)), 4), "dangerous", "torch.storage._load_from_bytes")
+
+    # Broken ones. What came before the break has run by then.
+    whole = pickle.dumps([1, Runs(os.system, "true"), "tail"], 4)
+    write("cut", whole[:-5], "dangerous-odd", "posix.system")
+    write("cut-plain", pickle.dumps(list(range(100)), 4)[:-20], "odd")
+    write("bad-opcode", b"\x80\x04" + text("x") + b"\xff.", "odd")
+    write("no-stop", b"cposix\nsystem\n(S'true'\ntR", "dangerous-odd", "posix.system")
+    write("bad-frame", b"\x80\x04\x95" + struct.pack("<Q", 2**60) + text("posix") + text("system") + b"\x93" + text("true") + b"\x85R.", "dangerous", "posix.system")
+    write("huge-length", b"\x80\x04\x8d" + struct.pack("<Q", 2**63 - 1) + b"ab", "odd")
+    write("empty-stack", b"\x80\x02R.", "odd")
+
+    # No pickles.
+    write("not-protobuf", b"\x0a\x05hello\x12\x03abc", "none")
+    write("not-capnp", struct.pack("<IIII", 0, 2, 0, 0) + bytes(16), "none")
+    write("not-text", b"configuration = 1\nname = two\n", "none")
+    write("not-empty", b"", "none")
+
+    (FOLDER / "expected.txt").write_text("\n".join(EXPECTED) + "\n")
+
+
+if __name__ == "__main__":
+    main()
