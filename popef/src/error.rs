@@ -244,7 +244,7 @@ pub(crate) enum Left {
 }
 
 impl Problem {
-    fn kind(&self) -> ErrorKind {
+    pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Problem::HeaderCut { .. }
             | Problem::SegmentCount { .. }
@@ -601,6 +601,10 @@ impl Error {
     /// How much was found, where that is a number.
     pub fn found(&self) -> Option<u64> {
         self.0.problem.figures().1
+    }
+
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.0.problem
     }
 
     /// The text without the file, the blob and the byte, for those who show these themselves.

@@ -136,6 +136,7 @@
 )]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod check;
 mod error;
 mod limits;
 mod model;
@@ -145,6 +146,10 @@ mod types;
 mod wire;
 mod write;
 
+pub use check::{
+    CheckOptions, Extent, Finding, Level, Loader, Policy, Progress, Report, Rule, Severity, Skipped, Subject,
+    TensorDemand, check, check_with_progress,
+};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};

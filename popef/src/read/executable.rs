@@ -86,6 +86,11 @@ impl<'a> ExecutableBlob<'a> {
         }
     }
 
+    /// The library's own error in one that reading [`unpack`](Self::unpack) gave.
+    pub(crate) fn unpack_error(&self, error: std::io::Error) -> Error {
+        self.blob.at(self.blob.data_offset()).unwrap_io(error)
+    }
+
     /// The header that Poplar puts before its executables; none if the bytes do not begin with one.
     pub fn poplar_header(&self) -> Result<Option<PoplarHeader>, Error> {
         let mut bytes = Vec::with_capacity(PoplarHeader::LEN);

@@ -1,0 +1,196 @@
+use std::collections::HashMap;
+use std::fmt;
+
+use super::rule::Rule;
+use super::set::Place;
+use crate::types::Text;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Severity {
+    /// Worth knowing, and right in many files.
+    Note,
+    /// Likely not meant.
+    Warning,
+    /// It will fail, or nobody can say what it will do.
+    Error,
+}
+
+/// `note`, `warning` or `error`.
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// Something that a rule found in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule; what the finding means and how to mend it is there.
+    pub rule: &'static Rule,
+    /// The rule's severity, or what the policy made of it.
+    pub severity: Severity,
+    /// Which of the files given, counted from 0.
+    pub file: usize,
+    /// The blob's number in the file, if it is about one.
+    pub blob: Option<usize>,
+    /// The byte of the file, if it is about one.
+    pub offset: Option<u64>,
+    /// The names it is about, as they are in the file; of very many, the first.
+    pub names: Vec<Text<'static>>,
+    /// What is wrong, with the figures, in one line without control characters.
+    pub message: String,
+}
+
+/// `error PE101: blob 1, byte 1648: ...`
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: ", self.severity, self.rule.id)?;
+        match (self.blob, self.offset) {
+            (Some(blob), Some(offset)) => write!(f, "blob {blob}, byte {offset}: ")?,
+            (Some(blob), None) => write!(f, "blob {blob}: ")?,
+            (None, Some(offset)) => write!(f, "byte {offset}: ")?,
+            (None, None) => {}
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Something that was not looked at, and why: it must not pass for fine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Skipped {
+    /// Which of the files given, counted from 0; none if it is about all of them.
+    pub file: Option<usize>,
+    /// What was not looked at.
+    pub what: String,
+    /// Why not.
+    pub why: String,
+    /// Whether that was not for the caller to choose: a file that could not be read, or changed meanwhile.
+    pub failed: bool,
+}
+
+/// `not checked: ...: ...`
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not checked: {}: {}", self.what, self.why)
+    }
+}
+
+/// What a check found, and what it did not look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Report {
+    /// By file, then blob, then rule.
+    pub findings: Vec<Finding>,
+    /// What was not looked at.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Report {
+    /// The worst severity found; none if nothing was.
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// How many findings there are of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Whether nothing is worse than a note, or than a warning if warnings are allowed.
+    pub fn passes(&self, warnings_allowed: bool) -> bool {
+        let highest = if warnings_allowed { Severity::Warning } else { Severity::Note };
+        self.worst().is_none_or(|worst| worst <= highest)
+    }
+
+    /// Whether everything that was asked for could be looked at.
+    pub fn is_complete(&self) -> bool {
+        !self.skipped.iter().any(|skipped| skipped.failed)
+    }
+
+    /// The findings of one of the files.
+    pub fn of_file(&self, file: usize) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.file == file)
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.findings.sort_by_key(|f| (f.file, f.blob, f.rule.id, f.offset));
+        self.skipped.sort_by_key(|skipped| skipped.file);
+    }
+}
+
+/// So many findings of one rule are kept for a file; of the others only the number.
+const MOST_OF_A_RULE: usize = 100;
+/// So many names are kept with a finding.
+const MOST_NAMES: usize = 100;
+
+/// Where a rule puts its findings.
+pub(super) struct Out<'r> {
+    rule: &'static Rule,
+    severity: Severity,
+    /// The numbers that the caller knows the files by.
+    numbers: &'r [usize],
+    report: &'r mut Report,
+    counts: HashMap<usize, usize>,
+}
+
+impl<'r> Out<'r> {
+    pub(super) fn new(rule: &'static Rule, severity: Severity, numbers: &'r [usize], report: &'r mut Report) -> Self {
+        Out { rule, severity, numbers, report, counts: HashMap::new() }
+    }
+
+    pub(super) fn add<'t>(
+        &mut self,
+        place: Place,
+        names: impl IntoIterator<Item = Text<'t>>,
+        message: impl FnOnce() -> String,
+    ) {
+        let file = self.numbers.get(place.file).copied().unwrap_or(place.file);
+        let count = self.counts.entry(file).or_default();
+        *count = count.saturating_add(1);
+        if *count > MOST_OF_A_RULE {
+            return;
+        }
+        self.report.findings.push(Finding {
+            rule: self.rule,
+            severity: self.severity,
+            file,
+            blob: place.blob,
+            offset: place.offset,
+            names: names.into_iter().take(MOST_NAMES).map(Text::into_owned).collect(),
+            message: message(),
+        });
+    }
+
+    /// What this rule could not look at, by the caller's choice or the format's.
+    pub(super) fn skip(&mut self, what: &str, why: &str) {
+        let skipped = Skipped { file: None, what: what.to_owned(), why: why.to_owned(), failed: false };
+        if !self.report.skipped.contains(&skipped) {
+            self.report.skipped.push(skipped);
+        }
+    }
+
+    pub(super) fn finish(self) {
+        for (file, count) in self.counts {
+            if let Some(more @ 1..) = count.checked_sub(MOST_OF_A_RULE) {
+                self.report.skipped.push(Skipped {
+                    file: Some(file),
+                    what: format!("{more} more findings of {}", self.rule.id),
+                    why: format!("only the first {MOST_OF_A_RULE} of a rule are listed"),
+                    failed: false,
+                });
+            }
+        }
+    }
+}

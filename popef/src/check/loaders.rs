@@ -1,0 +1,332 @@
+//! What the programs that load PopEF files demand on top, by their public source.
+
+use std::collections::{HashMap, HashSet};
+
+use super::finding::{Out, Severity};
+use super::options::Loader;
+use super::quote::{count, quote, shape};
+use super::rule::{Rule, When};
+use super::set::{Place, Set, doubled};
+use crate::model::{Linked, Model};
+use crate::read::OpaqueBlob;
+use crate::types::Text;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "PE601",
+        severity: Severity::Error,
+        title: "PopART: two blobs of its own",
+        meaning: "PopART takes every opaque blob whose name contains \"popart\" for its own, and refuses a file with \
+                  two. Used as a cache such a file is passed over silently, and the model is compiled again each time.",
+        mend: "Give it one model at a time.",
+        when: When::Loader(Loader::Popart),
+        run: |set, out| {
+            for opaque in popart_opaques(set).skip(1) {
+                out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {} is another with \"popart\" in its name", quote(&opaque.name()))
+                });
+            }
+        },
+    },
+    Rule {
+        id: "PE602",
+        severity: Severity::Error,
+        title: "PopART: not one executable for its blob",
+        meaning: "PopART's opaque blob names an executable, and PopART needs exactly one of that name.",
+        mend: "Export the model again, or give the file with the executable too.",
+        when: When::Loader(Loader::Popart),
+        run: |set, out| {
+            let Some(opaque) = popart_opaques(set).next().filter(|_| set.complete) else { return };
+            let name = opaque.executable();
+            let number = set.executables().filter(|executable| executable.name() == name).count();
+            if number != 1 {
+                out.add(Place::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
+                    format!("PopART's blob is for executable {}, of which there are {number} and not 1", quote(&name))
+                });
+            }
+        },
+    },
+    Rule {
+        id: "PE603",
+        severity: Severity::Error,
+        title: "PopART: cannot choose an executable",
+        meaning: "Without an opaque blob of its own PopART takes the only executable. There is not exactly one.",
+        mend: "Give it one model at a time.",
+        when: When::Loader(Loader::Popart),
+        run: |set, out| {
+            if popart_opaques(set).next().is_none() {
+                exactly_one_executable(set, out, "PopART");
+            }
+        },
+    },
+    Rule {
+        id: "PE604",
+        severity: Severity::Error,
+        title: "PopART: two metadata for its executable",
+        meaning: "PopART refuses a file in which more than one metadata names the executable of its opaque blob.",
+        mend: "Leave one of the metadata blobs out.",
+        when: When::Loader(Loader::Popart),
+        run: |set, out| {
+            let Some(opaque) = popart_opaques(set).next() else { return };
+            let name = opaque.executable();
+            for metadata in set.linker.metadata().filter(|metadata| metadata.executable() == name).skip(1) {
+                out.add(Place::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
+                    format!("another metadata for PopART's executable {}", quote(&name))
+                });
+            }
+        },
+    },
+    Rule {
+        id: "PE605",
+        severity: Severity::Error,
+        title: "PopART: a name that is no number",
+        meaning: "PopART reads the executable's name as its hash, so the name has to begin with a number. A file where \
+                  it does not is refused, and passed over silently as a cache.",
+        mend: "Export the model with PopART, or name the executable by its hash in decimal digits.",
+        when: When::Loader(Loader::Popart),
+        run: popart_hash,
+    },
+    Rule {
+        id: "PE606",
+        severity: Severity::Warning,
+        title: "PopART: a tensor that it ignores",
+        meaning: "PopART takes only the tensors that an anchor of its metadata names, and passes over the others \
+                  without a word. The weights of this tensor do not arrive.",
+        mend: "Compare the tensor's name with the anchors'.",
+        when: When::Loader(Loader::Popart),
+        run: popart_ignores,
+    },
+    Rule {
+        id: "PE607",
+        severity: Severity::Warning,
+        title: "PopART: no blob of its own",
+        meaning: "None of the files has an opaque blob with \"popart\" in its name. PopART can load the executable, but \
+                  not its own state, and cannot run a session from it.",
+        mend: "Export the model with PopART.",
+        when: When::Loader(Loader::Popart),
+        run: |set, out| {
+            missing(set, out, popart_opaques(set).next().is_none(), "no opaque blob has \"popart\" in its name");
+        },
+    },
+    Rule {
+        id: "PE611",
+        severity: Severity::Error,
+        title: "PopTorch: not one executable",
+        meaning: "PopTorch needs exactly one executable in the file.",
+        mend: "Give each model a file of its own.",
+        when: When::Loader(Loader::Poptorch),
+        run: |set, out| exactly_one_executable(set, out, "PopTorch"),
+    },
+    Rule {
+        id: "PE612",
+        severity: Severity::Error,
+        title: "PopTorch: no blob of its own",
+        meaning: "None of the opaque blobs is named \"poptorch\". PopTorch refuses the file.",
+        mend: "Export the model with PopTorch; PopART's own files lack the blob.",
+        when: When::Loader(Loader::Poptorch),
+        run: |set, out| {
+            missing(set, out, named(set, "poptorch").next().is_none(), "no opaque blob is named \"poptorch\"");
+        },
+    },
+    Rule {
+        id: "PE613",
+        severity: Severity::Note,
+        title: "PopTorch: the version it was made with",
+        meaning: "PopTorch loads only what the same version of it has written. This is the version that the file \
+                  records.",
+        mend: "Use this version of PopTorch to load the file.",
+        when: When::Loader(Loader::Poptorch),
+        run: |set, out| {
+            for pickled in &set.pickles {
+                if let Some(version) = pickled.pickle.poptorch_version.as_deref().map(Text::from) {
+                    let opaque = &pickled.opaque;
+                    out.add(Place::data(opaque.file, opaque.blob.blob()), [version.clone()], || {
+                        format!("it was written by PopTorch {}, and only that loads it", quote(&version))
+                    });
+                }
+            }
+        },
+    },
+    Rule {
+        id: "PE614",
+        severity: Severity::Error,
+        title: "PopTorch: no version",
+        meaning: "PopTorch's blob is no pickle that records a version. PopTorch compares it with its own before \
+                  anything else, and refuses the file.",
+        mend: "Export the model with PopTorch again.",
+        when: When::Loader(Loader::Poptorch),
+        run: |set, out| {
+            let number = |opaque: &Linked<OpaqueBlob<'_>>| (opaque.file, opaque.blob.blob().index());
+            let pickles: HashMap<_, _> = set.pickles.iter().map(|pickled| (number(&pickled.opaque), pickled)).collect();
+            for opaque in named(set, "poptorch") {
+                let pickled = pickles.get(&number(&opaque));
+                if pickled.is_none_or(|pickled| pickled.pickle.poptorch_version.is_none()) {
+                    let what = if pickled.is_some() { "a pickle without" } else { "no pickle, and so without" };
+                    out.add(Place::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                        format!("opaque blob \"poptorch\" is {what} the version of the PopTorch that wrote it")
+                    });
+                }
+            }
+        },
+    },
+    Rule {
+        id: "PE621",
+        severity: Severity::Error,
+        title: "TensorFlow: no blob of its own",
+        meaning: "None of the opaque blobs is named \"tensorflow\". TensorFlow refuses the file.",
+        mend: "Export the model with TensorFlow for the IPU.",
+        when: When::Loader(Loader::Tensorflow),
+        run: |set, out| {
+            missing(set, out, named(set, "tensorflow").next().is_none(), "no opaque blob is named \"tensorflow\"");
+        },
+    },
+    Rule {
+        id: "PE622",
+        severity: Severity::Error,
+        title: "TensorFlow: a blob without its executable",
+        meaning: "TensorFlow looks for an executable of the name that its opaque blob holds, and there is none.",
+        mend: "Export the model again, or give the file with the executable too.",
+        when: When::Loader(Loader::Tensorflow),
+        run: |set, out| {
+            for opaque in named(set, "tensorflow").filter(|_| set.complete) {
+                let name = opaque.executable();
+                if set.linker.executable(&name, opaque.file).is_none() {
+                    out.add(Place::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
+                        format!("TensorFlow's blob is for executable {}, which is in none of the files", quote(&name))
+                    });
+                }
+            }
+        },
+    },
+    Rule {
+        id: "PE623",
+        severity: Severity::Error,
+        title: "TensorFlow: two anchors of one name",
+        meaning: "TensorFlow makes the names of all anchors unique when it exports, inputs and outputs together, and \
+                  programs for its files rely on it.",
+        mend: "Export the model with TensorFlow for the IPU.",
+        when: When::Loader(Loader::Tensorflow),
+        run: |set, out| {
+            for model in &set.models {
+                for (_, name) in doubled(model.metadata().anchors.iter().map(|anchor| (&anchor.name, &anchor.name))) {
+                    out.add(place_of(model), [name.clone()], || {
+                        format!("more than one anchor is named {}", quote(name))
+                    });
+                }
+            }
+        },
+    },
+    Rule {
+        id: "PE631",
+        severity: Severity::Error,
+        title: "Triton: no metadata",
+        meaning: "Triton's backend and the model runtimes know a model by its metadata, and none of the files has any.",
+        mend: "Give the file with the metadata too, or export the model again.",
+        when: When::Loader(Loader::Triton),
+        run: |set, out| missing(set, out, set.linker.metadata().next().is_none(), "none of the files has metadata"),
+    },
+    Rule {
+        id: "PE632",
+        severity: Severity::Error,
+        title: "Triton: no executable",
+        meaning: "None of the files has an executable, so there is nothing to run.",
+        mend: "Give the file with the executable too, or export the model again.",
+        when: When::Loader(Loader::Triton),
+        run: |set, out| missing(set, out, set.executables().next().is_none(), "none of the files has an executable"),
+    },
+    Rule {
+        id: "PE633",
+        severity: Severity::Note,
+        title: "Triton: what a request has to carry",
+        meaning: "These are the inputs for which the files have no data. Each request has to bring them all; for all \
+                  other inputs the files provide it.",
+        mend: "Compare the list with what your clients send. If a weight is in it, a file with data is missing.",
+        when: When::Loader(Loader::Triton),
+        run: request,
+    },
+];
+
+fn named<'s, 'f>(set: &'s Set<'f>, name: &'static str) -> impl Iterator<Item = Linked<OpaqueBlob<'f>>> + use<'s, 'f> {
+    set.opaques().filter(move |opaque| opaque.name() == name)
+}
+
+fn popart_opaques<'s, 'f>(set: &'s Set<'f>) -> impl Iterator<Item = Linked<OpaqueBlob<'f>>> + use<'s, 'f> {
+    let is_its = |name: &Text<'_>| name.as_bytes().windows(6).any(|part| part == b"popart");
+    set.opaques().filter(move |opaque| is_its(&opaque.name()))
+}
+
+fn place_of(model: &Model<'_>) -> Place {
+    let blob = model.metadata_blob();
+    Place::blob(blob.file, blob.blob.blob())
+}
+
+/// Something that is in none of the files; said of the first.
+fn missing(set: &Set<'_>, out: &mut Out<'_>, is_missing: bool, message: &str) {
+    if is_missing && set.complete && !set.files.is_empty() {
+        out.add(Place::file(0), [], || message.to_owned());
+    }
+}
+
+fn exactly_one_executable(set: &Set<'_>, out: &mut Out<'_>, loader: &str) {
+    let number = set.executables().count();
+    let is_known = number > 1 || set.complete && !set.files.is_empty();
+    if number != 1 && is_known {
+        out.add(Place::file(0), set.executables().map(|executable| executable.name()), || {
+            let number = u64::try_from(number).unwrap_or(u64::MAX);
+            format!("there are {} and {loader} needs exactly one", count(number, "executable"))
+        });
+    }
+}
+
+/// The name that PopART reads its hash from, as it chooses the executable.
+fn popart_hash(set: &Set<'_>, out: &mut Out<'_>) {
+    let opaque = popart_opaques(set).next();
+    let only = set
+        .executables()
+        .next()
+        .map(|executable| (Place::blob(executable.file, executable.blob.blob()), executable.name()));
+    let chosen = match opaque {
+        Some(opaque) => Some((Place::blob(opaque.file, opaque.blob.blob()), opaque.executable())),
+        None => only,
+    };
+    let begins = |name: &Text<'_>| name.as_bytes().trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
+    if let Some((place, name)) = chosen.filter(|(_, name)| !begins(name)) {
+        out.add(place, [name.clone()], || {
+            format!("PopART reads a hash from the executable's name {}, which begins with no digit", quote(&name))
+        });
+    }
+}
+
+fn popart_ignores(set: &Set<'_>, out: &mut Out<'_>) {
+    let Some(opaque) = popart_opaques(set).next() else { return };
+    let name = opaque.executable();
+    let Some(model) = set.models.iter().find(|model| model.metadata().executable == name) else { return };
+    let anchors: HashSet<_> = model.metadata().anchors.iter().map(|anchor| &anchor.name).collect();
+    for tensor in set.tensors().filter(|tensor| !anchors.contains(&tensor.name())) {
+        out.add(Place::blob(tensor.file, tensor.blob.blob()), [tensor.name()], || {
+            format!("PopART passes over tensor {}, which no anchor of its model names", quote(&tensor.name()))
+        });
+    }
+}
+
+fn request(set: &Set<'_>, out: &mut Out<'_>) {
+    const MOST: usize = 8;
+    for model in &set.models {
+        let inputs: Vec<_> = model.inputs_from_user().collect();
+        out.add(place_of(model), inputs.iter().map(|anchor| anchor.name.clone()), || {
+            let shown: Vec<_> = inputs
+                .iter()
+                .take(MOST)
+                .map(|anchor| {
+                    let info = &anchor.tensor_info;
+                    format!("{} {} {}", quote(&anchor.name), info.data_type, shape(&info.shape))
+                })
+                .collect();
+            let number = count(u64::try_from(inputs.len()).unwrap_or(u64::MAX), "input");
+            let more = inputs.len().saturating_sub(MOST);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let list = if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
+            format!("a request has to carry {number}{list}")
+        });
+    }
+}

@@ -1,0 +1,130 @@
+use super::finding::Severity;
+use super::policy::Policy;
+use super::rule::Rule;
+use crate::error::Error;
+use crate::read::File;
+
+/// What a check looks at beyond what it always does.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    deep: bool,
+    loaders: Vec<Loader>,
+    policy: Option<Policy>,
+}
+
+impl CheckOptions {
+    /// Headers, info messages and opaque blobs; no loader's own demands, no policy.
+    pub fn new() -> Self {
+        CheckOptions::default()
+    }
+
+    /// Whether to read all tensors, feeds and executables too. Memory stays small, but it takes its time.
+    pub fn deep(&mut self, deep: bool) -> &mut Self {
+        self.deep = deep;
+        self
+    }
+
+    /// Checks what this loader demands on top; several can be asked for, one after the other.
+    pub fn loader(&mut self, loader: Loader) -> &mut Self {
+        if !self.loaders.contains(&loader) {
+            self.loaders.push(loader);
+        }
+        self
+    }
+
+    /// Checks a policy, and lets it change the rules' severities.
+    pub fn policy(&mut self, policy: Policy) -> &mut Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    pub(super) fn is_deep(&self) -> bool {
+        self.deep
+    }
+
+    pub(super) fn loaders(&self) -> &[Loader] {
+        &self.loaders
+    }
+
+    pub(super) fn policy_of(&self) -> Option<&Policy> {
+        self.policy.as_ref()
+    }
+
+    /// The severity of a rule's findings; none if it is off.
+    pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
+        self.policy.as_ref().map_or(Some(rule.severity), |policy| policy.severity_of(rule))
+    }
+}
+
+/// A program that loads PopEF files, and what it demands of them on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Loader {
+    /// PopART, and what is built on its sessions.
+    Popart,
+    /// PopTorch.
+    Poptorch,
+    /// TensorFlow for the IPU.
+    Tensorflow,
+    /// Triton's backend and the model runtimes, which know no framework.
+    Triton,
+}
+
+impl Loader {
+    /// All loaders.
+    pub const ALL: &'static [Loader] = &[Loader::Popart, Loader::Poptorch, Loader::Tensorflow, Loader::Triton];
+
+    /// Its name in small letters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Loader::Popart => "popart",
+            Loader::Poptorch => "poptorch",
+            Loader::Tensorflow => "tensorflow",
+            Loader::Triton => "triton",
+        }
+    }
+
+    /// The loader of a name.
+    pub fn by_name(name: &str) -> Option<Loader> {
+        Loader::ALL.iter().copied().find(|loader| loader.name() == name)
+    }
+}
+
+/// How far the reading of contents has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The bytes read so far.
+    pub done: u64,
+    /// All that will be read.
+    pub total: u64,
+}
+
+/// A file to check: opened, or why it could not be.
+///
+/// It is made of a `&File` or a `&Result<File, Error>`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Subject<'f> {
+    /// An opened file.
+    File(&'f File),
+    /// One that could not be opened. If it is damaged, that is a finding; else the report is not complete.
+    Unopened(&'f Error),
+}
+
+impl<'f> From<&'f File> for Subject<'f> {
+    fn from(file: &'f File) -> Self {
+        Subject::File(file)
+    }
+}
+
+impl<'f> From<&'f Result<File, Error>> for Subject<'f> {
+    fn from(opened: &'f Result<File, Error>) -> Self {
+        match opened {
+            Ok(file) => Subject::File(file),
+            Err(error) => Subject::Unopened(error),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+use std::collections::BTreeMap;
+
+use super::finding::Severity;
+use super::rule::Rule;
+use crate::types::DataType;
+
+/// What a team demands of the files that it ships.
+///
+/// A plain value: with the feature `serde` it is read from whatever file serde can read. In TOML:
+///
+/// ```toml
+/// max-file-size = 8589934592       # bytes
+/// compressed-executables = true
+/// no-pickles = true
+/// opaques = ["popart"]             # the only names allowed
+/// num-ipus = 4
+/// ipu-version = 2
+///
+/// [rules]
+/// PE008 = "off"                    # or "note", "warning", "error"
+///
+/// [[inputs]]
+/// name = "images"
+/// data-type = "f16"
+/// shape = ["?", 3, 224, 224]       # the batch is open
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", default, deny_unknown_fields))]
+pub struct Policy {
+    /// For rules by id: their severity, or off.
+    pub rules: BTreeMap<String, Level>,
+    /// No file may have more bytes.
+    pub max_file_size: Option<u64>,
+    /// All executables have to be compressed.
+    pub compressed_executables: bool,
+    /// No opaque blob may be a Python pickle.
+    pub no_pickles: bool,
+    /// The only names that opaque blobs may have.
+    pub opaques: Option<Vec<String>>,
+    /// How many IPUs each model has to take.
+    pub num_ipus: Option<u32>,
+    /// The IPU version that each model has to be compiled for.
+    pub ipu_version: Option<u32>,
+    /// Inputs that each model has to have.
+    pub inputs: Vec<TensorDemand>,
+    /// Outputs that each model has to have.
+    pub outputs: Vec<TensorDemand>,
+}
+
+/// How severe a rule is, or that it is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Level {
+    /// It is not checked.
+    Off,
+    /// A note.
+    Note,
+    /// A warning.
+    Warning,
+    /// An error.
+    Error,
+}
+
+impl Level {
+    fn severity(self) -> Option<Severity> {
+        match self {
+            Level::Off => None,
+            Level::Note => Some(Severity::Note),
+            Level::Warning => Some(Severity::Warning),
+            Level::Error => Some(Severity::Error),
+        }
+    }
+}
+
+/// An input or output that a model has to have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
+pub struct TensorDemand {
+    /// The anchor's name.
+    pub name: String,
+    /// The type of its elements; any if left out.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub data_type: Option<DataType>,
+    /// Its shape, without the dimensions for replicas and repeats; any if left out.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub shape: Option<Vec<Extent>>,
+}
+
+/// What a dimension has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// Anything; written `"?"`.
+    Any,
+    /// This and nothing else.
+    Exactly(i64),
+}
+
+impl TensorDemand {
+    /// Whether a shape is what is demanded.
+    pub fn allows_shape(&self, shape: &[i64]) -> bool {
+        let fits = |(demand, &extent): (&Extent, &i64)| match demand {
+            Extent::Any => true,
+            Extent::Exactly(demanded) => *demanded == extent,
+        };
+        self.shape.as_ref().is_none_or(|demand| demand.len() == shape.len() && demand.iter().zip(shape).all(fits))
+    }
+}
+
+impl Policy {
+    /// The ids under `rules` that no rule has: most likely slips of the pen.
+    pub fn unknown_rules(&self) -> impl Iterator<Item = &str> {
+        self.rules.keys().map(String::as_str).filter(|id| Rule::by_id(id).is_none())
+    }
+
+    /// The severity of a rule's findings under this policy; none if it is off.
+    pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
+        let level = self.rules.iter().find(|(id, _)| rule.id.eq_ignore_ascii_case(id));
+        level.map_or(Some(rule.severity), |(_, level)| level.severity())
+    }
+}
+
+/// `"?"` is open, a number is itself.
+#[cfg(feature = "serde")]
+mod serde_impls {
+    use super::Extent;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    impl Serialize for Extent {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match self {
+                Extent::Any => serializer.serialize_str("?"),
+                Extent::Exactly(extent) => serializer.serialize_i64(*extent),
+            }
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Extent {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            #[derive(Deserialize)]
+            #[serde(untagged)]
+            enum Written {
+                Number(i64),
+                Text(String),
+            }
+            match Written::deserialize(deserializer)? {
+                Written::Number(extent @ 0..) => Ok(Extent::Exactly(extent)),
+                Written::Text(text) if text == "?" => Ok(Extent::Any),
+                Written::Number(_) | Written::Text(_) => {
+                    Err(serde::de::Error::custom("a dimension is a number that is not negative, or \"?\" for any"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use std::fmt::Write as _;
+
+use crate::types::Text;
+
+/// A name for a message: in quotes, on one line, without anything that acts on a terminal, and not too long.
+pub(super) fn quote(name: &Text<'_>) -> String {
+    const LONGEST: usize = 80;
+    let lossy = name.to_string_lossy();
+    let mut letters = lossy.chars();
+    let mut quoted = String::from('"');
+    for letter in letters.by_ref().take(LONGEST) {
+        match letter {
+            // It escapes quotes, backslashes and what cannot be seen; of the rest it would escape only combining marks.
+            _ if is_control(letter) => _ = write!(quoted, "{}", letter.escape_unicode()),
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            _ => quoted.push(letter),
+        }
+    }
+    quoted.push_str(if letters.next().is_some() { "...\"" } else { "\"" });
+    quoted
+}
+
+/// Whether a letter is not shown but acts: control characters, and those that turn the direction of text around.
+pub(super) fn is_control(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A shape as `[2, 3]`.
+pub(super) fn shape(extents: &[i64]) -> String {
+    const LONGEST: usize = 16;
+    let mut shown: Vec<_> = extents.iter().take(LONGEST).map(ToString::to_string).collect();
+    if extents.len() > LONGEST {
+        shown.push("...".to_owned());
+    }
+    format!("[{}]", shown.join(", "))
+}
+
+/// Some names in one line: the first few, and how many more.
+pub(super) fn list<'t>(names: impl ExactSizeIterator<Item = &'t Text<'t>>) -> String {
+    const MOST: usize = 5;
+    let more = names.len().saturating_sub(MOST);
+    let shown: Vec<_> = names.take(MOST).map(quote).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// `1 byte`, `2 bytes`.
+pub(super) fn count(number: u64, one: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{plural}")
+}

@@ -1,0 +1,357 @@
+//! Each rule has a file that breaks it, and the findings of that file stand beside it; so do those of the files of the
+//! official library. `POPEF_RENEW=1 cargo test -p popef --test check` writes them anew.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+
+use popef::{
+    CheckOptions, DataType, ErrorKind, Extent, File, Level, Loader, OpenOptions, Policy, Report, Rule, Severity,
+    TensorDemand, check, check_with_progress,
+};
+
+const FOLDER: &str = "../testdata/checks";
+const INTEROP: &str = "../testdata/interop";
+
+fn open(path: &str) -> File {
+    OpenOptions::new().damaged(true).open(path).unwrap()
+}
+
+/// What the rule's file is checked with: no more than the rule needs.
+fn options(id: &str) -> CheckOptions {
+    let mut options = CheckOptions::new();
+    let number: u32 = id[2..].parse().unwrap();
+    match number {
+        401..=499 => drop(options.deep(true)),
+        601..=609 => drop(options.loader(Loader::Popart)),
+        611..=619 => drop(options.loader(Loader::Poptorch)),
+        621..=629 => drop(options.loader(Loader::Tensorflow)),
+        631..=639 => drop(options.loader(Loader::Triton)),
+        701..=799 => drop(options.policy(policy(id))),
+        _ => {}
+    }
+    options
+}
+
+fn policy(id: &str) -> Policy {
+    let anchor = |name: &str| TensorDemand { name: name.to_owned(), ..TensorDemand::default() };
+    let mut policy = Policy::default();
+    match id {
+        "PE701" => policy.max_file_size = Some(500),
+        "PE702" => policy.compressed_executables = true,
+        "PE703" => policy.no_pickles = true,
+        "PE704" => policy.opaques = Some(vec!["popart".to_owned()]),
+        "PE705" => policy.num_ipus = Some(4),
+        "PE706" => policy.ipu_version = Some(21),
+        "PE707" => policy.inputs = vec![anchor("x"), anchor("y")],
+        "PE708" => policy.outputs = vec![anchor("x"), anchor("y")],
+        "PE709" => {
+            let open = TensorDemand { shape: Some(vec![Extent::Any]), ..anchor("x") };
+            let other = TensorDemand { data_type: Some(DataType::F16), ..anchor("y") };
+            let exact = TensorDemand { shape: Some(vec![Extent::Exactly(3)]), ..anchor("w") };
+            policy.inputs = vec![open, exact];
+            policy.outputs = vec![other];
+        }
+        _ => {}
+    }
+    policy
+}
+
+/// Rules that cannot be broken without breaking these too.
+const IMPLIED: &[(&str, &[&str])] = &[
+    ("PE502", &["PE501"]),
+    ("PE503", &["PE501"]),
+    ("PE504", &["PE501"]),
+    ("PE602", &["PE105"]),
+    ("PE603", &["PE607"]),
+    ("PE604", &["PE104"]),
+    ("PE606", &["PE108"]),
+    ("PE611", &["PE501", "PE613"]),
+    ("PE613", &["PE501"]),
+    ("PE622", &["PE102"]),
+    ("PE631", &["PE103"]),
+    ("PE632", &["PE101", "PE633"]),
+    ("PE703", &["PE501"]),
+];
+
+fn shown(report: &Report) -> String {
+    let mut text = String::new();
+    for finding in &report.findings {
+        writeln!(text, "file {}: {finding}", finding.file).unwrap();
+        if !finding.names.is_empty() {
+            let names: Vec<_> = finding.names.iter().map(|name| format!("{name:?}")).collect();
+            writeln!(text, "    names: {}", names.join(" ")).unwrap();
+        }
+    }
+    for skipped in &report.skipped {
+        writeln!(text, "{skipped}").unwrap();
+    }
+    text
+}
+
+#[track_caller]
+fn is_as_before(path: &str, text: &str) {
+    if std::env::var_os("POPEF_RENEW").is_some() {
+        fs::write(path, text).unwrap();
+    }
+    let before = fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(before, text, "{path} is not as before; if this is meant, run the test with POPEF_RENEW=1");
+}
+
+#[test]
+fn every_rule_is_broken_by_its_file_and_by_little_else() {
+    let mut wrong = Vec::new();
+    for rule in Rule::all() {
+        let files = [open(&format!("{FOLDER}/{}.popef", rule.id))];
+        let report = check(&files, &options(rule.id));
+        is_as_before(&format!("{FOLDER}/{}.txt", rule.id), &shown(&report));
+        let found: BTreeSet<_> = report.findings.iter().map(|finding| finding.rule.id).collect();
+        let implied = IMPLIED.iter().find(|(id, _)| *id == rule.id).map_or(&[][..], |(_, implied)| implied);
+        let expected: BTreeSet<_> = implied.iter().copied().chain([rule.id]).collect();
+        if found != expected {
+            wrong.push((rule.id, found));
+        }
+        assert!(report.findings.iter().filter(|f| *f.rule == *rule).all(|f| f.severity == rule.severity));
+    }
+    assert!(wrong.is_empty(), "(file, rules that it breaks): {wrong:#?}");
+}
+
+#[test]
+fn every_file_of_the_folder_is_of_a_rule() {
+    let there: BTreeSet<_> = fs::read_dir(FOLDER)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("PE"))
+        .collect();
+    let expected = Rule::all().flat_map(|rule| [format!("{}.popef", rule.id), format!("{}.txt", rule.id)]);
+    assert_eq!(there, expected.collect());
+}
+
+#[test]
+fn the_findings_of_every_interop_file_are_stated() {
+    let mut names: Vec<_> = fs::read_dir(INTEROP)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| name.strip_suffix(".popef").map(str::to_owned))
+        .collect();
+    names.sort();
+    let mut sets: Vec<_> = names.iter().map(|name| vec![name.as_str()]).collect();
+    sets.push(vec!["split-executable", "split-tensors", "split-feeds"]);
+    let mut text = String::new();
+    for set in sets {
+        let files: Vec<_> = set.iter().map(|name| open(&format!("{INTEROP}/{name}.popef"))).collect();
+        let report = check(&files, CheckOptions::new().deep(true));
+        writeln!(text, "== {}\n{}", set.join(" "), shown(&report)).unwrap();
+        assert!(report.is_complete());
+    }
+    is_as_before(&format!("{FOLDER}/interop.txt"), &text);
+}
+
+#[test]
+fn ids_are_in_order_and_their_own() {
+    let ids: Vec<_> = Rule::all().map(|rule| rule.id).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+    for rule in Rule::all() {
+        assert!(rule.id.starts_with("PE") && rule.id.len() == 5, "{}", rule.id);
+        assert!(rule.meaning.ends_with(['.', ')']) && rule.mend.ends_with('.'), "{}", rule.id);
+        assert!(!rule.title.ends_with('.'), "{}", rule.id);
+        assert_eq!(Rule::by_id(&rule.id.to_lowercase()), Some(rule));
+    }
+    assert_eq!(Rule::by_id("PE000"), None);
+}
+
+#[test]
+fn a_clean_model_has_no_findings() {
+    let report = check(&[open(&format!("{INTEROP}/add-clean.popef"))], CheckOptions::new().deep(true));
+    assert_eq!(report, Report::default());
+    assert!(report.passes(false));
+}
+
+#[test]
+fn what_is_not_read_is_said_to_be_so() {
+    let report = check(&[open(&format!("{INTEROP}/add-clean.popef"))], &CheckOptions::new());
+    assert!(report.findings.is_empty());
+    let shown: Vec<_> = report.skipped.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["not checked: 63690 bytes of executables, tensors and feeds: only a deep check reads them"]);
+    assert!(report.is_complete(), "the caller chose so");
+}
+
+#[test]
+fn a_policy_turns_rules_off_and_up() {
+    let files = [open(&format!("{FOLDER}/PE108.popef"))];
+    let with = |level| {
+        let rules = [("pe108".to_owned(), level)].into();
+        let policy = Policy { rules, ..Policy::default() };
+        check(&files, CheckOptions::new().policy(policy)).worst()
+    };
+    assert_eq!(with(Level::Off), None);
+    assert_eq!(with(Level::Note), Some(Severity::Note));
+    assert_eq!(with(Level::Error), Some(Severity::Error));
+    let slip = Policy { rules: [("PE999".to_owned(), Level::Off)].into(), ..Policy::default() };
+    assert_eq!(slip.unknown_rules().collect::<Vec<_>>(), ["PE999"]);
+}
+
+#[test]
+fn passing_depends_on_what_is_allowed() {
+    let passes = |id: &str| {
+        let report = check(&[open(&format!("{FOLDER}/{id}.popef"))], &options(id));
+        (report.passes(true), report.passes(false))
+    };
+    assert_eq!(passes("PE008"), (true, true));
+    assert_eq!(passes("PE108"), (true, false));
+    assert_eq!(passes("PE101"), (false, false));
+}
+
+#[test]
+fn a_file_that_was_not_opened_is_a_finding_if_it_is_damaged() {
+    let opened = [File::open(format!("{FOLDER}/PE607.popef")), File::open(format!("{FOLDER}/PE002.popef"))];
+    let report = check(&opened, &CheckOptions::new());
+    let found: Vec<_> = report.findings.iter().map(|finding| (finding.file, finding.rule.id)).collect();
+    assert_eq!(found, [(1, "PE002")]);
+    assert!(report.is_complete());
+}
+
+#[test]
+fn a_file_that_is_not_there_leaves_the_report_incomplete() {
+    let opened = [File::open(format!("{FOLDER}/none.popef")), File::open(format!("{FOLDER}/PE607.popef"))];
+    assert_eq!(opened[0].as_ref().unwrap_err().kind(), ErrorKind::Io);
+    let report = check(&opened, &CheckOptions::new());
+    assert!(report.findings.is_empty() && !report.is_complete());
+    assert!(report.skipped.iter().any(|skipped| skipped.file == Some(0) && skipped.failed));
+}
+
+#[test]
+fn findings_carry_the_callers_numbers_of_files() {
+    let opened = [File::open(format!("{FOLDER}/none.popef")), File::open(format!("{FOLDER}/PE201.popef"))];
+    let report = check(&opened, &CheckOptions::new());
+    assert_eq!(report.findings.iter().map(|finding| finding.file).collect::<Vec<_>>(), [1]);
+    assert_eq!(report.of_file(1).count(), 1);
+}
+
+#[test]
+fn what_a_damaged_file_may_hide_is_not_called_missing() {
+    let bytes = fs::read(format!("{INTEROP}/executable.popef")).unwrap();
+    // Opaque blob and metadata are whole, the executable is not.
+    let cut = OpenOptions::new().damaged(true).bytes(bytes[..10_000].to_vec()).unwrap();
+    let report = check(&[cut], &CheckOptions::new());
+    let found: Vec<_> = report.findings.iter().map(|finding| finding.rule.id).collect();
+    assert_eq!(found, ["PE002"]);
+    assert!(report.skipped.iter().any(|skipped| skipped.what.contains("behind byte 2936")), "{:?}", report.skipped);
+}
+
+#[test]
+fn a_stream_can_be_checked_as_far_as_it_was_kept() {
+    let bytes = fs::read(format!("{INTEROP}/executable.popef")).unwrap();
+    let streamed = File::from_stream(bytes.as_slice()).unwrap();
+    let report = check(&[streamed], CheckOptions::new().deep(true));
+    assert!(!report.is_complete());
+    assert_eq!(report.worst(), Some(Severity::Note));
+}
+
+#[test]
+fn progress_ends_at_the_total() {
+    let mut seen = Vec::new();
+    let files = [open(&format!("{INTEROP}/compressed-zlib.popef")), open(&format!("{INTEROP}/all-types.popef"))];
+    check_with_progress(&files, CheckOptions::new().deep(true), &mut |progress| seen.push(progress));
+    assert!(seen.is_sorted_by_key(|progress| progress.done));
+    let last = seen.last().unwrap();
+    assert_eq!(last.done, last.total);
+}
+
+#[test]
+fn a_rule_that_is_broken_very_often_is_counted_and_not_listed() {
+    let one = fs::read(format!("{FOLDER}/PE006.popef")).unwrap();
+    let whole = fs::read(format!("{FOLDER}/PE607.popef")).unwrap();
+    let mut many = whole.clone();
+    for _ in 0..1000 {
+        many.extend_from_slice(&one[whole.len()..]);
+    }
+    let report = check(&[File::from_bytes(many).unwrap()], &CheckOptions::new());
+    assert_eq!(report.findings.len(), 100);
+    assert!(report.skipped.iter().any(|skipped| skipped.what == "900 more findings of PE006"), "{:?}", report.skipped);
+}
+
+/// Bytes changed one by one, everything checked: whatever comes of it, it is findings and no panic.
+#[test]
+fn no_bytes_bring_the_check_down() {
+    let mut options = CheckOptions::new();
+    for &loader in Loader::ALL {
+        options.loader(loader);
+    }
+    options.deep(true).policy(policy("PE709"));
+    for id in ["PE308", "PE401", "PE613"] {
+        let bytes = fs::read(format!("{FOLDER}/{id}.popef")).unwrap();
+        for at in 0..bytes.len() {
+            for value in [bytes[at].wrapping_add(1), bytes[at] ^ 0x80] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                let file = OpenOptions::new().damaged(true).bytes(changed).unwrap();
+                let report = check(&[file], &options);
+                assert!(report.findings.iter().all(|finding| !finding.message.contains(char::is_control)));
+            }
+        }
+    }
+}
+
+/// docs/CHECKS.md is made from the table.
+#[test]
+fn the_list_of_checks_is_current() {
+    let mut text = String::from(CHECKS_HEAD);
+    for (title, rules) in Rule::groups() {
+        write!(text, "\n## {title}\n").unwrap();
+        for rule in rules {
+            let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
+            write!(text, "\n### {}: {}\n\n*{}{condition}.* ", rule.id, rule.title, capital(rule.severity)).unwrap();
+            write!(text, "{}\n\n**To mend it:** {}\n", rule.meaning, rule.mend).unwrap();
+        }
+    }
+    is_as_before("../docs/CHECKS.md", &text);
+}
+
+fn capital(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "Note",
+        Severity::Warning => "Warning",
+        Severity::Error => "Error",
+    }
+}
+
+const CHECKS_HEAD: &str = "\
+# The checks
+
+All that `popef::check` looks for. Made from the table of rules in `popef/src/check/`; after a change there,
+`POPEF_RENEW=1 cargo test -p popef --test check` writes this page anew.
+
+An *error* will fail, or nobody can say what it will do. A *warning* is likely not meant. A *note* is worth knowing, and
+right in many files. A policy can change the severity of each rule, and turn it off. The id of a rule never becomes that of
+another one. For each rule there is a file that breaks it, `testdata/checks/ID.popef`, and beside it what is found.
+";
+
+#[cfg(feature = "serde")]
+mod serde_of_checks {
+    use super::{CheckOptions, Extent, FOLDER, Level, Policy, check, open};
+
+    #[test]
+    fn a_policy_is_read_as_it_is_documented() {
+        let text = r#"{
+            "max-file-size": 1000, "compressed-executables": true, "num-ipus": 4,
+            "rules": {"PE008": "off"},
+            "inputs": [{"name": "images", "data-type": "f16", "shape": ["?", 3]}]
+        }"#;
+        let policy: Policy = serde_json::from_str(text).unwrap();
+        assert_eq!(policy.rules["PE008"], Level::Off);
+        assert_eq!(policy.inputs[0].shape.as_deref(), Some(&[Extent::Any, Extent::Exactly(3)][..]));
+        let again = serde_json::to_string(&policy).unwrap();
+        assert_eq!(serde_json::from_str::<Policy>(&again).unwrap(), policy);
+        assert!(serde_json::from_str::<Policy>(r#"{"max-size": 1}"#).is_err());
+        assert!(serde_json::from_str::<Policy>(r#"{"inputs": [{"name": "x", "shape": [-1]}]}"#).is_err());
+    }
+
+    #[test]
+    fn a_report_serialises() {
+        let report = check(&[open(&format!("{FOLDER}/PE201.popef"))], &CheckOptions::new());
+        let value = serde_json::to_value(&report).unwrap();
+        assert_eq!(value["findings"][0]["rule"], "PE201");
+        assert_eq!(value["findings"][0]["severity"], "error");
+    }
+}

@@ -1,0 +1,304 @@
+"""Writes the .popef files of this folder: for each rule of docs/CHECKS.md one
+that breaks it, and as little else as can be.
+
+Each is the same small model with one thing wrong. The messages are written by
+pycapnp (the official Cap'n Proto C++ library), so no byte here comes from this
+project's own code; where that library refuses to write what is wrong, bytes
+are changed afterwards. What the rules say of each file stands in the .txt file
+beside it. To make the files again:
+
+    pip install pycapnp==2.2.4
+    python make_checks.py
+"""
+
+import collections
+import os
+import pickle
+import struct
+import zlib
+from pathlib import Path
+
+import capnp
+
+FOLDER = Path(__file__).parent
+popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
+
+NOT_COMPRESSED = 2**64 - 1
+# PopART names an executable by its hash.
+NAME = "12345"
+
+
+# ---- blobs -------------------------------------------------------------------
+
+
+def header(kind, size, version=""):
+    return popef.BlobHeader.new_message(version=version, type=kind, size=size).to_bytes()
+
+
+def blob(kind, info, data=b"", version=""):
+    content = info.to_bytes() + data
+    return header(kind, len(header(kind, 0, version)) + len(content), version) + content
+
+
+def executable(name=NAME, data=b"program", size=NOT_COMPRESSED):
+    return blob("poplarExecutable", popef.PoplarExecutable.new_message(name=name, uncompressedSize=size), data)
+
+
+def opaque(name, data=b"\x0a\x00", executable=NAME):
+    return blob("opaque", popef.Opaque.new_message(name=name, executable=executable), data)
+
+
+def info(data_type="f32", shape=(2,)):
+    return {"dataType": data_type, "shape": list(shape)}
+
+
+def tensor(name="w", data=struct.pack("<2f", 1.5, -2.25), **tensor_info):
+    return blob("dataTensor", popef.TensorDataInfo.new_message(name=name, tensorInfo=info(**tensor_info)), data)
+
+
+def feed(name="x", number=1, data=None, **tensor_info):
+    message = popef.FeedDataInfo.new_message(name=name, numTensors=number, tensorInfo=info(**tensor_info))
+    return blob("dataFeed", message, bytes(8 * number) if data is None else data)
+
+
+def anchor(name, kind, program, /, **changes):
+    way = "h2d" if kind == "input" else "d2h"
+    fields = {"name": name, "handle": f"{way}_{name}", "type": kind, "programs": [program], "repeats": 1}
+    fields["tensorInfo"] = info(**{key: changes.pop(key) for key in ("data_type", "shape") if key in changes})
+    return {**fields, **changes}
+
+
+def anchors(**changed):
+    """x is fed by the user, w has a tensor and is saved, y comes out. Changes
+    are by name and, for w's output, under w_out."""
+    return [
+        anchor("x", "input", 1, **changed.get("x", {})),
+        anchor("w", "input", 0, **changed.get("w", {})),
+        anchor("w", "output", 2, **changed.get("w_out", {})),
+        anchor("y", "output", 1, **changed.get("y", {})),
+    ]
+
+
+def metadata(**changes):
+    fields = {
+        "replicationFactor": 1,
+        "numIpus": 1,
+        "numProcesses": 1,
+        "ipuVersion": 2,
+        "isInference": True,
+        "deviceIterations": 1,
+        "executable": NAME,
+        "engineOptions": [{"name": "debug.retainDebugInformation", "value": "true"}],
+        "programFlow": {"load": [0], "main": [1], "save": [2]},
+        "programsMap": [{"index": i, "name": name} for i, name in enumerate(["load", "main", "save"])],
+        "anchors": anchors(),
+    }
+    return blob("metadata", popef.Metadata.new_message(**{**fields, **changes}))
+
+
+def flow(**changes):
+    return {"programFlow": {"load": [0], "main": [1], "save": [2], **changes}}
+
+
+def whole(**changes):
+    return executable() + metadata(**changes) + tensor()
+
+
+def with_anchors(**changed):
+    return whole(anchors=anchors(**changed))
+
+
+# ---- what no library writes ----------------------------------------------------
+
+
+def patched(data, old, new):
+    assert data.count(old) == 1 and len(old) == len(new), (data.count(old), old, new)
+    return data.replace(old, new)
+
+
+def of_type(number):
+    data = bytearray(opaque("later"))
+    # The header's segment table and root pointer are 16 bytes.
+    struct.pack_into("<H", data, 16, number)
+    return bytes(data)
+
+
+def claims_many_anchors():
+    """A Metadata message whose list of anchors has elements of no bytes, a
+    million of them."""
+    words = [struct.pack("<IHH", 0, 3, 7)] + [bytes(8)] * 10
+    words[5] = struct.pack("<II", 5 << 2 | 1, 0 << 3 | 7)
+    words.append(struct.pack("<II", (1 << 20) << 2, 0))
+    message = struct.pack("<II", 0, len(words)) + b"".join(words)
+    return header("metadata", len(header("metadata", 0)) + len(message)) + message
+
+
+class Data:
+    """Stands for PopTorch's class; only its name gets into the pickle."""
+
+
+Data.__module__, Data.__qualname__, Data.__name__ = "poptorch._poptorch_data", "PoptorchData", "PoptorchData"
+
+
+def poptorch(version="3.3.0"):
+    # What Python's pickler writes for such an object, the class's name put in
+    # by hand, as there is no such module here.
+    def text(value):
+        return b"\x8c" + bytes([len(value)]) + value.encode()
+
+    new = text("poptorch._poptorch_data") + text("PoptorchData") + b"\x93)\x81"
+    return b"\x80\x04" + new + b"}" + text("version") + text(version) + b"sb."
+
+
+class Runs:
+    def __reduce__(self):
+        return os.system, ("true",)
+
+
+def poplar(archive, metadata_size, data):
+    return b"GC_EXE_3" + struct.pack("<4Q", 100, archive, 100, metadata_size) + data
+
+
+# ---- the files -------------------------------------------------------------------
+
+
+def write(name, data):
+    (FOLDER / f"{name}.popef").write_bytes(data)
+
+
+def the_file_itself():
+    write("PE001", whole() + b"\x00\x00\x00")
+    write("PE002", whole()[:-1])
+    write("PE003", whole() + header("opaque", 8))
+    write("PE004", whole() + b"\xff" * 16)
+    write("PE005", executable() + claims_many_anchors())
+    write("PE006", whole() + of_type(9))
+    write("PE007", b"")
+    write("PE008", executable() + metadata() + tensor(data=bytes(16)))
+    described = metadata()
+    longer = struct.pack("<Q", len(described) + 4)
+    write("PE009", executable() + patched(described, struct.pack("<Q", len(described)), longer) + b"more" + tensor())
+    write("PE010", executable(name="") + metadata(executable="") + tensor())
+    write("PE011", whole() + opaque(""))
+    write("PE012", whole() + patched(opaque("cafX"), b"cafX", b"caf\xe9"))
+    write("PE013", whole() + opaque("clear\x1b[2J"))
+    write("PE014", executable() + metadata() + blob("opaque", popef.Opaque.new_message(name="n", executable=NAME), b"", "2"))
+    write("PE015", patched(tensor(data_type="f8152"), struct.pack("<Q", 14), struct.pack("<Q", 99)))
+    write("PE016", with_anchors(y={"type": 7}))
+    write("PE017", executable(data=b"") + metadata() + tensor())
+
+
+def links():
+    write("PE101", metadata() + tensor())
+    write("PE102", whole() + opaque("notes", executable="other"))
+    write("PE103", executable())
+    write("PE104", whole() + metadata())
+    write("PE105", whole() + executable())
+    write("PE106", whole() + tensor())
+    write("PE107", whole() + feed() + feed())
+    write("PE108", whole() + tensor("v"))
+    write("PE109", whole() + feed("v"))
+    write("PE110", whole() + feed("w"))
+    write("PE111", whole() + tensor("y"))
+    write("PE112", whole() + opaque("notes") + opaque("notes"))
+
+
+def metadata_alone():
+    write("PE201", whole(numIpus=0))
+    write("PE202", whole(replicationFactor=0))
+    write("PE203", whole(numProcesses=0))
+    write("PE204", whole(deviceIterations=0))
+    write("PE205", whole(replicationFactor=3, numProcesses=2))
+    write("PE206", whole(ipuVersion=3))
+    write("PE207", whole(**flow(load=[0, 9])))
+    write("PE208", with_anchors(x={"programs": [1, 9]}))
+    names = [{"index": i, "name": name} for i, name in [(0, "load"), (1, "main"), (2, "save"), (1, "other")]]
+    write("PE209", whole(programsMap=names))
+    write("PE210", whole(**flow(load=[0, 0])))
+    write("PE211", whole(**flow(main=[])))
+    write("PE212", with_anchors(x={"handle": ""}))
+    write("PE213", with_anchors(x={"programs": []}))
+    write("PE214", with_anchors(x={"handle": "h2d_w"}))
+    write("PE215", whole(seedHandle="seed_stream"))
+    write("PE216", with_anchors(x={"repeats": 0}, y={"repeats": 0}))
+    write("PE217", with_anchors(x={"repeats": 3}))
+    write("PE218", with_anchors(x={"name": ""}))
+    write("PE219", whole(anchors=[*anchors(), anchor("y", "output", 2, handle="again_y")]))
+    twice = [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]
+    write("PE220", whole(deviceOptions=twice))
+
+
+def shapes_and_data():
+    write("PE301", executable() + metadata() + tensor(data=bytes(4), data_type="f16"))
+    write("PE302", executable() + metadata() + tensor(data=bytes(16), shape=(2, 2)))
+    write("PE303", whole(replicationFactor=2, anchors=anchors(x={"isPerReplica": True, "shape": (3,)})))
+    write("PE304", with_anchors(x={"useRemoteBuffers": True, "repeats": 3, "shape": (2,)}))
+    write("PE305", with_anchors(x={"shape": (-1, 3)}))
+    write("PE306", executable() + metadata() + tensor(data=bytes(4)))
+    write("PE307", whole() + feed(number=0))
+    write("PE308", with_anchors(x={"shape": (4,)}) + feed(number=6, data=bytes(24), shape=(1,)))
+    write("PE309", with_anchors(x={"shape": (2**62, 8)}))
+
+
+def contents():
+    packed = zlib.compress(b"program" * 10)
+    write("PE401", executable(data=packed, size=71) + metadata() + tensor())
+    write("PE402", executable(data=b"program", size=7) + metadata() + tensor())
+    booleans = anchors(w={"data_type": "bool"}, w_out={"data_type": "bool"})
+    write("PE403", executable() + metadata(anchors=booleans) + tensor(data=b"\x01\x02", data_type="bool"))
+    write("PE404", executable() + metadata() + tensor(data=struct.pack("<2f", 1, float("nan"))))
+    write("PE405", executable() + metadata() + tensor(data=struct.pack("<2f", float("-inf"), 1)))
+    write("PE406", executable(data=poplar(50, 20, bytes(60))) + metadata() + tensor())
+
+
+def safety():
+    write("PE501", whole() + opaque("notes", pickle.dumps(collections.OrderedDict(a=1), 4)))
+    write("PE502", whole() + opaque("notes", pickle.dumps(Runs(), 4)))
+    write("PE503", whole() + opaque("notes", b"\x80\x04\x8c\x06mycode\x8c\x05Model\x93)\x81."))
+    write("PE504", whole() + opaque("notes", pickle.dumps([1, 2], 4)[:-2]))
+    write("PE505", whole() + opaque("notes", b"PK\x03\x04" + bytes(26)))
+
+
+def loaders():
+    second = executable("67890") + metadata(executable="67890", anchors=anchors())
+    write("PE601", whole() + opaque("popart") + opaque("popart-too"))
+    write("PE602", whole() + executable() + opaque("popart"))
+    write("PE603", whole() + second)
+    write("PE604", whole() + metadata() + opaque("popart"))
+    named = executable("model") + metadata(executable="model") + tensor()
+    write("PE605", named + opaque("popart", executable="model"))
+    write("PE606", whole() + tensor("v") + opaque("popart"))
+    write("PE607", whole())
+    write("PE611", whole() + second + opaque("poptorch", poptorch()))
+    write("PE612", whole())
+    write("PE613", whole() + opaque("poptorch", poptorch("3.3.0+7857")))
+    write("PE614", whole() + opaque("poptorch"))
+    apart = anchors(w_out={"name": "w1"})
+    write("PE621", whole(anchors=apart))
+    write("PE622", whole(anchors=apart) + opaque("tensorflow", executable="other"))
+    write("PE623", whole() + opaque("tensorflow"))
+    write("PE631", executable())
+    write("PE632", metadata() + tensor())
+    write("PE633", whole())
+
+
+def policy():
+    for rule in range(701, 710):
+        write(f"PE{rule}", whole())
+    write("PE703", whole() + opaque("notes", pickle.dumps(collections.OrderedDict(a=1), 4)))
+    write("PE704", whole() + opaque("notes"))
+
+
+def main():
+    the_file_itself()
+    links()
+    metadata_alone()
+    shapes_and_data()
+    contents()
+    safety()
+    loaders()
+    policy()
+
+
+if __name__ == "__main__":
+    main()
