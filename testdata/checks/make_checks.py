@@ -289,7 +289,72 @@ def policy():
     write("PE704", whole() + opaque("notes"))
 
 
+# ---- files as the frameworks write them, by their public source -------------------
+
+
+def as_tensorflow():
+    """Opaque, executable, metadata; nothing for what TensorFlow never sets."""
+    names = [("infeed.0", "input", 1), ("weight0", "input", 0), ("outfeed.0", "output", 1), ("weight1", "output", 0)]
+    name = "UNHASHED_EXECUTABLE"
+    fields = {
+        "replicationFactor": 2,
+        "numIpus": 4,
+        "numProcesses": 1,
+        "ipuVersion": 21,
+        "executable": name,
+        "seedHandle": "__seed_stream",
+        "engineOptions": [{"name": "target.workerStackSizeInBytes", "value": "512"}],
+        "programFlow": {"load": [0], "main": [1], "save": [2]},
+        "programsMap": [{"index": i, "name": f"{n}_program"} for i, n in [(1, "main"), (2, "save"), (0, "load")]],
+        "anchors": [{**anchor(n, kind, program, shape=(4, 3)), "repeats": 0} for n, kind, program in names],
+    }
+    described = blob("metadata", popef.Metadata.new_message(**fields))
+    write("as-tensorflow", opaque("tensorflow", executable=name) + executable(name) + described)
+
+
+def popart_model():
+    """A model for training on two replicas, with weights, an optimizer, a
+    random seed, and a tensor kept only to restore the session."""
+
+    def both(name, program_in, program_out, **changes):
+        out = {**changes, "handle": f"weight_d2h_{name}"}
+        return [anchor(name, "input", program_in, **changes), anchor(name, "output", program_out, **out)]
+
+    replicated = {"shape": (2, 8, 3), "isPerReplica": True}
+    seed = both("randomSeed___fromHost", 2, 3, data_type="u32")
+    kept = {**anchor("kept", "unknown", 0), "handle": "", "programs": []}
+    programs = ["WeightsFromHost", "OptimizerFromHost", "RandomSeedFromHost", "RandomSeedToHost"]
+    programs += ["RngStateFromHost", "Program", "RngStateToHost", "WeightsToHost"]
+    described = metadata(
+        replicationFactor=2,
+        numIpus=2,
+        isInference=False,
+        deviceIterations=16,
+        seedHandle="h2d_randomSeed___fromHost",
+        programFlow={"load": [0, 1, 2], "main": [5], "save": [7, 3]},
+        programsMap=[{"index": i, "name": name} for i, name in enumerate(programs)],
+        anchors=[
+            anchor("input", "input", 5, **replicated),
+            anchor("loss", "output", 5, **replicated),
+            *both("w", 0, 7),
+            anchor("learningRate", "input", 1, shape=()),
+            *seed,
+            kept,
+        ],
+    )
+    data = tensor() + tensor("learningRate", bytes(4), shape=()) + tensor("kept")
+    data += tensor("randomSeed___fromHost", bytes(8), data_type="u32")
+    return opaque("popart") + described + data + executable()
+
+
+def as_the_frameworks_write():
+    as_tensorflow()
+    write("as-popart", popart_model())
+    write("as-poptorch", popart_model() + opaque("poptorch", poptorch()))
+
+
 def main():
+    as_the_frameworks_write()
     the_file_itself()
     links()
     metadata_alone()

@@ -159,6 +159,7 @@ def main():
     write("memo-dup", frame(text("posix") + b"20" + text("system") + b"\x93" + text("true") + b"\x85R."), "dangerous", "posix.system")
     # The module through another one that imported it.
     write("dotted", frame(text("torch.serialization") + text("os.system") + b"\x93" + text("true") + b"\x85R."), "dangerous", "torch.serialization.os.system")
+    write("alias", frame(text("collections") + text("_sys.modules") + b"\x93."), "dangerous", "collections._sys.modules")
     write("through-module", frame(text("torch.serialization") + text("os") + b"\x93."), "dangerous", "torch.serialization.os")
     reach = b"cbuiltins\ngetattr\n(ctorch.serialization\nos\nS'system'\ntR(S'true'\ntR."
     write("getattr-reach", b"\x80\x02" + reach, "dangerous", "torch.serialization.os", "torch.serialization.os.system")
@@ -178,6 +179,7 @@ def main():
     copyreg.add_extension("posix", "system", 0x7F000000)
     write("extension-4", pickle.dumps(Runs(os.system, "true"), 5), "dangerous", "(extension-2130706432)")
     copyreg.remove_extension("posix", "system", 0x7F000000)
+    write("extension-tail", b"\x82\xc8(S'true'\ntR.tail", "dangerous", "(extension-200)")
 
     # Buffers out of band, and large texts and bytes in each length.
     buffers = []
@@ -191,6 +193,10 @@ def main():
     legacy = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, Tensor((2,)), ["0"]))
     numbers = struct.pack("<q", 640) + bytes(2560)
     write("torch-storage", pickle.dumps(Runs(storage, legacy + numbers), 4), "ordinary")
+    write("torch-storage-2", pickle.dumps(Runs(storage, legacy + numbers), 2), "ordinary")
+    inner = pickle.dumps(1, 2).decode("latin1").encode()
+    recoded = b"c_codecs\nencode\n(X" + struct.pack("<I", len(inner)) + inner + b"U\x05rot13tR"
+    write("torch-storage-recoded", b"\x80\x02ctorch.storage\n_load_from_bytes\n" + recoded + b"\x85R.", "dangerous", "torch.storage._load_from_bytes")
     harmful = pickle.dumps(1, 2) + pickle.dumps(Runs(os.system, "true"), 2)
     write("torch-storage-harmful", pickle.dumps(Runs(storage, harmful + numbers), 4), "dangerous", "posix.system")
     write("torch-storage-zip", pickle.dumps(Runs(storage, b"PK\x03\x04" + bytes(60)), 4), "dangerous", "torch.storage._load_from_bytes")

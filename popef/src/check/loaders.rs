@@ -112,7 +112,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "PE611",
         severity: Severity::Error,
         title: "PopTorch: not one executable",
-        meaning: "PopTorch needs exactly one executable in the file.",
+        meaning: "PopTorch needs exactly one executable in the file. It loads that through PopART, so what PopART \
+                  demands holds too: check for both.",
         mend: "Give each model a file of its own.",
         when: When::Loader(Loader::Poptorch),
         run: |set, out| exactly_one_executable(set, out, "PopTorch"),

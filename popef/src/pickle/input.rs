@@ -64,6 +64,18 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
+    /// The next `len` bytes, through the window: for short ones, of which there may be very many.
+    pub(super) fn bytes(&mut self, len: u64) -> Result<Vec<u8>, Halt> {
+        if len > self.left() {
+            return Err(CUT);
+        }
+        let mut bytes = Vec::new();
+        for _ in 0..len {
+            bytes.push(self.windowed()?);
+        }
+        Ok(bytes)
+    }
+
     /// The bytes up to the next line feed, which is passed over. `limit` is how many there may be.
     pub(super) fn line(&mut self, limit: usize) -> Result<Vec<u8>, Halt> {
         let mut line = Vec::new();

@@ -406,7 +406,11 @@ fn is_dangerous(module: &str, name: &str) -> bool {
     DANGEROUS_MODULES.contains(&root) || DANGEROUS_PARTS.iter().any(|part| is_in(&path, part)) || reaches(name)
 }
 
-/// Whether an attribute is itself a module or a function that does harm, reached through one that imported it.
+/// Whether an attribute is itself a module or a function that does harm, reached through one that imported it,
+/// perhaps under a name of its own such as `_sys`.
 fn reaches(name: &str) -> bool {
-    name.split('.').any(|part| part.starts_with("__") || DANGEROUS_MODULES.contains(&part) || REACHING.contains(&part))
+    name.split('.').any(|part| {
+        let bare = part.trim_start_matches('_');
+        part.starts_with("__") || DANGEROUS_MODULES.contains(&bare) || REACHING.contains(&part)
+    })
 }

@@ -130,7 +130,7 @@ fn text_or_bytes<'a>(opcode: u8, input: &mut Input<'a>) -> Result<Op<'a>, Halt> 
         b'V' => short_text(text::unescape_unicode(&input.line(LONGEST_TEXT)?))?,
         b'U' | b'T' | 0x8c | b'X' | 0x8d => {
             let len = length(opcode, input)?;
-            Op::Text(passage(input.part(len)?)?)
+            Op::Text(passage(input, len)?)
         }
         b'C' | b'B' | 0x8e | 0x96 => {
             let len = length(opcode, input)?;
@@ -152,11 +152,11 @@ fn short_text<'a>(text: Option<String>) -> Result<Op<'a>, Halt> {
     text.map(|text| Op::Text(Passage::Short(text))).ok_or(Halt::Limit("a text is not spelt as Python spells one"))
 }
 
-fn passage(data: Data<'_>) -> Result<Passage<'_>, Halt> {
-    if data.len() > u64::try_from(LONGEST_TEXT).unwrap_or(u64::MAX) {
-        return Ok(Passage::Long(data));
+fn passage<'a>(input: &mut Input<'a>, len: u64) -> Result<Passage<'a>, Halt> {
+    if len > u64::try_from(LONGEST_TEXT).unwrap_or(u64::MAX) {
+        return input.part(len).map(Passage::Long);
     }
-    Ok(Passage::Short(String::from_utf8_lossy(&data.read()?).into_owned()))
+    Ok(Passage::Short(String::from_utf8_lossy(&input.bytes(len)?).into_owned()))
 }
 
 fn names(input: &mut Input<'_>) -> Result<(String, String), Halt> {

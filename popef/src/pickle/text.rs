@@ -2,7 +2,6 @@
 
 /// The text of a `STRING` line: quoted, with the escapes of Python's string literals.
 pub(super) fn unquote(line: &[u8]) -> Option<String> {
-    let line = line.trim_ascii_end();
     let inner = match line {
         [b'\'', inner @ .., b'\''] | [b'"', inner @ .., b'"'] => inner,
         _ => return None,
@@ -85,4 +84,50 @@ fn octal(rest: &[u8]) -> Escape<'_> {
 /// The bytes of a text whose characters are all below U+0100, as Python 3 spells bytes in protocols 0 to 2.
 pub(super) fn latin1(text: &str) -> Option<Vec<u8>> {
     text.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{latin1, unescape_unicode, unquote};
+
+    /// By Python: `pickle.loads(b"S" + line + b"\n.")`.
+    #[test]
+    fn strings_are_those_of_python() {
+        for (line, text) in [
+            (r"'os'", "os"),
+            (r#""os""#, "os"),
+            (r"'\x6fs'", "os"),
+            (r"'\157\163'", "os"),
+            (r#"'a\tb\n\'\"\\'"#, "a\tb\n'\"\\"),
+            (r"'\q\8'", r"\q\8"),
+            (r"'\1234'", "S4"),
+        ] {
+            assert_eq!(unquote(line.as_bytes()).as_deref(), Some(text), "{line}");
+        }
+        assert_eq!(unquote(b"os"), None);
+        assert_eq!(unquote(b"'os\""), None);
+        assert_eq!(unquote(br"'\x6'"), None);
+    }
+
+    /// By Python: `pickle.loads(b"V" + line + b"\n.")`.
+    #[test]
+    fn unicode_strings_are_those_of_python() {
+        for (line, text) in [
+            (r"\u006fs", "os"),
+            (r"\U0000006fs", "os"),
+            (r"a\nb", r"a\nb"),
+            (r"\\u006f", r"\\u006f"),
+            (r"\x6fs", r"\x6fs"),
+        ] {
+            assert_eq!(unescape_unicode(line.as_bytes()).as_deref(), Some(text), "{line}");
+        }
+        assert_eq!(unescape_unicode(b"caf\xe9").as_deref(), Some("caf\u{e9}"));
+        assert_eq!(unescape_unicode(br"\u00"), None);
+    }
+
+    #[test]
+    fn latin1_is_of_single_bytes() {
+        assert_eq!(latin1("\u{80}\u{4}").as_deref(), Some(&[0x80, 4][..]));
+        assert_eq!(latin1("\u{100}"), None);
+    }
 }

@@ -26,7 +26,7 @@ pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
     let mut found = Found::default();
     let marked = begins_as_pickle(data)?;
     let ended = walk_all(*data, 0, 0, &mut found)?;
-    let is_pickle = marked || ended || found.imports.iter().any(Import::has_name);
+    let is_pickle = marked || ended || found.called || found.imports.iter().any(Import::has_name);
     Ok(is_pickle.then(|| found.finish()))
 }
 
@@ -40,6 +40,8 @@ struct Found {
     fault: Option<PickleFault>,
     /// The fault is a limit of ours.
     limited: bool,
+    /// Something imported was called.
+    called: bool,
 }
 
 struct Import {
@@ -114,6 +116,7 @@ impl Found {
         self.version = self.version.take().or(other.version);
         self.fault = self.fault.take().or(other.fault);
         self.limited |= other.limited;
+        self.called |= other.called;
     }
 
     fn finish(self) -> Pickle {
@@ -395,6 +398,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     }
 
     fn call(&mut self, place: usize, arguments: &[Value]) -> Result<Value, Halt> {
+        self.found.called = true;
         let Some(import) = self.found.imports.get_mut(place) else { return Ok(Value::Other) };
         match (import.guard, arguments) {
             (Some(Guard::Attribute), [Value::Import(of), Value::Text(name)]) => {
@@ -411,7 +415,10 @@ impl<'a, 'f> Walk<'a, 'f> {
             }
             // Protocols 0 and 1 name the class first, protocols 0 to 2 spell bytes so.
             (None, [Value::Import(class), ..]) if import.path.ends_with("._reconstructor") => Ok(Value::Object(*class)),
-            (None, [text @ Value::Scanned(_), ..]) if import.path == "_codecs.encode" => Ok(text.clone()),
+            (None, [text @ Value::Scanned(_), Value::Text(codec)]) if import.path == "_codecs.encode" => {
+                // In another encoding they are other bytes than those that were looked into.
+                Ok(if **codec == *"latin1" { text.clone() } else { Value::Other })
+            }
             (None, _) => Ok(Value::Object(place)),
         }
     }
