@@ -50,14 +50,14 @@ pub(super) const RULES: &[Rule] = &[
         when: When::Always,
         run: |set, out| {
             damage(set, out, |problem| {
-                matches!(
+                let told_apart = matches!(
                     problem,
-                    Problem::SegmentCount { .. }
-                        | Problem::HeaderTooLong { .. }
-                        | Problem::InfoPastEnd { .. }
-                        | Problem::Message { .. }
-                        | Problem::ListStep { .. }
-                )
+                    Problem::HeaderCut { .. }
+                        | Problem::SizePastEnd { .. }
+                        | Problem::Unwritten
+                        | Problem::SizeTooSmall { .. }
+                );
+                problem.kind() == ErrorKind::Damaged && !told_apart
             });
         },
     },
