@@ -1,0 +1,10 @@
+//! From the command line to opened files, in order.
+
+mod files;
+mod open;
+mod ordered;
+mod sniff;
+
+pub(crate) use files::{Inputs, listed};
+pub(crate) use open::Opened;
+pub(crate) use ordered::in_order;

@@ -1,0 +1,30 @@
+//! The tool `popef-dump`. Its two programs call [`main`]; nothing else is meant to be used from here.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        reason = "no input may panic"
+    )
+)]
+
+mod args;
+mod generate;
+mod input;
+mod log;
+mod progress;
+mod render;
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+/// Runs the tool with the arguments of the process.
+pub fn main() -> ExitCode {
+    run::run(&args::Args::parse())
+}

@@ -1,0 +1,128 @@
+//! Colours: whether, and which.
+
+use std::env;
+use std::io::IsTerminal as _;
+
+use owo_colors::{Style, XtermColors};
+
+use crate::args::When;
+
+/// What a piece of the output is, which says how it is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Name,
+    Type,
+    Number,
+    Group,
+}
+
+/// What to write before and after a piece of each kind; nothing without colours.
+pub(crate) struct Palette {
+    name: Paint,
+    types: Paint,
+    number: Paint,
+    group: Paint,
+    plain: Paint,
+}
+
+#[derive(Default)]
+pub(crate) struct Paint {
+    pub(crate) before: String,
+    pub(crate) after: String,
+}
+
+/// Green, purple and brown, each of a lightness that stands out from black as well as from white.
+const NAME: u8 = 28;
+const TYPE: u8 = 133;
+const NUMBER: u8 = 130;
+
+impl Palette {
+    pub(crate) fn of(colors: bool) -> Self {
+        let paint = |style: Style| match colors {
+            true => Paint { before: style.prefix_formatter().to_string(), after: style.suffix_formatter().to_string() },
+            false => Paint::default(),
+        };
+        let colored = |number: u8| paint(Style::new().color(XtermColors::from(number)));
+        Palette {
+            name: colored(NAME),
+            types: colored(TYPE),
+            number: colored(NUMBER),
+            group: paint(Style::new().bold()),
+            plain: Paint::default(),
+        }
+    }
+
+    pub(crate) fn paint(&self, kind: Kind) -> &Paint {
+        match kind {
+            Kind::Plain => &self.plain,
+            Kind::Name => &self.name,
+            Kind::Type => &self.types,
+            Kind::Number => &self.number,
+            Kind::Group => &self.group,
+        }
+    }
+}
+
+/// Whether to colour what goes to standard output.
+pub(crate) fn wanted(when: When) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => auto(|name| env::var(name).ok(), std::io::stdout().is_terminal()),
+    }
+}
+
+/// The rules of no-color.org and bixense.com/clicolors, in their order.
+fn auto(variable: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
+    let set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    let zero = |name| variable(name).is_some_and(|value| value == "0");
+    if set("NO_COLOR") {
+        return false;
+    }
+    if set("CLICOLOR_FORCE") && !zero("CLICOLOR_FORCE") {
+        return true;
+    }
+    terminal && !zero("CLICOLOR") && variable("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NAME, NUMBER, TYPE, auto};
+
+    fn auto_with(variables: &[(&str, &str)], terminal: bool) -> bool {
+        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+        auto(find, terminal)
+    }
+
+    #[test]
+    fn auto_follows_terminal_and_environment() {
+        assert!(auto_with(&[("TERM", "xterm")], true));
+        assert!(!auto_with(&[("TERM", "xterm")], false));
+        assert!(!auto_with(&[("TERM", "dumb")], true));
+        assert!(!auto_with(&[("CLICOLOR", "0")], true));
+        assert!(auto_with(&[("CLICOLOR", "1")], true));
+        assert!(!auto_with(&[("NO_COLOR", "1")], true));
+        assert!(auto_with(&[("NO_COLOR", "")], true));
+        assert!(auto_with(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], false));
+        assert!(!auto_with(&[("CLICOLOR_FORCE", "0")], false));
+        assert!(!auto_with(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true));
+    }
+
+    /// The contrast of WCAG 2 between a colour of the 6x6x6 cube and a grey.
+    fn contrast(color: u8, other: f64) -> f64 {
+        let cube = color - 16;
+        let part = |step: u8| if step == 0 { 0.0 } else { (55.0 + 40.0 * f64::from(step)) / 255.0 };
+        let linear = |value: f64| if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
+        let [r, g, b] = [cube / 36, cube / 6 % 6, cube % 6].map(|step| linear(part(step)));
+        let light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        (light.max(other) + 0.05) / (light.min(other) + 0.05)
+    }
+
+    #[test]
+    fn colors_stand_out_from_black_and_from_white() {
+        for color in [NAME, TYPE, NUMBER] {
+            assert!(contrast(color, 0.0) > 4.0 && contrast(color, 1.0) > 4.0, "color {color}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Values that several objects have.
+
+use std::fmt::Write as _;
+
+use popef::{DataType, TensorType, Text, Value};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::report::{Shown, Stats, Values};
+
+/// A text under its key. One that is not UTF-8 has replacement characters there, and its bytes in hex beside.
+pub(super) fn text<M: SerializeMap>(map: &mut M, key: &'static str, text: &Text<'_>) -> Result<(), M::Error> {
+    if let Ok(text) = text.to_str() {
+        return map.serialize_entry(key, text);
+    }
+    map.serialize_entry(key, &text.to_string_lossy())?;
+    map.serialize_entry(&format!("{key}Bytes"), &hex(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// A list without a name for its elements' type.
+pub(super) struct List<F>(pub(super) F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// A type by its name in capitals, or by its number if it has none.
+enum NameOrNumber {
+    Name(String),
+    Number(u16),
+}
+
+impl Serialize for NameOrNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            NameOrNumber::Name(name) => serializer.serialize_str(name),
+            NameOrNumber::Number(number) => serializer.serialize_u16(*number),
+        }
+    }
+}
+
+fn data_type(data_type: DataType) -> NameOrNumber {
+    match data_type {
+        DataType::Other(number) => NameOrNumber::Number(number),
+        known => NameOrNumber::Name(known.to_string()),
+    }
+}
+
+pub(super) fn tensor_type(tensor_type: TensorType) -> impl Serialize {
+    match tensor_type {
+        TensorType::Other(number) => NameOrNumber::Number(number),
+        known => NameOrNumber::Name(known.to_string()),
+    }
+}
+
+/// `{"dataType": "F32", "shape": [2], "sizeInBytes": 8}`; the size is null where it cannot be known.
+pub(super) struct TensorInfo<F> {
+    pub(super) data_type: DataType,
+    pub(super) shape: List<F>,
+    pub(super) size: Option<u64>,
+}
+
+impl<F: Fn() -> I, I: Iterator<Item = i64>> Serialize for TensorInfo<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("dataType", &data_type(self.data_type))?;
+        map.serialize_entry("shape", &self.shape)?;
+        map.serialize_entry("sizeInBytes", &self.size)?;
+        map.end()
+    }
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("first", &List(|| self.first.iter()))?;
+        map.serialize_entry("count", &self.count)?;
+        if let Some(stats) = &self.stats {
+            figures(&mut map, stats)?;
+        }
+        map.end()
+    }
+}
+
+fn figures<M: SerializeMap>(map: &mut M, stats: &Stats) -> Result<(), M::Error> {
+    map.serialize_entry("min", &stats.min.map(Shown::Value))?;
+    map.serialize_entry("max", &stats.max.map(Shown::Value))?;
+    map.serialize_entry("mean", &stats.mean.map(|mean| Shown::Value(Value::F64(mean))))?;
+    map.serialize_entry("nan", &stats.nan)?;
+    map.serialize_entry("infinite", &stats.infinite)?;
+    map.serialize_entry("zeros", &stats.zeros)
+}
+
+/// Integers as integers, floats as short as tells them apart. JSON has no NaN and no infinities: they are strings.
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Shown::Bits(byte) => serializer.collect_str(&format_args!("{byte:#04x}")),
+            Shown::Value(Value::Bool(value)) => serializer.serialize_bool(value),
+            Shown::Value(Value::Int(value)) => serializer.serialize_i64(value),
+            Shown::Value(Value::UInt(value)) => serializer.serialize_u64(value),
+            Shown::Value(Value::F32(value)) if value.is_finite() => serializer.serialize_f32(value),
+            Shown::Value(Value::F64(value)) if value.is_finite() => serializer.serialize_f64(value),
+            Shown::Value(value) => serializer.serialize_str(not_finite(value.to_f64())),
+        }
+    }
+}
+
+fn not_finite(value: f64) -> &'static str {
+    match value {
+        _ if value.is_nan() => "NaN",
+        _ if value > 0.0 => "Infinity",
+        _ => "-Infinity",
+    }
+}

@@ -1,0 +1,167 @@
+//! JSON: one document, or one line a blob. Written as it goes, one blob a line in both, so that memory stays flat
+//! and line tools find their way in the document too.
+
+mod fields;
+mod info;
+
+use std::io;
+
+use popef::{Blob, BlobType, Content, Text};
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
+
+use super::{Out, Renderer};
+use crate::report::{Failure, Report};
+use fields::text;
+use info::Info;
+
+/// The version of this shape, `docs/dump.schema.json`.
+const SCHEMA_VERSION: u32 = 1;
+
+/// One document: `{"schemaVersion": 1, "files": [...]}`.
+#[derive(Default)]
+pub(crate) struct Json {
+    files: usize,
+}
+
+/// One line a blob, with its `file`; a line with an `error` for a file that could not be read to its end.
+pub(crate) struct JsonLines;
+
+impl Renderer for Json {
+    fn begin(&mut self, out: &mut Out) -> io::Result<()> {
+        out.put("{\"schemaVersion\":").number(SCHEMA_VERSION).put(",\"files\":[");
+        Ok(())
+    }
+
+    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+        out.put(if self.files > 0 { ",\n" } else { "\n" });
+        self.files += 1;
+        object(out, &FileStart(report))?;
+        // The blobs go into the object that was just closed.
+        out.bytes().pop();
+        out.put(",\"blobs\":[");
+        let mut separator = "\n";
+        for blob in selected(report) {
+            out.put(separator);
+            separator = ",\n";
+            blob_object(out, report, None, &blob, failures)?;
+            out.flush_if_full()?;
+        }
+        out.put(if separator == "\n" { "]" } else { "\n]" });
+        if let Some(failure) = report.failure {
+            out.put(",\"error\":");
+            object(out, failure)?;
+        }
+        out.put("}").flush_if_full()
+    }
+
+    fn end(&mut self, out: &mut Out) -> io::Result<()> {
+        out.put(if self.files > 0 { "\n]}" } else { "]}" }).end_line()
+    }
+}
+
+impl Renderer for JsonLines {
+    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+        for blob in selected(report) {
+            blob_object(out, report, Some(path(report)), &blob, failures)?;
+            out.end_line()?;
+        }
+        if let Some(failure) = report.failure {
+            object(out, &FailureLine { file: path(report), failure })?;
+            out.end_line()?;
+        }
+        Ok(())
+    }
+}
+
+fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
+    Ok(serde_json::to_writer(out.bytes(), value)?)
+}
+
+/// The blobs whose type was selected.
+fn selected<'f>(report: &Report<'f>) -> impl Iterator<Item = Blob<'f>> {
+    let select = &report.options.select;
+    report.blobs().filter(|blob| match blob.blob_type() {
+        BlobType::PoplarExecutable => select.execs,
+        BlobType::Metadata => select.metadata || select.anchors || select.user_anchors,
+        BlobType::DataTensor => select.tensors,
+        BlobType::DataFeed => select.feeds,
+        BlobType::Opaque => select.opaques,
+        _ => select.all,
+    })
+}
+
+fn path<'f>(report: &Report<'f>) -> Text<'f> {
+    Text::from(report.path.as_os_str().as_encoded_bytes())
+}
+
+fn blob_object<'f>(
+    out: &mut Out,
+    report: &Report<'f>,
+    file: Option<Text<'f>>,
+    blob: &Blob<'f>,
+    failures: &mut Vec<Failure>,
+) -> io::Result<()> {
+    let content = blob.content();
+    let info = Info::of(&content, report);
+    failures.extend(info.failures());
+    object(out, &BlobObject { file, blob, content: &content, info })
+}
+
+/// What is said of a file before its blobs.
+struct FileStart<'r, 'f>(&'r Report<'f>);
+
+impl Serialize for FileStart<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        text(&mut map, "path", &path(self.0))?;
+        map.serialize_entry("size", &self.0.size())?;
+        map.end()
+    }
+}
+
+struct FailureLine<'a> {
+    file: Text<'a>,
+    failure: &'a Failure,
+}
+
+impl Serialize for FailureLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        text(&mut map, "file", &self.file)?;
+        map.serialize_entry("error", self.failure)?;
+        map.end()
+    }
+}
+
+struct BlobObject<'a, 'f> {
+    file: Option<Text<'f>>,
+    blob: &'a Blob<'f>,
+    content: &'a Content<'f>,
+    info: Info<'a, 'f>,
+}
+
+impl Serialize for BlobObject<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(file) = &self.file {
+            text(&mut map, "file", file)?;
+        }
+        map.serialize_entry("index", &self.blob.index())?;
+        map.serialize_entry("offset", &self.blob.offset())?;
+        map.serialize_entry("size", &self.blob.size())?;
+        text(&mut map, "version", &self.blob.version())?;
+        let blob_type = self.blob.blob_type();
+        match blob_type.schema_name() {
+            Some(name) => map.serialize_entry("type", name)?,
+            None => map.serialize_entry("type", &blob_type.number())?,
+        }
+        map.serialize_entry("dataOffset", &self.blob.data_offset())?;
+        map.serialize_entry("dataSize", &self.blob.data().len())?;
+        map.serialize_entry("info", &self.info.with(self.content))?;
+        if let Some(failure) = self.info.failure() {
+            map.serialize_entry("error", failure)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,79 @@
+use std::io::{self, Write};
+
+use popef::Text;
+
+use super::color::{Kind, Palette};
+use super::escape::escape;
+
+/// The output, in large pieces. What it is given as text of a file is escaped; the rest is the tool's own.
+pub(crate) struct Out {
+    bytes: Vec<u8>,
+    to: Box<dyn Write>,
+    palette: Palette,
+}
+
+impl Out {
+    /// So much is gathered before it is written.
+    const PIECE: usize = 64 << 10;
+
+    pub(crate) fn new(to: Box<dyn Write>, colors: bool) -> Self {
+        Out { bytes: Vec::with_capacity(Self::PIECE + (4 << 10)), to, palette: Palette::of(colors) }
+    }
+
+    /// A piece of the tool's own text.
+    pub(crate) fn put(&mut self, text: &str) -> &mut Self {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    pub(crate) fn put_as(&mut self, kind: Kind, text: &str) -> &mut Self {
+        let paint = self.palette.paint(kind);
+        self.bytes.extend_from_slice(paint.before.as_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(paint.after.as_bytes());
+        self
+    }
+
+    pub(crate) fn number(&mut self, number: impl itoa::Integer) -> &mut Self {
+        self.put_as(Kind::Number, itoa::Buffer::new().format(number))
+    }
+
+    /// A text from a file.
+    pub(crate) fn text(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
+        self.put_as(kind, &escape(&text.to_string_lossy()))
+    }
+
+    /// A text from a file in quotes; those in it are escaped.
+    pub(crate) fn quoted(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
+        let shown = text.to_string_lossy();
+        let shown = escape(&shown);
+        self.put("\"");
+        match shown.contains('"') {
+            true => self.put_as(kind, &shown.replace('"', "\\\"")),
+            false => self.put_as(kind, &shown),
+        };
+        self.put("\"")
+    }
+
+    pub(crate) fn end_line(&mut self) -> io::Result<()> {
+        self.bytes.push(b'\n');
+        self.flush_if_full()
+    }
+
+    /// For those who write bytes of their own.
+    pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    pub(crate) fn flush_if_full(&mut self) -> io::Result<()> {
+        if self.bytes.len() >= Self::PIECE { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is gathered: before something goes to the other stream, and at the end.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        let written = self.to.write_all(&self.bytes);
+        self.bytes.clear();
+        written?;
+        self.to.flush()
+    }
+}

@@ -1,0 +1,103 @@
+use popef::{Blob, BlobType, Content, DataType, MetadataBlob, TensorType};
+
+use crate::render::escape::escape;
+use crate::render::units;
+use crate::report::{Failure, Inside, MetadataView, Report, TensorView, link};
+
+/// One blob's line, as text that can be shown.
+pub(super) struct Row<'f> {
+    pub(super) index: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) holds: String,
+    pub(super) size: String,
+    pub(super) offset: String,
+    pub(super) tensor: Option<TensorView<'f>>,
+    failure: Option<Failure>,
+}
+
+impl<'f> Row<'f> {
+    pub(super) fn of(blob: &Blob<'f>, report: &Report<'f>) -> Self {
+        let mut row = Row {
+            index: blob.index().to_string(),
+            kind: kind(blob.blob_type()),
+            name: escape(&link(blob).to_string_lossy()).into_owned(),
+            holds: String::new(),
+            size: units::size(blob.size()),
+            offset: blob.offset().to_string(),
+            tensor: None,
+            failure: None,
+        };
+        row.fill(&blob.content(), report);
+        row
+    }
+
+    fn fill(&mut self, content: &Content<'f>, report: &Report<'f>) {
+        match content {
+            Content::Executable(executable) if executable.is_compressed() => {
+                self.holds = format!("compressed, {} unpacked", units::size(executable.uncompressed_size()));
+            }
+            Content::Metadata(metadata) => self.metadata(*metadata, report),
+            Content::Tensor(tensor) => self.tensor(TensorView::of_tensor(tensor)),
+            Content::Feed(feed) => self.tensor(TensorView::of_feed(feed)),
+            Content::Opaque(opaque) if !opaque.executable().is_empty() => {
+                self.holds = format!("for {}", escape(&opaque.executable().to_string_lossy()));
+            }
+            _ => {}
+        }
+    }
+
+    /// What an executable's own bytes say of it, if that is wanted; what goes wrong is the row's failure.
+    pub(super) fn look_inside(&mut self, blob: &Blob<'f>, report: &Report<'f>) -> Option<Inside> {
+        let Content::Executable(executable) = blob.content() else { return None };
+        Inside::of(&executable, report.options)?.map_err(|failure| self.failure = Some(failure)).ok()
+    }
+
+    fn metadata(&mut self, metadata: MetadataBlob<'f>, report: &Report<'f>) {
+        let view = MetadataView::of(metadata);
+        match &view.value {
+            Ok(value) => {
+                let anchors = view.anchors(report.options, report.by_user);
+                let count = |wanted| anchors.iter().filter(|anchor| anchor.tensor_type() == wanted).count();
+                let inputs = units::counted(count(TensorType::Input), "input", "inputs");
+                let outputs = units::counted(count(TensorType::Output), "output", "outputs");
+                let purpose = if value.is_inference { "inference" } else { "training" };
+                self.holds = format!("{purpose}, {inputs}, {outputs}");
+                self.failure = anchors.into_iter().find_map(|anchor| anchor.failure);
+            }
+            Err(failure) => self.failure = Some(failure.clone()),
+        }
+    }
+
+    fn tensor(&mut self, view: TensorView<'f>) {
+        let data_type = match view.data_type {
+            DataType::Other(number) => format!("type {number}"),
+            known => known.to_string(),
+        };
+        let times = view.num_tensors.map(|tensors| format!("{tensors} x ")).unwrap_or_default();
+        let surplus = match view.surplus {
+            0 => String::new(),
+            surplus => format!(", {} surplus", units::size(surplus)),
+        };
+        self.holds = format!("{times}{data_type} {}{surplus}", view.shape);
+        self.tensor = Some(view);
+    }
+
+    /// What is wrong with the blob, also what reading its values has shown.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref().or_else(|| self.tensor.as_ref()?.failure.as_ref())
+    }
+}
+
+/// A blob's type in a word.
+fn kind(blob_type: BlobType) -> String {
+    let word = match blob_type {
+        BlobType::PoplarExecutable => "executable",
+        BlobType::Metadata => "metadata",
+        BlobType::DataTensor => "tensor",
+        BlobType::DataFeed => "feed",
+        BlobType::Opaque => "opaque",
+        other => return format!("type {}", other.number()),
+    };
+    word.to_owned()
+}

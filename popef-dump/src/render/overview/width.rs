@@ -1,0 +1,95 @@
+//! How wide the columns are, and texts that are made to fit.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::row::Row;
+
+/// The width of each column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns {
+    pub(super) index: usize,
+    pub(super) kind: usize,
+    pub(super) name: usize,
+    pub(super) holds: usize,
+    pub(super) size: usize,
+    pub(super) offset: usize,
+}
+
+/// Below this a name tells nothing any more, and lines may as well be too long.
+const LEAST: usize = 8;
+/// Two spaces before each of six columns.
+const GAPS: usize = 12;
+
+impl Columns {
+    pub(super) fn headings() -> Self {
+        Columns { index: 1, kind: 4, name: 4, holds: 5, size: 4, offset: 6 }
+    }
+
+    /// Widens the columns to a row's texts.
+    pub(super) fn fit(&mut self, row: &Row<'_>) {
+        let wider = |column: &mut usize, text: &str| *column = (*column).max(text.width());
+        wider(&mut self.index, &row.index);
+        wider(&mut self.kind, &row.kind);
+        wider(&mut self.name, &row.name);
+        wider(&mut self.holds, &row.holds);
+        wider(&mut self.size, &row.size);
+        wider(&mut self.offset, &row.offset);
+    }
+
+    /// Makes the lines fit into a terminal. Names give way last.
+    pub(super) fn narrow(&mut self, width: Option<usize>) {
+        let Some(width) = width else { return };
+        let fixed = self.index + self.kind + self.size + self.offset + GAPS;
+        let room = width.saturating_sub(fixed);
+        if self.name + self.holds > room {
+            self.holds = self.holds.min((room / 2).max(room.saturating_sub(self.name))).max(LEAST.min(self.holds));
+            self.name = self.name.min(room.saturating_sub(self.holds)).max(LEAST.min(self.name));
+        }
+    }
+}
+
+/// What is missing behind a text to a width.
+pub(super) fn pad(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(text.width()))
+}
+
+/// A text with its middle left out, so that it is no wider than `width`: names differ at both ends.
+pub(super) fn shorten(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let start = take(text.chars(), room.div_ceil(2));
+    let end = take(text.chars().rev(), room - start.width());
+    format!("{start}…{}", end.chars().rev().collect::<String>())
+}
+
+/// The first letters that are no wider than `width` together.
+fn take(letters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 0;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used <= width
+    };
+    letters.take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn the_middle_gives_way() {
+        let cases = [
+            ("name", 4, "name"),
+            ("model.layer.weights", 9, "mode…ghts"),
+            ("model.layer.weights", 2, "m…"),
+            ("重み重み重み", 7, "重…重み"),
+            ("", 0, ""),
+            ("x", 0, "…"),
+        ];
+        for (text, width, short) in cases {
+            assert_eq!(shorten(text, width), short);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use std::fmt;
+
+use popef::{Error, ErrorKind};
+use serde::Serialize;
+
+/// What could not be read or shown, and where in its file.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Failure {
+    message: String,
+    kind: Kind,
+    blob: Option<usize>,
+    offset: Option<u64>,
+    needed: Option<u64>,
+    found: Option<u64>,
+}
+
+/// Whose fault it is: the library's kinds, and one for what is no PopEF file at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Kind {
+    Damaged,
+    Usage,
+    Limit,
+    Changed,
+    Io,
+    NotPopef,
+}
+
+impl Failure {
+    pub(crate) fn not_popef(message: String) -> Self {
+        Failure { message, kind: Kind::NotPopef, blob: None, offset: None, needed: None, found: None }
+    }
+
+    pub(crate) fn io(message: String) -> Self {
+        Failure { kind: Kind::Io, ..Failure::not_popef(message) }
+    }
+
+    /// The same, at a place that the library could not know.
+    pub(crate) fn at(self, blob: usize, offset: u64) -> Self {
+        Failure { blob: Some(blob), offset: Some(offset), ..self }
+    }
+
+    /// Whether the first blob could not be read, as of every file that is something else.
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.kind == Kind::Damaged && self.blob == Some(0)
+    }
+
+    /// The text without the place.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Failure {
+            message: error.reason(),
+            kind: kind(error.kind()),
+            blob: error.blob(),
+            offset: error.offset(),
+            needed: error.needed(),
+            found: error.found(),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::from(&error)
+    }
+}
+
+fn kind(kind: ErrorKind) -> Kind {
+    match kind {
+        ErrorKind::Damaged => Kind::Damaged,
+        ErrorKind::Limit => Kind::Limit,
+        ErrorKind::Changed => Kind::Changed,
+        ErrorKind::Io => Kind::Io,
+        _ => Kind::Usage,
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.blob, self.offset) {
+            (Some(blob), Some(offset)) => write!(f, "blob {blob}, byte {offset}: ")?,
+            (Some(blob), None) => write!(f, "blob {blob}: ")?,
+            (None, Some(offset)) => write!(f, "byte {offset}: ")?,
+            (None, None) => {}
+        }
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,36 @@
+//! Who provides an anchor's data: a tensor or feed of its name in any of the files given, or else the user.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use popef::{File, Text};
+
+/// The names of all tensors and feeds of the files given together.
+///
+/// They are gathered when the first anchor asks: a file of weights alone has names enough and no anchor.
+pub(crate) struct Provided<'f> {
+    files: Vec<&'f File>,
+    names: OnceCell<HashSet<Text<'f>>>,
+}
+
+impl<'f> Provided<'f> {
+    pub(crate) fn by(files: Vec<&'f File>) -> Self {
+        Provided { files, names: OnceCell::new() }
+    }
+
+    /// The same from names that were gathered before, when the files are no longer open.
+    pub(crate) fn from_names(names: HashSet<Text<'f>>) -> Self {
+        Provided { files: Vec::new(), names: OnceCell::from(names) }
+    }
+
+    /// Whether the data of an anchor of this name has to come from the user.
+    pub(crate) fn by_user(&self, anchor: &Text<'_>) -> bool {
+        let gather = || self.files.iter().flat_map(|file| names(file)).collect();
+        !self.names.get_or_init(gather).contains(anchor)
+    }
+}
+
+/// The names that a file has data for.
+pub(crate) fn names(file: &File) -> impl Iterator<Item = Text<'_>> {
+    file.tensors().map(|tensor| tensor.name()).chain(file.feeds().map(|feed| feed.name()))
+}

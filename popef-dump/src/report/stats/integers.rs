@@ -1,0 +1,62 @@
+use super::Part;
+
+/// What is known of some integers.
+pub(crate) struct Integers {
+    pub(super) count: u64,
+    pub(super) zeros: u64,
+    pub(super) min: i128,
+    pub(super) max: i128,
+    sum: i128,
+}
+
+impl Default for Integers {
+    fn default() -> Self {
+        Integers { count: 0, zeros: 0, min: i128::MAX, max: i128::MIN, sum: 0 }
+    }
+}
+
+impl Part for Integers {
+    fn merge(&mut self, later: Integers) {
+        self.count += later.count;
+        self.zeros += later.zeros;
+        self.min = self.min.min(later.min);
+        self.max = self.max.max(later.max);
+        self.sum += later.sum;
+    }
+}
+
+/// An integer that a block can be made of. A block's sum fits into `Sum`.
+pub(super) trait Integer: Copy + Ord + Default + Into<Self::Sum> + Into<i128> {
+    type Sum: std::iter::Sum<Self::Sum> + Into<i128>;
+}
+
+macro_rules! integer {
+    ($( $integer:ty, $sum:ty; )*) => { $( impl Integer for $integer { type Sum = $sum; } )* };
+}
+
+integer! {
+    i8, i64;
+    u8, i64;
+    i16, i64;
+    u16, i64;
+    i32, i64;
+    u32, i64;
+    i64, i128;
+    u64, i128;
+}
+
+impl Integers {
+    /// Adds a block of integers, at most some thousand.
+    pub(super) fn add<T: Integer>(&mut self, block: &[T]) {
+        let (Some(&min), Some(&max)) = (block.iter().min(), block.iter().max()) else { return };
+        self.count += block.len() as u64;
+        self.zeros += block.iter().filter(|&&x| x == T::default()).count() as u64;
+        self.min = self.min.min(min.into());
+        self.max = self.max.max(max.into());
+        self.sum += block.iter().map(|&x| -> T::Sum { x.into() }).sum::<T::Sum>().into();
+    }
+
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+}

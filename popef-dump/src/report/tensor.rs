@@ -1,0 +1,76 @@
+//! What tensors, feeds and anchors have in common: a type, a shape and a size, which may be wrong.
+
+use popef::{DataType, Elements, Error, ErrorKind, FeedBlob, Shape, TensorBlob, Text};
+
+use super::failure::Failure;
+use super::{Options, Values};
+
+/// A tensor or a feed, with what is wrong with it.
+pub(crate) struct TensorView<'f> {
+    pub(crate) name: Text<'f>,
+    pub(crate) data_type: DataType,
+    pub(crate) shape: Shape<'f>,
+    /// The bytes of one tensor, where shape and type are ones that have a size.
+    pub(crate) size: Option<u64>,
+    /// How many tensors a feed has; none for a tensor.
+    pub(crate) num_tensors: Option<u32>,
+    /// The bytes behind what shape and type call for.
+    pub(crate) surplus: u64,
+    /// The tensor, or the feed's first item.
+    pub(crate) elements: Option<Elements<'f>>,
+    pub(crate) failure: Option<Failure>,
+}
+
+impl<'f> TensorView<'f> {
+    pub(crate) fn of_tensor(tensor: &TensorBlob<'f>) -> Self {
+        let (elements, failure) = sound(tensor.elements());
+        TensorView {
+            name: tensor.name(),
+            data_type: tensor.data_type(),
+            shape: tensor.shape(),
+            size: tensor.size_in_bytes().ok(),
+            num_tensors: None,
+            surplus: tensor.surplus(),
+            elements,
+            failure,
+        }
+    }
+
+    pub(crate) fn of_feed(feed: &FeedBlob<'f>) -> Self {
+        let empty = feed.num_tensors() == 0;
+        let (elements, failure) = match feed.size_in_bytes() {
+            Ok(_) if empty => (None, None),
+            Ok(_) => sound(feed.item(0)),
+            Err(error) => sound(Err(error)),
+        };
+        TensorView {
+            name: feed.name(),
+            data_type: feed.data_type(),
+            shape: feed.shape(),
+            size: feed.size_in_bytes().ok(),
+            num_tensors: Some(feed.num_tensors()),
+            surplus: feed.surplus(),
+            elements,
+            failure,
+        }
+    }
+}
+
+impl TensorView<'_> {
+    /// The values, if they were asked for and the data is sound. What keeps them from being read is the view's failure.
+    pub(crate) fn values(&mut self, options: &Options) -> Option<Values> {
+        let (first, elements) = (options.values?, self.elements.as_ref()?);
+        let values = Values::of(elements, first, &options.progress);
+        options.progress.clear();
+        values.map_err(|error| self.failure = Some(error.into())).ok()
+    }
+}
+
+/// A value, or what is wrong with it. A data type that is not known yet is no fault of the file.
+pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Failure>) {
+    match value {
+        Ok(value) => (Some(value), None),
+        Err(error) if error.kind() == ErrorKind::Usage => (None, None),
+        Err(error) => (None, Some(error.into())),
+    }
+}

@@ -1,0 +1,184 @@
+//! From the arguments to the exit status.
+
+use std::env;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::args::{Args, Format};
+use crate::input::{Inputs, Opened, listed};
+use crate::log::{Level, Log};
+use crate::progress::Progress;
+use crate::render::{self, Json, JsonLines, Listing, Out, Overview, Renderer, Screen, color};
+use crate::report::{Failure, Options, Provided, Report};
+
+/// Something could not be read, or what was to be shown is damaged. 1 is kept for the findings of checks.
+const UNREAD: u8 = 2;
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    if let Some(what) = args.other.generate {
+        return written(crate::generate::write(what, &mut io::stdout().lock()));
+    }
+    let (log, complaints) = log(args.output.verbose);
+    complaints.iter().for_each(|complaint| complain(complaint));
+    match files(args) {
+        Ok(files) => show_all(&files, args, &log),
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(UNREAD)
+        }
+    }
+}
+
+fn log(verbose: bool) -> (Log, Vec<String>) {
+    let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    Log::new(verbose, variable("POPEF_LOG_LEVEL").as_deref(), variable("POPEF_LOG_DEST").as_deref())
+}
+
+/// The files that were given, and those that a list names.
+fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
+    let mut files = args.files.clone();
+    if let Some(list) = &args.narrow.files_from {
+        let failed = |error| format!("cannot read the list {}: {error}", list.display());
+        files.extend(listed(list).map_err(failed)?);
+    }
+    let from_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    if files.iter().chain(&args.narrow.files_from).filter(from_stdin).nth(1).is_some() {
+        return Err("standard input (-) can be read only once".to_owned());
+    }
+    Ok(files)
+}
+
+fn show_all(files: &[PathBuf], args: &Args, log: &Log) -> ExitCode {
+    let options = options(args);
+    let mut out = Out::new(Box::new(io::stdout()), color::wanted(args.output.color));
+    let mut renderer = renderer(args);
+    let mut show = Show { renderer: &mut *renderer, out: &mut out, options: &options, log, failed: false };
+    let result = show.all(files);
+    let failed = show.failed;
+    options.progress.clear();
+    match result {
+        Ok(()) if failed => ExitCode::from(UNREAD),
+        // Who closed the pipe has seen enough; what was found until then counts.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && failed => ExitCode::from(UNREAD),
+        result => written(result),
+    }
+}
+
+fn options(args: &Args) -> Options {
+    Options {
+        select: args.select.resolved(),
+        filter: args.narrow.filter.clone(),
+        sort: args.narrow.sort,
+        values: args.narrow.values,
+        verbose: args.output.verbose,
+        progress: Progress::new(),
+    }
+}
+
+fn renderer(args: &Args) -> Box<dyn Renderer> {
+    match args.output.format {
+        Format::Json => Box::new(Json::default()),
+        Format::Ndjson => Box::new(JsonLines),
+        Format::Text if args.select.any() => Box::new(Listing::default()),
+        Format::Text => Box::new(Overview::new(screen())),
+    }
+}
+
+/// The terminal that the output goes to, if it goes to one.
+fn screen() -> Option<Screen> {
+    let stdout = io::stdout();
+    let (width, height) = stdout.is_terminal().then(|| terminal_size::terminal_size_of(&stdout)).flatten()?;
+    Some(Screen { width: width.0.into(), height: height.0.into() })
+}
+
+/// What is needed to show one file after the other.
+struct Show<'a> {
+    renderer: &'a mut dyn Renderer,
+    out: &'a mut Out,
+    options: &'a Options,
+    log: &'a Log,
+    /// Whether anything could not be read.
+    failed: bool,
+}
+
+impl Show<'_> {
+    fn all(&mut self, files: &[PathBuf]) -> io::Result<()> {
+        self.renderer.begin(self.out)?;
+        let mut result = Ok(());
+        let with_names = self.options.shows_anchors();
+        let inputs = Inputs { paths: files, keep_data: self.options.values.is_some(), with_names, log: self.log };
+        inputs.each(|opened, provided| {
+            result = self.file(opened, provided);
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        result?;
+        self.renderer.end(self.out)?;
+        self.out.flush()
+    }
+
+    fn file(&mut self, opened: &Opened, provided: &Provided<'_>) -> io::Result<()> {
+        let report = Report {
+            path: &opened.path,
+            file: opened.file.as_ref(),
+            failure: opened.failure.as_ref(),
+            by_user: &|name| provided.by_user(name),
+            options: self.options,
+        };
+        self.log_file(opened);
+        report.expect_values();
+        let mut failures = Vec::new();
+        self.renderer.file(self.out, &report, &mut failures)?;
+        failures.extend(report.failure.cloned());
+        self.report_failures(opened, &failures)
+    }
+
+    /// Errors go to stderr, behind what is on stdout of their file.
+    fn report_failures(&mut self, opened: &Opened, failures: &[Failure]) -> io::Result<()> {
+        if failures.is_empty() {
+            return Ok(());
+        }
+        self.failed = true;
+        self.out.flush()?;
+        for failure in failures {
+            let line = format!("{}: {failure}", opened.path.display());
+            complain(&line);
+            self.log.line(Level::Err, || render::escape::escape(&line).into_owned());
+        }
+        Ok(())
+    }
+
+    fn log_file(&self, opened: &Opened) {
+        let path = opened.path.display().to_string();
+        let path = render::escape::escape(&path);
+        let Some(file) = &opened.file else { return };
+        self.log.line(Level::Debug, || format!("{path}: read {} blobs in {} bytes", file.len(), file.end()));
+        if self.log.logs(Level::Trace) {
+            for blob in file.blobs() {
+                let (index, offset, size) = (blob.index(), blob.offset(), blob.size());
+                self.log.line(Level::Trace, || {
+                    format!("{path}: blob {index}, byte {offset}: {}, {size} bytes", blob.blob_type())
+                });
+            }
+        }
+    }
+}
+
+/// One line to stderr. It may hold names of files, which are as untrusted as those in them.
+fn complain(text: &str) {
+    // There is nobody to tell that stderr is closed.
+    let _ = writeln!(io::stderr(), "popef-dump: {}", render::escape::escape(text));
+}
+
+/// The exit status of writing: a closed pipe is the reader's wish.
+fn written(result: io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("cannot write the output: {error}"));
+            ExitCode::from(UNREAD)
+        }
+    }
+}
