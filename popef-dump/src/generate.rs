@@ -1,25 +1,35 @@
+//! Shell completions and the manual page, made from the options' own definition.
+
 use std::io::{self, Write};
 
-use clap::{Command, CommandFactory as _};
+use clap::CommandFactory as _;
 use clap_complete::shells::{Bash, Fish, Zsh};
+use clap_complete::{Generator, generate};
 
 use crate::args::{Args, Generate};
 
-/// Completions or the manual page, for both names of the program where the format can do so.
+const NAME: &str = "popef-dump";
+const NAMES: [&str; 2] = [NAME, "popef_dump"];
+
 pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
-    let mut text = Vec::new();
-    for name in ["popef-dump", "popef_dump"] {
-        let mut command = Args::command().name(name);
-        match what {
-            Generate::CompletionsBash => clap_complete::generate(Bash, &mut command, name, &mut text),
-            Generate::CompletionsZsh => clap_complete::generate(Zsh, &mut command, name, &mut text),
-            Generate::CompletionsFish => clap_complete::generate(Fish, &mut command, name, &mut text),
-            Generate::Man => return manual(command, out),
-        }
+    match what {
+        Generate::CompletionsBash => NAMES.iter().try_for_each(|name| out.write_all(&completions(Bash, name))),
+        Generate::CompletionsFish => NAMES.iter().try_for_each(|name| out.write_all(&completions(Fish, name))),
+        Generate::CompletionsZsh => out.write_all(zsh().as_bytes()),
+        Generate::Man => clap_mangen::Man::new(Args::command()).render(out),
     }
-    out.write_all(&text)
 }
 
-fn manual(command: Command, out: &mut impl Write) -> io::Result<()> {
-    clap_mangen::Man::new(command).render(out)
+fn completions(shell: impl Generator, name: &str) -> Vec<u8> {
+    let mut text = Vec::new();
+    generate(shell, &mut Args::command(), name, &mut text);
+    text
+}
+
+/// A file of zsh completes for the names in its first line, so one function has to serve both.
+fn zsh() -> String {
+    let text = String::from_utf8_lossy(&completions(Zsh, NAME)).into_owned();
+    let both = NAMES.join(" ");
+    let text = text.replacen(&format!("#compdef {NAME}"), &format!("#compdef {both}"), 1);
+    text.replace(&format!("compdef _{NAME} {NAME}"), &format!("compdef _{NAME} {both}"))
 }

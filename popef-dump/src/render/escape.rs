@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// The text with each letter that could mislead written out: `\n`, `\u{1b}`, `\u{202e}`; and `\\` for a backslash,
 /// so that nothing else looks like these.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(is_plain) {
+    if is_plain(text.as_bytes()) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len());
@@ -17,9 +17,11 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Letters that stand for themselves without a further look.
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && byte != b'\\'
+/// Whether all letters stand for themselves, inside quotes too, as those of most names do: without a further look.
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    let odd = |&byte: &u8| !matches!(byte, b' '..=b'~') | (byte == b'\\') | (byte == b'"');
+    // All are looked at, many at once, which is sooner done than stopping at the first.
+    !text.iter().fold(false, |any, byte| any | odd(byte))
 }
 
 fn push(escaped: &mut String, letter: char) {
@@ -38,7 +40,7 @@ fn push(escaped: &mut String, letter: char) {
 
 /// Whether a letter is not seen, changes others, or means something else in every font: format characters (with the
 /// direction overrides), fillers, variation selectors, spaces that are not the space, private use, noncharacters.
-fn is_unseen(letter: char) -> bool {
+pub(super) fn is_unseen(letter: char) -> bool {
     let code = u32::from(letter);
     let after = UNSEEN.partition_point(|&(first, _)| first <= code);
     let in_range = after.checked_sub(1).and_then(|last| UNSEEN.get(last)).is_some_and(|&(_, last)| code <= last);

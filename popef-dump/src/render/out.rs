@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use popef::Text;
 
 use super::color::{Kind, Palette};
-use super::escape::escape;
+use super::escape::{escape, is_plain};
 
 /// The output, in large pieces. What it is given as text of a file is escaped; the rest is the tool's own.
 pub(crate) struct Out {
@@ -27,9 +27,22 @@ impl Out {
     }
 
     pub(crate) fn put_as(&mut self, kind: Kind, text: &str) -> &mut Self {
+        self.put_bytes(kind, text.as_bytes())
+    }
+
+    fn put_bytes(&mut self, kind: Kind, text: &[u8]) -> &mut Self {
         let paint = self.palette.paint(kind);
         self.bytes.extend_from_slice(paint.before.as_bytes());
-        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(paint.after.as_bytes());
+        self
+    }
+
+    /// The same in capitals.
+    pub(crate) fn put_capitals(&mut self, kind: Kind, text: &str) -> &mut Self {
+        let paint = self.palette.paint(kind);
+        self.bytes.extend_from_slice(paint.before.as_bytes());
+        self.bytes.extend(text.bytes().map(|letter| letter.to_ascii_uppercase()));
         self.bytes.extend_from_slice(paint.after.as_bytes());
         self
     }
@@ -40,17 +53,18 @@ impl Out {
 
     /// A text from a file.
     pub(crate) fn text(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
-        self.put_as(kind, &escape(&text.to_string_lossy()))
+        match is_plain(text.as_bytes()) {
+            true => self.put_bytes(kind, text.as_bytes()),
+            false => self.put_as(kind, &escape(&text.to_string_lossy())),
+        }
     }
 
     /// A text from a file in quotes; those in it are escaped.
     pub(crate) fn quoted(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
-        let shown = text.to_string_lossy();
-        let shown = escape(&shown);
         self.put("\"");
-        match shown.contains('"') {
-            true => self.put_as(kind, &shown.replace('"', "\\\"")),
-            false => self.put_as(kind, &shown),
+        match is_plain(text.as_bytes()) {
+            true => self.put_bytes(kind, text.as_bytes()),
+            false => self.put_as(kind, &escape(&text.to_string_lossy()).replace('"', "\\\"")),
         };
         self.put("\"")
     }

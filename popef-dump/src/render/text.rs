@@ -255,7 +255,7 @@ impl<'f> Sections<'_, '_, 'f> {
             self.out.put(ITEM).put("Number of tensors: ").number(tensors).end_line()?;
         }
         if let Some(values) = view.values(self.report.options) {
-            self.out.put(ITEM).put("Values: ");
+            self.out.put(ITEM).put("Values: ").put(values::of_which(view.num_tensors));
             values::first(self.out, &values);
             self.out.end_line()?;
             self.out.put(ITEM).put("Statistics: { ");

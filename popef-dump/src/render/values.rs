@@ -10,7 +10,7 @@ use crate::report::{Shown, Values};
 pub(super) fn data_type(out: &mut Out, data_type: DataType) {
     match data_type {
         DataType::Other(number) => out.number(number),
-        known => out.put_as(Type, &known.to_string()),
+        known => out.put_capitals(Type, known.schema_name().unwrap_or_default()),
     };
 }
 
@@ -21,6 +21,11 @@ pub(super) fn list(out: &mut Out, numbers: impl Iterator<Item = impl itoa::Integ
         out.put(if index == 0 { "" } else { ", " }).number(number);
     }
     out.put("]");
+}
+
+/// Of a feed only the first tensor's values are shown.
+pub(super) fn of_which(num_tensors: Option<u32>) -> &'static str {
+    if num_tensors.is_some() { "first tensor: " } else { "" }
 }
 
 /// The first elements: `[1.5, -2.25, ...]`.

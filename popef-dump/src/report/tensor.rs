@@ -14,8 +14,6 @@ pub(crate) struct TensorView<'f> {
     pub(crate) size: Option<u64>,
     /// How many tensors a feed has; none for a tensor.
     pub(crate) num_tensors: Option<u32>,
-    /// The bytes behind what shape and type call for.
-    pub(crate) surplus: u64,
     /// The tensor, or the feed's first item.
     pub(crate) elements: Option<Elements<'f>>,
     pub(crate) failure: Option<Failure>,
@@ -28,32 +26,32 @@ impl<'f> TensorView<'f> {
             name: tensor.name(),
             data_type: tensor.data_type(),
             shape: tensor.shape(),
-            size: tensor.size_in_bytes().ok(),
+            size: size(elements.as_ref()).or_else(|| tensor.size_in_bytes().ok()),
             num_tensors: None,
-            surplus: tensor.surplus(),
             elements,
             failure,
         }
     }
 
     pub(crate) fn of_feed(feed: &FeedBlob<'f>) -> Self {
-        let empty = feed.num_tensors() == 0;
-        let (elements, failure) = match feed.size_in_bytes() {
-            Ok(_) if empty => (None, None),
-            Ok(_) => sound(feed.item(0)),
-            Err(error) => sound(Err(error)),
-        };
+        // A feed of nothing has no first item, but it has a type and a shape.
+        let first = if feed.num_tensors() > 0 { feed.item(0).map(Some) } else { feed.size_in_bytes().map(|_| None) };
+        let (elements, failure) = sound(first);
+        let elements = elements.flatten();
         TensorView {
             name: feed.name(),
             data_type: feed.data_type(),
             shape: feed.shape(),
-            size: feed.size_in_bytes().ok(),
+            size: size(elements.as_ref()).or_else(|| feed.size_in_bytes().ok()),
             num_tensors: Some(feed.num_tensors()),
-            surplus: feed.surplus(),
             elements,
             failure,
         }
     }
+}
+
+fn size(elements: Option<&Elements<'_>>) -> Option<u64> {
+    elements.map(|elements| elements.data().len())
 }
 
 impl TensorView<'_> {

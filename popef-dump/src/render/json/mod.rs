@@ -3,17 +3,20 @@
 
 mod fields;
 mod info;
+mod safe;
 
 use std::io;
 
 use popef::{Blob, BlobType, Content, Text};
 use serde::Serialize;
-use serde::ser::{SerializeMap as _, Serializer};
+use serde::ser::{self, SerializeMap as _};
+use serde_json::Serializer;
 
 use super::{Out, Renderer};
 use crate::report::{Failure, Report};
 use fields::text;
 use info::Info;
+use safe::Safe;
 
 /// The version of this shape, `docs/dump.schema.json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -75,7 +78,7 @@ impl Renderer for JsonLines {
 }
 
 fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
-    Ok(serde_json::to_writer(out.bytes(), value)?)
+    Ok(value.serialize(&mut Serializer::with_formatter(out.bytes(), Safe))?)
 }
 
 /// The blobs whose type was selected.
@@ -112,7 +115,7 @@ fn blob_object<'f>(
 struct FileStart<'r, 'f>(&'r Report<'f>);
 
 impl Serialize for FileStart<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         text(&mut map, "path", &path(self.0))?;
         map.serialize_entry("size", &self.0.size())?;
@@ -126,7 +129,7 @@ struct FailureLine<'a> {
 }
 
 impl Serialize for FailureLine<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         text(&mut map, "file", &self.file)?;
         map.serialize_entry("error", self.failure)?;
@@ -142,7 +145,7 @@ struct BlobObject<'a, 'f> {
 }
 
 impl Serialize for BlobObject<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(file) = &self.file {
             text(&mut map, "file", file)?;

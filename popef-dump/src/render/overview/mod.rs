@@ -56,7 +56,7 @@ impl Overview {
             if let Some(tensor) = &mut row.tensor {
                 self.values(out, &columns, tensor, report)?;
             }
-            if let Some(failure) = row.failure() {
+            for failure in row.failures() {
                 out.put(&indent(&columns)).put("error: ").put(failure.message()).end_line()?;
                 failures.push(failure.clone());
             }
@@ -75,7 +75,7 @@ impl Overview {
         let Some(values) = view.values(report.options) else { return Ok(()) };
         let indent = indent(columns);
         let room = self.screen.map(|screen| screen.width.saturating_sub(indent.len() + 2));
-        out.put(&indent);
+        out.put(&indent).put(values::of_which(view.num_tensors));
         values::first_within(out, &values, room);
         out.end_line()?;
         out.put(&indent);

@@ -13,7 +13,7 @@ pub(super) struct Row<'f> {
     pub(super) size: String,
     pub(super) offset: String,
     pub(super) tensor: Option<TensorView<'f>>,
-    failure: Option<Failure>,
+    failures: Vec<Failure>,
 }
 
 impl<'f> Row<'f> {
@@ -26,7 +26,7 @@ impl<'f> Row<'f> {
             size: units::size(blob.size()),
             offset: blob.offset().to_string(),
             tensor: None,
-            failure: None,
+            failures: Vec::new(),
         };
         row.fill(&blob.content(), report);
         row
@@ -38,8 +38,8 @@ impl<'f> Row<'f> {
                 self.holds = format!("compressed, {} unpacked", units::size(executable.uncompressed_size()));
             }
             Content::Metadata(metadata) => self.metadata(*metadata, report),
-            Content::Tensor(tensor) => self.tensor(TensorView::of_tensor(tensor)),
-            Content::Feed(feed) => self.tensor(TensorView::of_feed(feed)),
+            Content::Tensor(tensor) => self.tensor(TensorView::of_tensor(tensor), tensor.surplus()),
+            Content::Feed(feed) => self.tensor(TensorView::of_feed(feed), feed.surplus()),
             Content::Opaque(opaque) if !opaque.executable().is_empty() => {
                 self.holds = format!("for {}", escape(&opaque.executable().to_string_lossy()));
             }
@@ -50,7 +50,7 @@ impl<'f> Row<'f> {
     /// What an executable's own bytes say of it, if that is wanted; what goes wrong is the row's failure.
     pub(super) fn look_inside(&mut self, blob: &Blob<'f>, report: &Report<'f>) -> Option<Inside> {
         let Content::Executable(executable) = blob.content() else { return None };
-        Inside::of(&executable, report.options)?.map_err(|failure| self.failure = Some(failure)).ok()
+        Inside::of(&executable, report.options)?.map_err(|failure| self.failures.push(failure)).ok()
     }
 
     fn metadata(&mut self, metadata: MetadataBlob<'f>, report: &Report<'f>) {
@@ -63,19 +63,20 @@ impl<'f> Row<'f> {
                 let outputs = units::counted(count(TensorType::Output), "output", "outputs");
                 let purpose = if value.is_inference { "inference" } else { "training" };
                 self.holds = format!("{purpose}, {inputs}, {outputs}");
-                self.failure = anchors.into_iter().find_map(|anchor| anchor.failure);
+                self.failures = anchors.into_iter().filter_map(|anchor| anchor.failure).collect();
             }
-            Err(failure) => self.failure = Some(failure.clone()),
+            Err(failure) => self.failures.push(failure.clone()),
         }
     }
 
-    fn tensor(&mut self, view: TensorView<'f>) {
+    /// `surplus` is how many bytes there are behind what shape and type call for.
+    fn tensor(&mut self, view: TensorView<'f>, surplus: u64) {
         let data_type = match view.data_type {
             DataType::Other(number) => format!("type {number}"),
             known => known.to_string(),
         };
         let times = view.num_tensors.map(|tensors| format!("{tensors} x ")).unwrap_or_default();
-        let surplus = match view.surplus {
+        let surplus = match surplus {
             0 => String::new(),
             surplus => format!(", {} surplus", units::size(surplus)),
         };
@@ -84,8 +85,8 @@ impl<'f> Row<'f> {
     }
 
     /// What is wrong with the blob, also what reading its values has shown.
-    pub(super) fn failure(&self) -> Option<&Failure> {
-        self.failure.as_ref().or_else(|| self.tensor.as_ref()?.failure.as_ref())
+    pub(super) fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.failures.iter().chain(self.tensor.as_ref().and_then(|tensor| tensor.failure.as_ref()))
     }
 }
 

@@ -1,0 +1,28 @@
+use std::io::{self, Write};
+
+use serde_json::ser::Formatter;
+
+use crate::render::escape::{is_plain, is_unseen};
+
+/// Compact JSON that a terminal may show as well: JSON itself lets most control characters and all direction
+/// overrides stand in a text as they are. Whoever parses it gets the same text.
+pub(super) struct Safe;
+
+impl Formatter for Safe {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if is_plain(fragment.as_bytes()) {
+            return writer.write_all(fragment.as_bytes());
+        }
+        let mut rest = fragment;
+        while let Some((at, letter)) = rest.char_indices().find(|&(_, letter)| letter.is_control() || is_unseen(letter))
+        {
+            let (before, from) = rest.split_at(at);
+            writer.write_all(before.as_bytes())?;
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = from.get(letter.len_utf8()..).unwrap_or_default();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}

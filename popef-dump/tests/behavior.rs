@@ -1,0 +1,293 @@
+//! How the tool behaves towards shells, pipes, terminals and the file system.
+
+mod common;
+
+use std::fs;
+use std::io::Read as _;
+use std::process::Stdio;
+
+use common::{command, finish, golden, interop, run, run_with_input, testdata};
+
+const ESCAPE: char = '\u{1b}';
+
+#[test]
+fn bare_color_never_takes_the_file() {
+    for args in [["-c", "executable.popef"], ["--color", "executable.popef"], ["-ca", "executable.popef"]] {
+        let run = run(&interop(), &args);
+        assert!(run.status == 0 && run.out.contains(ESCAPE), "{args:?}: {run:?}");
+    }
+    assert_eq!(run(&interop(), &["--color=never", "executable.popef"]), run(&interop(), &["executable.popef"]));
+}
+
+#[test]
+fn color_obeys_the_environment() {
+    let colored = |variables: &[(&str, &str)], args: &[&str]| {
+        let run = finish(command(&interop()).envs(variables.iter().copied()).args(args).arg("executable.popef"));
+        run.out.contains(ESCAPE)
+    };
+    assert!(!colored(&[], &[]));
+    assert!(colored(&[("CLICOLOR_FORCE", "1")], &[]));
+    assert!(colored(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], &["-a"]));
+    assert!(!colored(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[]));
+    assert!(!colored(&[("CLICOLOR_FORCE", "0")], &[]));
+    assert!(colored(&[("NO_COLOR", "1")], &["--color=always"]));
+    assert!(!colored(&[("CLICOLOR_FORCE", "1")], &["--color=never"]));
+}
+
+#[test]
+fn color_adds_nothing_but_color() {
+    for args in [&["--all"][..], &[], &["-t", "--values"]] {
+        let args = [args, &["many-anchors.popef", "all-types.popef"]].concat();
+        let colored = run(&interop(), &[&["--color"], &args[..]].concat()).out;
+        let mut plain = String::new();
+        for (index, piece) in colored.split(ESCAPE).enumerate() {
+            plain.push_str(if index == 0 { piece } else { piece.split_once('m').unwrap().1 });
+        }
+        assert_eq!(plain, run(&interop(), &args).out);
+    }
+}
+
+/// The listing of many anchors is larger than a pipe holds, so the tool meets the closed pipe.
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    for args in
+        [&["--all"][..], &["--format", "json"], &["--format", "ndjson"], &[], &["--help"], &["--generate", "man"]]
+    {
+        let mut command = command(&interop());
+        command.args(args).args(["many-anchors.popef"; 20]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    for args in [&["--all", "executable.popef"][..], &["--generate", "man"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(&interop()).args(args).stdout(full).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.starts_with("popef-dump: cannot write the output: "), "{error}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    for file in common::files(&interop(), ".popef") {
+        let bytes = fs::read(interop().join(&file)).unwrap();
+        for args in [&["--all"][..], &["--format", "json"], &["--all", "--values"], &[]] {
+            let piped = run_with_input(&interop(), &[args, &["-"]].concat(), &bytes);
+            let opened = run(&interop(), &[args, &[&file]].concat());
+            let renamed = opened.out.replace(&format!("PopEF file: {file}"), "PopEF file: -");
+            let renamed = renamed.replace(&format!("\"path\":\"{file}\""), "\"path\":\"-\"");
+            assert_eq!((piped.out, piped.status), (renamed, 0), "{file} {args:?}");
+        }
+    }
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    for args in [&["-", "-"][..], &["-", "--files-from", "-"]] {
+        let run = run(&interop(), args);
+        assert_eq!((run.status, run.err.as_str()), (2, "popef-dump: standard input (-) can be read only once\n"));
+    }
+}
+
+#[test]
+fn the_exit_status_says_whether_all_was_read() {
+    let cases: &[(&[&str], i32)] = &[
+        (&["executable.popef"], 0),
+        (&["empty.popef"], 0),
+        (&["executable.popef", "no-such-file.popef"], 2),
+        (&["../golden/damaged.popef"], 2),
+        (&["../golden/broken-data.popef"], 2),
+        (&["-e", "../golden/broken-data.popef"], 0),
+        (&["-t", "--filter", "good", "../golden/broken-data.popef"], 0),
+        (&["--values", "--filter", "not_bool", "../golden/broken-data.popef"], 2),
+        (&["--filter", "not_bool", "../golden/broken-data.popef"], 0),
+        (&["../golden/unknown-types.popef"], 0),
+        (&["."], 2),
+        (&[], 2),
+        (&["--no-such-option", "executable.popef"], 2),
+        (&["--format", "xml", "executable.popef"], 2),
+        (&["--filter", "[", "executable.popef"], 2),
+        (&["--values=many", "executable.popef"], 2),
+        (&["--files-from", "no-such-list"], 2),
+        (&["--help"], 0),
+        (&["--version"], 0),
+    ];
+    for (args, status) in cases {
+        let run = run(&interop(), args);
+        assert_eq!(run.status, *status, "{args:?}: {run:?}");
+        assert_eq!(run.err.is_empty(), *status == 0, "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn damage_is_told_with_file_blob_and_byte_and_the_rest_is_shown() {
+    let run = run(&golden(), &["-o", "damaged.popef", "../interop/two-models.popef"]);
+    assert!(run.err.starts_with("popef-dump: damaged.popef: blob 2, byte 215: the blob is incomplete"), "{}", run.err);
+    assert_eq!(run.err.lines().count(), 1);
+    for name in ["first", "tensorflow", "poptorch"] {
+        assert!(run.out.contains(&format!("Name: \"{name}\":")), "{name}");
+    }
+}
+
+#[test]
+fn other_files_are_named_for_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = vec![b'x'; 600];
+    tar[257..262].copy_from_slice(b"ustar");
+    let safetensors = [&2u64.to_le_bytes()[..], b"{}"].concat();
+    let cases: &[(&[u8], &str)] = &[
+        (b"PK\x03\x04rest of it, long enough", "a ZIP archive"),
+        (b"\x7fELF\x02\x01\x01", "an ELF file"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"\x1f\x8b\x08\0\0\0\0\0", "compressed with gzip; for a PopEF file in it: gzip -dc FILE | popef-dump -"),
+        (b"\x28\xb5\x2f\xfd\x04", "compressed with zstd"),
+        (b"\x80\x04\x95\0\0", "a Python pickle"),
+        (b"GC_EXE_3........", "a bare Poplar executable"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
+        (b"some words\n", "a text"),
+        (&[0; 4096], "nothing but zeros"),
+        (&safetensors, "a safetensors file"),
+        (&tar, "a tar archive"),
+        (b"\x08\x07\x12\x07pytorch\x1a\x05", "an ONNX model"),
+    ];
+    for (bytes, what) in cases {
+        fs::write(folder.path().join("f"), bytes).unwrap();
+        for run in [run(folder.path(), &["f"]), run_with_input(folder.path(), &["-"], bytes)] {
+            assert!(run.err.contains("not a PopEF file, it is") && run.err.contains(what), "{what}: {}", run.err);
+            assert_eq!(run.status, 2);
+        }
+    }
+    let folder = run(&interop(), &["--format", "json", "."]).json();
+    assert_eq!(folder["files"][0]["error"]["kind"], "notPopef");
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_with_names_are_read_as_streams() {
+    let script = "cat executable.popef | \"$0\" --all /dev/stdin";
+    let program = env!("CARGO_BIN_EXE_popef-dump");
+    let output =
+        std::process::Command::new("sh").args(["-c", script, program]).current_dir(interop()).output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let expected = run(&interop(), &["--all", "executable.popef"]).out;
+    assert_eq!(shown.lines().skip(1).collect::<Vec<_>>(), expected.lines().skip(1).collect::<Vec<_>>());
+}
+
+#[test]
+fn lists_name_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| interop().join(name).to_str().unwrap().to_owned();
+    let (one, two) = (path("add-clean.popef"), path("two-models.popef"));
+    let expected = run(folder.path(), &["-o", &one, &two]).out;
+    for list in [format!("{one}\n\n{two}\n"), format!("{one}\r\n{two}"), format!("{one}\0{two}\0")] {
+        fs::write(folder.path().join("list"), &list).unwrap();
+        assert_eq!(run(folder.path(), &["-o", "--files-from", "list"]).out, expected);
+        assert_eq!(run(folder.path(), &["-o", &one, "--files-from=list"]).out.matches("PopEF file").count(), 3);
+        assert_eq!(run_with_input(folder.path(), &["-o", "--files-from", "-"], list.as_bytes()).out, expected);
+    }
+}
+
+/// More files than are held open at once; names link across all of them, and the order is that given.
+#[test]
+fn many_files_come_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..300).map(|number| format!("{number}.popef")).collect();
+    for (number, name) in names.iter().enumerate() {
+        let source =
+            ["split-executable", "empty", "two-models", "split-tensors"][if number == 299 { 3 } else { number % 3 }];
+        fs::copy(interop().join(format!("{source}.popef")), folder.path().join(name)).unwrap();
+    }
+    let args: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run = run(folder.path(), &[&["-a"], &args[..]].concat());
+    let files: Vec<_> = run.out.lines().filter_map(|line| line.strip_prefix("PopEF file: ")).collect();
+    assert_eq!((files, run.status), (args, 0));
+    assert_eq!(run.out.matches("Inputs (Popef provided):\n      Name: \"input_parameter\"").count(), 100);
+}
+
+#[test]
+fn a_filter_goes_by_any_name() {
+    let names = |args: &[&str]| {
+        let document = run(&golden(), &[&["--format", "json"], args].concat()).json();
+        let blobs = document["files"][0]["blobs"].as_array().unwrap().clone();
+        blobs.iter().map(|blob| blob["info"]["name"].as_str().unwrap_or("-").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&["--filter", "layer.?.*", "natural.popef"]),
+        ["layer.2.weight", "layer.1.weight", "layer.2.bias"]
+    );
+    assert_eq!(names(&["--filter", "*[!1]", "--filter", "bias", "natural.popef"]).len(), 5);
+    assert_eq!(names(&["--filter", "größe/*", "hostile-names.popef"]), ["größe/вес/重み/हिन्दी"]);
+    assert_eq!(names(&["--filter", "user_*", "../interop/executable.popef"]), ["-"]);
+    let anchors = run(&interop(), &["-a", "--filter", "user_*", "executable.popef"]).out;
+    assert_eq!((anchors.matches("Name:").count(), anchors.matches("user_input").count()), (1, 2));
+}
+
+#[test]
+fn sorting_is_natural_by_name_and_largest_first_by_size() {
+    let names = |order: &str| {
+        let out = run(&golden(), &["-t", "--sort", order, "natural.popef"]).out;
+        out.lines()
+            .filter_map(|line| Some(line.trim().strip_prefix("Name: \"")?.trim_end_matches("\":").to_owned()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names("name"), ["bias", "layer.1.weight", "layer.2.bias", "layer.2.weight", "layer.10.weight"]);
+    assert_eq!(names("size"), ["bias", "layer.2.weight", "layer.10.weight", "layer.2.bias", "layer.1.weight"]);
+    assert_eq!(names("offset")[0], "layer.10.weight");
+}
+
+#[test]
+fn the_log_goes_where_it_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let logged = |level: &str, to: &str, args: &[&str]| {
+        let mut command = command(&interop());
+        finish(command.env("POPEF_LOG_LEVEL", level).env("POPEF_LOG_DEST", to).args(args).arg("executable.popef"))
+    };
+    assert!(logged("DEBUG", "", &[]).err.contains("executable.popef: reading"));
+    assert!(logged("TRACE", "stderr", &[]).err.contains("blob 3, byte 66722: dataTensor"));
+    assert!(logged("TRACE", "stdout", &[]).out.contains("blob 3, byte 66722: dataTensor"));
+    assert_eq!(logged("OFF", "stderr", &[]).err, "");
+    assert_eq!(logged("INFO", "stderr", &[]).err, "");
+    assert_eq!(logged("DEBUG", log.to_str().unwrap(), &["-v"]).err, "");
+    assert!(fs::read_to_string(&log).unwrap().contains("executable.popef: reading"));
+    let unknown = logged("LOUD", "stderr", &[]);
+    assert!(unknown.status == 0 && unknown.err.contains("POPEF_LOG_LEVEL is \"LOUD\""), "{unknown:?}");
+    assert!(run(&interop(), &["-v", "executable.popef"]).err.contains("executable.popef: read 4 blobs"));
+}
+
+#[test]
+fn both_names_are_the_same_program() {
+    let other = std::process::Command::new(env!("CARGO_BIN_EXE_popef_dump"));
+    let mut other = other;
+    let output = other.args(["--all", "executable.popef"]).current_dir(interop()).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), run(&interop(), &["--all", "executable.popef"]).out);
+}
+
+#[test]
+fn completions_and_manual_are_generated() {
+    let cases = [
+        ("completions-bash", "popef_dump\nfi\n"),
+        ("completions-zsh", "#compdef popef-dump popef_dump\n"),
+        ("completions-fish", "complete -c popef_dump"),
+        ("man", ".TH popef-dump"),
+    ];
+    for (what, mark) in cases {
+        let run = run(&testdata(), &["--generate", what]);
+        assert!(run.status == 0 && run.out.contains(mark) && run.out.contains("anchors"), "{what}: {run:?}");
+    }
+}
+
+/// Boost's program options, which the vendor's tool uses, take any unambiguous beginning.
+#[test]
+fn options_can_be_shortened() {
+    assert_eq!(run(&interop(), &["--meta", "executable.popef"]), run(&interop(), &["-m", "executable.popef"]));
+}

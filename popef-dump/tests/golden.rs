@@ -1,0 +1,110 @@
+//! What the tool prints, held to files that lie beside their inputs in `testdata/golden`.
+//!
+//! A file has the command, what goes to standard output, what goes to standard error, and the exit status. After a
+//! wanted change: `POPEF_GOLDEN=renew cargo test -p popef-dump --test golden`, then look at the difference.
+
+mod common;
+
+use std::fs;
+
+use common::{command, files, finish, golden};
+
+const CASES: &[(&str, &str)] = &[
+    ("overview", "../interop/executable.popef"),
+    ("overview-types", "../interop/all-types.popef"),
+    ("overview-compressed", "../interop/compressed-zlib.popef"),
+    ("overview-files", "../interop/split-executable.popef ../interop/split-tensors.popef ../interop/split-feeds.popef"),
+    ("overview-empty", "../interop/empty.popef"),
+    ("overview-values", "--values=4 values.popef"),
+    ("overview-damaged", "damaged.popef ../interop/add-clean.popef"),
+    ("overview-broken", "broken-data.popef"),
+    ("overview-unknown", "unknown-types.popef"),
+    ("overview-hostile", "hostile-names.popef"),
+    ("overview-long", "long-names.popef"),
+    ("overview-verbose", "-v ../compressed/zlib-poplar.popef"),
+    ("overview-color", "--color ../interop/executable.popef"),
+    ("overview-sort-name", "--sort name natural.popef"),
+    ("overview-sort-size", "--sort=size natural.popef"),
+    ("overview-filter", "--filter *.weight --filter b?as natural.popef"),
+    ("overview-nothing", "no-such-file.popef . make_golden.py"),
+    ("all", "--all ../interop/executable.popef"),
+    ("all-replicated", "--all ../interop/replicated.popef"),
+    ("all-two-models", "--all ../interop/two-models.popef"),
+    (
+        "all-split",
+        "--all ../interop/split-executable.popef ../interop/split-tensors.popef ../interop/split-feeds.popef",
+    ),
+    ("all-color", "-c --all ../interop/compressed-zlib.popef"),
+    ("all-hostile", "--all hostile-names.popef"),
+    ("all-broken", "--all broken-data.popef"),
+    ("all-unknown", "--all unknown-types.popef"),
+    ("all-damaged", "--all damaged.popef"),
+    ("metadata", "-m ../interop/executable.popef"),
+    ("anchors", "-a ../interop/executable.popef"),
+    ("user-anchors", "-u ../interop/executable.popef"),
+    ("execs", "-e ../interop/compressed-zlib.popef"),
+    ("execs-verbose", "-e -v ../compressed/zlib-poplar.popef"),
+    ("tensors", "-t ../interop/split-tensors.popef"),
+    ("tensors-values", "-t --values=3 --filter f* values.popef"),
+    ("feeds", "-f ../interop/split-feeds.popef"),
+    ("feeds-values", "-f --values values.popef"),
+    ("opaques", "-o ../interop/two-models.popef"),
+    ("json", "--format json ../interop/executable.popef"),
+    ("json-metadata", "--format json -m ../interop/executable.popef"),
+    ("json-user-anchors", "--format json -u ../interop/executable.popef"),
+    ("json-values", "--format json --values=4 values.popef"),
+    ("json-verbose", "--format json -e -v ../compressed/plain-poplar.popef"),
+    ("json-hostile", "--format json hostile-names.popef"),
+    ("json-broken", "--format json --values=1 broken-data.popef"),
+    ("json-unknown", "--format json unknown-types.popef"),
+    ("json-damaged", "--format json damaged.popef no-such-file.popef ."),
+    ("ndjson", "--format ndjson ../interop/executable.popef damaged.popef"),
+    ("help", "--help"),
+    ("help-short", "-h"),
+    ("version", "--version"),
+];
+
+fn shown(arguments: &str) -> String {
+    let run = finish(command(&golden()).args(arguments.split(' ')));
+    let quote = |word: &str| if word.contains(['*', '?']) { format!("'{word}'") } else { word.to_owned() };
+    let quoted: Vec<_> = arguments.split(' ').map(quote).collect();
+    let command = quoted.join(" ");
+    format!("$ popef-dump {command}\n{}---- stderr\n{}---- exit status {}\n", run.out, run.err, run.status)
+}
+
+#[test]
+fn output_is_as_it_was() {
+    let renew = std::env::var("POPEF_GOLDEN").is_ok_and(|value| value == "renew");
+    let mut wrong = Vec::new();
+    for (name, arguments) in CASES {
+        let (path, shown) = (golden().join(format!("{name}.out")), shown(arguments));
+        if renew {
+            fs::write(path, shown).unwrap();
+        } else if fs::read_to_string(path).unwrap_or_default() != shown {
+            wrong.push(format!("{name}.out is not what this prints now:\n{shown}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}\nIf the change is wanted: POPEF_GOLDEN=renew cargo test -p popef-dump --test golden",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn every_golden_file_has_a_case() {
+    let mut cases: Vec<_> = CASES.iter().map(|(name, _)| format!("{name}.out")).collect();
+    cases.sort();
+    assert_eq!(files(&golden(), ".out"), cases);
+}
+
+#[test]
+fn nothing_that_could_fool_a_terminal_is_printed() {
+    for (_, arguments) in CASES.iter().filter(|(name, _)| !name.contains("color")) {
+        let bad = |letter: char| letter.is_control() && letter != '\n';
+        let bidi =
+            |letter| matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let found = shown(arguments).chars().find(|&letter| bad(letter) || bidi(letter));
+        assert_eq!(found, None, "{arguments}");
+    }
+}

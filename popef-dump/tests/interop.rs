@@ -1,0 +1,65 @@
+//! Held to what others printed: the vendor's listings and the official Cap'n Proto library's reading.
+
+mod common;
+
+use common::{files, interop, run};
+
+fn without_indentation(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim_start).collect()
+}
+
+#[test]
+fn listings_are_the_vendors() {
+    let run = run(&interop(), &["-a", "-t", "-e", "-o", "executable.popef"]);
+    let vendor = include_str!("vendor/anchors-tensors-execs-opaques.txt");
+    assert_eq!(without_indentation(&run.out), without_indentation(vendor));
+    assert_eq!((run.err.as_str(), run.status), ("", 0));
+}
+
+#[test]
+fn the_listing_of_metadata_is_the_vendors() {
+    let run = run(&interop(), &["-m", "executable.popef"]);
+    assert_eq!(without_indentation(&run.out), without_indentation(include_str!("vendor/metadata.txt")));
+}
+
+#[test]
+fn long_options_are_the_vendors() {
+    let short = run(&interop(), &["-m", "-a", "-u", "-e", "-t", "-f", "-o", "executable.popef"]);
+    let long = ["--metadata", "--anchors", "--user-anchors", "--execs", "--tensors", "--feeds", "--opaques"];
+    let long = run(&interop(), &[&long[..], &["executable.popef"]].concat());
+    assert_eq!(short.out, long.out);
+}
+
+#[test]
+fn json_is_what_the_official_library_reads() {
+    let documents = files(&interop(), ".json");
+    assert!(documents.len() >= 10);
+    for document in documents {
+        let name = document.trim_end_matches(".json");
+        let inputs = match name {
+            "split" => ["executable", "tensors", "feeds"].map(|part| format!("split-{part}.popef")).to_vec(),
+            _ => vec![format!("{name}.popef")],
+        };
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let expected = std::fs::read_to_string(interop().join(&document)).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(&expected).unwrap();
+        for all in [&["--all", "--format", "json"][..], &["--format=json"]] {
+            let run = run(&interop(), &[all, &inputs].concat());
+            assert_eq!(run.json(), expected, "{document}");
+            assert_eq!((run.err.as_str(), run.status), ("", 0));
+        }
+    }
+}
+
+#[test]
+fn lines_say_the_same_as_the_document() {
+    for input in files(&interop(), ".popef") {
+        let document = run(&interop(), &["--format", "json", &input]).json();
+        let mut lines = run(&interop(), &["--format", "ndjson", &input]).json_lines();
+        for line in &mut lines {
+            let file = line.as_object_mut().unwrap().remove("file");
+            assert_eq!(file, Some(input.as_str().into()));
+        }
+        assert_eq!(document["files"][0]["blobs"].as_array().unwrap(), &lines, "{input}");
+    }
+}
