@@ -15,7 +15,7 @@ use clap::{ArgAction, Args as ClapArgs, Parser, ValueEnum};
     override_usage = "popef-dump [OPTIONS] FILE [FILE]...",
     infer_long_args = true,
     after_help = "More, with examples: popef-dump --help",
-    after_long_help = EXAMPLES,
+    after_long_help = after_help(),
     disable_help_flag = true,
     disable_version_flag = true,
     max_term_width = 100
@@ -188,23 +188,35 @@ const LONG_VERSION: &str = concat!(
     "\nfeatures: text, json, ndjson; executables unpacked from zlib, gzip, zstd, lz4"
 );
 
+/// What stands behind the options: a heading and its lines each. The manual page takes them too.
+pub(crate) const SECTIONS: [(&str, &str); 3] =
+    [("Examples", EXAMPLES), ("Exit status", EXIT_STATUS), ("Environment", ENVIRONMENT)];
+
+fn after_help() -> String {
+    let indented = |lines: &str| lines.lines().map(|line| format!("  {line}\n")).collect::<String>();
+    SECTIONS.map(|(heading, lines)| format!("{heading}:\n{}", indented(lines))).join("\n")
+}
+
 const EXAMPLES: &str = "\
-Examples:
-  popef-dump model.popef                        what is in the file, one line a blob
-  popef-dump --user-anchors model.popef         the inputs that you must feed, the outputs to fetch
-  popef-dump -u model.popef weights.popef       the same for a model in two files
-  popef-dump --values --filter '*bias' m.popef  the numbers in all biases
-  popef-dump --format json m.popef | jq '.files[].blobs[].info.name'
-  popef-dump --format ndjson --files-from list.txt
-  ssh host cat model.popef | popef-dump -       a file that lies elsewhere
-  popef-dump --generate man | man -l -          the manual page
+popef-dump model.popef                        what is in the file, one line a blob
+popef-dump -u model.popef                     the inputs you must feed, the outputs to fetch
+popef-dump -u model.popef weights.popef       the same for a model in two files
+popef-dump --values --filter '*bias' m.popef  the numbers in all biases
+popef-dump --format json m.popef | jq '.files[].blobs[].info.name'
+popef-dump --format ndjson --files-from list.txt
+ssh host cat model.popef | popef-dump -       a file that lies elsewhere
+popef-dump --generate man | man -l -          the manual page
+";
 
-Exit status:
-  0  every file was read whole
-  2  something could not be read, or what was to be shown is damaged; the rest was shown; or the options are wrong
-  A reader that closes the pipe early (head) is no error.
+const EXIT_STATUS: &str = "\
+0  every file was read whole
+2  something could not be read, or what was to be shown is damaged (the rest
+   was shown); or the options are wrong
+A reader that closes the pipe early, as head does, is no error.
+";
 
-Environment:
-  NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM      whether auto means colours
-  POPEF_LOG_LEVEL                               TRACE, DEBUG, INFO, WARN, ERR or OFF
-  POPEF_LOG_DEST                                stdout, stderr or a file";
+const ENVIRONMENT: &str = "\
+NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM      whether auto means colours
+POPEF_LOG_LEVEL                               TRACE, DEBUG, INFO, WARN, ERR or OFF
+POPEF_LOG_DEST                                stdout, stderr or a file
+";

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 use clap_complete::shells::{Bash, Fish, Zsh};
 use clap_complete::{Generator, generate};
 
-use crate::args::{Args, Generate};
+use crate::args::{Args, Generate, SECTIONS};
 
 const NAME: &str = "popef-dump";
 const NAMES: [&str; 2] = [NAME, "popef_dump"];
@@ -16,7 +16,7 @@ pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
         Generate::CompletionsBash => NAMES.iter().try_for_each(|name| out.write_all(&completions(Bash, name))),
         Generate::CompletionsFish => NAMES.iter().try_for_each(|name| out.write_all(&completions(Fish, name))),
         Generate::CompletionsZsh => out.write_all(zsh().as_bytes()),
-        Generate::Man => clap_mangen::Man::new(Args::command()).render(out),
+        Generate::Man => manual(out),
     }
 }
 
@@ -32,4 +32,20 @@ fn zsh() -> String {
     let both = NAMES.join(" ");
     let text = text.replacen(&format!("#compdef {NAME}"), &format!("#compdef {both}"), 1);
     text.replace(&format!("compdef _{NAME} {NAME}"), &format!("compdef _{NAME} {both}"))
+}
+
+fn manual(out: &mut impl Write) -> io::Result<()> {
+    let page = clap_mangen::Man::new(Args::command());
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    SECTIONS.iter().try_for_each(|(heading, lines)| section(out, heading, lines))
+}
+
+/// A section whose lines stay as they are.
+fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
+    let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
+    writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
 }

@@ -1,16 +1,18 @@
 //! The overview: what a file holds in a few figures, then one line a blob.
 
+mod phrase;
 mod row;
 mod summary;
 mod width;
 
 use std::io;
 
-use popef::Text;
+use popef::{Text, Value};
 
 use super::color::Kind::{Group, Name, Number, Type};
 use super::{Out, Renderer, values};
-use crate::report::{Failure, Report, TensorView};
+use crate::report::{Failure, Report, TensorView, Values};
+use phrase::Phrase;
 use row::Row;
 use summary::Summary;
 use width::{Columns, pad, shorten};
@@ -33,6 +35,10 @@ impl Overview {
         Overview { screen, files: 0 }
     }
 
+    fn width(&self) -> Option<usize> {
+        self.screen.map(|screen| screen.width)
+    }
+
     fn table(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<usize> {
         let mut columns = Columns::headings();
         let mut rows = 0;
@@ -43,7 +49,7 @@ impl Overview {
         if rows == 0 {
             return Ok(0);
         }
-        columns.narrow(self.screen.map(|screen| screen.width));
+        columns.narrow(self.width());
         headings(out, &columns)?;
         for blob in report.blobs() {
             let mut row = Row::of(&blob, report);
@@ -74,13 +80,12 @@ impl Overview {
     ) -> io::Result<()> {
         let Some(values) = view.values(report.options) else { return Ok(()) };
         let indent = indent(columns);
-        let room = self.screen.map(|screen| screen.width.saturating_sub(indent.len() + 2));
-        out.put(&indent).put(values::of_which(view.num_tensors));
+        let which = values::of_which(view.num_tensors);
+        let room = self.width().map(|width| width.saturating_sub(indent.len() + which.len()));
+        out.put(&indent).put(which);
         values::first_within(out, &values, room);
         out.end_line()?;
-        out.put(&indent);
-        values::stats(out, &values);
-        out.end_line()
+        phrase::write(out, &indent, &figures(&values), self.width())
     }
 }
 
@@ -93,15 +98,31 @@ impl Renderer for Overview {
         let path = Text::from(report.path.as_os_str().as_encoded_bytes());
         out.put_as(Group, "PopEF file:").put(" ").text(Name, &path).end_line()?;
         let summary = Summary::of(report);
-        summary.write(out)?;
+        summary.write(out, self.width())?;
         let rows = self.table(out, report, failures)?;
         // What scrolled off the screen is said again where it can be seen.
         if self.screen.is_some_and(|screen| rows + 4 > screen.height) {
             out.put_as(Group, "PopEF file:").put(" ").text(Name, &path).end_line()?;
-            summary.write(out)?;
+            summary.write(out, self.width())?;
         }
         Ok(())
     }
+}
+
+/// What is known of a tensor's values, in the overview's words.
+fn figures(values: &Values) -> Vec<Phrase> {
+    let Some(stats) = &values.stats else {
+        return vec![Phrase::new("", &values.count, " elements whose bits have no known meaning")];
+    };
+    let mut figures = vec![Phrase::new("", &values.count, if values.count == 1 { " element" } else { " elements" })];
+    let found = |before, value: Option<Value>| Some(Phrase::new(before, &value?, ""));
+    figures.extend(found("min ", stats.min));
+    figures.extend(found("max ", stats.max));
+    figures.extend(found("mean ", stats.mean.map(Value::F64)));
+    figures.push(Phrase::new("", &stats.nan, " NaN"));
+    figures.push(Phrase::new("", &stats.infinite, " infinite"));
+    figures.push(Phrase::new("", &stats.zeros, if stats.zeros == 1 { " zero" } else { " zeros" }));
+    figures
 }
 
 fn indent(columns: &Columns) -> String {

@@ -61,8 +61,9 @@ impl<'f> Row<'f> {
                 let count = |wanted| anchors.iter().filter(|anchor| anchor.tensor_type() == wanted).count();
                 let inputs = units::counted(count(TensorType::Input), "input", "inputs");
                 let outputs = units::counted(count(TensorType::Output), "output", "outputs");
-                let purpose = if value.is_inference { "inference" } else { "training" };
-                self.holds = format!("{purpose}, {inputs}, {outputs}");
+                // Most models only infer.
+                let training = if value.is_inference { "" } else { ", training" };
+                self.holds = format!("{inputs}, {outputs}{training}");
                 self.failures = anchors.into_iter().filter_map(|anchor| anchor.failure).collect();
             }
             Err(failure) => self.failures.push(failure.clone()),

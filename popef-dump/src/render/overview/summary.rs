@@ -2,9 +2,10 @@ use std::io;
 
 use popef::{File, TensorType};
 
-use crate::render::color::Kind::Number;
 use crate::render::{Out, units};
 use crate::report::{MetadataView, Report};
+
+use super::phrase::{self, Phrase};
 
 /// What a file holds, in figures. The filter does not matter to it: it is about the file.
 #[derive(Default)]
@@ -69,32 +70,32 @@ impl Summary {
         }
     }
 
-    pub(super) fn write(&self, out: &mut Out) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
         let Some(size) = self.size else { return out.put("  nothing could be read").end_line() };
-        out.put("  ").put_as(Number, &units::size(size)).put(": ").put(&self.blobs());
+        let blobs = self.counts.iter().map(|count| count.blobs).sum();
+        let blobs = units::counted(blobs, "blob", "blobs");
+        let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}"))];
+        phrases.extend(self.counts.iter().zip(WORDS).filter(|(count, _)| count.blobs > 0).map(counted));
         if self.unread > 0 {
-            out.put(", then ").put_as(Number, &units::size(self.unread)).put(" that cannot be read");
+            phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
         }
-        out.end_line()?;
+        phrase::write(out, "  ", &phrases, width)?;
         if self.inputs.all + self.outputs.all > 0 {
-            let (inputs, outputs) = (self.inputs.shown("input", "inputs"), self.outputs.shown("output", "outputs"));
-            out.put("  ").put(&inputs).put(", ").put(&outputs).end_line()?;
+            let anchors = [self.inputs.phrase(" input", " inputs"), self.outputs.phrase(" output", " outputs")];
+            phrase::write(out, "  ", &anchors, width)?;
         }
         Ok(())
     }
+}
 
-    fn blobs(&self) -> String {
-        let some = self.counts.iter().zip(WORDS).filter(|(count, _)| count.blobs > 0);
-        let shown = |(count, (one, many)): (&Count, _)| {
-            format!("{} ({})", units::counted(count.blobs, one, many), units::size(count.bytes))
-        };
-        let parts: Vec<String> = some.map(shown).collect();
-        if parts.is_empty() { "no blobs".to_owned() } else { parts.join(", ") }
-    }
+fn counted((count, (one, many)): (&Count, (&str, &str))) -> Phrase {
+    let word = if count.blobs == 1 { one } else { many };
+    Phrase::new("", &count.blobs, format!(" {word} ({})", units::size(count.bytes)))
 }
 
 impl Anchors {
-    fn shown(&self, one: &str, many: &str) -> String {
-        format!("{} ({} user provided)", units::counted(self.all, one, many), self.by_user)
+    fn phrase(&self, one: &str, many: &str) -> Phrase {
+        let word = if self.all == 1 { one } else { many };
+        Phrase::new("", &self.all, format!("{word} ({} user provided)", self.by_user))
     }
 }

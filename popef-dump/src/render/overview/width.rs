@@ -36,14 +36,15 @@ impl Columns {
         wider(&mut self.offset, &row.offset);
     }
 
-    /// Makes the lines fit into a terminal. Names give way last.
+    /// Makes the lines fit into a terminal. Of the two wide columns the wider gives way.
     pub(super) fn narrow(&mut self, width: Option<usize>) {
         let Some(width) = width else { return };
         let fixed = self.index + self.kind + self.size + self.offset + GAPS;
         let room = width.saturating_sub(fixed);
         if self.name + self.holds > room {
-            self.holds = self.holds.min((room / 2).max(room.saturating_sub(self.name))).max(LEAST.min(self.holds));
-            self.name = self.name.min(room.saturating_sub(self.holds)).max(LEAST.min(self.name));
+            let half = (room / 2).max(LEAST);
+            self.holds = self.holds.min(half.max(room.saturating_sub(self.name)));
+            self.name = self.name.min(half.max(room.saturating_sub(self.holds)));
         }
     }
 }
