@@ -207,10 +207,62 @@ fn many_files_come_in_order() {
         fs::copy(interop().join(format!("{source}.popef")), folder.path().join(name)).unwrap();
     }
     let args: Vec<&str> = names.iter().map(String::as_str).collect();
-    let run = run(folder.path(), &[&["-a"], &args[..]].concat());
+    let run = run_with_few_descriptors(folder.path(), &[&["-a"], &args[..]].concat());
     let files: Vec<_> = run.out.lines().filter_map(|line| line.strip_prefix("PopEF file: ")).collect();
     assert_eq!((files, run.status), (args, 0));
     assert_eq!(run.out.matches("Inputs (Popef provided):\n      Name: \"input_parameter\"").count(), 100);
+}
+
+#[cfg(unix)]
+fn run_with_few_descriptors(folder: &std::path::Path, args: &[&str]) -> common::Run {
+    let script = "ulimit -n 100; exec \"$0\" \"$@\"";
+    finish(
+        std::process::Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_popef-dump")])
+            .args(args)
+            .current_dir(folder),
+    )
+}
+
+#[cfg(not(unix))]
+use common::run as run_with_few_descriptors;
+
+/// Names of files are as untrusted as those in them.
+#[cfg(unix)]
+#[test]
+fn names_of_files_are_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a\nPopEF file: \u{1b}[31mb\u{202e}";
+    for args in [&[][..], &["--all"]] {
+        let run = run(folder.path(), &[args, &[name]].concat());
+        assert!(run.out.starts_with("PopEF file: a\\nPopEF file: \\u{1b}[31mb\\u{202e}\n"), "{}", run.out);
+        assert!(run.err.starts_with("popef-dump: a\\nPopEF file: \\u{1b}[31mb\\u{202e}: cannot open"), "{}", run.err);
+    }
+    assert_eq!(run(folder.path(), &["--format", "json", name]).json()["files"][0]["path"], name);
+}
+
+/// Held to NumPy's figures; the mean may differ by the rounding of a sum.
+#[test]
+fn figures_are_numpys() {
+    let expected = fs::read_to_string(golden().join("values.json")).unwrap();
+    let expected: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&expected).unwrap();
+    let run = run(&golden(), &["--format", "ndjson", "--values", "values.popef"]);
+    let mut compared = 0;
+    for line in run.json_lines() {
+        let name = line["info"]["name"].as_str().unwrap();
+        let Some(expected) = expected.get(name) else { continue };
+        for (key, value) in expected.as_object().unwrap() {
+            let shown = &line["info"]["values"][key];
+            match (key.as_str(), value.as_f64(), shown.as_f64()) {
+                ("mean", Some(expected), Some(shown)) => {
+                    assert!((shown - expected).abs() <= expected.abs() * 1e-14, "{name}: {shown} for {expected}");
+                }
+                _ => assert_eq!(shown, value, "{name} {key}"),
+            }
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, expected.len());
 }
 
 #[test]

@@ -26,7 +26,7 @@ const CASES: &[(&str, &str)] = &[
     ("overview-sort-name", "--sort name natural.popef"),
     ("overview-sort-size", "--sort=size natural.popef"),
     ("overview-filter", "--filter *.weight --filter b?as natural.popef"),
-    ("overview-nothing", "no-such-file.popef . make_golden.py"),
+    ("overview-nothing", "no-such-file.popef . ../float8/e4m3fnuz.txt"),
     ("all", "--all ../interop/executable.popef"),
     ("all-replicated", "--all ../interop/replicated.popef"),
     ("all-two-models", "--all ../interop/two-models.popef"),

@@ -55,7 +55,7 @@ fn all_files_under_all_options() {
 #[test]
 fn what_is_no_popef_file() {
     let schema = Schema::load();
-    schema.hold(&golden(), &["no-such-file", ".", "make_golden.py", "damaged.popef", "../interop/empty.popef"]);
+    schema.hold(&golden(), &["no-such-file", ".", "../float8/e4m3fnuz.txt", "damaged.popef", "../interop/empty.popef"]);
     schema.hold(&golden(), &["--files-from", "/dev/null", "damaged.popef"]);
 }
 

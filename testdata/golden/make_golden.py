@@ -9,7 +9,9 @@ folder up says what each file holds. To make them again:
     python make_golden.py
 """
 
+import json
 import struct
+from fractions import Fraction
 from pathlib import Path
 
 import capnp
@@ -140,27 +142,55 @@ def unknown_types():
 NAN, INF = float("nan"), float("inf")
 
 
-def values():
+def value_arrays():
+    """The tensors of values.popef that NumPy knows, by name, with their data types."""
     ramp = numpy.arange(-40_000, 60_000, dtype="<f4") / 8
     ramp[[5, 70_000]] = [NAN, INF]
     ints = lambda kind: numpy.array([numpy.iinfo(kind).min, 0, 1, numpy.iinfo(kind).max], dtype=kind)
     floats_ = lambda kind: numpy.array([1.5, -0.25, 0.0, -0.0, NAN, INF, -INF, numpy.finfo(kind).max], dtype=kind)
-    as_tensor = lambda name, kind, array: tensor(name, kind, list(array.shape), array.tobytes())
+    return {
+        **{f"f{bits}": (f"f{bits}", floats_(f"<f{bits // 8}")) for bits in (16, 32, 64)},
+        **{f"s{bits}": (f"s{bits}", ints(f"<i{bits // 8}")) for bits in (8, 16, 32, 64)},
+        **{f"u{bits}": (f"u{bits}", ints(f"<u{bits // 8}")) for bits in (8, 16, 32, 64)},
+        "bool": ("bool", numpy.array([True, False, True])),
+        "empty": ("f32", numpy.zeros((0, 3), "<f4")),
+        "only_nan": ("f32", numpy.full(2, NAN, "<f4")),
+        "scalar": ("f32", numpy.array(0.1, "<f4")),
+        "large": ("f64", numpy.full(4, 1.5e308, "<f8")),
+        "ramp": ("f32", ramp.reshape(1000, 100)),
+    }
+
+
+def values():
     return [
-        *(as_tensor(f"f{bits}", f"f{bits}", floats_(f"<f{bits // 8}")) for bits in (16, 32, 64)),
-        *(as_tensor(f"s{bits}", f"s{bits}", ints(f"<i{bits // 8}")) for bits in (8, 16, 32, 64)),
-        *(as_tensor(f"u{bits}", f"u{bits}", ints(f"<u{bits // 8}")) for bits in (8, 16, 32, 64)),
-        tensor("bool", "bool", [3], bytes([1, 0, 1])),
+        *(tensor(name, kind, list(array.shape), array.tobytes()) for name, (kind, array) in value_arrays().items()),
         tensor("f8143", "f8143", [4], bytes([0x40, 0xC0, 0x80, 0x00])),
         tensor("f8152", "f8152", [4], bytes([0x40, 0x7F, 0x80, 0x00])),
         tensor("f8", "f8", [4], bytes([0x40, 0x7F, 0x80, 0x00])),
-        tensor("empty", "f32", [0, 3], b""),
-        tensor("only_nan", "f32", [2], floats(NAN, NAN)),
-        tensor("scalar", "f32", [], floats(0.1)),
-        tensor("large", "f64", [4], numpy.full(4, 1.5e308, dtype="<f8").tobytes()),
-        as_tensor("ramp", "f32", ramp.reshape(1000, 100)),
         feed("feed", "s16", [3], 2, struct.pack("<6h", 1, 2, 3, 100, 200, 300)),
     ]
+
+
+def figures(array):
+    """What --values has to say of an array: NumPy's word, and the mean exact but for one rounding."""
+    is_float = array.dtype.kind == "f"
+    numbers = array[~numpy.isnan(array)] if is_float else array.ravel()
+    finite = numbers[numpy.isfinite(numbers)] if is_float else numbers
+    return {
+        "count": array.size,
+        "min": json_value(numbers.min()) if numbers.size else None,
+        "max": json_value(numbers.max()) if numbers.size else None,
+        "mean": float(sum(map(Fraction, finite.tolist())) / finite.size) if finite.size else None,
+        "nan": array.size - numbers.size,
+        "infinite": numbers.size - finite.size,
+        "zeros": int((array == 0).sum()),
+    }
+
+
+def json_value(value):
+    """As short as tells it from its neighbours of the same type: 0.1, and not 0.10000000149011612."""
+    shortest = float(str(value)) if value.dtype == "f4" else value.item()
+    return {INF: "Infinity", -INF: "-Infinity"}.get(shortest, shortest)
 
 
 def natural():
@@ -185,6 +215,8 @@ def damaged():
 def main():
     for make in (hostile_names, broken_data, unknown_types, values, natural, long_names, damaged):
         (FOLDER / f"{make.__name__.replace('_', '-')}.popef").write_bytes(b"".join(make()))
+    expected = {name: figures(array) for name, (_, array) in value_arrays().items()}
+    (FOLDER / "values.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 if __name__ == "__main__":

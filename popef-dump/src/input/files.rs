@@ -12,8 +12,8 @@ use crate::log::{Level, Log};
 use crate::render::escape::escape;
 use crate::report::{Provided, names};
 
-/// How many files are held open at once. Systems allow a process some hundred.
-const OPEN_FILES: usize = 128;
+/// How many files are opened before their turn to be shown.
+const AHEAD: usize = 16;
 
 /// The files to read, and what for.
 pub(crate) struct Inputs<'a> {
@@ -25,39 +25,23 @@ pub(crate) struct Inputs<'a> {
     pub(crate) log: &'a Log,
 }
 
-/// What is done with a file; it can stop the reading.
-type Show<'s> = dyn FnMut(&Opened, &Provided<'_>) -> ControlFlow<()> + 's;
+/// Files that stay open from the gathering of names until they are shown, by their index.
+type Held = BTreeMap<usize, Opened>;
 
 impl Inputs<'_> {
-    /// Opens the files in parallel and gives them to `show` in the order given.
+    /// Opens the files in parallel and gives them to `show` in the order given, which can stop it.
     ///
-    /// Few files are held open together. Of many the names are gathered first, where they are wanted, and then each
-    /// is opened when its turn comes.
+    /// Where anchors are shown, the names of all files have to be known before the first is. Then files stay open
+    /// from the one to the other, as many as a process may hold, and the rest is opened twice.
     pub(crate) fn each(&self, mut show: impl FnMut(&Opened, &Provided<'_>) -> ControlFlow<()>) {
-        if self.paths.len() <= OPEN_FILES { self.each_of_few(&mut show) } else { self.each_of_many(&mut show) }
-    }
-
-    fn each_of_few(&self, show: &mut Show<'_>) {
-        let mut held = Vec::with_capacity(self.paths.len());
-        in_order(
-            self.paths.len(),
-            OPEN_FILES,
-            |index| self.open(index),
-            |opened| {
-                held.extend(opened);
-                ControlFlow::Continue(())
-            },
-        );
-        let provided = Provided::by(held.iter().filter_map(|opened| opened.file.as_ref()).collect());
-        let _ = held.iter().try_for_each(|opened| show(opened, &provided));
-    }
-
-    fn each_of_many(&self, show: &mut Show<'_>) {
-        let held = if self.with_names { self.hold_those_that_open_once() } else { BTreeMap::new() };
-        let provided = Provided::from_names(if self.with_names { self.all_names(&held) } else { HashSet::new() });
+        let held = if self.with_names { self.hold() } else { Held::new() };
+        let provided = match held.len() == self.paths.len() || !self.with_names {
+            true => Provided::by(held.values().filter_map(|opened| opened.file.as_ref()).collect()),
+            false => Provided::from_names(self.all_names(&held)),
+        };
         let make = |index| if held.contains_key(&index) { None } else { self.open(index) };
         let mut indices = 0..;
-        in_order(self.paths.len(), OPEN_FILES, make, |opened| {
+        in_order(self.paths.len(), AHEAD, make, |opened| {
             let held = indices.next().and_then(|index| held.get(&index));
             opened.as_ref().or(held).map_or(ControlFlow::Continue(()), |opened| show(opened, &provided))
         });
@@ -69,27 +53,49 @@ impl Inputs<'_> {
         Some(open(path, self.keep_data))
     }
 
-    /// Standard input, pipes and the like, by their index.
-    fn hold_those_that_open_once(&self) -> BTreeMap<usize, Opened> {
+    /// Opens as many files as may be open at once, and those that cannot be opened a second time.
+    fn hold(&self) -> Held {
+        let limit = if self.paths.len() > 1 { may_be_open() } else { 1 };
         let is_plain = |path: &Path| path.as_os_str() != "-" && fs::metadata(path).is_ok_and(|found| found.is_file());
-        let once = self.paths.iter().enumerate().filter(|(_, path)| !is_plain(path));
-        once.filter_map(|(index, _)| Some((index, self.open(index)?))).collect()
+        let stays = |(index, path): &(usize, &PathBuf)| *index < limit || !is_plain(path);
+        let staying: Vec<usize> = self.paths.iter().enumerate().filter(stays).map(|(index, _)| index).collect();
+        let mut opened = Vec::with_capacity(staying.len());
+        in_order(
+            staying.len(),
+            staying.len(),
+            |nth| self.open(*staying.get(nth)?),
+            |one| {
+                opened.push(one);
+                ControlFlow::Continue(())
+            },
+        );
+        staying.iter().zip(opened).filter_map(|(&index, opened)| Some((index, opened?))).collect()
     }
 
     /// The names that all files together have data for.
-    fn all_names(&self, held: &BTreeMap<usize, Opened>) -> HashSet<Text<'static>> {
+    fn all_names(&self, held: &Held) -> HashSet<Text<'static>> {
         let owned = |opened: &Opened| opened.file.iter().flat_map(names).map(Text::into_owned).collect::<Vec<_>>();
         let make = |index| match held.get(&index) {
             Some(opened) => owned(opened),
             None => self.open(index).as_ref().map(owned).unwrap_or_default(),
         };
         let mut all = HashSet::new();
-        in_order(self.paths.len(), OPEN_FILES, make, |names| {
+        in_order(self.paths.len(), AHEAD, make, |names| {
             all.extend(names);
             ControlFlow::Continue(())
         });
         all
     }
+}
+
+/// How many files this process may hold open beside what else it needs.
+fn may_be_open() -> usize {
+    const ELSE: usize = 64;
+    const USUAL: usize = 256;
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let limit = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(USUAL);
+    limit.saturating_sub(ELSE).clamp(1, 4096)
 }
 
 /// The files that a list names: one a line, or with NUL between them as `find -print0` writes them.

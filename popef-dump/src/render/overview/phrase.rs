@@ -28,7 +28,8 @@ pub(super) fn write(out: &mut Out, indent: &str, phrases: &[Phrase], width: Opti
     let mut used = indent.len();
     out.put(indent);
     for (index, phrase) in phrases.iter().enumerate() {
-        let comma = if index + 1 < phrases.len() { "," } else { "" };
+        let ends = index + 1 == phrases.len() || phrase.after.ends_with(':');
+        let comma = if ends { "" } else { "," };
         let needed = phrase.width() + comma.len() + 1;
         if index > 0 && used.saturating_add(needed) > width {
             out.end_line()?;

@@ -73,8 +73,9 @@ impl Summary {
     pub(super) fn write(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
         let Some(size) = self.size else { return out.put("  nothing could be read").end_line() };
         let blobs = self.counts.iter().map(|count| count.blobs).sum();
+        let colon = if blobs > 0 { ":" } else { "" };
         let blobs = units::counted(blobs, "blob", "blobs");
-        let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}"))];
+        let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}{colon}"))];
         phrases.extend(self.counts.iter().zip(WORDS).filter(|(count, _)| count.blobs > 0).map(counted));
         if self.unread > 0 {
             phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
