@@ -69,6 +69,11 @@ impl Out {
         self.put("\"")
     }
 
+    pub(crate) fn spaces(&mut self, count: usize) -> &mut Self {
+        self.bytes.resize(self.bytes.len().saturating_add(count), b' ');
+        self
+    }
+
     pub(crate) fn end_line(&mut self) -> io::Result<()> {
         self.bytes.push(b'\n');
         self.flush_if_full()

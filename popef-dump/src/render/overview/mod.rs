@@ -9,13 +9,13 @@ use std::io;
 
 use popef::{Text, Value};
 
-use super::color::Kind::{Group, Name, Number, Type};
+use super::color::Kind::{self, Group, Name, Number, Plain, Type};
 use super::{Out, Renderer, values};
 use crate::report::{Failure, Report, TensorView, Values};
 use phrase::Phrase;
 use row::Row;
 use summary::Summary;
-use width::{Columns, pad, shorten};
+use width::{Columns, shorten, width};
 
 /// How large the terminal is.
 #[derive(Clone, Copy, Debug)]
@@ -140,11 +140,21 @@ fn headings(out: &mut Out, columns: &Columns) -> io::Result<()> {
 
 fn line(out: &mut Out, columns: &Columns, row: &Row<'_>) -> io::Result<()> {
     let (name, holds) = (shorten(&row.name, columns.name), shorten(&row.holds, columns.holds));
-    out.put("  ").put(&pad(&row.index, columns.index)).put_as(Number, &row.index);
-    out.put("  ").put(&row.kind).put(&pad(&row.kind, columns.kind));
-    out.put("  ").put_as(Name, &name).put(&pad(&name, columns.name));
-    out.put("  ").put_as(Type, &holds).put(&pad(&holds, columns.holds));
-    out.put("  ").put(&pad(&row.size, columns.size)).put_as(Number, &row.size);
-    out.put("  ").put(&pad(&row.offset, columns.offset)).put_as(Number, &row.offset);
+    right(out, columns.index, &row.index);
+    left(out, columns.kind, Plain, &row.kind);
+    left(out, columns.name, Name, &name);
+    left(out, columns.holds, Type, &holds);
+    right(out, columns.size, &row.size);
+    right(out, columns.offset, &row.offset);
     out.end_line()
+}
+
+/// A cell with text, and the gap before it.
+fn left(out: &mut Out, column: usize, kind: Kind, text: &str) {
+    out.spaces(2).put_as(kind, text).spaces(column.saturating_sub(width(text)));
+}
+
+/// A cell with a number, and the gap before it.
+fn right(out: &mut Out, column: usize, number: &str) {
+    out.spaces(2 + column.saturating_sub(width(number))).put_as(Number, number);
 }

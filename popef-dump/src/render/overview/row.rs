@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use popef::{Blob, BlobType, Content, DataType, MetadataBlob, TensorType};
 
 use crate::render::escape::escape;
@@ -7,7 +9,7 @@ use crate::report::{Failure, Inside, MetadataView, Report, TensorView, link};
 /// One blob's line, as text that can be shown.
 pub(super) struct Row<'f> {
     pub(super) index: String,
-    pub(super) kind: String,
+    pub(super) kind: Cow<'static, str>,
     pub(super) name: String,
     pub(super) holds: String,
     pub(super) size: String,
@@ -19,12 +21,12 @@ pub(super) struct Row<'f> {
 impl<'f> Row<'f> {
     pub(super) fn of(blob: &Blob<'f>, report: &Report<'f>) -> Self {
         let mut row = Row {
-            index: blob.index().to_string(),
+            index: digits(blob.index()),
             kind: kind(blob.blob_type()),
-            name: escape(&link(blob).to_string_lossy()).into_owned(),
+            name: name(blob),
             holds: String::new(),
             size: units::size(blob.size()),
-            offset: blob.offset().to_string(),
+            offset: digits(blob.offset()),
             tensor: None,
             failures: Vec::new(),
         };
@@ -91,15 +93,24 @@ impl<'f> Row<'f> {
     }
 }
 
+/// The name that a blob goes by, as it can be shown.
+fn name(blob: &Blob<'_>) -> String {
+    escape(&link(blob).to_string_lossy()).into_owned()
+}
+
+fn digits(number: impl itoa::Integer) -> String {
+    itoa::Buffer::new().format(number).to_owned()
+}
+
 /// A blob's type in a word.
-fn kind(blob_type: BlobType) -> String {
+fn kind(blob_type: BlobType) -> Cow<'static, str> {
     let word = match blob_type {
         BlobType::PoplarExecutable => "executable",
         BlobType::Metadata => "metadata",
         BlobType::DataTensor => "tensor",
         BlobType::DataFeed => "feed",
         BlobType::Opaque => "opaque",
-        other => return format!("type {}", other.number()),
+        other => return format!("type {}", other.number()).into(),
     };
-    word.to_owned()
+    word.into()
 }

@@ -1,5 +1,7 @@
 //! How wide the columns are, and texts that are made to fit.
 
+use std::borrow::Cow;
+
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::row::Row;
@@ -27,7 +29,7 @@ impl Columns {
 
     /// Widens the columns to a row's texts.
     pub(super) fn fit(&mut self, row: &Row<'_>) {
-        let wider = |column: &mut usize, text: &str| *column = (*column).max(text.width());
+        let wider = |column: &mut usize, text: &str| *column = (*column).max(width(text));
         wider(&mut self.index, &row.index);
         wider(&mut self.kind, &row.kind);
         wider(&mut self.name, &row.name);
@@ -37,10 +39,10 @@ impl Columns {
     }
 
     /// Makes the lines fit into a terminal. Of the two wide columns the wider gives way.
-    pub(super) fn narrow(&mut self, width: Option<usize>) {
-        let Some(width) = width else { return };
+    pub(super) fn narrow(&mut self, screen: Option<usize>) {
+        let Some(screen) = screen else { return };
         let fixed = self.index + self.kind + self.size + self.offset + GAPS;
-        let room = width.saturating_sub(fixed);
+        let room = screen.saturating_sub(fixed);
         if self.name + self.holds > room {
             let half = (room / 2).max(LEAST);
             self.holds = self.holds.min(half.max(room.saturating_sub(self.name)));
@@ -49,20 +51,20 @@ impl Columns {
     }
 }
 
-/// What is missing behind a text to a width.
-pub(super) fn pad(text: &str, width: usize) -> String {
-    " ".repeat(width.saturating_sub(text.width()))
+/// How many columns a text takes that was escaped, and so has no control characters.
+pub(super) fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// A text with its middle left out, so that it is no wider than `width`: names differ at both ends.
-pub(super) fn shorten(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
+/// A text with its middle left out, so that it is no wider than `most`: names differ at both ends.
+pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+    if width(text) <= most {
+        return Cow::Borrowed(text);
     }
-    let room = width.saturating_sub(1);
+    let room = most.saturating_sub(1);
     let start = take(text.chars(), room.div_ceil(2));
-    let end = take(text.chars().rev(), room - start.width());
-    format!("{start}…{}", end.chars().rev().collect::<String>())
+    let end = take(text.chars().rev(), room - width(&start));
+    Cow::Owned(format!("{start}…{}", end.chars().rev().collect::<String>()))
 }
 
 /// The first letters that are no wider than `width` together.
