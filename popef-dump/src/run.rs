@@ -115,7 +115,7 @@ impl Show<'_> {
         });
         result?;
         self.renderer.end(self.out)?;
-        self.out.flush()
+        self.out.send()
     }
 
     fn file(&mut self, opened: &Opened, provided: &Provided<'_>) -> io::Result<()> {
@@ -140,7 +140,7 @@ impl Show<'_> {
             return Ok(());
         }
         self.failed = true;
-        self.out.flush()?;
+        self.out.send()?;
         for failure in failures {
             let line = format!("{}: {failure}", opened.path.display());
             complain(&line);

@@ -241,6 +241,37 @@ fn names_of_files_are_escaped() {
     assert_eq!(run(folder.path(), &["--format", "json", name]).json()["files"][0]["path"], name);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_that_are_not_utf8_have_their_bytes_beside() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.popef");
+    fs::copy(interop().join("split-tensors.popef"), folder.path().join(name)).unwrap();
+    let run = |format| finish(command(folder.path()).args(["--format", format]).arg(name));
+    let (document, lines) = (run("json").json(), run("ndjson").json_lines());
+    assert_eq!(document["files"][0]["path"], "caf\u{fffd}.popef");
+    assert_eq!(
+        (&document["files"][0]["pathBytes"], &lines[0]["fileBytes"]),
+        (&"636166e92e706f706566".into(), &"636166e92e706f706566".into())
+    );
+}
+
+/// More values than fit into the buffers on the way, so that none is lost at their borders.
+#[test]
+fn all_values_of_a_tensor_can_be_shown() {
+    let args = ["--values=1000000", "--filter", "ramp", "values.popef"];
+    let values =
+        run(&golden(), &[&["--format", "ndjson"], &args[..]].concat()).json_lines()[0]["info"]["values"]["first"]
+            .clone();
+    let values = values.as_array().unwrap();
+    assert_eq!((values.len(), &values[0], &values[5]), (100_000, &(-5000.0).into(), &"NaN".into()));
+    assert_eq!(values[99_999], 7499.875);
+    let text = run(&golden(), &[&["-t"], &args[..]].concat()).out;
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("Values: [")).unwrap();
+    assert_eq!(line.trim_end_matches(']').split(", ").count(), 100_000);
+}
+
 /// Held to NumPy's figures; the mean may differ by the rounding of a sum.
 #[test]
 fn figures_are_numpys() {

@@ -79,20 +79,28 @@ impl Out {
         self.flush_if_full()
     }
 
-    /// For those who write bytes of their own.
-    pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
-    }
-
     pub(crate) fn flush_if_full(&mut self) -> io::Result<()> {
-        if self.bytes.len() >= Self::PIECE { self.flush() } else { Ok(()) }
+        if self.bytes.len() >= Self::PIECE { self.send() } else { Ok(()) }
     }
 
     /// Writes what is gathered: before something goes to the other stream, and at the end.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn send(&mut self) -> io::Result<()> {
         let written = self.to.write_all(&self.bytes);
         self.bytes.clear();
         written?;
         self.to.flush()
+    }
+}
+
+/// For those who write bytes of their own: they are the tool's, or escaped.
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        self.flush_if_full()?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()
     }
 }

@@ -256,11 +256,12 @@ impl<'f> Sections<'_, '_, 'f> {
         }
         if let Some(values) = view.values(self.report.options) {
             self.out.put(ITEM).put("Values: ").put(values::of_which(view.num_tensors));
-            values::first(self.out, &values);
+            values::first(self.out, &values)?;
             self.out.end_line()?;
             self.out.put(ITEM).put("Statistics: { ");
             values::stats(self.out, &values);
             self.out.put(" }").end_line()?;
+            view.failure = view.failure.or(values.late_failure().cloned());
         }
         view.failure.as_ref().map_or(Ok(()), |failure| self.failure(ITEM, failure))
     }

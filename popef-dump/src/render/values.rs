@@ -1,5 +1,7 @@
 //! Pieces that the renderers of text share.
 
+use std::io;
+
 use popef::{DataType, PoplarHeader, Value};
 
 use super::color::Kind::{Number, Type};
@@ -29,17 +31,28 @@ pub(super) fn of_which(num_tensors: Option<u32>) -> &'static str {
 }
 
 /// The first elements: `[1.5, -2.25, ...]`.
-pub(super) fn first(out: &mut Out, values: &Values) {
-    list_of(out, &values.first, values.more);
+pub(super) fn first(out: &mut Out, values: &Values<'_>) -> io::Result<()> {
+    first_within(out, values, None)
 }
 
-fn list_of(out: &mut Out, elements: &[Shown], more: bool) {
+/// The same, with as many elements as there is room for.
+pub(super) fn first_within(out: &mut Out, values: &Values<'_>, room: Option<usize>) -> io::Result<()> {
+    let room = room.unwrap_or(usize::MAX);
+    let mut used = "[, ...]".len();
+    let (mut separator, mut dots) = ("", if values.more() { "..." } else { "" });
     out.put("[");
-    for (index, shown) in elements.iter().enumerate() {
-        out.put(if index == 0 { "" } else { ", " }).put_as(Number, &element(*shown));
+    for shown in values.first() {
+        let element = element(shown);
+        used = used.saturating_add(element.len() + ", ".len());
+        if used > room {
+            dots = "...";
+            break;
+        }
+        out.put(separator).put_as(Number, &element).flush_if_full()?;
+        separator = ", ";
     }
-    let dots = if elements.is_empty() { "..." } else { ", ..." };
-    out.put(if more { dots } else { "" }).put("]");
+    out.put(if dots.is_empty() { "" } else { separator }).put(dots).put("]");
+    Ok(())
 }
 
 fn element(shown: Shown) -> String {
@@ -50,8 +63,8 @@ fn element(shown: Shown) -> String {
 }
 
 /// `count: 2, min: -2.25, max: 1.5, mean: -0.375, NaN: 0, infinite: 0, zeros: 0`.
-pub(super) fn stats(out: &mut Out, values: &Values) {
-    out.put("count: ").number(values.count);
+pub(super) fn stats(out: &mut Out, values: &Values<'_>) {
+    out.put("count: ").number(values.count());
     let Some(stats) = &values.stats else {
         out.put(", the type's bits have no known meaning");
         return;
@@ -63,19 +76,6 @@ pub(super) fn stats(out: &mut Out, values: &Values) {
     out.put(", NaN: ").number(stats.nan);
     out.put(", infinite: ").number(stats.infinite);
     out.put(", zeros: ").number(stats.zeros);
-}
-
-/// The same, with as many elements as there is room for.
-pub(super) fn first_within(out: &mut Out, values: &Values, room: Option<usize>) {
-    let room = room.unwrap_or(usize::MAX);
-    let mut used = "[, ...]".len();
-    let fits = |shown: &&Shown| {
-        used += element(**shown).len() + 2;
-        used <= room
-    };
-    let fitting: Vec<Shown> = values.first.iter().take_while(fits).copied().collect();
-    let more = values.more || fitting.len() < values.first.len();
-    list_of(out, &fitting, more);
 }
 
 /// What Poplar says at the start of an executable.

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io;
 
 use popef::{Error, ErrorKind};
 use serde::Serialize;
@@ -67,6 +68,16 @@ impl From<&Error> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::from(&error)
+    }
+}
+
+/// An error of the library that travelled through a reader, or one of the system.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Error>() {
+            Ok(error) => error.into(),
+            Err(error) => Failure::io(format!("cannot read the data: {error}")),
+        }
     }
 }
 

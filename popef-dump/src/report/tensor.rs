@@ -54,9 +54,9 @@ fn size(elements: Option<&Elements<'_>>) -> Option<u64> {
     elements.map(|elements| elements.data().len())
 }
 
-impl TensorView<'_> {
+impl<'f> TensorView<'f> {
     /// The values, if they were asked for and the data is sound. What keeps them from being read is the view's failure.
-    pub(crate) fn values(&mut self, options: &Options) -> Option<Values> {
+    pub(crate) fn values(&mut self, options: &Options) -> Option<Values<'f>> {
         let (first, elements) = (options.values?, self.elements.as_ref()?);
         let values = Values::of(elements, first, &options.progress);
         options.progress.clear();

@@ -1,16 +1,20 @@
+use std::cell::OnceCell;
+use std::io::{BufReader, Read as _};
+
 use popef::{DataType, Elements, Error, Value};
 
+use super::Failure;
 use super::stats::Stats;
 use crate::progress::Progress;
 
 /// The first elements of a tensor and its figures.
-pub(crate) struct Values {
-    pub(crate) first: Vec<Shown>,
-    /// Whether there are more elements than those.
-    pub(crate) more: bool,
-    pub(crate) count: u64,
+pub(crate) struct Values<'f> {
+    elements: Elements<'f>,
+    /// How many of the first elements were asked for.
+    limit: u64,
     /// None where the type's bits have no known meaning.
     pub(crate) stats: Option<Stats>,
+    late: OnceCell<Failure>,
 }
 
 /// An element as it can be shown.
@@ -21,26 +25,44 @@ pub(crate) enum Shown {
     Bits(u8),
 }
 
-impl Values {
-    pub(crate) fn of(elements: &Elements<'_>, first: u64, progress: &Progress) -> Result<Values, Error> {
-        let shown = match elements.data_type() {
-            DataType::F8 => bits(elements, first)?,
-            _ => {
-                let first = usize::try_from(first).unwrap_or(usize::MAX);
-                elements.values()?.take(first).map(|value| Ok(Shown::Value(value?))).collect::<Result<_, Error>>()?
-            }
-        };
-        Ok(Values {
-            more: first < elements.len(),
-            first: shown,
-            count: elements.len(),
-            stats: Stats::of(elements, progress)?,
-        })
+impl<'f> Values<'f> {
+    /// Reads all elements for their figures, which shows whether they are sound.
+    pub(crate) fn of(elements: &Elements<'f>, limit: u64, progress: &Progress) -> Result<Values<'f>, Error> {
+        let stats = Stats::of(elements, progress)?;
+        Ok(Values { elements: *elements, limit, stats, late: OnceCell::new() })
     }
-}
 
-fn bits(elements: &Elements<'_>, first: u64) -> Result<Vec<Shown>, Error> {
-    let data = elements.data();
-    let bytes = data.range(0..first.min(data.len()))?.read()?;
-    Ok(bytes.iter().map(|&byte| Shown::Bits(byte)).collect())
+    pub(crate) fn count(&self) -> u64 {
+        self.elements.len()
+    }
+
+    /// Whether there are more elements than the first ones.
+    pub(crate) fn more(&self) -> bool {
+        self.limit < self.count()
+    }
+
+    /// The first elements, read as they are shown: they can be as many as the tensor has.
+    pub(crate) fn first(&self) -> Box<dyn Iterator<Item = Shown> + '_> {
+        match self.elements.data_type() {
+            DataType::F8 => {
+                let bytes = BufReader::new(self.elements.data().reader().take(self.limit)).bytes();
+                Box::new(bytes.map_while(|byte| self.or_late(byte.map_err(Failure::from))).map(Shown::Bits))
+            }
+            _ => {
+                let values = self.elements.values().into_iter().flatten();
+                let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+                let values = values.take(limit).map_while(|value| self.or_late(value.map_err(Failure::from)));
+                Box::new(values.map(Shown::Value))
+            }
+        }
+    }
+
+    /// What kept the first elements from being read, although all could be read before.
+    pub(crate) fn late_failure(&self) -> Option<&Failure> {
+        self.late.get()
+    }
+
+    fn or_late<T>(&self, element: Result<T, Failure>) -> Option<T> {
+        element.map_err(|failure| self.late.set(failure)).ok()
+    }
 }

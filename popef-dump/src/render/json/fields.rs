@@ -79,11 +79,11 @@ impl<F: Fn() -> I, I: Iterator<Item = i64>> Serialize for TensorInfo<F> {
     }
 }
 
-impl Serialize for Values {
+impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("first", &List(|| self.first.iter()))?;
-        map.serialize_entry("count", &self.count)?;
+        map.serialize_entry("first", &List(|| self.first()))?;
+        map.serialize_entry("count", &self.count())?;
         if let Some(stats) = &self.stats {
             figures(&mut map, stats)?;
         }

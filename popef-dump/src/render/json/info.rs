@@ -13,7 +13,7 @@ use crate::report::{AnchorView, Failure, Inside, MetadataView, Report, TensorVie
 pub(super) enum Info<'a, 'f> {
     Executable(Option<Result<Inside, Failure>>),
     Metadata(Box<MetadataView<'f>>, &'a Report<'f>),
-    Tensor(Box<TensorView<'f>>, Option<Values>),
+    Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
     Other,
 }
 
@@ -43,7 +43,15 @@ impl<'a, 'f> Info<'a, 'f> {
         }
     }
 
-    /// The same, and what is wrong with its anchors if they are shown.
+    /// What went wrong while the info was written.
+    pub(super) fn late_failure(&self) -> Option<&Failure> {
+        match self {
+            Info::Tensor(_, Some(values)) => values.late_failure(),
+            _ => None,
+        }
+    }
+
+    /// The same as `failure`, and what is wrong with its anchors if they are shown.
     pub(super) fn failures(&self) -> Vec<Failure> {
         let anchors = match self {
             Info::Metadata(view, report) => shown_anchors(view, report),
@@ -114,7 +122,7 @@ impl Serialize for Header<'_> {
     }
 }
 
-fn tensor<M: SerializeMap>(map: &mut M, view: &TensorView<'_>, values: Option<&Values>) -> Result<(), M::Error> {
+fn tensor<M: SerializeMap>(map: &mut M, view: &TensorView<'_>, values: Option<&Values<'_>>) -> Result<(), M::Error> {
     text(map, "name", &view.name)?;
     let info = TensorInfo { data_type: view.data_type, shape: List(|| view.shape.iter()), size: view.size };
     map.serialize_entry("tensorInfo", &info)?;

@@ -39,10 +39,8 @@ impl Renderer for Json {
     fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
         out.put(if self.files > 0 { ",\n" } else { "\n" });
         self.files += 1;
-        object(out, &FileStart(report))?;
-        // The blobs go into the object that was just closed.
-        out.bytes().pop();
-        out.put(",\"blobs\":[");
+        out.put("{");
+        out.put(&members(&FileStart(report))?).put(",\"blobs\":[");
         let mut separator = "\n";
         for blob in selected(report) {
             out.put(separator);
@@ -78,7 +76,15 @@ impl Renderer for JsonLines {
 }
 
 fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
-    Ok(value.serialize(&mut Serializer::with_formatter(out.bytes(), Safe))?)
+    Ok(value.serialize(&mut Serializer::with_formatter(out, Safe))?)
+}
+
+/// What stands between the braces of an object.
+fn members(value: &impl Serialize) -> io::Result<String> {
+    let mut object = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut object, Safe))?;
+    let object = String::from_utf8(object).unwrap_or_default();
+    Ok(object.trim_start_matches('{').trim_end_matches('}').to_owned())
 }
 
 /// The blobs whose type was selected.
@@ -108,7 +114,10 @@ fn blob_object<'f>(
     let content = blob.content();
     let info = Info::of(&content, report);
     failures.extend(info.failures());
-    object(out, &BlobObject { file, blob, content: &content, info })
+    let object_of_blob = BlobObject { file, blob, content: &content, info };
+    object(out, &object_of_blob)?;
+    failures.extend(object_of_blob.info.late_failure().cloned());
+    Ok(())
 }
 
 /// What is said of a file before its blobs.
@@ -162,7 +171,7 @@ impl Serialize for BlobObject<'_, '_> {
         map.serialize_entry("dataOffset", &self.blob.data_offset())?;
         map.serialize_entry("dataSize", &self.blob.data().len())?;
         map.serialize_entry("info", &self.info.with(self.content))?;
-        if let Some(failure) = self.info.failure() {
+        if let Some(failure) = self.info.failure().or(self.info.late_failure()) {
             map.serialize_entry("error", failure)?;
         }
         map.end()

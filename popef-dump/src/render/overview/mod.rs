@@ -83,8 +83,9 @@ impl Overview {
         let which = values::of_which(view.num_tensors);
         let room = self.width().map(|width| width.saturating_sub(indent.len() + which.len()));
         out.put(&indent).put(which);
-        values::first_within(out, &values, room);
+        values::first_within(out, &values, room)?;
         out.end_line()?;
+        view.failure = view.failure.take().or(values.late_failure().cloned());
         phrase::write(out, &indent, &figures(&values), self.width())
     }
 }
@@ -110,11 +111,12 @@ impl Renderer for Overview {
 }
 
 /// What is known of a tensor's values, in the overview's words.
-fn figures(values: &Values) -> Vec<Phrase> {
+fn figures(values: &Values<'_>) -> Vec<Phrase> {
     let Some(stats) = &values.stats else {
-        return vec![Phrase::new("", &values.count, " elements whose bits have no known meaning")];
+        return vec![Phrase::new("", &values.count(), " elements whose bits have no known meaning")];
     };
-    let mut figures = vec![Phrase::new("", &values.count, if values.count == 1 { " element" } else { " elements" })];
+    let mut figures =
+        vec![Phrase::new("", &values.count(), if values.count() == 1 { " element" } else { " elements" })];
     let found = |before, value: Option<Value>| Some(Phrase::new(before, &value?, ""));
     figures.extend(found("min ", stats.min));
     figures.extend(found("max ", stats.max));
