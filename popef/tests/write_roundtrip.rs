@@ -2,7 +2,7 @@
 
 mod writing;
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use popef::*;
 use proptest::prelude::*;
@@ -30,7 +30,11 @@ proptest! {
         let (first, second) = planned.split_at(split.index(planned.len() + 1));
         std::fs::write(&path, in_memory(|writer| write_planned(writer, first))).unwrap();
         let mut writer = Writer::append(&path).unwrap();
-        write_planned(&mut writer, second);
+        for blob in second {
+            drop_blobs(&mut writer);
+            blob.write(&mut writer);
+        }
+        drop_blobs(&mut writer);
         writer.finish().unwrap();
         prop_assert!(std::fs::read(&path).unwrap() == bytes, "a file that was appended to differs");
 
@@ -38,6 +42,15 @@ proptest! {
         check_forward(&planned);
         check_rewriting(&bytes);
     }
+}
+
+/// Begins blobs of every kind and drops them, which must leave no trace.
+fn drop_blobs<D: Rewind>(writer: &mut Writer<D>) {
+    let info = FeedDataInfo { name: "dropped".into(), num_tensors: 2, ..Default::default() };
+    writer.opaque(&OpaqueInfo::default()).unwrap().write_all(&[1; 1000]).unwrap();
+    writer.packed_executable("dropped", Packing::Zlib(1)).unwrap().write_all(&[2; 1000]).unwrap();
+    writer.feed(&info).unwrap().write_all(&[1]).unwrap();
+    writer.feeds(&[info.clone(), info]).unwrap().push(1, &[true]).unwrap();
 }
 
 /// Blobs lie one behind the other.

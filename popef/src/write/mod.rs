@@ -12,6 +12,7 @@
 
 mod append;
 mod blob;
+mod blobs;
 mod copy;
 mod create;
 mod destination;
