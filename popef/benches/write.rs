@@ -2,7 +2,7 @@
 //!
 //! Each pair takes turns, and the fastest of each is compared: what other programs do meanwhile only makes it slower. The figure at
 //! a line's end is the plain time by ours: 1.00 is as fast, more is faster. `POPEF_BENCH_MIB` says how much is
-//! written (256), `POPEF_BENCH_ROUNDS` how often (9).
+//! written (128), `POPEF_BENCH_ROUNDS` how often (21).
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -14,6 +14,7 @@ use popef::{DataType, OpaqueInfo, Packing, TensorDataInfo, TensorInfo, Writer};
 
 const MIB: usize = 1 << 20;
 const TENSOR: usize = 16 * MIB;
+const SMALL: usize = 100_000;
 
 fn main() {
     // `cargo test --benches` only wants to see it start.
@@ -22,6 +23,7 @@ fn main() {
     }
     let bench = Bench::new();
     bench.tensors();
+    bench.small();
     bench.verbatim();
     bench.compressing();
     bench.memory();
@@ -38,8 +40,8 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let tensors = (from_env("POPEF_BENCH_MIB", 256) * MIB).div_ceil(TENSOR);
-        Bench { folder, random: random(TENSOR), tensors, rounds: from_env("POPEF_BENCH_ROUNDS", 9) }
+        let tensors = (from_env("POPEF_BENCH_MIB", 128) * MIB).div_ceil(TENSOR);
+        Bench { folder, random: random(TENSOR), tensors, rounds: from_env("POPEF_BENCH_ROUNDS", 21) }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -58,6 +60,24 @@ impl Bench {
             "tensors, flushed and renamed, beside the same",
             || self.write_tensors(Writer::create(&ours).unwrap()),
             || in_place(&plain, |file| self.write_plain(file)),
+            &[&ours, &plain],
+        );
+    }
+
+    /// Mostly the making of messages: what it costs a blob.
+    fn small(&self) {
+        let (ours, plain) = (self.path("ours"), self.path("plain"));
+        let tensor_info = TensorInfo::new(DataType::F32, [16]);
+        let names = (0..SMALL).map(|index| format!("model/layer.{index}/weights").into());
+        let infos: Vec<_> = names.map(|name| TensorDataInfo { name, tensor_info: tensor_info.clone() }).collect();
+        self.compare(
+            "100,000 tensors of 64 bytes, beside their bytes at once",
+            || {
+                let mut writer = Writer::create(&ours).unwrap();
+                infos.iter().for_each(|info| assert!(writer.write_tensor(info, &[1.5f32; 16]).unwrap().size > 64));
+                writer.finish().unwrap();
+            },
+            || in_place(&plain, |file| file.write_all(&self.random.repeat(2)[..SMALL * 200]).unwrap()),
             &[&ours, &plain],
         );
     }
@@ -95,7 +115,7 @@ impl Bench {
 
     fn compressing(&self) {
         // Every other byte random: deflate has work to do, and finds something.
-        let data: Vec<u8> = self.random.iter().flat_map(|&byte| [byte, byte & 3]).take(8 * MIB).collect();
+        let data: Vec<u8> = self.random.iter().flat_map(|&byte| [byte, byte & 3]).take(3 * MIB).collect();
         for level in [1, 6] {
             let ours = || {
                 let mut writer = Writer::seekable(io::Cursor::new(Vec::with_capacity(data.len()))).unwrap();

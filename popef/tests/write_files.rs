@@ -146,6 +146,16 @@ fn overwriting_can_be_refused_to_the_end() {
 }
 
 #[test]
+fn a_name_as_long_as_names_may_be() {
+    let place = Place::new();
+    let path = place.folder.path().join("n".repeat(255));
+    let writer = Writer::create(&path).unwrap();
+    assert_eq!(Writer::create(&path).unwrap_err().kind(), ErrorKind::Busy);
+    writer.finish().unwrap();
+    assert_eq!(place.names().len(), 2);
+}
+
+#[test]
 fn only_plain_files_are_replaced() {
     let place = Place::new();
     for error in [Writer::create(place.folder.path()).unwrap_err(), Writer::append(place.folder.path()).unwrap_err()] {

@@ -159,10 +159,23 @@ fn lock_old(
 /// program left is found.
 fn beside(target: &Path) -> Result<PathBuf, Problem> {
     let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::InvalidInput, "the path has no name"));
+    let own = target.file_name().ok_or_else(no_name)?;
     let mut name = OsString::from(".");
-    name.push(target.file_name().ok_or_else(no_name)?);
+    match own.len() {
+        ..=LONGEST_NAME => name.push(own),
+        _ => name.push(format!("{:016x}", hash(own.as_encoded_bytes()))),
+    }
     name.push(".popef-new");
     Ok(target.with_file_name(name))
+}
+
+/// File systems take names of up to 255 bytes, and some of them less; of a longer name than this its hash is used.
+const LONGEST_NAME: usize = 200;
+
+/// FNV-1a: the same in every build, unlike that of the standard library.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Makes the temporary file and locks it. What is there already is removed if nobody has it locked, and never

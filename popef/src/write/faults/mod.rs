@@ -250,6 +250,21 @@ fn rewriting_is_whole_or_nothing() {
 }
 
 #[test]
+fn recovering_cuts_the_file_or_leaves_it() {
+    let old = old_file();
+    let damaged = disk_with(Some(&[&*old, &[0; 5000]].concat()));
+    let recover = |disk: &SimDisk| recover_in(disk, Path::new(TARGET)).map(drop);
+    let (mut case, steps) = Case::new(damaged, &recover);
+    assert!(target(&case.after) == Some(&old));
+    for (fault, step) in Fault::ALL.into_iter().flat_map(|fault| (0..steps).map(move |step| (fault, step))) {
+        let (disk, result) = case.run(step, fault);
+        let left = disk.after_power_cut();
+        assert!(left.iter().all(|left| *left == case.before || *left == case.after), "{}", case.what);
+        assert!(result.is_err() || disk.contents() == case.after, "{}", case.what);
+    }
+}
+
+#[test]
 fn permissions_are_kept() {
     let disk = SimDisk::holding(&disk_with(Some(&old_file())));
     create(true)(&disk).unwrap();
