@@ -162,3 +162,39 @@ fn a_failure_is_final_and_keeps_its_reason() {
     let error = Writer::stream(Full(100)).finish().unwrap_err();
     assert_eq!(error.to_string(), "cannot flush the stream: the disk is gone");
 }
+
+/// Memory that takes so many bytes and no more.
+struct FullMemory(io::Cursor<Vec<u8>>, usize);
+
+impl Write for FullMemory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.1.saturating_sub(self.0.get_ref().len());
+        if room == 0 { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write(&bytes[..room.min(bytes.len())]) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl io::Seek for FullMemory {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Truncate for FullMemory {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.0.truncate(len)
+    }
+}
+
+#[test]
+fn whole_blobs_stay_where_the_next_one_did_not_fit() {
+    let mut memory = FullMemory(io::Cursor::new(Vec::new()), 500);
+    let mut writer = Writer::seekable(&mut memory).unwrap();
+    writer.write_opaque(&opaque("fits"), &[1; 100]).unwrap();
+    assert_eq!(writer.write_opaque(&opaque("does not"), &[2; 1000]).unwrap_err().kind(), ErrorKind::Io);
+    assert!(writer.finish().is_err());
+    assert_eq!(File::from_bytes(memory.0.into_inner()).unwrap().len(), 1);
+}

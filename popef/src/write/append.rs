@@ -97,7 +97,7 @@ impl Sink for Appended {
         Ok(())
     }
 
-    fn abandon(&mut self) -> Result<(), Remains> {
+    fn abandon(&mut self, _end: u64) -> Result<(), Remains> {
         if self.done {
             return Ok(());
         }
@@ -117,7 +117,7 @@ impl Sink for Appended {
 impl Drop for Appended {
     fn drop(&mut self) {
         // Nobody is left to be told; `Writer::discard` tells.
-        let _ = self.abandon();
+        let _ = self.abandon(0);
     }
 }
 

@@ -261,11 +261,11 @@ impl Sink for NewFile {
         Ok(self.out.cut(len).map_err(failed("undo an unfinished blob"))?)
     }
 
-    fn commit(&mut self, _end: u64) -> Result<(), Failure> {
+    fn commit(&mut self, end: u64) -> Result<(), Failure> {
         self.out.sync().map_err(|(doing, source)| Problem::Io { doing, source })?;
         self.lock_newest()?;
         self.place()?;
-        let removed = self.abandon();
+        let removed = self.abandon(end);
         let flushed = self.sync_folder();
         match removed {
             Ok(()) => Ok(flushed?),
@@ -276,7 +276,7 @@ impl Sink for NewFile {
         }
     }
 
-    fn abandon(&mut self) -> Result<(), Remains> {
+    fn abandon(&mut self, _end: u64) -> Result<(), Remains> {
         if self.done {
             return Ok(());
         }
@@ -292,7 +292,7 @@ impl Sink for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         // Nobody is left to be told; `Writer::discard` tells.
-        let _ = self.abandon();
+        let _ = self.abandon(0);
     }
 }
 

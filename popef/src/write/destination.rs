@@ -44,8 +44,9 @@ pub(super) mod sink {
         /// Makes all that was written last. `end` is where it ends.
         fn commit(&mut self, end: u64) -> Result<(), Failure>;
 
-        /// After a failure: leaves the place as it was found. If that fails, what stays behind and why.
-        fn abandon(&mut self) -> Result<(), Remains>;
+        /// After a failure: leaves the place as it was found, or with whole blobs, the last of which ends at `end`. If
+        /// that fails, what stays behind and why.
+        fn abandon(&mut self, end: u64) -> Result<(), Remains>;
 
         /// The path as the caller gave it.
         fn path(&self) -> Option<&Path> {
@@ -99,7 +100,7 @@ impl<W: Write> Sink for Stream<W> {
         self.inner.flush().map_err(|source| Problem::Io { doing: "flush the stream", source }.into())
     }
 
-    fn abandon(&mut self) -> Result<(), Remains> {
+    fn abandon(&mut self, _end: u64) -> Result<(), Remains> {
         Ok(())
     }
 }
@@ -221,8 +222,9 @@ impl<W: Write + Seek + Truncate> Sink for Seekable<W> {
         committed.map_err(|source| Problem::Io { doing: "flush what was written", source }.into())
     }
 
-    fn abandon(&mut self) -> Result<(), Remains> {
-        Ok(())
+    fn abandon(&mut self, end: u64) -> Result<(), Remains> {
+        let old_len = self.base.saturating_add(end);
+        self.inner.truncate(old_len).map_err(|e| Remains(Left::Tail { old_len }, e))
     }
 }
 

@@ -190,7 +190,7 @@ impl<D: Destination> Writer<D> {
             return Ok(());
         }
         let path = self.to.path().map(Path::to_owned);
-        let left = self.to.abandon();
+        let left = self.to.abandon(self.end);
         left.map_err(|Remains(left, source)| {
             let problem = Box::new(Problem::Discarded);
             Error::from(Problem::LeftBehind { problem, left, source }).in_file(path.as_deref())
@@ -278,7 +278,7 @@ impl<D: Destination> Writer<D> {
 
     /// Leaves the place as it was found. The problem, and what could not be removed.
     fn give_up(&mut self, problem: Problem) -> Problem {
-        match self.to.abandon() {
+        match self.to.abandon(self.end) {
             Ok(()) => problem,
             Err(Remains(left, source)) => Problem::LeftBehind { problem: Box::new(problem), left, source },
         }
