@@ -45,7 +45,7 @@ impl DiskFile {
     /// Whether the file still looks as it did when it was opened.
     pub(super) fn check_unchanged(&self) -> Result<(), Problem> {
         let metadata = self.file.metadata().map_err(|source| Problem::Io { doing: "look at the file", source })?;
-        if Identity::of(&metadata) == self.identity { Ok(()) } else { Err(Problem::Changed) }
+        if self.identity.is_still(&Identity::of(&metadata)) { Ok(()) } else { Err(Problem::Changed) }
     }
 
     /// Fills `buf` from a position, and makes sure that the bytes are still those of the file that was opened.
@@ -96,13 +96,15 @@ pub(crate) fn same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> b
 }
 
 /// By what a change of a file is seen.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Identity {
     len: u64,
     modified: Option<SystemTime>,
     /// Seconds and nanoseconds of the last change of the file or its attributes.
     #[cfg(unix)]
     changed: (i64, i64),
+    #[cfg(unix)]
+    names: u64,
 }
 
 impl Identity {
@@ -114,7 +116,18 @@ impl Identity {
             modified: metadata.modified().ok(),
             #[cfg(unix)]
             changed: (metadata.ctime(), metadata.ctime_nsec()),
+            #[cfg(unix)]
+            names: metadata.nlink(),
         }
+    }
+
+    fn is_still(&self, now: &Identity) -> bool {
+        let same_contents = self.len == now.len && self.modified == now.modified;
+        // The last change of attributes tells of writers that set the time of modification back. Losing or getting a
+        // name is such a change too, and harmless: a new file was put in this one's place, and this one stays.
+        #[cfg(unix)]
+        let same_contents = same_contents && (self.changed == now.changed || self.names != now.names);
+        same_contents
     }
 }
 
