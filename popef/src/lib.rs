@@ -1,8 +1,8 @@
-//! Read and write PopEF files: compiled models for Graphcore IPUs.
+//! Read, write and check PopEF files: compiled models for Graphcore IPUs.
 //!
 //! PopEF, the Poplar Exchange Format, is the file in which models compiled for IPUs are shipped. This crate opens any
 //! PopEF file of any size, walks its blobs, and gives every field and every element in it, without copying what need
-//! not be copied, and calmly on damaged or hostile files.
+//! not be copied, and calmly on damaged or hostile files. It writes such files, and says what is wrong with them.
 //!
 //! # What a PopEF file is
 //!
@@ -88,6 +88,35 @@
 //!
 //! ```no_run
 #![doc = include_str!("../examples/build_model.rs")]
+//! ```
+//!
+//! # Models and checks
+//!
+//! [`Model::link`] brings together what belongs together, over any number of files, and [`check`] says before a model is
+//! shipped what would fail:
+//!
+//! ```
+//! use popef::{CheckOptions, File, Model, Severity, check};
+//!
+//! let files = [
+//!     File::open("../testdata/interop/split-executable.popef")?,
+//!     File::open("../testdata/interop/split-tensors.popef")?,
+//!     File::open("../testdata/interop/split-feeds.popef")?,
+//! ];
+//! for model in Model::link(&files)? {
+//!     for input in model.inputs_from_user() {
+//!         println!("you have to feed {} {:?}", input.name, input.tensor_info);
+//!     }
+//! }
+//!
+//! let report = check(&files, &CheckOptions::new());
+//! for finding in &report.findings {
+//!     println!("{finding}\n  {}", finding.rule.mend);
+//! }
+//! if report.worst() == Some(Severity::Error) {
+//!     return Err("not to be shipped".into());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Damaged files
