@@ -21,7 +21,7 @@ use crate::wire::encode;
 /// | [`Writer::seekable`] | an opened file, memory | yes | whole blobs stay |
 /// | [`Writer::stream`] | a pipe, a socket | no | what went out is out |
 ///
-/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`], which borrows the writer,
+/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`](crate::BlobWriter), which borrows the writer,
 /// so that only one is open at a time. Nothing is done before [`finish`](Writer::finish) says so.
 ///
 /// What the reader would call damaged is refused before any of it is written, and the writer goes on as before. A
