@@ -79,6 +79,7 @@ impl Out {
         self.flush_if_full()
     }
 
+    #[inline]
     pub(crate) fn flush_if_full(&mut self) -> io::Result<()> {
         if self.bytes.len() >= Self::PIECE { self.send() } else { Ok(()) }
     }
@@ -95,9 +96,15 @@ impl Out {
 /// For those who write bytes of their own: they are the tool's, or escaped.
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes.extend_from_slice(bytes);
-        self.flush_if_full()?;
+        self.write_all(bytes)?;
         Ok(bytes.len())
+    }
+
+    // JSON comes in pieces of a few bytes: many calls, each of which has to be short.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        self.flush_if_full()
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -10,6 +10,7 @@ pub(super) struct Safe;
 
 impl Formatter for Safe {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        // Keys and most names are short and plain.
         if is_plain(fragment.as_bytes()) {
             return writer.write_all(fragment.as_bytes());
         }
