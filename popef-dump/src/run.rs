@@ -52,11 +52,12 @@ fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
 
 fn show_all(files: &[PathBuf], args: &Args, log: &Log) -> ExitCode {
     let options = options(args);
-    let mut out = Out::new(Box::new(io::stdout()), color::wanted(args.output.color));
-    let mut renderer = renderer(args);
-    let mut show = Show { renderer: &mut *renderer, out: &mut out, options: &options, log, failed: false };
-    let result = show.all(files);
-    let failed = show.failed;
+    let colors = color::wanted(args.output.color);
+    let renderer = renderer(args);
+    let show = Show { renderer: &*renderer, colors, options: &options, log };
+    let mut out = Out::new(Box::new(io::stdout()), colors);
+    let mut failed = false;
+    let result = show.all(files, &mut out, &mut failed);
     options.progress.clear();
     match result {
         Ok(()) if failed => ExitCode::from(UNREAD),
@@ -79,9 +80,9 @@ fn options(args: &Args) -> Options {
 
 fn renderer(args: &Args) -> Box<dyn Renderer> {
     match args.output.format {
-        Format::Json => Box::new(Json::default()),
+        Format::Json => Box::new(Json),
         Format::Ndjson => Box::new(JsonLines),
-        Format::Text if args.select.any() => Box::new(Listing::default()),
+        Format::Text if args.select.any() => Box::new(Listing),
         Format::Text => Box::new(Overview::new(screen())),
     }
 }
@@ -93,33 +94,59 @@ fn screen() -> Option<Screen> {
     Some(Screen { width: width.0.into(), height: height.0.into() })
 }
 
-/// What is needed to show one file after the other.
+/// What is needed to show a file.
 struct Show<'a> {
-    renderer: &'a mut dyn Renderer,
-    out: &'a mut Out,
+    renderer: &'a dyn Renderer,
+    colors: bool,
     options: &'a Options,
     log: &'a Log,
-    /// Whether anything could not be read.
-    failed: bool,
 }
 
 impl Show<'_> {
-    fn all(&mut self, files: &[PathBuf]) -> io::Result<()> {
-        self.renderer.begin(self.out)?;
-        let mut result = Ok(());
-        let with_names = self.options.shows_anchors();
-        let inputs = Inputs { paths: files, keep_data: self.options.values.is_some(), with_names, log: self.log };
-        inputs.each(|opened, provided| {
-            result = self.file(opened, provided);
-            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        result?;
-        self.renderer.end(self.out)?;
-        self.out.send()
+    fn all(&self, files: &[PathBuf], out: &mut Out, failed: &mut bool) -> io::Result<()> {
+        self.renderer.begin(out)?;
+        let (keep_data, with_names) = (self.options.values.is_some(), self.options.shows_anchors());
+        let inputs = Inputs { paths: files, keep_data, with_names, log: self.log };
+        // One file's output, or that with all values, can be too large to be kept; and then there is nothing to gain.
+        match files.len() == 1 || self.options.values.is_some() {
+            true => self.in_turn(&inputs, out, failed)?,
+            false => self.in_parallel(&inputs, out, failed)?,
+        }
+        self.renderer.end(files.len(), out)?;
+        out.send()
     }
 
-    fn file(&mut self, opened: &Opened, provided: &Provided<'_>) -> io::Result<()> {
+    fn in_turn(&self, inputs: &Inputs<'_>, out: &mut Out, failed: &mut bool) -> io::Result<()> {
+        let mut result = Ok(());
+        inputs.each_in_turn(|index, opened, provided| {
+            let shown = self.file(index, opened, provided, out);
+            result = shown.and_then(|complaints| self.report(&complaints, out, failed));
+            go_on(&result)
+        });
+        result
+    }
+
+    fn in_parallel(&self, inputs: &Inputs<'_>, out: &mut Out, failed: &mut bool) -> io::Result<()> {
+        let work = |index: usize, opened: &Opened, provided: &Provided<'_>| {
+            let mut part = Out::in_memory(self.colors);
+            let complaints = self.file(index, opened, provided, &mut part)?;
+            Ok((part.into_bytes(), complaints))
+        };
+        let mut result = Ok(());
+        inputs.each(work, |shown: io::Result<(Vec<u8>, Vec<String>)>| {
+            result = shown.and_then(|(bytes, complaints)| {
+                out.write_all(&bytes)?;
+                self.report(&complaints, out, failed)
+            });
+            go_on(&result)
+        });
+        result
+    }
+
+    /// Shows one file, and gives back what is wrong with it, a line each.
+    fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Vec<String>> {
         let report = Report {
+            index,
             path: &opened.path,
             file: opened.file.as_ref(),
             failure: opened.failure.as_ref(),
@@ -129,22 +156,21 @@ impl Show<'_> {
         self.log_file(opened);
         report.expect_values();
         let mut failures = Vec::new();
-        self.renderer.file(self.out, &report, &mut failures)?;
-        failures.extend(report.failure.cloned());
-        self.report_failures(opened, &failures)
+        self.renderer.file(out, &report, &mut failures)?;
+        let line = |failure: &Failure| format!("{}: {failure}", opened.path.display());
+        Ok(failures.iter().chain(report.failure).map(line).collect())
     }
 
     /// Errors go to stderr, behind what is on stdout of their file.
-    fn report_failures(&mut self, opened: &Opened, failures: &[Failure]) -> io::Result<()> {
-        if failures.is_empty() {
+    fn report(&self, complaints: &[String], out: &mut Out, failed: &mut bool) -> io::Result<()> {
+        if complaints.is_empty() {
             return Ok(());
         }
-        self.failed = true;
-        self.out.send()?;
-        for failure in failures {
-            let line = format!("{}: {failure}", opened.path.display());
-            complain(&line);
-            self.log.line(Level::Err, || render::escape::escape(&line).into_owned());
+        *failed = true;
+        out.send()?;
+        for line in complaints {
+            complain(line);
+            self.log.line(Level::Err, || render::escape::escape(line).into_owned());
         }
         Ok(())
     }
@@ -163,6 +189,10 @@ impl Show<'_> {
             }
         }
     }
+}
+
+fn go_on(result: &io::Result<()>) -> ControlFlow<()> {
+    if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// One line to stderr. It may hold names of files, which are as untrusted as those in them.

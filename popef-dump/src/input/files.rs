@@ -29,22 +29,41 @@ pub(crate) struct Inputs<'a> {
 type Held = BTreeMap<usize, Opened>;
 
 impl Inputs<'_> {
-    /// Opens the files in parallel and gives them to `show` in the order given, which can stop it.
-    ///
-    /// Where anchors are shown, the names of all files have to be known before the first is. Then files stay open
-    /// from the one to the other, as many as a process may hold, and the rest is opened twice.
-    pub(crate) fn each(&self, mut show: impl FnMut(&Opened, &Provided<'_>) -> ControlFlow<()>) {
-        let held = if self.with_names { self.hold() } else { Held::new() };
-        let provided = match held.len() == self.paths.len() || !self.with_names {
-            true => Provided::by(held.values().filter_map(|opened| opened.file.as_ref()).collect()),
-            false => Provided::from_names(self.all_names(&held)),
+    /// Opens the files in parallel, works on each where it was opened, and gives the results to `take` in the order of
+    /// the files, which can stop it.
+    pub(crate) fn each<T: Send>(
+        &self,
+        work: impl Fn(usize, &Opened, &Provided<'_>) -> T + Sync,
+        mut take: impl FnMut(T) -> ControlFlow<()>,
+    ) {
+        let held = self.hold();
+        let provided = self.provided(&held);
+        let make = |index| match held.get(&index) {
+            Some(opened) => Some(work(index, opened, &provided)),
+            None => self.open(index).map(|opened| work(index, &opened, &provided)),
         };
+        in_order(self.paths.len(), AHEAD, make, |part| part.map_or(ControlFlow::Continue(()), &mut take));
+    }
+
+    /// Opens the files in parallel and works on one after the other on this thread.
+    pub(crate) fn each_in_turn(&self, mut show: impl FnMut(usize, &Opened, &Provided<'_>) -> ControlFlow<()>) {
+        let held = self.hold();
+        let provided = self.provided(&held);
         let make = |index| if held.contains_key(&index) { None } else { self.open(index) };
-        let mut indices = 0..;
+        let mut index = 0;
         in_order(self.paths.len(), AHEAD, make, |opened| {
-            let held = indices.next().and_then(|index| held.get(&index));
-            opened.as_ref().or(held).map_or(ControlFlow::Continue(()), |opened| show(opened, &provided))
+            let opened = opened.as_ref().or(held.get(&index));
+            let shown = opened.map_or(ControlFlow::Continue(()), |opened| show(index, opened, &provided));
+            index += 1;
+            shown
         });
+    }
+
+    fn provided<'h>(&self, held: &'h Held) -> Provided<'h> {
+        match held.len() == self.paths.len() || !self.with_names {
+            true => Provided::by(held.values().filter_map(|opened| opened.file.as_ref()).collect()),
+            false => Provided::from_names(self.all_names(held)),
+        }
     }
 
     fn open(&self, index: usize) -> Option<Opened> {
@@ -53,8 +72,12 @@ impl Inputs<'_> {
         Some(open(path, self.keep_data))
     }
 
-    /// Opens as many files as may be open at once, and those that cannot be opened a second time.
+    /// Where anchors are shown, the names of all files have to be known before the first is. So as many files as may
+    /// be open at once stay open from the one to the other, and those that cannot be opened a second time.
     fn hold(&self) -> Held {
+        if !self.with_names {
+            return Held::new();
+        }
         let limit = if self.paths.len() > 1 { may_be_open() } else { 1 };
         let is_plain = |path: &Path| path.as_os_str() != "-" && fs::metadata(path).is_ok_and(|found| found.is_file());
         let stays = |(index, path): &(usize, &PathBuf)| *index < limit || !is_plain(path);

@@ -20,17 +20,18 @@ pub(crate) use units::size as human_size;
 use crate::report::{Failure, Report};
 
 /// One way to show files.
-pub(crate) trait Renderer {
+pub(crate) trait Renderer: Sync {
     /// Before the first file.
-    fn begin(&mut self, _out: &mut Out) -> io::Result<()> {
+    fn begin(&self, _out: &mut Out) -> io::Result<()> {
         Ok(())
     }
 
-    /// One file. What is wrong with its parts is said in place, and noted in `failures`.
-    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()>;
+    /// One file: files are rendered on several threads. What is wrong with its parts is said in place, and noted in
+    /// `failures`.
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()>;
 
     /// After the last file.
-    fn end(&mut self, _out: &mut Out) -> io::Result<()> {
+    fn end(&self, _files: usize, _out: &mut Out) -> io::Result<()> {
         Ok(())
     }
 }

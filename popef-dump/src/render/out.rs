@@ -8,7 +8,8 @@ use super::escape::{escape, is_plain};
 /// The output, in large pieces. What it is given as text of a file is escaped; the rest is the tool's own.
 pub(crate) struct Out {
     bytes: Vec<u8>,
-    to: Box<dyn Write>,
+    /// None for one that is kept until somebody takes it.
+    to: Option<Box<dyn Write>>,
     palette: Palette,
 }
 
@@ -17,7 +18,15 @@ impl Out {
     const PIECE: usize = 64 << 10;
 
     pub(crate) fn new(to: Box<dyn Write>, colors: bool) -> Self {
-        Out { bytes: Vec::with_capacity(Self::PIECE + (4 << 10)), to, palette: Palette::of(colors) }
+        Out { bytes: Vec::with_capacity(Self::PIECE + (4 << 10)), to: Some(to), palette: Palette::of(colors) }
+    }
+
+    pub(crate) fn in_memory(colors: bool) -> Self {
+        Out { bytes: Vec::new(), to: None, palette: Palette::of(colors) }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// A piece of the tool's own text.
@@ -86,10 +95,11 @@ impl Out {
 
     /// Writes what is gathered: before something goes to the other stream, and at the end.
     pub(crate) fn send(&mut self) -> io::Result<()> {
-        let written = self.to.write_all(&self.bytes);
+        let Some(to) = &mut self.to else { return Ok(()) };
+        let written = to.write_all(&self.bytes);
         self.bytes.clear();
         written?;
-        self.to.flush()
+        to.flush()
     }
 }
 

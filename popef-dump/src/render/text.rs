@@ -11,17 +11,13 @@ use super::values;
 use crate::report::{AnchorView, Failure, Inside, MetadataView, Report, TensorView};
 
 /// Text as `popef_dump` prints it: a section for each kind of blob, two spaces a level.
-#[derive(Default)]
-pub(crate) struct Listing {
-    files: usize,
-}
+pub(crate) struct Listing;
 
 impl Renderer for Listing {
-    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
-        if self.files > 0 {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+        if report.index > 0 {
             out.end_line()?;
         }
-        self.files += 1;
         let path = Text::from(report.path.as_os_str().as_encoded_bytes());
         out.put_as(Group, "PopEF file:").put(" ").text(Name, &path).end_line()?;
         Sections { out, report, failures }.all()

@@ -38,6 +38,8 @@ pub(crate) struct Options {
 
 /// One file that was given.
 pub(crate) struct Report<'f> {
+    /// Which of the files given, counted from 0.
+    pub(crate) index: usize,
     /// As it was given.
     pub(crate) path: &'f Path,
     /// None if nothing at all could be read.

@@ -1,7 +1,7 @@
 //! Who provides an anchor's data: a tensor or feed of its name in any of the files given, or else the user.
 
-use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use popef::{File, Text};
 
@@ -10,17 +10,17 @@ use popef::{File, Text};
 /// They are gathered when the first anchor asks: a file of weights alone has names enough and no anchor.
 pub(crate) struct Provided<'f> {
     files: Vec<&'f File>,
-    names: OnceCell<HashSet<Text<'f>>>,
+    names: OnceLock<HashSet<Text<'f>>>,
 }
 
 impl<'f> Provided<'f> {
     pub(crate) fn by(files: Vec<&'f File>) -> Self {
-        Provided { files, names: OnceCell::new() }
+        Provided { files, names: OnceLock::new() }
     }
 
     /// The same from names that were gathered before, when the files are no longer open.
     pub(crate) fn from_names(names: HashSet<Text<'f>>) -> Self {
-        Provided { files: Vec::new(), names: OnceCell::from(names) }
+        Provided { files: Vec::new(), names: OnceLock::from(names) }
     }
 
     /// Whether the data of an anchor of this name has to come from the user.

@@ -22,23 +22,19 @@ use safe::Safe;
 const SCHEMA_VERSION: u32 = 1;
 
 /// One document: `{"schemaVersion": 1, "files": [...]}`.
-#[derive(Default)]
-pub(crate) struct Json {
-    files: usize,
-}
+pub(crate) struct Json;
 
 /// One line a blob, with its `file`; a line with an `error` for a file that could not be read to its end.
 pub(crate) struct JsonLines;
 
 impl Renderer for Json {
-    fn begin(&mut self, out: &mut Out) -> io::Result<()> {
+    fn begin(&self, out: &mut Out) -> io::Result<()> {
         out.put("{\"schemaVersion\":").number(SCHEMA_VERSION).put(",\"files\":[");
         Ok(())
     }
 
-    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
-        out.put(if self.files > 0 { ",\n" } else { "\n" });
-        self.files += 1;
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+        out.put(if report.index > 0 { ",\n" } else { "\n" });
         out.put("{");
         out.put(&members(&FileStart(report))?).put(",\"blobs\":[");
         let mut separator = "\n";
@@ -56,13 +52,13 @@ impl Renderer for Json {
         out.put("}").flush_if_full()
     }
 
-    fn end(&mut self, out: &mut Out) -> io::Result<()> {
-        out.put(if self.files > 0 { "\n]}" } else { "]}" }).end_line()
+    fn end(&self, files: usize, out: &mut Out) -> io::Result<()> {
+        out.put(if files > 0 { "\n]}" } else { "]}" }).end_line()
     }
 }
 
 impl Renderer for JsonLines {
-    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
         for blob in selected(report) {
             blob_object(out, report, Some(path(report)), &blob, failures)?;
             out.end_line()?;

@@ -27,12 +27,11 @@ pub(crate) struct Screen {
 pub(crate) struct Overview {
     /// None if the output does not go to a terminal: then nothing is shortened.
     screen: Option<Screen>,
-    files: usize,
 }
 
 impl Overview {
     pub(crate) fn new(screen: Option<Screen>) -> Self {
-        Overview { screen, files: 0 }
+        Overview { screen }
     }
 
     fn width(&self) -> Option<usize> {
@@ -91,11 +90,10 @@ impl Overview {
 }
 
 impl Renderer for Overview {
-    fn file(&mut self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
-        if self.files > 0 {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+        if report.index > 0 {
             out.end_line()?;
         }
-        self.files += 1;
         let path = Text::from(report.path.as_os_str().as_encoded_bytes());
         out.put_as(Group, "PopEF file:").put(" ").text(Name, &path).end_line()?;
         let summary = Summary::of(report);
