@@ -126,6 +126,8 @@ pub(crate) enum Problem {
     },
     UnknownCompression {
         first: [u8; 4],
+        /// How many of these bytes there are.
+        given: usize,
     },
     #[cfg_attr(all(feature = "lz4", feature = "zstd"), expect(dead_code, reason = "all were built"))]
     CompressionNotBuilt {
@@ -422,13 +424,13 @@ impl fmt::Display for Problem {
             Problem::UnpackedLong { needed } => {
                 write!(f, "the data unpacks to more than the {needed} bytes that the blob says")
             }
-            Problem::UnknownCompression { first } => {
-                let [a, b, c, d] = first;
-                write!(
-                    f,
-                    "the data is compressed in a way that is not known: it begins {a:02x} {b:02x} {c:02x} {d:02x}, \
-                     and is not zlib, gzip, zstd or an LZ4 frame"
-                )
+            Problem::UnknownCompression { given: 0, .. } => {
+                f.write_str("the blob says that its data is compressed, but it has none; export the file again")
+            }
+            Problem::UnknownCompression { first, given } => {
+                f.write_str("the data is compressed in a way that is not known: it begins")?;
+                first.iter().take(*given).try_for_each(|byte| write!(f, " {byte:02x}"))?;
+                f.write_str(", and is not zlib, gzip, zstd or an LZ4 frame")
             }
             Problem::CompressionNotBuilt { format, feature } => {
                 write!(f, "the data is compressed with {format}, and popef was built without its feature {feature:?}")

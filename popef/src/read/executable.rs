@@ -61,8 +61,8 @@ impl<'a> ExecutableBlob<'a> {
         let given = self.data().first(4);
         let len = usize::try_from(given.len()).unwrap_or(usize::MAX);
         given.read_at(0, first.get_mut(..len).unwrap_or_default())?;
-        let compression = Compression::of(&first);
-        let unknown = || self.blob.error(Problem::UnknownCompression { first }, self.blob.data_offset());
+        let compression = Compression::of(first.get(..len).unwrap_or_default());
+        let unknown = || self.blob.error(Problem::UnknownCompression { first, given: len }, self.blob.data_offset());
         compression.ok_or_else(unknown).map(Some)
     }
 
