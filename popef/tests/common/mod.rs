@@ -2,6 +2,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
+pub mod everything;
+pub mod heap;
+
 use std::path::{Path, PathBuf};
 
 use popef::{Blob, Content, Error, File, OpenOptions};

@@ -1,0 +1,84 @@
+//! Counts the bytes that a piece of work holds on the heap at once. A binary that uses it makes [`Counting`] its
+//! global allocator.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+pub struct Counting;
+
+thread_local! {
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Threads that end free memory after their counters are gone; that is nobody's peak.
+fn count(bytes: isize) {
+    let _ = HELD.try_with(|held| {
+        held.set(held.get() + bytes);
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
+    });
+}
+
+#[allow(unsafe_code, reason = "an allocator is unsafe to be; it passes every call on")]
+// SAFETY: every call is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    // While bytes move to a new place, both places are held.
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size.cast_signed());
+        count(-layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.realloc(ptr, layout, new_size) }
+    }
+}
+
+/// The most bytes that `work` held at once on this thread, beyond those held before.
+pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = HELD.get();
+    PEAK.set(before);
+    let result = work();
+    (result, u64::try_from(PEAK.get() - before).unwrap_or(0))
+}
+
+/// How many bytes of headers and infos a reader of these bytes looks at: those of the messages that are there, up
+/// to the first blob that is not. Worked out from the segment tables and the walk, not by the reader.
+pub fn head_bytes(file: &[u8]) -> u64 {
+    let mut visited = 0;
+    let mut end = 0;
+    for blob in popef::Blobs::new(file).map_while(Result::ok) {
+        visited += (blob.header_bytes().len() + blob.info_bytes().len()) as u64;
+        end = blob.offset() + blob.size();
+    }
+    let rest = &file[usize::try_from(end).unwrap()..];
+    let header = message(rest);
+    visited + (header + message(&rest[header..])) as u64
+}
+
+/// The length of the message that these bytes begin with, as far as it is there.
+fn message(bytes: &[u8]) -> usize {
+    let number = |index: usize| bytes.get(index * 4..)?.first_chunk().map(|number| u32::from_le_bytes(*number));
+    let Some(segments) = number(0).map(|count| u64::from(count) + 1).filter(|&count| count <= 511) else {
+        return bytes.len().min(8);
+    };
+    let table = (segments / 2 + 1) * 8;
+    let words: u64 = (1..=segments).map_while(|index| number(index as usize)).map(u64::from).sum();
+    let whole = usize::try_from(table + words * 8).unwrap();
+    // A message that is not all there is refused by its table.
+    if whole <= bytes.len() { whole } else { bytes.len().min(table as usize) }
+}
+
+/// What reading may hold at once: 64 KiB, and 4 times the headers and infos that it looked at.
+pub fn allowance(file: &[u8]) -> u64 {
+    (64 << 10) + 4 * head_bytes(file)
+}
