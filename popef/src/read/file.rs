@@ -324,7 +324,7 @@ impl File {
     fn head_bytes(&self, place: Place, head: Head) -> &[u8] {
         match &self.source {
             Source::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
-            Source::Disk { heads, .. } | Source::Stream { heads } => heads.get(place.index),
+            Source::Disk { heads, .. } | Source::Stream { heads } => head.of_blob(heads.get(place.index)),
         }
     }
 

@@ -1,18 +1,20 @@
 //! The header and info messages of a file whose bytes are not in memory, copied once and kept.
 
+use super::chunks::Chunks;
+
 /// Many short runs of bytes, each whole in one allocation, and none ever moved.
 #[derive(Default)]
 pub(super) struct Heads {
     chunks: Vec<Vec<u8>>,
-    places: Vec<Place>,
+    places: Chunks<Place>,
     total: usize,
 }
 
+/// Where a head begins; how long it is, the index knows.
 #[derive(Clone, Copy)]
 struct Place {
     chunk: u32,
     start: u32,
-    len: u32,
 }
 
 impl Heads {
@@ -24,26 +26,21 @@ impl Heads {
         let room = self.chunks.last().map_or(0, |chunk| chunk.capacity().saturating_sub(chunk.len()));
         if room < head.len() {
             // Chunks grow with what is kept, so that their free ends stay a small part of it.
-            let capacity = (self.total / 8).clamp(Self::SMALLEST_CHUNK, Self::LARGEST_CHUNK).max(head.len());
+            let capacity = (self.total / 16).clamp(Self::SMALLEST_CHUNK, Self::LARGEST_CHUNK).max(head.len());
             self.chunks.push(Vec::with_capacity(capacity));
         }
         let chunk_index = self.chunks.len().saturating_sub(1);
         let Some(chunk) = self.chunks.last_mut() else { return };
-        let (Ok(index), Ok(start), Ok(len)) =
-            (u32::try_from(chunk_index), u32::try_from(chunk.len()), u32::try_from(head.len()))
-        else {
-            return;
-        };
+        let (Ok(index), Ok(start)) = (u32::try_from(chunk_index), u32::try_from(chunk.len())) else { return };
         chunk.extend_from_slice(head);
-        self.places.push(Place { chunk: index, start, len });
+        self.places.push(Place { chunk: index, start });
         self.total = self.total.saturating_add(head.len());
     }
 
-    /// The head of a blob.
+    /// The head of a blob, and whatever follows it here.
     pub(super) fn get(&self, blob: usize) -> &[u8] {
         let bytes = |place: &Place| {
-            let chunk = self.chunks.get(usize::try_from(place.chunk).ok()?)?;
-            chunk.get(usize::try_from(place.start).ok()?..)?.get(..usize::try_from(place.len).ok()?)
+            self.chunks.get(usize::try_from(place.chunk).ok()?)?.get(usize::try_from(place.start).ok()?..)
         };
         self.places.get(blob).and_then(bytes).unwrap_or_default()
     }

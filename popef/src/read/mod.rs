@@ -4,6 +4,7 @@
 
 mod blob;
 mod blobs;
+mod chunks;
 mod data;
 mod elements;
 mod executable;

@@ -142,8 +142,8 @@ pub(super) struct Window<'f> {
 impl<'f> Window<'f> {
     /// A page: what the system reads anyway.
     const SMALLEST: u64 = 4 << 10;
-    /// Beyond this, larger reads are no faster.
-    const LARGEST: u64 = 64 << 10;
+    /// Beyond this, larger reads are hardly faster, and this much is held whatever the file holds.
+    const LARGEST: u64 = 32 << 10;
 
     pub(super) fn new(disk: &'f DiskFile) -> Self {
         Window { disk, start: 0, bytes: Vec::new(), size: Self::SMALLEST }
@@ -164,6 +164,10 @@ impl<'f> Window<'f> {
         self.size = if dense { self.size.saturating_mul(2).min(Self::LARGEST) } else { Self::SMALLEST };
         let len = len.max(self.size).min(self.disk.len().saturating_sub(at));
         let len = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
+        // Not emptied and grown: both windows would be held for a moment.
+        if self.bytes.capacity() < len || self.bytes.capacity() / 2 > len {
+            self.bytes = Vec::new();
+        }
         self.bytes.clear();
         let needed = u64::try_from(len).unwrap_or(u64::MAX);
         self.bytes.try_reserve_exact(len).map_err(|_| Problem::OutOfMemory { needed })?;
@@ -196,7 +200,8 @@ pub(super) struct Stream<R> {
 }
 
 impl<R: Read> Stream<R> {
-    const PIECE: u64 = 32 << 10;
+    /// Twice what is read at a time before there is more to account for it.
+    const PIECE: u64 = 16 << 10;
 
     pub(super) fn new(reader: R) -> Self {
         Stream { reader, start: 0, bytes: Vec::new(), ended: false }
@@ -205,7 +210,11 @@ impl<R: Read> Stream<R> {
     /// Reads on until `len` bytes are held or the stream ends.
     fn fill(&mut self, len: u64) -> io::Result<()> {
         while !self.ended && len_of(&self.bytes) < len {
-            let missing = len.saturating_sub(len_of(&self.bytes)).min(Self::PIECE);
+            let held = len_of(&self.bytes);
+            let missing = len.saturating_sub(held).min(held.max(Self::PIECE) / 2);
+            // No more room than that: a buffer that doubles holds up to three times what came.
+            let room = usize::try_from(missing).unwrap_or(usize::MAX);
+            self.bytes.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory)?;
             let count = self.reader.by_ref().take(missing).read_to_end(&mut self.bytes)?;
             self.ended = count == 0;
         }

@@ -204,6 +204,9 @@ impl Budget {
 
     fn numbers<T>(&mut self, list: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
         self.spend(list.len().saturating_mul(size_of::<T>()))?;
-        Ok(list.collect())
+        // `collect` makes room for four at least, and most shapes are shorter.
+        let mut numbers = Vec::with_capacity(list.len());
+        numbers.extend(list);
+        Ok(numbers)
     }
 }

@@ -51,9 +51,11 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (result, u64::try_from(PEAK.get() - before).unwrap_or(0))
 }
 
-/// How many bytes of headers and infos a reader of these bytes looks at: those of the messages that are there, up
-/// to the first blob that is not. Worked out from the segment tables and the walk, not by the reader.
-pub fn head_bytes(file: &[u8]) -> u64 {
+/// How many bytes of headers and infos a reader of these bytes looks at: all of the blobs that are whole, and of the
+/// next one as much as its segment tables claim and is there.
+///
+/// A reader that knows where the file ends refuses a message that is not all there by its table alone.
+pub fn head_bytes(file: &[u8], streamed: bool) -> u64 {
     let mut visited = 0;
     let mut end = 0;
     for blob in popef::Blobs::new(file).map_while(Result::ok) {
@@ -61,12 +63,12 @@ pub fn head_bytes(file: &[u8]) -> u64 {
         end = blob.offset() + blob.size();
     }
     let rest = &file[usize::try_from(end).unwrap()..];
-    let header = message(rest);
-    visited + (header + message(&rest[header..])) as u64
+    let header = message(rest, streamed);
+    visited + (header + message(&rest[header..], streamed)) as u64
 }
 
 /// The length of the message that these bytes begin with, as far as it is there.
-fn message(bytes: &[u8]) -> usize {
+fn message(bytes: &[u8], streamed: bool) -> usize {
     let number = |index: usize| bytes.get(index * 4..)?.first_chunk().map(|number| u32::from_le_bytes(*number));
     let Some(segments) = number(0).map(|count| u64::from(count) + 1).filter(|&count| count <= 511) else {
         return bytes.len().min(8);
@@ -74,11 +76,13 @@ fn message(bytes: &[u8]) -> usize {
     let table = (segments / 2 + 1) * 8;
     let words: u64 = (1..=segments).map_while(|index| number(index as usize)).map(u64::from).sum();
     let whole = usize::try_from(table + words * 8).unwrap();
-    // A message that is not all there is refused by its table.
-    if whole <= bytes.len() { whole } else { bytes.len().min(table as usize) }
+    if whole <= bytes.len() || streamed { whole.min(bytes.len()) } else { bytes.len().min(table as usize) }
 }
 
 /// What reading may hold at once: 64 KiB, and 4 times the headers and infos that it looked at.
-pub fn allowance(file: &[u8]) -> u64 {
-    (64 << 10) + 4 * head_bytes(file)
+pub fn allowance(file: &[u8], streamed: bool) -> u64 {
+    BASE + 4 * head_bytes(file, streamed)
 }
+
+/// What any reading may hold.
+pub const BASE: u64 = 64 << 10;
