@@ -1,0 +1,31 @@
+//! What the fuzz targets share. `popef/fuzz/run` builds and runs them; `docs/ROBUSTNESS.md` tells what each one shows.
+//!
+//! Bytes that are mutated blindly seldom get past a header: the lengths no longer agree. So half of all inputs are
+//! recipes for a file ([`generate`]): blobs, messages, pointers, and lies about each.
+
+pub mod generate;
+pub mod ways;
+
+#[path = "../../tests/common/everything.rs"]
+pub mod everything;
+
+#[path = "../../tests/common/heap.rs"]
+pub mod heap;
+
+use arbitrary::Unstructured;
+
+/// The file that an input stands for. Its first byte says whether the rest is the file itself or a recipe for one.
+///
+/// Where the variable `POPEF_FUZZ_WRITE` names a file, it is written there: so that what a target finds can be cut
+/// down and kept.
+pub fn file(input: &[u8]) -> Vec<u8> {
+    let file = match input.split_first() {
+        Some((first, rest)) if first % 2 == 1 => generate::file(&mut Unstructured::new(rest)),
+        Some((_, rest)) => rest.to_vec(),
+        None => Vec::new(),
+    };
+    if let Some(path) = std::env::var_os("POPEF_FUZZ_WRITE") {
+        std::fs::write(path, &file).expect("the file named by POPEF_FUZZ_WRITE can be written");
+    }
+    file
+}

@@ -1,0 +1,65 @@
+//! The ways to open a file, beside each other.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use popef::{Blob, Content, Error, File, OpenOptions};
+
+/// Where a target puts its file: in memory where the system has such a place, and its own for each process.
+pub fn scratch_file() -> PathBuf {
+    let shared_memory = Path::new("/dev/shm");
+    let folder = if shared_memory.is_dir() { shared_memory.to_owned() } else { std::env::temp_dir() };
+    folder.join(format!("popef-fuzz-{}.popef", std::process::id()))
+}
+
+/// Opens a file in every way, and stops if they tell different things.
+pub fn all_agree(path: &Path, bytes: &[u8]) -> [File; 4] {
+    let mut options = OpenOptions::new();
+    options.damaged(true);
+    // SAFETY: the file is this process's own, and is not written while it is mapped.
+    let mapped = unsafe { options.map(path) }.unwrap();
+    let in_parts = options.open(path).unwrap();
+    let in_memory = options.bytes(Arc::<[u8]>::from(bytes)).unwrap();
+    let streamed = options.stream(bytes).unwrap();
+    let told = told(&in_memory, true);
+    assert_eq!(told, self::told(&mapped, true), "mapped");
+    assert_eq!(told, self::told(&in_parts, true), "in parts");
+    // A stream keeps no data. It does not know where it ends, so of a blob with two faults it may tell the other.
+    assert_eq!(self::told(&in_memory, false), self::told(&streamed, false), "streamed");
+    [in_memory, mapped, in_parts, streamed]
+}
+
+/// Everything that a file tells, as texts and bytes that can be compared.
+fn told(file: &File, data: bool) -> Vec<(String, Vec<u8>)> {
+    let mut told: Vec<_> = file.blobs().map(|blob| of_blob(&blob, data)).collect();
+    let damage = |damage: &Error| if data { of_error(damage) } else { format!("{:?}", damage.blob()) };
+    told.extend(file.damage().map(|error| (damage(error), Vec::new())));
+    told
+}
+
+fn of_blob(blob: &Blob<'_>, data: bool) -> (String, Vec<u8>) {
+    let content = match blob.content() {
+        Content::Executable(executable) if data => {
+            format!("{:?}", executable.compression().map_err(|error| of_error(&error)))
+        }
+        Content::Metadata(metadata) => format!("{:?}", metadata.read().map_err(|error| of_error(&error))),
+        Content::Tensor(tensor) => {
+            format!("{:?} {:?}", tensor.info(), tensor.elements().map(|e| e.len()).map_err(|error| of_error(&error)))
+        }
+        Content::Feed(feed) => {
+            format!("{:?} {:?}", feed.info(), feed.item(0).map(|e| e.len()).map_err(|error| of_error(&error)))
+        }
+        Content::Opaque(opaque) => format!("{:?}", opaque.info()),
+        _ => String::new(),
+    };
+    let mut bytes = [blob.header_bytes(), blob.info_bytes()].concat();
+    if data {
+        bytes.extend_from_slice(&blob.data().read().unwrap());
+    }
+    let place = (blob.index(), blob.offset(), blob.size(), blob.data_offset());
+    (format!("{place:?} {:?} {:?} {content}", blob.version(), blob.blob_type()), bytes)
+}
+
+fn of_error(error: &Error) -> String {
+    format!("{:?} {:?} {:?} {}", error.kind(), error.blob(), error.offset(), error.reason())
+}
