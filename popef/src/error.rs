@@ -143,6 +143,7 @@ pub(crate) enum Problem {
         held: u32,
     },
     NoSuchRange {
+        start: u64,
         end: u64,
         len: u64,
     },
@@ -153,6 +154,15 @@ pub(crate) enum Problem {
     InfoTooLong {
         needed: u64,
         limit: u64,
+    },
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd has windows of any size"))]
+    WindowTooLarge {
+        needed: u64,
+        limit: u64,
+    },
+    TooDeep {
+        message: Message,
+        limit: u16,
     },
     TooManyVisits {
         message: Message,
@@ -288,6 +298,8 @@ impl Problem {
             | Problem::SameFile
             | Problem::NotPlain => ErrorKind::Usage,
             Problem::InfoTooLong { .. }
+            | Problem::TooDeep { .. }
+            | Problem::WindowTooLarge { .. }
             | Problem::TooManyVisits { .. }
             | Problem::TooMuchMemory { .. }
             | Problem::TooManyBlobs
@@ -328,9 +340,10 @@ impl Problem {
             Problem::UnpackedLong { needed } => (Some(needed), None),
             Problem::CompressedTail { found } => (Some(0), Some(found)),
             Problem::NoSuchItem { asked, held } => (Some(asked.into()), Some(held.into())),
-            Problem::NoSuchRange { end, len } => (Some(end), Some(len)),
+            Problem::NoSuchRange { end, len, .. } => (Some(end), Some(len)),
             Problem::HeaderTooLong { needed, limit }
             | Problem::InfoTooLong { needed, limit }
+            | Problem::WindowTooLarge { needed, limit }
             | Problem::TooMuchMemory { needed, limit } => (Some(needed), Some(limit)),
             Problem::OutOfMemory { needed } | Problem::AddressSpace { needed } => (Some(needed), None),
             _ => (None, None),
@@ -439,9 +452,10 @@ impl fmt::Display for Problem {
                 write!(f, "elements of type {asked} were asked for, but they are {held}")
             }
             Problem::NoSuchItem { asked, held } => write!(f, "item {asked} was asked for, but the feed has {held}"),
-            Problem::NoSuchRange { end, len } => {
-                write!(f, "a range up to {end} was asked for, but there are only {len}")
+            Problem::NoSuchRange { start, end, len } => {
+                write!(f, "the bytes from {start} to {end} were asked for, but there are {len}")
             }
+
             Problem::NotNumeric { data_type } => {
                 write!(
                     f,
@@ -457,6 +471,16 @@ impl fmt::Display for Problem {
                     "the info message has {needed} bytes, more than the limit of {limit}; raise the limit if the file is trusted"
                 )
             }
+            Problem::WindowTooLarge { needed, limit } => write!(
+                f,
+                "unpacking the data would take a window of {needed} bytes, more than the limit of {limit}; \
+                 raise the limit if the file is trusted"
+            ),
+            Problem::TooDeep { message, limit } => write!(
+                f,
+                "the {message} message's pointers nest deeper than {limit}, or in a circle; \
+                 no exporter writes that, do not trust the file"
+            ),
             Problem::TooManyVisits { message, limit } => write!(
                 f,
                 "the {message} message's pointers share so much that reading it would visit more than {limit} times its length; \

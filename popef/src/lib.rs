@@ -180,6 +180,8 @@ pub use check::{
     TensorDemand, check, check_with_progress,
 };
 pub use error::{Error, ErrorKind};
+/// The crate whose `f16` is the type of the elements of F16 tensors.
+pub use half;
 pub use limits::Limits;
 pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};
 pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};

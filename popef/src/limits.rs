@@ -1,7 +1,11 @@
+/// The longest header message. It holds a version, a type and a size, so what claims to be longer is none.
+pub(crate) const HEADER_BYTES: u64 = 64 << 10;
+
 /// What reading may cost, as numbers that a caller can change.
 ///
 /// A file's lengths are claims. Nothing is allocated or read by a claim alone: it has to fit into the bytes that
-/// are there, and into these limits.
+/// are there, and into these limits. While a file is open, headers and infos take at most four times their length and
+/// 64 KiB; unpacking an executable takes a buffer and what its format looks back on.
 ///
 /// ```
 /// let mut limits = popef::Limits::default();
@@ -12,8 +16,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest header message. It holds a version, a type and a size. 64 KiB unless changed.
-    pub header_bytes: u64,
     /// The longest info message. Only that of Metadata grows with the model; 100,000 anchors take some 15 MB.
     /// 256 MiB unless changed.
     pub info_bytes: u64,
@@ -22,10 +24,14 @@ pub struct Limits {
     pub visits: u32,
     /// How deep pointers may nest; the format itself needs 4. 8 unless changed.
     pub nesting: u16,
+    /// How far back compressed data may refer (zstd's window), which has to be held in memory twice. zlib, gzip and
+    /// LZ4 frames have limits of their own, of up to 12 MiB in all. 8 MiB unless changed, which the zstd format asks
+    /// of every decoder; `zstd --ultra` and `--long` make larger ones.
+    pub unpack_window: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { header_bytes: 64 << 10, info_bytes: 256 << 20, visits: 4, nesting: 8 }
+        Limits { info_bytes: 256 << 20, visits: 4, nesting: 8, unpack_window: 8 << 20 }
     }
 }

@@ -56,6 +56,13 @@ fn a_listing_allocates_nothing() {
 }
 
 #[test]
+fn messages_of_many_segments_are_checked_without_allocating() {
+    let bytes = read("interop/many-anchors.popef");
+    let allocations = allocations_of(|| assert_eq!(Blobs::new(&bytes).filter(Result::is_ok).count(), 2));
+    assert_eq!(allocations, 0);
+}
+
+#[test]
 fn looking_up_a_name_allocates_only_the_first_time() {
     let file = File::from_bytes(read("interop/all-types.popef")).unwrap();
     assert!(file.tensor("t_f32").is_some());

@@ -213,7 +213,39 @@ fn limits_are_the_callers_and_say_how_to_pass_them() {
          raise the limit if the file is trusted"
     );
     limits.info_bytes = 1240;
-    assert!(OpenOptions::new().limits(limits).bytes(bytes).is_ok());
+    assert!(OpenOptions::new().limits(limits).bytes(bytes.clone()).is_ok());
+    limits.nesting = 2;
+    let error = OpenOptions::new().limits(limits).bytes(bytes).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.reason().contains("pointers nest deeper than 2"), "{error}");
+}
+
+/// Lists whose elements have no bytes cost nothing in the message, and much as values.
+#[test]
+fn elements_without_bytes_do_not_amplify() {
+    let bytes = metadata_of_empty_options(1000);
+    let file = File::from_bytes(bytes).unwrap();
+    let error = file.metadata().next().unwrap().read().unwrap_err();
+    assert_eq!((error.kind(), error.blob(), error.offset()), (ErrorKind::Limit, Some(0), Some(40)));
+    assert!(error.reason().contains("out of proportion to its message"), "{error}");
+    assert!(File::from_bytes(metadata_of_empty_options(10)).unwrap().metadata().next().unwrap().read().is_ok());
+}
+
+/// A Metadata blob with so many engine options of no words each.
+fn metadata_of_empty_options(options: u64) -> Vec<u8> {
+    let struct_pointer = |offset: u64, data: u64, pointers: u64| offset << 2 | data << 32 | pointers << 48;
+    let mut words = vec![struct_pointer(0, 4, 7)];
+    words.extend([0; 4 + 3]);
+    // A list of structs of zero words: only its tag, which has the number of elements.
+    words.push(1 | 3 << 2 | 7 << 32);
+    words.extend([0; 3]);
+    words.push(struct_pointer(options, 0, 0));
+    // What is left over makes the visits that capnp counts few enough.
+    words.resize(words.len() + options as usize / 4, 0);
+    let info: Vec<u8> = [(words.len() as u64) << 32].into_iter().chain(words).flat_map(u64::to_le_bytes).collect();
+    let header = |size: u64| [4u64 << 32, struct_pointer(0, 2, 1), 1, size, 0].map(u64::to_le_bytes).concat();
+    let size = header(0).len() as u64 + info.len() as u64;
+    [header(size), info].concat()
 }
 
 /// One anchor's texts, shared by pointers until they claim many times the message's own length.
@@ -242,10 +274,8 @@ fn shared_text_metadata(options: u64, text: &[u8]) -> Vec<u8> {
         let to_text = 2 * (options - option) - 1;
         words.extend([list_pointer(to_text, 2, text.len() as u64 + 1), 0]);
     }
-    let mut info = [1u64 << 32, 0].map(u64::to_le_bytes).concat();
-    info.truncate(0);
     let segment_words = words.len() as u64 + words_of_text;
-    info.extend((segment_words << 32).to_le_bytes());
+    let mut info = (segment_words << 32).to_le_bytes().to_vec();
     info.extend(words.into_iter().flat_map(u64::to_le_bytes));
     info.extend(text);
     info.resize(8 + segment_words as usize * 8, 0);

@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::io::{Read as _, Seek as _, SeekFrom};
+
 use common::{testdata, ways};
-use popef::{BlobType, ErrorKind, File};
+use popef::{BlobType, DataType, ErrorKind, FeedDataInfo, File, TensorInfo, Writer};
 
 #[test]
 fn blobs_are_found_by_index_type_and_name_in_every_way() {
@@ -26,6 +28,54 @@ fn blobs_are_found_by_index_type_and_name_in_every_way() {
         // A name belongs to its type.
         assert!(file.tensor("a").is_none() && file.feed("a").is_none() && file.opaque("a").is_none());
     }
+}
+
+#[test]
+fn a_name_that_one_blob_gives_finds_another() {
+    let file = File::open(testdata("interop/two-models.popef")).unwrap();
+    for metadata in file.metadata() {
+        assert_eq!(file.executable(metadata.executable()).unwrap().name(), metadata.executable());
+    }
+    let names: Vec<_> = file.tensors().filter_map(|tensor| tensor.name().into_str().ok()).collect();
+    assert_eq!(names, ["größe/вес:0\twith\nnewline"]);
+}
+
+#[test]
+fn data_is_read_from_anywhere_and_not_beyond_its_end() {
+    for (way, file) in ways(&testdata("interop/executable.popef")) {
+        let file = file.unwrap();
+        let data = file.tensor("input_parameter").unwrap().data();
+        let mut reader = data.reader();
+        let mut bytes = Vec::new();
+        reader.seek(SeekFrom::End(-4)).unwrap();
+        assert_eq!(reader.read_to_end(&mut bytes).unwrap(), 4, "{way}");
+        reader.seek(SeekFrom::End(5)).unwrap();
+        assert_eq!(reader.read_to_end(&mut bytes).unwrap(), 0, "{way}");
+        assert!(reader.seek(SeekFrom::Current(-100)).is_err(), "{way}");
+
+        let error = data.range(10..17).unwrap_err();
+        assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(17), Some(16)), "{way}");
+        assert_eq!(error.reason(), "the bytes from 10 to 17 were asked for, but there are 16");
+        assert!(data.range(16..16).unwrap().is_empty());
+    }
+}
+
+/// Its shape has as many dimensions as the feed has items, which must not be looked at anew for each.
+#[test]
+fn the_items_of_a_feed_are_worked_out_once() {
+    let items = 3000;
+    let info = FeedDataInfo {
+        name: "feed".into(),
+        tensor_info: TensorInfo::new(DataType::U8, vec![1; items]),
+        num_tensors: items as u32,
+    };
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut writer = Writer::seekable(&mut bytes).unwrap();
+    writer.write_feed_bytes(&info, &vec![7; items]).unwrap();
+    writer.finish().unwrap();
+    let file = File::from_bytes(bytes.into_inner()).unwrap();
+    let feed = file.feed("feed").unwrap();
+    assert!(feed.items().all(|item| *item.unwrap().to::<u8>().unwrap() == [7]));
 }
 
 #[test]

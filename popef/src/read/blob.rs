@@ -114,6 +114,10 @@ impl<'a> Blob<'a> {
         Text::from(self.span(span))
     }
 
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// One of the file's bytes, for errors about this blob.
     pub(super) fn at(&self, offset: u64) -> At<'a> {
         At { blob: self.index(), offset, path: self.path }
@@ -233,7 +237,7 @@ impl<'a> MetadataBlob<'a> {
     /// Fails only where a message claims more values than its length can account for: that it can be read
     /// was checked when the file was opened.
     pub fn read(&self) -> Result<Metadata, Error> {
-        wire::read_metadata(self.blob.info_bytes(), &self.blob.limits)
+        wire::read_metadata(self.blob.info_bytes(), self.blob.limits())
             .map_err(|problem| self.blob.error(problem, self.blob.info_offset()))
     }
 }

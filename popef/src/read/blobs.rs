@@ -58,10 +58,10 @@ pub(super) trait Fetch {
     fn room(&self, at: u64) -> u64;
 
     /// The bytes from `at`: `len` of them or more, fewer only if the end comes first.
-    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Error>;
+    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Problem>;
 
     /// How far the input reaches towards `end`, where `room` could not tell.
-    fn reach(&mut self, end: u64) -> Result<u64, Error> {
+    fn reach(&mut self, end: u64) -> Result<u64, Problem> {
         Ok(end)
     }
 }
@@ -71,7 +71,7 @@ impl Fetch for &[u8] {
         len_of(self).saturating_sub(at)
     }
 
-    fn fetch(&mut self, at: u64, _len: u64) -> Result<&[u8], Error> {
+    fn fetch(&mut self, at: u64, _len: u64) -> Result<&[u8], Problem> {
         Ok(usize::try_from(at).ok().and_then(|at| self.get(at..)).unwrap_or_default())
     }
 }
@@ -151,11 +151,12 @@ fn read_head(
     limits: &Limits,
     keep: &mut impl FnMut(&[u8]),
 ) -> Result<Option<Head>, Error> {
+    let fault = |problem: Problem, at| problem.at(place.index, place.offset.saturating_add(at));
     let mut room = from.room(place.offset);
     let mut look = FIRST_LOOK;
     loop {
         let asked = look.min(room);
-        let bytes = from.fetch(place.offset, asked)?;
+        let bytes = from.fetch(place.offset, asked).map_err(|problem| fault(problem, 0))?;
         if len_of(bytes) < asked {
             room = len_of(bytes);
         }
@@ -169,18 +170,18 @@ fn read_head(
             }
             // Never more than there is room for, and always more than was given.
             Err(Stop::Need(needed)) => look = needed,
-            Err(Stop::Fault { problem, at }) => {
-                return Err(problem.at(place.index, place.offset.saturating_add(at)));
-            }
+            Err(Stop::Fault { problem, at }) => return Err(fault(problem, at)),
         }
     }
 }
 
 /// The head again, if all of the blob is there.
 fn reached(place: Place, head: Head, from: &mut impl Fetch) -> Result<Head, Error> {
-    let found = from.reach(place.offset.saturating_add(head.size))?.saturating_sub(place.offset);
-    if found < head.size {
-        return Err(Problem::SizePastEnd { needed: head.size, found }.at(place.index, place.offset));
-    }
-    Ok(head)
+    let reach = from.reach(place.offset.saturating_add(head.size));
+    let problem = match reach.map(|end| end.saturating_sub(place.offset)) {
+        Ok(found) if found >= head.size => return Ok(head),
+        Ok(found) => Problem::SizePastEnd { needed: head.size, found },
+        Err(problem) => problem,
+    };
+    Err(problem.at(place.index, place.offset))
 }

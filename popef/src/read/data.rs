@@ -10,7 +10,9 @@ use crate::error::{Error, Problem};
 /// Some of a file's bytes: a blob's data, or a part of it. Nothing is read until it is asked for.
 ///
 /// Of a file in memory or mapped they are there already ([`as_slice`](Data::as_slice)). Of a file that is read in
-/// parts, each method that reads reports a file that was changed since it was opened.
+/// parts, each method that reads reports a file that looks changed since it was opened: by its length, or by the time
+/// when it or its attributes were last changed. So renaming it is seen as a change too; putting another file in its
+/// place is none. A program that writes through a shared mapping of the file can hide that for a while.
 #[derive(Clone, Copy)]
 pub struct Data<'a>(Place<'a>);
 
@@ -70,7 +72,7 @@ impl<'a> Data<'a> {
         if let Some(bytes) = self.as_slice() {
             return Ok(Cow::Borrowed(bytes));
         }
-        let mut bytes = zeroed(self.len())?;
+        let mut bytes = zeroed(self.len()).map_err(|problem| self.error(problem))?;
         self.read_at(0, &mut bytes)?;
         Ok(Cow::Owned(bytes))
     }
@@ -92,12 +94,12 @@ impl<'a> Data<'a> {
 
     /// A part of the bytes; an error if it does not lie within them.
     pub fn range(&self, range: Range<u64>) -> Result<Data<'a>, Error> {
-        let outside = || Problem::NoSuchRange { end: range.end, len: self.len() };
+        let outside = || self.error(Problem::NoSuchRange { start: range.start, end: range.end, len: self.len() });
         let len = range.end.checked_sub(range.start).filter(|_| range.end <= self.len()).ok_or_else(outside)?;
         Ok(Data(match self.0 {
             Place::Memory(bytes) => {
                 let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end)) else {
-                    return Err(outside().into());
+                    return Err(outside());
                 };
                 Place::Memory(bytes.get(start..end).ok_or_else(outside)?)
             }
@@ -106,6 +108,14 @@ impl<'a> Data<'a> {
             }
             Place::Gone { blob, offset, .. } => Place::Gone { blob, offset: offset.saturating_add(range.start), len },
         }))
+    }
+
+    fn error(&self, problem: Problem) -> Error {
+        match self.0 {
+            Place::Memory(_) => problem.into(),
+            Place::Disk { disk, blob, offset, .. } => problem.at(blob, offset).in_file(Some(&disk.path)),
+            Place::Gone { blob, offset, .. } => problem.at(blob, offset),
+        }
     }
 
     /// The first `len` bytes, or all if there are not so many.
@@ -175,6 +185,9 @@ impl DataReader<'_> {
     /// What [`Read::read`] does, with an error of this library.
     pub(super) fn read_data(&mut self, buf: &mut [u8]) -> Result<usize, Error> {
         let count = usize::try_from(self.left()).unwrap_or(usize::MAX).min(buf.len());
+        if count == 0 {
+            return Ok(0);
+        }
         let buf = buf.get_mut(..count).unwrap_or_default();
         self.data.read_at(self.position, buf)?;
         self.position = self.position.saturating_add(len_of(buf));

@@ -81,7 +81,9 @@ impl<'a> ExecutableBlob<'a> {
     pub fn unpack(&self) -> Result<Unpack<'a>, Error> {
         let at = self.blob.at(self.blob.data_offset());
         match (self.compression()?, self.uncompressed_size) {
-            (Some(compression), Some(size)) => Unpack::packed(self.data(), compression, size, at),
+            (Some(compression), Some(size)) => {
+                Unpack::packed(self.data(), compression, size, self.blob.limits().unpack_window, at)
+            }
             _ => Ok(Unpack::stored(self.data())),
         }
     }
@@ -119,14 +121,20 @@ impl Compression {
     /// The kind of compression whose mark the data begins with.
     pub(super) fn of(data: &[u8]) -> Option<Compression> {
         match data {
-            // The second byte makes the two a multiple of 31; four values do so without a preset dictionary.
-            [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Some(Compression::Zlib),
+            [first, second, ..] if is_zlib(*first, *second) => Some(Compression::Zlib),
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
             [0x04, 0x22, 0x4d, 0x18, ..] => Some(Compression::Lz4),
             _ => None,
         }
     }
+}
+
+/// Whether these are the first two bytes of a zlib stream: deflate with a window of up to 32 KiB, no preset dictionary,
+/// and both together a multiple of 31. The usual ones are 78 01, 78 5e, 78 9c and 78 da.
+fn is_zlib(first: u8, second: u8) -> bool {
+    let preset_dictionary = second & 0x20 != 0;
+    first & 0x0f == 8 && first >> 4 <= 7 && !preset_dictionary && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
 /// What Poplar says at the start of its executables: how large the two parts behind are.

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::blob::{Blob, Content, MetadataBlob, OpaqueBlob};
@@ -10,7 +10,7 @@ use super::heads::Heads;
 use super::index::Index;
 use super::source::{DiskFile, Stream, Window};
 use super::tensor::{FeedBlob, TensorBlob};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 use crate::types::BlobType;
 use crate::wire::Head;
@@ -77,6 +77,9 @@ pub struct OpenOptions {
     damaged: bool,
 }
 
+/// A stream may be a bare pipe, and headers are read in small pieces.
+const STREAM_BUFFER: usize = 16 << 10;
+
 impl OpenOptions {
     /// The usual limits; a damaged file is an error.
     pub fn new() -> Self {
@@ -123,7 +126,8 @@ impl OpenOptions {
     /// asking for data is an error. Memory does not grow with the data.
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
         let mut heads = Heads::default();
-        let walked = self.index(&mut Stream::new(stream), |head| heads.push(head));
+        let walked =
+            self.index(&mut Stream::new(BufReader::with_capacity(STREAM_BUFFER, stream)), |head| heads.push(head));
         self.assemble(walked, Source::Stream { heads })
     }
 
@@ -157,6 +161,8 @@ impl OpenOptions {
         let mut file = File { source, index, limits: self.limits, damage: None };
         match damage.map(|damage| damage.in_file(file.path())) {
             Some(damage) if !self.damaged => Err(damage),
+            // What could not be read is no damage: the rest may well be there.
+            Some(failure) if matches!(failure.kind(), ErrorKind::Io | ErrorKind::Changed) => Err(failure),
             damage => {
                 file.damage = damage;
                 Ok(file)

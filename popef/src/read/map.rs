@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 
 use super::file::{File, OpenOptions};
 use super::source::DiskFile;
@@ -39,11 +39,29 @@ impl OpenOptions {
         // SAFETY: the caller promises that nobody changes the file while the mapping lives.
         let map = unsafe { Mmap::map(&disk.file) };
         let map = map.map_err(|e| Error::io(Some(&disk.path), "map the file", e))?;
-        // Headers lie far apart, and without this the kernel reads megabytes of data around each. Only advice: a
-        // system that does not take it reads more, and nothing wrong.
-        let _ = map.advise(Advice::Random);
+        // Headers lie far apart, and without this the kernel reads megabytes of data around each.
+        advise(&map, Access::Scattered);
         let walked = self.index_memory(&map);
-        let _ = map.advise(Advice::Normal);
+        advise(&map, Access::Usual);
         self.mapping(walked, map, disk)
     }
 }
+
+/// How a mapping is about to be used.
+#[derive(Clone, Copy)]
+enum Access {
+    Scattered,
+    Usual,
+}
+
+/// Only advice: a system that does not take it reads more, and nothing wrong.
+#[cfg(unix)]
+fn advise(map: &Mmap, access: Access) {
+    let _ = map.advise(match access {
+        Access::Scattered => memmap2::Advice::Random,
+        Access::Usual => memmap2::Advice::Normal,
+    });
+}
+
+#[cfg(not(unix))]
+fn advise(_map: &Mmap, _access: Access) {}

@@ -16,17 +16,21 @@ pub(super) struct DiskFile {
 
 impl DiskFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let file = std::fs::File::open(path).map_err(|source| Error::io(Some(path), "open the file", source))?;
-        DiskFile::of(file, path)
+        let failed = |doing| move |source| Error::io(Some(path), doing, source);
+        // Looked at before it is opened, since opening a pipe would wait for somebody to write to it.
+        let metadata = std::fs::metadata(path).map_err(failed("open the file"))?;
+        require_plain_file(&metadata, path)?;
+        DiskFile::of(std::fs::File::open(path).map_err(failed("open the file"))?, path)
     }
 
     /// A file that is open already.
     pub(super) fn of(file: std::fs::File, path: &Path) -> Result<Self, Error> {
         let failed = |doing| move |source| Error::io(Some(path), doing, source);
         let metadata = file.metadata().map_err(failed("look at the file"))?;
-        if !metadata.is_file() {
-            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
-            return Err(failed("read it by position")(source));
+        require_plain_file(&metadata, path)?;
+        // Files that a kernel makes up while they are read say that they are empty.
+        if metadata.len() == 0 && !matches!(read_at(&file, &mut [0], 0), Ok(0)) {
+            return Err(failed("read it by position")(io::Error::other("it has bytes, but says that it has none")));
         }
         Ok(DiskFile { file, path: path.into(), identity: Identity::of(&metadata) })
     }
@@ -71,6 +75,14 @@ impl DiskFile {
     }
 }
 
+fn require_plain_file(metadata: &std::fs::Metadata, path: &Path) -> Result<(), Error> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
+    Err(Error::io(Some(path), "read it by position", source))
+}
+
 #[cfg(unix)]
 fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buf, offset)
@@ -93,6 +105,12 @@ pub(crate) fn same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> b
         let _ = (one, other);
         false
     }
+}
+
+/// Elsewhere files cannot be read by position; bytes in memory and streams can.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_file: &std::fs::File, _buf: &mut [u8], _offset: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// By what a change of a file is seen.
@@ -182,7 +200,7 @@ impl Fetch for Window<'_> {
         self.disk.len().saturating_sub(at)
     }
 
-    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Error> {
+    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Problem> {
         if self.held(at, len).is_none() {
             self.move_to(at, len)?;
         }
@@ -242,13 +260,13 @@ impl<R: Read> Fetch for Stream<R> {
         if self.ended { len_of(&self.bytes) } else { u64::MAX }
     }
 
-    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Error> {
+    fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Problem> {
         debug_assert_eq!(at, self.start, "a stream is walked from blob to blob");
         self.fill(len).map_err(stream_error)?;
         Ok(&self.bytes)
     }
 
-    fn reach(&mut self, end: u64) -> Result<u64, Error> {
+    fn reach(&mut self, end: u64) -> Result<u64, Problem> {
         self.pass_over(end).map_err(stream_error)?;
         Ok(self.start)
     }

@@ -3,7 +3,7 @@ use std::iter::FusedIterator;
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::blob::Blob;
+use super::blob::{At, Blob};
 use super::data::Data;
 use super::elements::Elements;
 use crate::error::{Error, Problem};
@@ -97,19 +97,40 @@ impl<'a> Named<'a> {
         self.needed(tensors).map_or(0, |needed| self.blob.data().len().saturating_sub(needed))
     }
 
-    /// The elements of tensor `item` of so many.
-    fn elements(&self, item: u32, tensors: u32) -> Result<Elements<'a>, Error> {
+    /// So many tensors one behind the other, if the data is there.
+    fn layout(&self, tensors: u32) -> Result<Layout<'a>, Error> {
         let needed = self.needed(tensors)?;
         let found = self.blob.data().len();
         if found < needed {
             return Err(self.blob.error(Problem::DataShort { needed, found }, self.blob.data_offset()));
         }
-        let size = self.size_in_bytes()?;
-        // Both lie within `needed`, which was checked.
-        let start = size.saturating_mul(item.into());
-        let data = self.blob.data().range(start..start.saturating_add(size))?;
-        let count = element_count(self.shape().iter()).map_err(|problem| self.info_error(problem))?;
-        Ok(Elements::new(data, self.data_type, count, self.blob.at(self.blob.data_offset().saturating_add(start))))
+        Ok(Layout {
+            data: self.blob.data(),
+            at: self.blob.at(self.blob.data_offset()),
+            data_type: self.data_type,
+            count: element_count(self.shape().iter()).map_err(|problem| self.info_error(problem))?,
+            size: self.size_in_bytes()?,
+        })
+    }
+}
+
+/// Tensors of one shape, one behind the other, whose bytes are there.
+#[derive(Clone, Copy, Debug)]
+struct Layout<'a> {
+    data: Data<'a>,
+    at: At<'a>,
+    data_type: DataType,
+    /// Elements and bytes of one tensor.
+    count: u64,
+    size: u64,
+}
+
+impl<'a> Layout<'a> {
+    fn elements(&self, item: u32) -> Result<Elements<'a>, Error> {
+        // Both lie within what the tensors need, which was checked.
+        let start = self.size.saturating_mul(item.into());
+        let data = self.data.range(start..start.saturating_add(self.size))?;
+        Ok(Elements::new(data, self.data_type, self.count, self.at.further(start)))
     }
 }
 
@@ -158,9 +179,14 @@ impl<'a> TensorBlob<'a> {
         self.0.surplus(1)
     }
 
+    /// All bytes of the blob's data, a surplus included.
+    pub fn data(&self) -> Data<'a> {
+        self.blob().data()
+    }
+
     /// The tensor's elements. An error if the blob has fewer bytes than shape and type call for.
     pub fn elements(&self) -> Result<Elements<'a>, Error> {
-        self.0.elements(0, 1)
+        self.0.layout(1)?.elements(0)
     }
 }
 
@@ -224,12 +250,14 @@ impl<'a> FeedBlob<'a> {
             let problem = Problem::NoSuchItem { asked: index, held: self.num_tensors };
             return Err(self.blob().error(problem, self.blob().data_offset()));
         }
-        self.named.elements(index, self.num_tensors)
+        self.named.layout(self.num_tensors)?.elements(index)
     }
 
     /// All tensors, one after the other. If the data is damaged, one error and nothing else.
+    ///
+    /// Where a tensor has no bytes, their number is what the file claims, with nothing behind it.
     pub fn items(&self) -> Items<'a> {
-        Items { feed: *self, next: 0 }
+        Items { feed: *self, layout: None, next: 0 }
     }
 
     /// All bytes of the blob's data.
@@ -242,7 +270,19 @@ impl<'a> FeedBlob<'a> {
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     feed: FeedBlob<'a>,
+    /// Worked out for the first item.
+    layout: Option<Layout<'a>>,
     next: u32,
+}
+
+impl<'a> Items<'a> {
+    fn next_item(&mut self) -> Result<Elements<'a>, Error> {
+        let layout = match self.layout {
+            Some(layout) => layout,
+            None => *self.layout.insert(self.feed.named.layout(self.feed.num_tensors)?),
+        };
+        layout.elements(self.next)
+    }
 }
 
 impl<'a> Iterator for Items<'a> {
@@ -252,7 +292,7 @@ impl<'a> Iterator for Items<'a> {
         if self.next >= self.feed.num_tensors {
             return None;
         }
-        let item = self.feed.item(self.next);
+        let item = self.next_item();
         self.next = if item.is_ok() { self.next.saturating_add(1) } else { self.feed.num_tensors };
         Some(item)
     }

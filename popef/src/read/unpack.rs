@@ -2,6 +2,10 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::{GzDecoder, ZlibDecoder};
+#[cfg(feature = "zstd")]
+use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError};
+#[cfg(feature = "zstd")]
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use super::blob::At;
 use super::blobs::len_of;
@@ -26,6 +30,9 @@ struct Packed<'a> {
     /// None between two streams, and at the end.
     decoder: Option<Decoder<'a>>,
     compression: Compression,
+    /// How far back the data may refer.
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "the other formats have limits of their own"))]
+    window: u64,
     needed: u64,
     given: u64,
     at: At<'a>,
@@ -36,9 +43,15 @@ impl<'a> Unpack<'a> {
         Unpack(State::Stored(data.reader()))
     }
 
-    pub(super) fn packed(data: Data<'a>, compression: Compression, needed: u64, at: At<'a>) -> Result<Self, Error> {
+    pub(super) fn packed(
+        data: Data<'a>,
+        compression: Compression,
+        needed: u64,
+        window: u64,
+        at: At<'a>,
+    ) -> Result<Self, Error> {
         let input = BufReader::with_capacity(INPUT_BUFFER, Input { data: data.reader(), ended: false, failure: None });
-        let mut packed = Packed { decoder: None, compression, needed, given: 0, at };
+        let mut packed = Packed { decoder: None, compression, window, needed, given: 0, at };
         packed.decoder = Some(packed.start(input)?);
         Ok(Unpack(State::Packed(Box::new(packed))))
     }
@@ -120,9 +133,8 @@ impl<'a> Packed<'a> {
             Compression::Lz4 => Decoder::Lz4(Box::new(lz4_flex::frame::FrameDecoder::new(input))),
             #[cfg(feature = "zstd")]
             Compression::Zstd => {
-                let decoder = ruzstd::decoding::StreamingDecoder::new(input);
-                let damaged = |e| self.at.error(Problem::Compressed { source: io::Error::other(e) });
-                Decoder::Zstd(Box::new(decoder.map_err(damaged)?))
+                let decoder = StreamingDecoder::new_with_max_window_size(input, self.window);
+                Decoder::Zstd(Box::new(decoder.map_err(|e| self.zstd_error(e))?))
             }
             #[cfg(not(all(feature = "lz4", feature = "zstd")))]
             missing => {
@@ -132,6 +144,18 @@ impl<'a> Packed<'a> {
                 };
                 return Err(self.at.error(Problem::CompressionNotBuilt { format, feature }));
             }
+        })
+    }
+
+    #[cfg(feature = "zstd")]
+    fn zstd_error(&self, source: FrameDecoderError) -> Error {
+        let limit = self.window;
+        self.at.error(match source {
+            FrameDecoderError::WindowSizeTooBig { requested: needed, .. }
+            | FrameDecoderError::FrameHeaderError(FrameHeaderError::WindowTooBig { got: needed }) => {
+                Problem::WindowTooLarge { needed, limit }
+            }
+            source => Problem::Compressed { source: io::Error::other(source) },
         })
     }
 
@@ -172,7 +196,7 @@ enum Decoder<'a> {
     #[cfg(feature = "lz4")]
     Lz4(Box<lz4_flex::frame::FrameDecoder<Buffered<'a>>>),
     #[cfg(feature = "zstd")]
-    Zstd(Box<ruzstd::decoding::StreamingDecoder<Buffered<'a>, ruzstd::decoding::FrameDecoder>>),
+    Zstd(Box<StreamingDecoder<Buffered<'a>, FrameDecoder>>),
 }
 
 impl<'a> Decoder<'a> {

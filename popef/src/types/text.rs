@@ -29,6 +29,14 @@ impl<'a> Text<'a> {
         std::str::from_utf8(&self.0)
     }
 
+    /// The same, borrowed for as long as the text's own bytes are.
+    pub fn into_str(self) -> Result<Cow<'a, str>, std::str::Utf8Error> {
+        match self.0 {
+            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed),
+            Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).map_err(|e| e.utf8_error()),
+        }
+    }
+
     /// The text with a replacement character (U+FFFD) for each part that is not UTF-8.
     pub fn to_string_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
@@ -78,6 +86,13 @@ impl From<String> for Text<'static> {
 impl From<Vec<u8>> for Text<'static> {
     fn from(bytes: Vec<u8>) -> Self {
         Text(Cow::Owned(bytes))
+    }
+}
+
+/// So that a name that one blob gives finds another: `file.executable(metadata.executable())`.
+impl AsRef<[u8]> for Text<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
     }
 }
 

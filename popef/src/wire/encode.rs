@@ -12,7 +12,7 @@ use capnp::{serialize, struct_list, text};
 use super::head::NOT_COMPRESSED;
 use super::popef_capnp as schema;
 use crate::error::{Message, Problem};
-use crate::limits::Limits;
+use crate::limits::{HEADER_BYTES, Limits};
 use crate::types::{
     Anchor, BlobType, EngineOption, FeedDataInfo, Metadata, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo,
     TensorInfo, TensorType, Text,
@@ -227,7 +227,7 @@ impl Words {
     fn start(self, message: Message) -> Result<Root, Problem> {
         let limits = Limits::default();
         let limit = match message {
-            Message::Header => limits.header_bytes,
+            Message::Header => HEADER_BYTES,
             Message::Info => limits.info_bytes,
         };
         let needed = self.message_len();

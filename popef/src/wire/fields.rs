@@ -27,6 +27,9 @@ impl Fields<'_> {
         let Fields { message, limits } = self;
         value.map_err(|source| match source.kind {
             capnp::ErrorKind::ReadLimitExceeded => Problem::TooManyVisits { message, limit: limits.visits },
+            capnp::ErrorKind::MessageIsTooDeeplyNested
+            | capnp::ErrorKind::MessageIsTooDeeplyNestedOrContainsCycles
+            | capnp::ErrorKind::NestingLimitExceeded => Problem::TooDeep { message, limit: limits.nesting },
             _ => Problem::Message { message, field, source },
         })
     }

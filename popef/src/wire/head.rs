@@ -1,7 +1,7 @@
 use super::message::Frame;
 use super::{Stop, decode, plain};
 use crate::error::{Message, Problem};
-use crate::limits::Limits;
+use crate::limits::{HEADER_BYTES, Limits};
 use crate::types::{BlobType, DataType};
 
 /// A blob's two messages, as numbers: no borrow, no allocation, the same whatever the bytes lie in.
@@ -141,8 +141,8 @@ impl Header {
             result => result?,
         };
         let len = frame.len;
-        if len > limits.header_bytes {
-            return Err(Problem::HeaderTooLong { needed: len, limit: limits.header_bytes }.into());
+        if len > HEADER_BYTES {
+            return Err(Problem::HeaderTooLong { needed: len, limit: HEADER_BYTES }.into());
         }
         if frame.is_empty() {
             return Err(Problem::Unwritten.into());

@@ -13,7 +13,7 @@ use crate::error::{Message, Problem};
 use crate::limits::Limits;
 
 /// The most segments that the Rust and the C++ reader accept.
-const MAX_SEGMENTS: u64 = 511;
+const MAX_SEGMENTS: usize = 511;
 
 const WORD: u64 = 8;
 
@@ -33,7 +33,7 @@ impl Frame {
     pub(super) fn parse(bytes: &[u8], message: Message) -> Result<Frame, Stop> {
         let first_word = bytes.first_chunk::<8>().ok_or(Stop::Need(WORD))?;
         let segments = u64::from(LittleEndian::read_u32(first_word)).saturating_add(1);
-        if segments > MAX_SEGMENTS {
+        if to_index(segments) > MAX_SEGMENTS {
             return Err(Problem::SegmentCount { message, found: segments }.into());
         }
         let table = table_len(segments);
@@ -76,11 +76,16 @@ fn to_index(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-/// The segments of a message, where they lie.
+/// The segments of a message, where they lie. Nothing is allocated for them.
+#[expect(clippy::large_enum_variant, reason = "lives on the stack, while one message is read")]
 pub(super) enum Segments<'a> {
-    /// The usual case, without allocation.
     One(&'a [u8]),
-    Many(Vec<&'a [u8]>),
+    /// The bytes behind the table, and the word in them at which each segment ends.
+    Many {
+        body: &'a [u8],
+        ends: [u32; MAX_SEGMENTS],
+        count: usize,
+    },
 }
 
 impl<'a> Segments<'a> {
@@ -89,30 +94,35 @@ impl<'a> Segments<'a> {
             return Segments::One(segment);
         }
         let (table, body) = bytes.split_at_checked(to_index(frame.table)).unwrap_or_default();
-        let mut rest = body;
-        let lengths = table.get(4..).unwrap_or_default().chunks_exact(4).take(to_index(frame.segments));
-        let segment = |length: &[u8]| {
-            let length = to_index(u64::from(LittleEndian::read_u32(length)).saturating_mul(WORD));
-            let (segment, after) = rest.split_at_checked(length).unwrap_or_default();
-            rest = after;
-            segment
-        };
-        Segments::Many(lengths.map(segment).collect())
+        let mut ends = [0; MAX_SEGMENTS];
+        let mut end = 0u32;
+        let lengths = table.get(4..).unwrap_or_default().chunks_exact(4).map(LittleEndian::read_u32);
+        for (slot, length) in ends.iter_mut().zip(lengths) {
+            end = end.saturating_add(length);
+            *slot = end;
+        }
+        Segments::Many { body, ends, count: to_index(frame.segments) }
     }
 }
 
 impl ReaderSegments for Segments<'_> {
     fn get_segment(&self, index: u32) -> Option<&[u8]> {
+        let index = usize::try_from(index).ok()?;
         match self {
             Segments::One(segment) => (index == 0).then_some(*segment),
-            Segments::Many(segments) => segments.get(usize::try_from(index).ok()?).copied(),
+            Segments::Many { body, ends, count } => {
+                let ends = ends.get(..*count)?;
+                let at = |word: u32| usize::try_from(u64::from(word).saturating_mul(WORD)).ok();
+                let start = index.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied())?;
+                body.get(at(start)?..at(*ends.get(index)?)?)
+            }
         }
     }
 
     fn len(&self) -> usize {
         match self {
             Segments::One(_) => 1,
-            Segments::Many(segments) => segments.len(),
+            Segments::Many { count, .. } => *count,
         }
     }
 }

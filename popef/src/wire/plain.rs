@@ -13,6 +13,8 @@ use crate::types::{BlobType, DataType};
 
 /// The nesting that the messages read here have: root, TensorInfo, shape.
 const NESTING: u16 = 3;
+/// How often they visit a word at most: a TensorInfo's, a shape's, a name's and the root's can all be the same.
+const VISITS: u32 = 4;
 
 /// Reads a header message, all of which `bytes` hold.
 pub(super) fn header(bytes: &[u8], frame: Frame, limits: &Limits) -> Option<HeaderFields> {
@@ -61,7 +63,7 @@ struct Struct<'a> {
 
 impl<'a> Segment<'a> {
     fn of(message: &'a [u8], start: usize, frame: Frame, limits: &Limits) -> Option<Self> {
-        let bytes = frame.only_segment(message).filter(|_| limits.nesting > NESTING)?;
+        let bytes = frame.only_segment(message).filter(|_| limits.nesting > NESTING && limits.visits >= VISITS)?;
         let table = message.len().checked_sub(bytes.len())?;
         Some(Segment { bytes, start: start.checked_add(table)? })
     }

@@ -79,11 +79,11 @@ impl Storage for System {
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
-        Ok(Box::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+        Ok(Box::new(OpenFile(OpenOptions::new().read(true).write(true).create_new(true).open(path)?)))
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>> {
-        Ok(Box::new(OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path)?))
+        Ok(Box::new(OpenFile(OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -110,32 +110,43 @@ impl Storage for System {
     }
 }
 
-impl Handle for fs::File {
+/// An open file of the system.
+struct OpenFile(fs::File);
+
+/// Closing would release the lock only once no process has the file open, and one that another thread is just starting
+/// has everything open for a moment.
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl Handle for OpenFile {
     #[cfg(unix)]
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::write_at(self, bytes, at)
+        std::os::unix::fs::FileExt::write_at(&self.0, bytes, at)
     }
 
     #[cfg(windows)]
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_write(self, bytes, at)
+        std::os::windows::fs::FileExt::seek_write(&self.0, bytes, at)
     }
 
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
-        self.seek(SeekFrom::Start(at))?;
-        copy_all(from, self)
+        self.0.seek(SeekFrom::Start(at))?;
+        copy_all(from, &mut self.0)
     }
 
     fn set_len(&mut self, len: u64) -> io::Result<()> {
-        fs::File::set_len(self, len)
+        self.0.set_len(len)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
+        self.0.sync_all()
     }
 
     fn lock(&self) -> io::Result<bool> {
-        match self.try_lock() {
+        match self.0.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
             // Where there are no locks, files can be written all the same.
@@ -147,7 +158,7 @@ impl Handle for fs::File {
     #[cfg(unix)]
     fn is_at(&self, path: &Path) -> io::Result<bool> {
         match fs::symlink_metadata(path) {
-            Ok(metadata) => Ok(same_file(&metadata, &self.metadata()?)),
+            Ok(metadata) => Ok(same_file(&metadata, &self.0.metadata()?)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(e) => Err(e),
         }
@@ -160,7 +171,7 @@ impl Handle for fs::File {
     }
 
     fn is_file(&self, metadata: &fs::Metadata) -> bool {
-        self.metadata().is_ok_and(|own| same_file(&own, metadata))
+        self.0.metadata().is_ok_and(|own| same_file(&own, metadata))
     }
 
     fn take_permissions(&mut self, path: &Path) -> io::Result<()> {
@@ -168,17 +179,17 @@ impl Handle for fs::File {
         #[cfg(unix)]
         {
             use std::os::unix::fs::{MetadataExt as _, fchown};
-            let own = self.metadata()?;
+            let own = self.0.metadata()?;
             if (own.uid(), own.gid()) != (wanted.uid(), wanted.gid()) {
                 // Only the superuser may give files away; for others it becomes theirs, as by any copying.
-                let _ = fchown(&*self, Some(wanted.uid()), Some(wanted.gid()));
+                let _ = fchown(&self.0, Some(wanted.uid()), Some(wanted.gid()));
             }
         }
-        self.set_permissions(wanted.permissions())
+        self.0.set_permissions(wanted.permissions())
     }
 
     fn walk(&self, path: &Path) -> Result<read::File, Error> {
-        let again = self.try_clone().map_err(|source| Error::io(Some(path), "open the file again", source))?;
+        let again = self.0.try_clone().map_err(|source| Error::io(Some(path), "open the file again", source))?;
         read::OpenOptions::new().damaged(true).file(again, path)
     }
 }
