@@ -20,11 +20,22 @@ mod render;
 mod report;
 mod run;
 
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
-    run::run(&args::Args::parse())
+    run::run(&args::Args::parse(), Box::new(io::stdout()))
+}
+
+/// The same with arguments and an output of the caller's: for the fuzz targets, which run it many times a second.
+#[doc(hidden)]
+pub fn run_with(args: impl IntoIterator<Item = impl Into<OsString> + Clone>, to: Box<dyn Write>) -> ExitCode {
+    match args::Args::try_parse_from(args) {
+        Ok(args) => run::run(&args, to),
+        Err(_) => ExitCode::FAILURE,
+    }
 }

@@ -1,7 +1,7 @@
 //! From the arguments to the exit status.
 
 use std::env;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,14 +16,15 @@ use crate::report::{Failure, Options, Provided, Report};
 /// Something could not be read, or what was to be shown is damaged. 1 is kept for the findings of checks.
 const UNREAD: u8 = 2;
 
-pub(crate) fn run(args: &Args) -> ExitCode {
+/// Runs the tool. `to` is where what is shown goes, which is standard output.
+pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
     if let Some(what) = args.other.generate {
-        return written(crate::generate::write(what, &mut io::stdout().lock()));
+        return written(crate::generate::write(what, &mut to));
     }
     let (log, complaints) = log(args.output.verbose);
     complaints.iter().for_each(|complaint| complain(complaint));
     match files(args) {
-        Ok(files) => show_all(&files, args, &log),
+        Ok(files) => show_all(&files, args, &log, to),
         Err(error) => {
             complain(&error);
             ExitCode::from(UNREAD)
@@ -50,12 +51,12 @@ fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn show_all(files: &[PathBuf], args: &Args, log: &Log) -> ExitCode {
+fn show_all(files: &[PathBuf], args: &Args, log: &Log, to: Box<dyn Write>) -> ExitCode {
     let options = options(args);
     let colors = color::wanted(args.output.color);
     let renderer = renderer(args);
     let show = Show { renderer: &*renderer, colors, options: &options, log };
-    let mut out = Out::new(Box::new(io::stdout()), colors);
+    let mut out = Out::new(to, colors);
     let mut failed = false;
     let result = show.all(files, &mut out, &mut failed);
     options.progress.clear();

@@ -1,10 +1,10 @@
-//! The walk and every accessor over any bytes, from memory: no panic, nothing that contradicts itself, and no more
-//! memory than the headers and infos account for.
+//! The walk and every accessor over any bytes, from memory, the models in it and its checks: no panic, nothing that
+//! contradicts itself, and no more memory than the headers and infos account for.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use popef::{Blobs, File, OpenOptions};
+use popef::{Blobs, CheckOptions, File, Model, OpenOptions, check};
 use popef_fuzz::everything::{everything, walk};
 use popef_fuzz::heap::{BASE, Counting, allowance, peak_of};
 
@@ -29,8 +29,35 @@ fuzz_target!(|input: &[u8]| {
         assert!(peak <= allowed, "metadata held {peak} bytes of {allowed}");
     }
     everything(&opened, size);
+    models(&opened);
+    checks(&opened);
     let (streamed, peak) = peak_of(|| OpenOptions::new().damaged(true).stream(&*bytes).unwrap());
     assert!(peak <= allowed_streamed, "a stream held {peak} bytes of {allowed_streamed}");
     everything(&streamed, size);
     assert_eq!(File::from_bytes(bytes).is_ok(), opened.damage().is_none());
 });
+
+fn models(file: &File) {
+    // Metadata that would take too much memory is an error here.
+    let Ok(models) = Model::link([file]) else { return };
+    for model in &models {
+        let anchors = model.anchors().count();
+        assert_eq!(anchors, model.metadata().anchors.len());
+        assert!(model.inputs_from_user().count() + model.tensors_to_upload().count() <= 2 * anchors);
+        for (anchor, _) in model.anchors() {
+            if let Ok(shape) = model.shape_of(anchor) {
+                assert_eq!(shape.stored(), anchor.tensor_info.shape);
+            }
+            std::hint::black_box(model.metadata().elements_per_call(anchor));
+        }
+    }
+}
+
+fn checks(file: &File) {
+    let report = check([file], CheckOptions::new().deep(true));
+    for finding in &report.findings {
+        let text = format!("{finding}");
+        assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
+    }
+    assert_ne!(report.worst().is_some(), report.findings.is_empty());
+}
