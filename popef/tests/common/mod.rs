@@ -4,6 +4,7 @@
 
 pub mod everything;
 pub mod heap;
+pub mod worst;
 
 use std::path::{Path, PathBuf};
 

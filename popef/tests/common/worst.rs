@@ -1,0 +1,169 @@
+//! Blobs that make a reader keep much, or work much, for few bytes. Each can be read.
+
+const fn to_struct(offset: i32, data: u64, pointers: u64) -> u64 {
+    (offset << 2) as u32 as u64 | data << 32 | pointers << 48
+}
+
+const fn to_list(offset: u64, size: u64, len: u64) -> u64 {
+    1 | offset << 2 | size << 32 | len << 35
+}
+
+fn bytes_of(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn message(words: &[u64]) -> Vec<u8> {
+    [bytes_of(&[(words.len() as u64) << 32]), bytes_of(words)].concat()
+}
+
+/// A header of 48 bytes, and what follows it.
+fn blob(blob_type: u64, size: u64, info: &[u8], data: &[u8]) -> Vec<u8> {
+    let header = message(&[to_struct(0, 2, 1), blob_type, size, to_list(0, 2, 1), 0]);
+    [&header, info, data].concat()
+}
+
+fn sized(blob_type: u64, info: &[u8], data: &[u8]) -> Vec<u8> {
+    blob(blob_type, (48 + info.len() + data.len()) as u64, info, data)
+}
+
+/// A tensor without a name, a boolean scalar, of a size that is a claim.
+pub fn tensor(size: u64) -> Vec<u8> {
+    blob(2, size, &message(&[to_struct(0, 0, 2), 0, 0, 0]), &[])
+}
+
+pub fn executable(size: u64, data: &[u8]) -> Vec<u8> {
+    sized(0, &message(&[to_struct(0, 1, 1), size, 0]), data)
+}
+
+pub fn with_data(len: usize) -> Vec<u8> {
+    sized(2, &message(&[to_struct(0, 0, 2), 0, 0]), &vec![0; len])
+}
+
+/// Blobs that make a reader keep much for few bytes.
+pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
+    // The header struct lies over its own root pointer: 24 bytes in all, of type 0xfffc.
+    let smallest = message(&[to_struct(-1, 2, 0), 24]);
+    assert_eq!(smallest.len(), 24);
+    // No version, and an info of one null pointer.
+    let header = |blob_type| message(&[to_struct(0, 2, 0), blob_type, 48]);
+    let of_type = |blob_type| [header(blob_type), message(&[0])].concat();
+    let mut many_segments = bytes_of(&[510 | 1 << 32]);
+    many_segments.resize(511 * 4 + 4, 0);
+    many_segments.extend(bytes_of(&[0]));
+    vec![
+        ("smallest blobs", smallest),
+        ("tensors of defaults", of_type(2)),
+        ("executables of defaults", of_type(0)),
+        ("metadata of defaults", of_type(1)),
+        ("bytes taken for anchors", sized(1, &bytes_as(1, 800), &[])),
+        ("bytes taken for programs", sized(1, &bytes_as(6, 800), &[])),
+        ("tensors of 511 segments, far pointers", sized(2, &far_tensor(), &[])),
+        ("anchors of double far pointers", sized(1, &far_anchors(50), &[])),
+        ("infos of 511 segments", sized(2, &many_segments, &[])),
+        ("metadata of 511 segments", sized(1, &many_segments, &[])),
+        ("anchors of no bytes", sized(1, &anchors_of_no_bytes(30), &[])),
+        ("options that share a text", sized(1, &options_that_share(100, 40), &[])),
+        ("anchors", sized(1, &anchors(1), &[])),
+        ("lists of 50 anchors", sized(1, &anchors(50), &[])),
+        ("lists of 8,000 anchors", sized(1, &anchors(8_000), &[])),
+        ("lists of 20,000 anchors of one shape", sized(1, &anchors_of_one_shape(20_000), &[])),
+        ("texts of 10,000 bytes", sized(4, &long_name(10_000), &[])),
+        ("texts of 300,000 bytes", sized(4, &long_name(300_000), &[])),
+    ]
+}
+
+/// A root of Metadata whose pointer of an index leads behind it.
+fn metadata(pointer: usize, to_behind: impl Fn(u64) -> u64, behind: &[u64]) -> Vec<u8> {
+    let mut words = vec![to_struct(0, 3, 7), 0, 0, 0];
+    words.extend([0; 7]);
+    words[4 + pointer] = to_behind(6 - pointer as u64);
+    words.extend(behind);
+    message(&words)
+}
+
+fn anchors_of_no_bytes(count: i32) -> Vec<u8> {
+    metadata(1, |offset| to_list(offset, 7, 0), &[to_struct(count, 0, 0)])
+}
+
+fn options_that_share(options: u64, text: u64) -> Vec<u8> {
+    let mut behind = vec![to_struct(options as i32, 0, 2)];
+    for option in 0..options {
+        behind.extend([to_list(2 * (options - option) - 1, 2, text), 0]);
+    }
+    behind.resize(behind.len() + text.div_ceil(8) as usize, 0);
+    metadata(3, |offset| to_list(offset, 7, 2 * options), &behind)
+}
+
+/// The smallest anchors that have a shape and a program, of one number each.
+fn anchors(count: u64) -> Vec<u8> {
+    let mut behind = vec![to_struct(count as i32, 1, 4)];
+    let infos = 5 * count;
+    for anchor in 0..count {
+        // Word 2 of 5 leads to the program, word 4 to the TensorInfo, behind all anchors.
+        let to_program = infos - 5 * anchor - 3 + 4 * anchor + 3;
+        let to_info = infos - 5 * anchor - 5 + 4 * anchor;
+        behind.extend([0, 0, to_list(to_program, 4, 1), 0, to_struct(to_info as i32, 1, 1)]);
+    }
+    for _ in 0..count {
+        behind.extend([3, to_list(0, 5, 1), 1, 0]);
+    }
+    metadata(1, |offset| to_list(offset, 7, 5 * count), &behind)
+}
+
+/// Anchors that share one program and one shape, each of one number: lists that a `Vec` would make larger.
+fn anchors_of_one_shape(count: u64) -> Vec<u8> {
+    let mut behind = vec![to_struct(count as i32, 1, 4)];
+    for anchor in 0..count {
+        let left = 5 * (count - anchor);
+        behind.extend([0, 0, to_list(left - 3, 4, 1), 0, to_struct((left - 5) as i32, 1, 1)]);
+    }
+    behind.extend([3, to_list(0, 5, 1), 1]);
+    metadata(1, |offset| to_list(offset, 7, 5 * count), &behind)
+}
+
+/// A list of bytes where one of structs belongs, which Cap'n Proto allows: each byte is an element.
+fn bytes_as(pointer: usize, count: u64) -> Vec<u8> {
+    metadata(pointer, |offset| to_list(offset, 2, count), &vec![0; count.div_ceil(8) as usize])
+}
+
+fn segments(segments: &[Vec<u64>]) -> Vec<u8> {
+    let mut table = vec![segments.len() as u32 - 1];
+    table.extend(segments.iter().map(|segment| segment.len() as u32));
+    table.resize(table.len().next_multiple_of(2), 0);
+    let table = table.iter().flat_map(|number| number.to_le_bytes());
+    table.chain(segments.iter().flat_map(|segment| bytes_of(segment))).collect()
+}
+
+const fn far(segment: u64, word: u64, double: bool) -> u64 {
+    2 | (double as u64) << 2 | word << 3 | segment << 32
+}
+
+/// Each thing in a segment of its own, the last ones of as many as there may be.
+fn far_tensor() -> Vec<u8> {
+    let mut all = vec![Vec::new(); 511];
+    all[0] = vec![far(510, 0, false)];
+    all[510] = vec![to_struct(0, 0, 2), far(509, 0, false), far(508, 0, false)];
+    all[509] = vec![to_list(0, 2, 2), 0x77];
+    all[508] = vec![to_struct(0, 1, 1), 3, far(507, 0, false)];
+    all[507] = vec![to_list(0, 5, 1), 1];
+    segments(&all)
+}
+
+/// Anchors whose texts lie behind two far pointers each, all the same two.
+fn far_anchors(count: u64) -> Vec<u8> {
+    let text = far(510, 0, true);
+    let mut words = vec![to_struct(0, 3, 7), 0, 0, 0, 0, to_list(5, 7, 5 * count), 0, 0, 0, 0, 0];
+    words.push(to_struct(count as i32, 1, 4));
+    (0..count).for_each(|_| words.extend([0, text, 0, text, 0]));
+    let mut all = vec![Vec::new(); 511];
+    all[0] = words;
+    all[510] = vec![far(509, 0, false), to_list(0, 2, 2)];
+    all[509] = vec![0x61];
+    segments(&all)
+}
+
+fn long_name(len: u64) -> Vec<u8> {
+    let mut words = vec![to_struct(0, 0, 2), to_list(1, 2, len), 0];
+    words.resize(words.len() + len.div_ceil(8) as usize, 0);
+    message(&words)
+}
