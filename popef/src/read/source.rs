@@ -16,21 +16,22 @@ pub(super) struct DiskFile {
 
 impl DiskFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |doing| move |source| Error::io(Some(path), doing, source);
-        // Looked at before it is opened, since opening a pipe would wait for somebody to write to it.
-        let metadata = std::fs::metadata(path).map_err(failed("open the file"))?;
-        require_plain_file(&metadata, path)?;
-        DiskFile::of(std::fs::File::open(path).map_err(failed("open the file"))?, path)
+        let failed = |source| Error::io(Some(path), "open the file", source);
+        // Asked before: to open a pipe waits for who writes to it, and to open a device may move it.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Err(not_plain(path));
+        }
+        DiskFile::of(std::fs::File::open(path).map_err(failed)?, path)
     }
 
     /// A file that is open already.
     pub(super) fn of(file: std::fs::File, path: &Path) -> Result<Self, Error> {
         let failed = |doing| move |source| Error::io(Some(path), doing, source);
         let metadata = file.metadata().map_err(failed("look at the file"))?;
-        require_plain_file(&metadata, path)?;
-        // Files that a kernel makes up while they are read say that they are empty.
-        if metadata.len() == 0 && !matches!(read_at(&file, &mut [0], 0), Ok(0)) {
-            return Err(failed("read it by position")(io::Error::other("it has bytes, but says that it has none")));
+        // Files of /proc have no length and yet bytes: not what may be taken for a file of no blobs.
+        let has_its_length = || Ok(metadata.len() > 0 || read_at(&file, &mut [0], 0)? == 0);
+        if !metadata.is_file() || !has_its_length().map_err(failed("read the file"))? {
+            return Err(not_plain(path));
         }
         Ok(DiskFile { file, path: path.into(), identity: Identity::of(&metadata) })
     }
@@ -75,12 +76,9 @@ impl DiskFile {
     }
 }
 
-fn require_plain_file(metadata: &std::fs::Metadata, path: &Path) -> Result<(), Error> {
-    if metadata.is_file() {
-        return Ok(());
-    }
+fn not_plain(path: &Path) -> Error {
     let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
-    Err(Error::io(Some(path), "read it by position", source))
+    Error::io(Some(path), "read it by position", source)
 }
 
 #[cfg(unix)]
