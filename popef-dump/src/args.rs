@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args as ClapArgs, Parser, ValueEnum};
 
+use crate::validate::Checks;
+
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
 /// Without a selecting option: an overview, one line a blob.
@@ -22,7 +24,7 @@ use clap::{ArgAction, Args as ClapArgs, Parser, ValueEnum};
 )]
 pub(crate) struct Args {
     /// Files to read; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present_any = ["files_from", "generate"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["files_from", "generate", "explain"])]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -30,6 +32,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) narrow: Narrow,
+
+    #[command(flatten)]
+    pub(crate) checks: Checks,
 
     #[command(flatten)]
     pub(crate) output: Output,
@@ -55,7 +60,8 @@ pub(crate) struct Select {
     #[arg(short, long)]
     pub(crate) user_anchors: bool,
     /// Poplar executables
-    #[arg(short, long)]
+    // The two beginnings that it shares with newer options stay its own, for scripts that use them.
+    #[arg(short, long, aliases = ["e", "ex"])]
     pub(crate) execs: bool,
     /// Tensors: the data of one tensor each, such as weights
     #[arg(short, long)]
@@ -92,7 +98,7 @@ pub(crate) struct Narrow {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "How to show it")]
 pub(crate) struct Output {
-    /// text for people; json: one document; ndjson: one line a blob
+    /// text for people; json: one document; ndjson: one line a blob or finding; sarif: findings, for code scanners
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,
     /// Colours: auto (on a terminal, by NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM), always, never; alone it is always
@@ -140,6 +146,7 @@ pub(crate) enum Format {
     Text,
     Json,
     Ndjson,
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -185,7 +192,7 @@ impl Select {
 
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
-    "\nfeatures: text, json, ndjson; executables unpacked from zlib, gzip, zstd, lz4"
+    "\nfeatures: text, json, ndjson, sarif; executables unpacked from zlib, gzip, zstd, lz4"
 );
 
 /// What stands behind the options: a heading and its lines each. The manual page takes them too.
@@ -205,6 +212,8 @@ popef-dump --values --filter '*bias' m.popef  the numbers in all biases
 popef-dump --format json m.popef | jq '.files[].blobs[].info.name'
 popef-dump --format ndjson --files-from list.txt
 ssh host cat model.popef | popef-dump -       a file that lies elsewhere
+popef-dump --validate --deep model.popef      what would fail when it is loaded
+popef-dump --explain PE101                    what a finding means
 popef-dump --generate man | man -l -          the manual page
 ";
 
@@ -213,6 +222,11 @@ const EXIT_STATUS: &str = "\
 2  something could not be read, or what was to be shown is damaged (the rest
    was shown); or the options are wrong
 A reader that closes the pipe early, as head does, is no error.
+With --validate:
+0  nothing worse than a warning was found; with --strict, than a note
+1  something worse was found; damage is among what is looked for
+2  something could not be looked at, as a file that is not there; or the
+   policy or the options are wrong
 ";
 
 const ENVIRONMENT: &str = "\

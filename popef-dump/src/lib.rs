@@ -19,6 +19,7 @@ mod progress;
 mod render;
 mod report;
 mod run;
+mod validate;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

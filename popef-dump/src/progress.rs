@@ -1,4 +1,4 @@
-//! How far reading the values has come, on stderr: only on a terminal, and only once it takes longer than a second.
+//! How far reading values or data to check has come, on stderr: only on a terminal, and only once it takes longer than a second.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::render::human_size;
 
 pub(crate) struct Progress {
+    what: &'static str,
     terminal: bool,
     total: AtomicU64,
     done: AtomicU64,
@@ -20,8 +21,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 const CELLS: u64 = 30;
 
 impl Progress {
-    pub(crate) fn new() -> Self {
+    /// `what` is read.
+    pub(crate) fn new(what: &'static str) -> Self {
         Progress {
+            what,
             terminal: io::stderr().is_terminal(),
             total: AtomicU64::new(0),
             done: AtomicU64::new(0),
@@ -42,7 +45,7 @@ impl Progress {
         if self.terminal && self.is_due() {
             self.visible.store(true, Ordering::Relaxed);
             let total = self.total.load(Ordering::Relaxed).max(done);
-            let _ = write!(io::stderr(), "\r{}\x1b[K", bar(done, total));
+            let _ = write!(io::stderr(), "\r{}\x1b[K", bar(self.what, done, total));
         }
     }
 
@@ -65,12 +68,12 @@ impl Progress {
     }
 }
 
-fn bar(done: u64, total: u64) -> String {
+fn bar(what: &str, done: u64, total: u64) -> String {
     let of =
         |parts: u64| u64::try_from(u128::from(done) * u128::from(parts) / u128::from(total.max(1))).unwrap_or(parts);
     let full = "#".repeat(usize::try_from(of(CELLS)).unwrap_or_default());
     let width = usize::try_from(CELLS).unwrap_or_default();
-    format!("values [{full:<width$}] {:>3} % of {}", of(100), human_size(total))
+    format!("{what} [{full:<width$}] {:>3} % of {}", of(100), human_size(total))
 }
 
 #[cfg(test)]
@@ -79,8 +82,8 @@ mod tests {
 
     #[test]
     fn the_bar_fills() {
-        assert_eq!(bar(0, 0), "values [                              ]   0 % of 0 B");
-        assert_eq!(bar(1 << 29, 1 << 30), "values [###############               ]  50 % of 1.0 GiB");
-        assert_eq!(bar(u64::MAX, u64::MAX), "values [##############################] 100 % of 16.0 EiB");
+        assert_eq!(bar("values", 0, 0), "values [                              ]   0 % of 0 B");
+        assert_eq!(bar("values", 1 << 29, 1 << 30), "values [###############               ]  50 % of 1.0 GiB");
+        assert_eq!(bar("values", u64::MAX, u64::MAX), "values [##############################] 100 % of 16.0 EiB");
     }
 }

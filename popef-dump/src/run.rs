@@ -12,18 +12,27 @@ use crate::log::{Level, Log};
 use crate::progress::Progress;
 use crate::render::{self, Json, JsonLines, Listing, Out, Overview, Renderer, Screen, color};
 use crate::report::{Failure, Options, Provided, Report};
+use crate::validate;
 
 /// Something could not be read, or what was to be shown is damaged. 1 is kept for the findings of checks.
-const UNREAD: u8 = 2;
+pub(crate) const UNREAD: u8 = 2;
 
 /// Runs the tool. `to` is where what is shown goes, which is standard output.
 pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
     if let Some(what) = args.other.generate {
         return written(crate::generate::write(what, &mut to));
     }
+    if let Some(id) = &args.checks.explain {
+        return validate::explain(id.as_deref(), args.output.color, screen(), to);
+    }
+    if args.output.format == Format::Sarif && !args.checks.validate {
+        complain("--format sarif is for findings: it needs --validate");
+        return ExitCode::from(UNREAD);
+    }
     let (log, complaints) = log(args.output.verbose);
     complaints.iter().for_each(|complaint| complain(complaint));
     match files(args) {
+        Ok(files) if args.checks.validate => validate::run(&files, args, screen(), &log, to),
         Ok(files) => show_all(&files, args, &log, to),
         Err(error) => {
             complain(&error);
@@ -75,13 +84,13 @@ fn options(args: &Args) -> Options {
         sort: args.narrow.sort,
         values: args.narrow.values,
         verbose: args.output.verbose,
-        progress: Progress::new(),
+        progress: Progress::new("values"),
     }
 }
 
 fn renderer(args: &Args) -> Box<dyn Renderer> {
     match args.output.format {
-        Format::Json => Box::new(Json),
+        Format::Json | Format::Sarif => Box::new(Json),
         Format::Ndjson => Box::new(JsonLines),
         Format::Text if args.select.any() => Box::new(Listing),
         Format::Text => Box::new(Overview::new(screen())),
@@ -197,13 +206,13 @@ fn go_on(result: &io::Result<()>) -> ControlFlow<()> {
 }
 
 /// One line to stderr. It may hold names of files, which are as untrusted as those in them.
-fn complain(text: &str) {
+pub(crate) fn complain(text: &str) {
     // There is nobody to tell that stderr is closed.
     let _ = writeln!(io::stderr(), "popef-dump: {}", render::escape::escape(text));
 }
 
 /// The exit status of writing: a closed pipe is the reader's wish.
-fn written(result: io::Result<()>) -> ExitCode {
+pub(crate) fn written(result: io::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

@@ -6,5 +6,5 @@ mod ordered;
 mod sniff;
 
 pub(crate) use files::{Inputs, listed};
-pub(crate) use open::Opened;
+pub(crate) use open::{Opened, open_any};
 pub(crate) use ordered::in_order;

@@ -18,11 +18,7 @@ pub(crate) struct Opened {
 ///
 /// With `keep_data`, what comes from a stream is held in memory, so that its data can be read.
 pub(crate) fn open(path: &Path, keep_data: bool) -> Opened {
-    let opened = match path.as_os_str() == "-" {
-        true => stdin().and_then(|stdin| open_stream(stdin, keep_data)),
-        false => open_path(path, keep_data),
-    };
-    let (file, failure) = match opened {
+    let (file, failure) = match open_any(path, keep_data) {
         Ok((mut file, named)) => {
             let failure = file.take_damage().map(Failure::from);
             (Some(file), named.or(failure))
@@ -51,6 +47,14 @@ fn cannot(what: &str, error: &io::Error) -> Failure {
 
 /// A file with its damage, and what it is if it is plainly something else.
 type Found = (File, Option<Failure>);
+
+/// The same, leaving the damage with the file.
+pub(crate) fn open_any(path: &Path, keep_data: bool) -> Result<Found, Failure> {
+    match path.as_os_str() == "-" {
+        true => stdin().and_then(|stdin| open_stream(stdin, keep_data)),
+        false => open_path(path, keep_data),
+    }
+}
 
 fn open_path(path: &Path, keep_data: bool) -> Result<Found, Failure> {
     let kind = fs::metadata(path).map_err(|e| cannot("open the file", &e))?.file_type();

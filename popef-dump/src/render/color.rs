@@ -15,6 +15,9 @@ pub(crate) enum Kind {
     Type,
     Number,
     Group,
+    Error,
+    Warning,
+    Note,
 }
 
 /// What to write before and after a piece of each kind; nothing without colours.
@@ -23,6 +26,9 @@ pub(crate) struct Palette {
     types: Paint,
     number: Paint,
     group: Paint,
+    error: Paint,
+    warning: Paint,
+    note: Paint,
     plain: Paint,
 }
 
@@ -36,6 +42,10 @@ pub(crate) struct Paint {
 const NAME: u8 = 28;
 const TYPE: u8 = 133;
 const NUMBER: u8 = 130;
+/// Red, brown, which is as near to yellow as legible on white goes, and blue; bold beside.
+const ERROR: u8 = 161;
+const WARNING: u8 = 130;
+const NOTE: u8 = 31;
 
 impl Palette {
     pub(crate) fn of(colors: bool) -> Self {
@@ -44,11 +54,15 @@ impl Palette {
             false => Paint::default(),
         };
         let colored = |number: u8| paint(Style::new().color(XtermColors::from(number)));
+        let severity = |number: u8| paint(Style::new().color(XtermColors::from(number)).bold());
         Palette {
             name: colored(NAME),
             types: colored(TYPE),
             number: colored(NUMBER),
             group: paint(Style::new().bold()),
+            error: severity(ERROR),
+            warning: severity(WARNING),
+            note: severity(NOTE),
             plain: Paint::default(),
         }
     }
@@ -60,6 +74,9 @@ impl Palette {
             Kind::Type => &self.types,
             Kind::Number => &self.number,
             Kind::Group => &self.group,
+            Kind::Error => &self.error,
+            Kind::Warning => &self.warning,
+            Kind::Note => &self.note,
         }
     }
 }
@@ -88,7 +105,7 @@ fn auto(variable: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NAME, NUMBER, TYPE, auto};
+    use super::{ERROR, NAME, NOTE, NUMBER, TYPE, WARNING, auto};
 
     fn auto_with(variables: &[(&str, &str)], terminal: bool) -> bool {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
@@ -121,7 +138,7 @@ mod tests {
 
     #[test]
     fn colors_stand_out_from_black_and_from_white() {
-        for color in [NAME, TYPE, NUMBER] {
+        for color in [NAME, TYPE, NUMBER, ERROR, WARNING, NOTE] {
             assert!(contrast(color, 0.0) > 4.0 && contrast(color, 1.0) > 4.0, "color {color}");
         }
     }

@@ -17,6 +17,18 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// The same for a text in which names are escaped already: its backslashes stay as they are.
+pub(crate) fn escape_rest(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' => escaped.push(letter),
+            _ => push(&mut escaped, letter),
+        }
+    }
+    escaped
+}
+
 /// Whether all letters stand for themselves, inside quotes too, as those of most names do: without a further look.
 pub(super) fn is_plain(text: &[u8]) -> bool {
     let odd = |&byte: &u8| !matches!(byte, b' '..=b'~') | (byte == b'\\') | (byte == b'"');
@@ -86,7 +98,7 @@ const UNSEEN: &[(u32, u32)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{UNSEEN, escape};
+    use super::{UNSEEN, escape, escape_rest};
 
     #[test]
     fn what_can_be_seen_stays() {
@@ -113,6 +125,11 @@ mod tests {
         for (text, shown) in cases {
             assert_eq!(escape(text), shown);
         }
+    }
+
+    #[test]
+    fn what_is_escaped_already_is_not_escaped_again() {
+        assert_eq!(escape_rest("\"a\\u{1b}\" is \u{ad}odd\n"), "\"a\\u{1b}\" is \\u{ad}odd\\n");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod values;
 
 use std::io;
 
-pub(crate) use json::{Json, JsonLines};
+pub(crate) use json::{Json, JsonLines, hex, object, text as json_text};
 pub(crate) use out::Out;
 pub(crate) use overview::{Overview, Screen};
 pub(crate) use text::Listing;

@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 use crate::report::{Shown, Stats, Values};
 
 /// A text under its key. One that is not UTF-8 has replacement characters there, and its bytes in hex beside.
-pub(super) fn text<M: SerializeMap>(map: &mut M, key: &'static str, text: &Text<'_>) -> Result<(), M::Error> {
+pub(crate) fn text<M: SerializeMap>(map: &mut M, key: &'static str, text: &Text<'_>) -> Result<(), M::Error> {
     if let Ok(text) = text.to_str() {
         return map.serialize_entry(key, text);
     }
@@ -17,7 +17,7 @@ pub(super) fn text<M: SerializeMap>(map: &mut M, key: &'static str, text: &Text<
     map.serialize_entry(&format!("{key}Bytes"), &hex(text.as_bytes()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex

@@ -14,7 +14,7 @@ use serde_json::Serializer;
 
 use super::{Out, Renderer};
 use crate::report::{Failure, Report};
-use fields::text;
+pub(crate) use fields::{hex, text};
 use info::Info;
 use safe::Safe;
 
@@ -71,7 +71,7 @@ impl Renderer for JsonLines {
     }
 }
 
-fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(out, Safe))?)
 }
 

@@ -1,0 +1,170 @@
+use std::cell::Cell;
+use std::path::PathBuf;
+
+use popef::{CheckOptions, Finding, Severity, Skipped, check_with_progress};
+
+use super::subject::Subject;
+use crate::progress::Progress;
+
+/// Files that were checked together, and what came of it.
+pub(super) struct Group {
+    pub(super) files: Vec<Checked>,
+    /// By file, then blob.
+    pub(super) findings: Vec<Finding>,
+    pub(super) left: Vec<Left>,
+}
+
+/// A file that was checked, or could not be.
+pub(super) struct Checked {
+    pub(super) path: PathBuf,
+    pub(super) size: Option<u64>,
+}
+
+/// What was not looked at, and why.
+pub(super) struct Left {
+    /// Which of the group's files; none if it is about all of them.
+    pub(super) file: Option<usize>,
+    pub(super) what: String,
+    pub(super) why: String,
+    /// Whether it was asked for, and could not be done.
+    pub(super) failed: bool,
+}
+
+/// What is left out of a file that could not be opened.
+const THE_FILE: &str = "the file";
+
+impl Left {
+    /// What was not looked at and why, in a line.
+    pub(super) fn reason(&self) -> String {
+        if self.what == THE_FILE { self.why.clone() } else { format!("{}: {}", self.what, self.why) }
+    }
+}
+
+impl Group {
+    pub(super) fn check(subjects: Vec<Subject>, options: &CheckOptions, progress: &Progress) -> Self {
+        let told = Told::default();
+        let report = check_with_progress(subjects.iter().map(|subject| &subject.opened), options, &mut |so_far| {
+            told.tell(progress, so_far);
+        });
+        let (findings, left) = (report.findings, left(&report.skipped, &subjects));
+        let mut group = Group { files: Vec::new(), findings, left };
+        group.name_what_is_no_popef_file(&subjects);
+        group.files = subjects.into_iter().map(|it| Checked { size: it.size(), path: it.path }).collect();
+        group
+    }
+
+    /// That the first bytes are a ZIP archive's says more than which number in them is odd.
+    fn name_what_is_no_popef_file(&mut self, subjects: &[Subject]) {
+        for finding in &mut self.findings {
+            let named = subjects.get(finding.file).and_then(|subject| subject.named.as_ref());
+            // Damage is all that these are about.
+            let is_damage = matches!(finding.rule.id, "PE001" | "PE002" | "PE003" | "PE004" | "PE005");
+            if let Some(named) = named.filter(|_| is_damage) {
+                finding.message.clone_from(named);
+            }
+        }
+    }
+
+    pub(super) fn findings_of(&self, file: usize) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.file == file)
+    }
+
+    /// What was not looked at in a file, or, for none, in all of them.
+    pub(super) fn left_of(&self, file: Option<usize>) -> impl Iterator<Item = &Left> {
+        self.left.iter().filter(move |left| left.file == file)
+    }
+
+    /// The path of what a finding or something left out is about.
+    pub(super) fn path(&self, file: usize) -> Option<&PathBuf> {
+        self.files.get(file).map(|file| &file.path)
+    }
+}
+
+/// How much the progress was told of.
+#[derive(Default)]
+struct Told {
+    total: Cell<u64>,
+    done: Cell<u64>,
+}
+
+impl Told {
+    fn tell(&self, progress: &Progress, so_far: popef::Progress) {
+        let more = |told: &Cell<u64>, now: u64| now.saturating_sub(told.replace(now));
+        progress.expect(more(&self.total, so_far.total));
+        progress.add(usize::try_from(more(&self.done, so_far.done)).unwrap_or(usize::MAX));
+    }
+}
+
+/// What the library left out; of files that could not be opened the tool knows better why.
+fn left(skipped: &[Skipped], subjects: &[Subject]) -> Vec<Left> {
+    let only_file = if subjects.len() == 1 { Some(0) } else { None };
+    let failure = |file: usize| subjects.get(file)?.failure.as_ref();
+    let known = skipped.iter().filter(|skipped| skipped.file.and_then(failure).is_none());
+    let mut left: Vec<_> = known
+        .map(|skipped| Left {
+            file: skipped.file.or(only_file),
+            what: skipped.what.clone(),
+            why: skipped.why.clone(),
+            failed: skipped.failed,
+        })
+        .collect();
+    left.extend((0..subjects.len()).filter_map(|file| {
+        let why = failure(file)?.to_string();
+        Some(Left { file: Some(file), what: THE_FILE.to_owned(), why, failed: true })
+    }));
+    left
+}
+
+/// How many there are of each severity, in all groups.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) files: usize,
+    pub(super) errors: usize,
+    pub(super) warnings: usize,
+    pub(super) notes: usize,
+    /// What was left out by choice.
+    pub(super) left: usize,
+    /// What could not be done.
+    pub(super) failed: usize,
+}
+
+/// What a check comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    Passed,
+    Failed,
+    /// Something could not be looked at; there may be findings beside.
+    Incomplete,
+}
+
+impl Totals {
+    pub(super) fn add(&mut self, group: &Group) {
+        let count = |severity| group.findings.iter().filter(|finding| finding.severity == severity).count();
+        let failed = group.left.iter().filter(|left| left.failed).count();
+        self.files += group.files.len();
+        self.errors += count(Severity::Error);
+        self.warnings += count(Severity::Warning);
+        self.notes += count(Severity::Note);
+        self.failed += failed;
+        self.left += group.left.len() - failed;
+    }
+
+    pub(super) fn verdict(&self, strict: bool) -> Verdict {
+        match self {
+            _ if self.failed > 0 => Verdict::Incomplete,
+            _ if self.errors > 0 || strict && self.warnings > 0 => Verdict::Failed,
+            _ => Verdict::Passed,
+        }
+    }
+}
+
+impl Verdict {
+    pub(super) fn status(self) -> u8 {
+        match self {
+            Verdict::Passed => 0,
+            Verdict::Failed => 1,
+            Verdict::Incomplete => crate::run::UNREAD,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Findings as SARIF 2.1.0, for what shows findings of all tools alike.
+//!
+//! What was not looked at stands among the notifications of the run, which has not succeeded if something that was
+//! asked for could not be done.
+
+use std::io;
+
+use popef::{Finding, Rule, Severity};
+use serde::Serialize;
+
+use super::Show;
+use super::group::{Group, Left, Totals, Verdict};
+use super::json::{array, rules};
+use super::uri;
+use crate::render::{Out, object};
+
+const START: &str = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{";
+
+#[derive(Default)]
+pub(super) struct Sarif {
+    groups: Vec<Group>,
+}
+
+impl Show for Sarif {
+    fn group(&mut self, _out: &mut Out, group: Group) -> io::Result<()> {
+        self.groups.push(group);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out, _totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        let rules: Vec<&'static Rule> = rules(&self.groups).collect();
+        out.put(START).put("\"tool\":");
+        object(out, &tool(&rules))?;
+        let files = || self.groups.iter().flat_map(|group| &group.files);
+        array(
+            out,
+            "artifacts",
+            files().map(|file| Artifact { location: Uri { uri: uri::of(&file.path) }, length: file.size }),
+        )?;
+        out.put(",\n\"invocations\":[");
+        object(out, &self.invocation(verdict))?;
+        out.put("]");
+        let results =
+            self.groups.iter().flat_map(|group| group.findings.iter().map(|finding| result(group, finding, &rules)));
+        array(out, "results", results)?;
+        out.put("}]}").end_line()
+    }
+}
+
+impl Sarif {
+    fn invocation(&self, verdict: Verdict) -> Invocation {
+        let notification = |group: &Group, left: &Left| Notification {
+            level: if left.failed { "error" } else { "note" },
+            message: Message { text: format!("not checked: {}", left.reason()) },
+            locations: left.file.map(|file| location(group, file, None, None)).into_iter().collect(),
+        };
+        let notified =
+            self.groups.iter().flat_map(|group| group.left.iter().map(move |left| notification(group, left)));
+        Invocation {
+            execution_successful: verdict != Verdict::Incomplete,
+            exit_code: verdict.status(),
+            tool_execution_notifications: notified.collect(),
+        }
+    }
+}
+
+fn tool(rules: &[&'static Rule]) -> Tool {
+    Tool {
+        driver: Driver {
+            name: "popef-dump",
+            version: env!("CARGO_PKG_VERSION"),
+            semantic_version: env!("CARGO_PKG_VERSION"),
+            information_uri: env!("CARGO_PKG_REPOSITORY"),
+            rules: rules.iter().map(|rule| descriptor(rule)).collect(),
+        },
+    }
+}
+
+fn descriptor(rule: &Rule) -> Descriptor {
+    let sentence = |text: &str| {
+        let mut letters = text.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>() + ".").unwrap_or_default()
+    };
+    let text = |text: String| Message { text };
+    Descriptor {
+        id: rule.id,
+        short_description: text(sentence(rule.title)),
+        full_description: text(rule.meaning.to_owned()),
+        help: Help {
+            text: format!("{}\n\nTo mend it: {}", rule.meaning, rule.mend),
+            markdown: format!("{}\n\n**To mend it:** {}", rule.meaning, rule.mend),
+        },
+        default_configuration: Configuration { level: level(rule.severity) },
+    }
+}
+
+fn result(group: &Group, finding: &Finding, rules: &[&'static Rule]) -> Found {
+    Found {
+        rule_id: finding.rule.id,
+        rule_index: rules.iter().position(|rule| *rule == finding.rule).unwrap_or_default(),
+        level: level(finding.severity),
+        message: Message { text: finding.message.clone() },
+        locations: vec![location(group, finding.file, finding.blob, finding.offset)],
+        properties: (!finding.names.is_empty()).then(|| Properties {
+            names: finding.names.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
+        }),
+    }
+}
+
+fn location(group: &Group, file: usize, blob: Option<usize>, offset: Option<u64>) -> Location {
+    let logical = |blob: usize| Logical { name: format!("blob {blob}"), index_in_file: Index { blob }, kind: "object" };
+    Location {
+        physical_location: Physical {
+            artifact_location: Uri { uri: group.path(file).map(|path| uri::of(path)).unwrap_or_default() },
+            region: offset.map(|byte_offset| Region { byte_offset }),
+        },
+        logical_locations: blob.map(logical).into_iter().collect(),
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    version: &'static str,
+    semantic_version: &'static str,
+    information_uri: &'static str,
+    rules: Vec<Descriptor>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    id: &'static str,
+    short_description: Message,
+    full_description: Message,
+    help: Help,
+    default_configuration: Configuration,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Help {
+    text: String,
+    markdown: String,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct Artifact {
+    location: Uri,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Uri {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    exit_code: u8,
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Serialize)]
+struct Notification {
+    level: &'static str,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found {
+    rule_id: &'static str,
+    rule_index: usize,
+    level: &'static str,
+    message: Message,
+    locations: Vec<Location>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Properties>,
+}
+
+#[derive(Serialize)]
+struct Properties {
+    names: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: Physical,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logical_locations: Vec<Logical>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Physical {
+    artifact_location: Uri,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    byte_offset: u64,
+}
+
+#[derive(Serialize)]
+struct Logical {
+    name: String,
+    kind: &'static str,
+    #[serde(rename = "properties")]
+    index_in_file: Index,
+}
+
+#[derive(Serialize)]
+struct Index {
+    blob: usize,
+}
