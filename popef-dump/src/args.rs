@@ -113,7 +113,7 @@ pub(crate) struct Output {
         hide_default_value = true
     )]
     pub(crate) color: When,
-    /// Log what is read to stderr, and show of executables what their Poplar header says
+    /// Log what is read to stderr; show of executables what their Poplar header says, of findings what they mean
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

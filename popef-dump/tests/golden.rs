@@ -5,9 +5,7 @@
 
 mod common;
 
-use std::fs;
-
-use common::{command, files, finish, golden};
+use common::{files, golden, hold_golden, transcript};
 
 const CASES: &[(&str, &str)] = &[
     ("overview", "../interop/executable.popef"),
@@ -64,31 +62,9 @@ const CASES: &[(&str, &str)] = &[
     ("version", "--version"),
 ];
 
-fn shown(arguments: &str) -> String {
-    let run = finish(command(&golden()).args(arguments.split(' ')));
-    let quote = |word: &str| if word.contains(['*', '?']) { format!("'{word}'") } else { word.to_owned() };
-    let quoted: Vec<_> = arguments.split(' ').map(quote).collect();
-    let command = quoted.join(" ");
-    format!("$ popef-dump {command}\n{}---- stderr\n{}---- exit status {}\n", run.out, run.err, run.status)
-}
-
 #[test]
 fn output_is_as_it_was() {
-    let renew = std::env::var("POPEF_GOLDEN").is_ok_and(|value| value == "renew");
-    let mut wrong = Vec::new();
-    for (name, arguments) in CASES {
-        let (path, shown) = (golden().join(format!("{name}.out")), shown(arguments));
-        if renew {
-            fs::write(path, shown).unwrap();
-        } else if fs::read_to_string(path).unwrap_or_default() != shown {
-            wrong.push(format!("{name}.out is not what this prints now:\n{shown}"));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{}\nIf the change is wanted: POPEF_GOLDEN=renew cargo test -p popef-dump --test golden",
-        wrong.join("\n")
-    );
+    hold_golden(&golden(), CASES);
 }
 
 #[test]
@@ -104,7 +80,7 @@ fn nothing_that_could_fool_a_terminal_is_printed() {
         let bad = |letter: char| letter.is_control() && letter != '\n';
         let bidi =
             |letter| matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        let found = shown(arguments).chars().find(|&letter| bad(letter) || bidi(letter));
+        let found = transcript(&golden(), arguments).chars().find(|&letter| bad(letter) || bidi(letter));
         assert_eq!(found, None, "{arguments}");
     }
 }

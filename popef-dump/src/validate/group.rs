@@ -30,7 +30,7 @@ pub(super) struct Left {
     pub(super) failed: bool,
 }
 
-/// What is left out of a file that could not be opened.
+/// What is left out if a file that is checked by itself could not be opened.
 const THE_FILE: &str = "the file";
 
 impl Left {
@@ -74,6 +74,14 @@ impl Group {
         self.left.iter().filter(move |left| left.file == file)
     }
 
+    /// What a failure is of, for stderr: why is enough where it is the whole file.
+    pub(super) fn complaint(&self, left: &Left) -> String {
+        let file = left.file.and_then(|file| self.files.get(file));
+        let path = file.map(|file| format!("{}: ", file.path.display())).unwrap_or_default();
+        let unopened = file.is_some_and(|file| file.size.is_none());
+        format!("{path}{}", if unopened { left.why.clone() } else { left.reason() })
+    }
+
     /// The path of what a finding or something left out is about.
     pub(super) fn path(&self, file: usize) -> Option<&PathBuf> {
         self.files.get(file).map(|file| &file.path)
@@ -95,24 +103,21 @@ impl Told {
     }
 }
 
-/// What the library left out; of files that could not be opened the tool knows better why.
+/// What the library left out; why a file could not be opened the tool knows better.
 fn left(skipped: &[Skipped], subjects: &[Subject]) -> Vec<Left> {
-    let only_file = if subjects.len() == 1 { Some(0) } else { None };
+    let alone = subjects.len() == 1;
     let failure = |file: usize| subjects.get(file)?.failure.as_ref();
-    let known = skipped.iter().filter(|skipped| skipped.file.and_then(failure).is_none());
-    let mut left: Vec<_> = known
-        .map(|skipped| Left {
-            file: skipped.file.or(only_file),
-            what: skipped.what.clone(),
-            why: skipped.why.clone(),
+    let left = skipped.iter().map(|skipped| {
+        let failure = skipped.file.and_then(failure);
+        let what = if alone && failure.is_some() { THE_FILE } else { &skipped.what };
+        Left {
+            file: skipped.file.or(alone.then_some(0)),
+            what: what.to_owned(),
+            why: failure.map_or_else(|| skipped.why.clone(), ToString::to_string),
             failed: skipped.failed,
-        })
-        .collect();
-    left.extend((0..subjects.len()).filter_map(|file| {
-        let why = failure(file)?.to_string();
-        Some(Left { file: Some(file), what: THE_FILE.to_owned(), why, failed: true })
-    }));
-    left
+        }
+    });
+    left.collect()
 }
 
 /// How many there are of each severity, in all groups.

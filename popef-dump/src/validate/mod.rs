@@ -130,25 +130,16 @@ impl Check<'_> {
 
     /// What could not be done goes to stderr, behind what is on stdout of its files.
     fn group(&self, group: Group, show: &mut dyn Show, out: &mut Out) -> io::Result<()> {
-        let failures = failures(&group);
+        let failed = group.left.iter().filter(|left| left.failed);
+        let complaints: Vec<_> = failed.map(|left| group.complaint(left)).collect();
         show.group(out, group)?;
-        if !failures.is_empty() {
+        if !complaints.is_empty() {
             out.send()?;
         }
-        for failure in failures {
-            complain(&failure);
-            self.log.line(Level::Err, || escape(&failure).into_owned());
+        for complaint in complaints {
+            complain(&complaint);
+            self.log.line(Level::Err, || escape(&complaint).into_owned());
         }
         Ok(())
     }
-}
-
-fn failures(group: &Group) -> Vec<String> {
-    let failed = group.left.iter().filter(|left| left.failed);
-    let lines = failed.map(|left| {
-        let path = left.file.and_then(|file| group.path(file));
-        let path = path.map(|path| format!("{}: ", path.display())).unwrap_or_default();
-        format!("{path}{}", left.reason())
-    });
-    lines.collect()
 }

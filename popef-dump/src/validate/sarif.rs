@@ -108,11 +108,12 @@ fn result(group: &Group, finding: &Finding, rules: &[&'static Rule]) -> Found {
 }
 
 fn location(group: &Group, file: usize, blob: Option<usize>, offset: Option<u64>) -> Location {
-    let logical = |blob: usize| Logical { name: format!("blob {blob}"), index_in_file: Index { blob }, kind: "object" };
+    let logical =
+        |blob: usize| Logical { name: format!("blob {blob}"), kind: "object", properties: BlobNumber { blob } };
     Location {
         physical_location: Physical {
             artifact_location: Uri { uri: group.path(file).map(|path| uri::of(path)).unwrap_or_default() },
-            region: offset.map(|byte_offset| Region { byte_offset }),
+            region: Region { start_line: 1, byte_offset: offset },
         },
         logical_locations: blob.map(logical).into_iter().collect(),
     }
@@ -224,25 +225,26 @@ struct Location {
 #[serde(rename_all = "camelCase")]
 struct Physical {
     artifact_location: Uri,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Region>,
+    region: Region,
 }
 
+/// The line means nothing in such files, but GitHub shows no finding without one.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Region {
-    byte_offset: u64,
+    start_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_offset: Option<u64>,
 }
 
 #[derive(Serialize)]
 struct Logical {
     name: String,
     kind: &'static str,
-    #[serde(rename = "properties")]
-    index_in_file: Index,
+    properties: BlobNumber,
 }
 
 #[derive(Serialize)]
-struct Index {
+struct BlobNumber {
     blob: usize,
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -81,8 +82,38 @@ pub(crate) fn run_with_input(folder: &Path, args: &[&str], input: &[u8]) -> Run 
 
 /// The files of a folder whose names end so, in order.
 pub(crate) fn files(folder: &Path, end: &str) -> Vec<String> {
-    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.filter(|name| name.ends_with(end)).collect();
     names.sort();
     names
+}
+
+/// What a run looks like in a terminal: the command, what goes to standard output, what goes to standard error, and
+/// the exit status.
+pub(crate) fn transcript(folder: &Path, arguments: &str) -> String {
+    let run = finish(command(folder).args(arguments.split(' ')));
+    let quote = |word: &str| if word.contains(['*', '?']) { format!("'{word}'") } else { word.to_owned() };
+    let quoted: Vec<_> = arguments.split(' ').map(quote).collect();
+    let command = quoted.join(" ");
+    format!("$ popef-dump {command}\n{}---- stderr\n{}---- exit status {}\n", run.out, run.err, run.status)
+}
+
+/// Holds each case, a name and arguments, to the transcript that lies in the folder, or renews that.
+#[track_caller]
+pub(crate) fn hold_golden(folder: &Path, cases: &[(&str, &str)]) {
+    let renew = std::env::var("POPEF_GOLDEN").is_ok_and(|value| value == "renew");
+    let mut wrong = Vec::new();
+    for (name, arguments) in cases {
+        let (path, shown) = (folder.join(format!("{name}.out")), transcript(folder, arguments));
+        if renew {
+            fs::write(path, shown).unwrap();
+        } else if fs::read_to_string(path).unwrap_or_default() != shown {
+            wrong.push(format!("{name}.out is not what this prints now:\n{shown}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}\nIf the change is wanted: POPEF_GOLDEN=renew cargo test -p popef-dump",
+        wrong.join("\n")
+    );
 }

@@ -1,0 +1,326 @@
+//! `--validate` and `--explain`. What they print is held to `testdata/validate`; after a wanted change:
+//! `POPEF_GOLDEN=renew cargo test -p popef-dump --test validate`, then look at the difference.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Run, files, hold_golden, interop, run, run_with_input, testdata, transcript};
+use popef::{OpaqueInfo, Rule, Writer};
+
+fn folder() -> PathBuf {
+    testdata().join("validate")
+}
+
+fn checks() -> PathBuf {
+    testdata().join("checks")
+}
+
+fn validate(folder: &Path, args: &[&str]) -> Run {
+    run(folder, &[&["--validate"], args].concat())
+}
+
+const CASES: &[(&str, &str)] = &[
+    ("clean", "--validate --deep ../interop/add-clean.popef"),
+    ("not-deep", "--validate ../interop/add-clean.popef"),
+    ("warning", "--validate ../checks/PE108.popef"),
+    ("warning-strict", "--validate --strict ../checks/PE108.popef"),
+    ("error", "--validate ../checks/PE101.popef"),
+    ("error-verbose", "--validate -v --deep ../checks/PE404.popef ../checks/PE101.popef"),
+    ("color", "--validate --color --for triton ../checks/PE101.popef ../checks/PE502.popef"),
+    (
+        "set",
+        "--validate --deep ../interop/split-executable.popef ../interop/split-tensors.popef ../interop/split-feeds.popef",
+    ),
+    ("set-doubled", "--validate ../checks/PE607.popef ../checks/PE108.popef"),
+    ("each", "--validate --each ../checks/PE607.popef ../checks/PE108.popef ../checks/PE007.popef"),
+    ("pickle", "--validate ../checks/PE502.popef"),
+    ("loaders", "--validate --deep --for popart,poptorch,triton ../checks/as-poptorch.popef"),
+    ("damaged", "--validate ../golden/damaged.popef ../checks/PE001.popef"),
+    ("something-else", "--validate --each ../float8/e4m3fnuz.txt policy.toml"),
+    ("missing", "--validate no-such-file.popef . ../checks/PE108.popef"),
+    ("hostile", "--validate --deep ../golden/hostile-names.popef"),
+    ("policy", "--validate --policy policy.toml ../checks/PE704.popef"),
+    ("policy-lenient", "--validate --policy lenient.toml ../checks/PE101.popef ../checks/PE108.popef"),
+    ("policy-unknown-rule", "--validate --policy unknown-rule.toml ../checks/PE108.popef"),
+    ("policy-unknown-key", "--validate --policy unknown-key.toml ../checks/PE108.popef"),
+    ("policy-wrong-type", "--validate --policy wrong-type.toml ../checks/PE108.popef"),
+    ("policy-missing", "--validate --policy no-such-policy.toml ../checks/PE108.popef"),
+    ("json", "--validate --format json ../checks/PE012.popef ../golden/damaged.popef no-such-file.popef"),
+    ("json-clean", "--validate --deep --format json ../interop/add-clean.popef"),
+    ("ndjson", "--validate --each --format ndjson ../checks/PE012.popef ../checks/PE101.popef"),
+    ("sarif", "--validate --format sarif ../checks/PE012.popef ../checks/PE101.popef no-such-file.popef"),
+    ("sarif-clean", "--validate --deep --format sarif ../interop/add-clean.popef"),
+    ("explain", "--explain PE012"),
+    ("explain-loader", "--explain pe603"),
+    ("explain-color", "--color --explain PE502"),
+    ("explain-unknown", "--explain PE018"),
+    ("explain-all", "--explain"),
+];
+
+#[test]
+fn output_is_as_it_was() {
+    hold_golden(&folder(), CASES);
+}
+
+#[test]
+fn every_golden_file_has_a_case() {
+    let mut cases: Vec<_> = CASES.iter().map(|(name, _)| format!("{name}.out")).collect();
+    cases.sort();
+    assert_eq!(files(&folder(), ".out"), cases);
+}
+
+#[test]
+fn nothing_that_could_fool_a_terminal_is_printed() {
+    let bad = |letter: char| letter.is_control() && letter != '\n';
+    let unseen = |letter| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    for format in ["text", "json", "ndjson", "sarif"] {
+        for file in ["../golden/hostile-names.popef", "../checks/PE013.popef", "../checks/PE012.popef"] {
+            let shown = transcript(&folder(), &format!("--validate --deep -v --format {format} {file}"));
+            assert_eq!(shown.chars().find(|&letter| bad(letter) || unseen(letter)), None, "{format} {file}");
+        }
+    }
+}
+
+/// Names of files are as untrusted as those in them.
+#[cfg(unix)]
+#[test]
+fn hostile_names_of_files_are_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a\u{1b}[2J\n\u{202e}b.popef";
+    fs::copy(checks().join("PE101.popef"), folder.path().join(name)).unwrap();
+    for args in [&[name][..], &["no\u{1b}[2J", name]] {
+        for format in ["text", "json", "ndjson", "sarif"] {
+            let run = validate(folder.path(), &[&["--format", format], args].concat());
+            let bad = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+            assert!(!run.out.contains(bad) && !run.err.contains(bad), "{format}: {run:?}");
+        }
+    }
+    let sarif = validate(folder.path(), &["--format", "sarif", name]).json();
+    let uri = &sarif["runs"][0]["artifacts"][0]["location"]["uri"];
+    assert_eq!(uri, "a%1B%5B2J%0A%E2%80%AEb.popef");
+}
+
+#[test]
+fn the_exit_status_says_what_was_found() {
+    let cases: &[(&[&str], i32)] = &[
+        (&["PE607.popef"], 0),
+        (&["PE008.popef"], 0),
+        (&["--strict", "PE008.popef"], 0),
+        (&["PE108.popef"], 0),
+        (&["--strict", "PE108.popef"], 1),
+        (&["PE101.popef"], 1),
+        (&["PE002.popef"], 1),
+        (&["PE007.popef"], 0),
+        (&["../float8/e4m3fnuz.txt"], 1),
+        (&["PE404.popef", "--strict"], 0),
+        (&["PE404.popef", "--strict", "--deep"], 1),
+        (&["--for", "popart", "PE601.popef"], 1),
+        (&["--for", "triton,tensorflow", "PE621.popef"], 1),
+        (&["--for", "triton", "PE621.popef"], 0),
+        (&["PE607.popef", "PE108.popef"], 1),
+        (&["--each", "PE607.popef", "PE108.popef"], 0),
+        (&["--each", "PE607.popef", "PE101.popef"], 1),
+        (&["--each", "PE101.popef", "none.popef"], 2),
+        (&["PE607.popef", "none.popef"], 2),
+        (&["."], 2),
+        (&["--policy", "../validate/policy.toml", "PE607.popef"], 1),
+        (&["--policy", "../validate/lenient.toml", "PE101.popef"], 0),
+        (&["--policy", "../validate/lenient.toml", "--strict", "PE101.popef"], 0),
+        (&["--policy", "../validate/unknown-key.toml", "PE607.popef"], 2),
+        (&["--policy", "none.toml", "PE607.popef"], 2),
+        (&["--policy", ".", "PE607.popef"], 2),
+        (&["--for", "pytorch", "PE607.popef"], 2),
+        (&["--all", "PE607.popef"], 2),
+        (&["--filter", "*", "PE607.popef"], 2),
+        (&["--explain", "PE101"], 2),
+        (&[], 2),
+    ];
+    for (args, status) in cases {
+        let run = validate(&checks(), args);
+        assert_eq!(run.status, *status, "{args:?}: {run:?}");
+        assert_eq!(run.err.is_empty(), *status != 2, "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn options_of_checks_need_a_check() {
+    for args in
+        [&["--deep"][..], &["--strict"], &["--each"], &["--for", "popart"], &["--policy", "p"], &["--format", "sarif"]]
+    {
+        let run = run(&checks(), &[args, &["PE607.popef"]].concat());
+        assert!(run.status == 2 && run.err.contains("--validate"), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn color_adds_nothing_but_color() {
+    for args in [&["PE101.popef", "PE502.popef", "none.popef"][..], &["-v", "--for", "triton", "as-poptorch.popef"]] {
+        let colored = validate(&checks(), &[&["--color"], args].concat()).out;
+        let mut plain = String::new();
+        for (index, piece) in colored.split('\u{1b}').enumerate() {
+            plain.push_str(if index == 0 { piece } else { piece.split_once('m').unwrap().1 });
+        }
+        assert_eq!(plain, validate(&checks(), args).out);
+        assert_ne!(plain, colored);
+    }
+}
+
+#[test]
+fn every_rule_is_explained() {
+    let list = run(&folder(), &["--explain"]).out;
+    for rule in Rule::all() {
+        let run = run(&folder(), &["--explain", &rule.id.to_lowercase()]);
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
+        let expected = format!(
+            "{}: {}\n{}{condition}\n\n{}\n\nTo mend it: {}\n",
+            rule.id, rule.title, rule.severity, rule.meaning, rule.mend
+        );
+        assert_eq!(run.out, expected);
+        assert!(list.contains(&format!("  {} ", rule.id)) && list.contains(rule.title), "{}", rule.id);
+    }
+}
+
+/// Each file of a rule is told of under its id, and what mends it is said once.
+#[test]
+fn every_rule_is_found_and_helped() {
+    let policies = testdata().join("validate/policy.toml");
+    for rule in Rule::all().filter(|rule| rule.condition() != Some("only with a policy that asks for it")) {
+        let file = format!("{}.popef", rule.id);
+        let args = ["--deep", "--for", "popart,poptorch,tensorflow,triton", &file];
+        let run = validate(&checks(), &args);
+        assert!(run.out.contains(&format!("  {} {}: ", rule.severity, rule.id)), "{}: {run:?}", rule.id);
+        assert!(run.out.contains(&format!("    To mend it: {}\n", rule.mend)), "{}: {run:?}", rule.id);
+    }
+    let twice = validate(&checks(), &["--each", "PE108.popef", "PE108.popef"]).out;
+    assert_eq!((twice.matches(" PE108: ").count(), twice.matches("To mend it: ").count()), (2, 1));
+    let policed = validate(&checks(), &["--policy", policies.to_str().unwrap(), "PE704.popef"]).out;
+    assert!(policed.contains("error PE702: ") && policed.contains("error PE704: "), "{policed}");
+}
+
+/// Real pickles, put into opaque blobs of any name.
+#[test]
+fn dangerous_pickles_fail_and_ordinary_ones_warn() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = fs::read_to_string(testdata().join("pickles/expected.txt")).unwrap();
+    let mut seen = 0;
+    for line in expected.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(told)) = (words.next(), words.next()) else { continue };
+        let Ok(pickle) = fs::read(testdata().join("pickles").join(name)) else { continue };
+        let path = folder.path().join("model.popef");
+        let _ = fs::remove_file(&path);
+        let mut writer = Writer::create(&path).unwrap();
+        writer.write_opaque(&OpaqueInfo { name: "state".into(), executable: "e".into() }, &pickle).unwrap();
+        writer.finish().unwrap();
+        let found = validate(folder.path(), &["model.popef"]).out;
+        assert_eq!(found.contains("error PE502: "), told.starts_with("dangerous"), "{line}: {found}");
+        assert_eq!(found.contains("warning PE501: "), told != "none", "{line}: {found}");
+        seen += 1;
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+#[test]
+fn each_file_by_itself_is_as_if_it_were_alone() {
+    let names = ["PE101.popef", "PE108.popef", "PE502.popef", "PE007.popef"];
+    let lines = |args: &[&str]| validate(&checks(), &[&["--format", "ndjson"], args].concat()).json_lines();
+    let mut alone = Vec::new();
+    for name in names {
+        alone.extend(lines(&[name]).into_iter().filter(|line| line.get("verdict").is_none()));
+    }
+    let mut together = lines(&[&["--each"], &names[..]].concat());
+    let end = together.pop().unwrap();
+    assert_eq!(together, alone);
+    assert_eq!(end["counts"]["files"], 4);
+}
+
+#[test]
+fn many_files_come_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..100).map(|number| format!("{number}.popef")).collect();
+    for (number, name) in names.iter().enumerate() {
+        let source = ["PE101", "PE108", "PE007"][number % 3];
+        fs::copy(checks().join(format!("{source}.popef")), folder.path().join(name)).unwrap();
+    }
+    let args: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run = validate(folder.path(), &[&["--each"], &args[..]].concat());
+    let shown: Vec<_> = run.out.lines().filter_map(|line| line.strip_prefix("PopEF file: ")).collect();
+    assert_eq!((shown, run.status), (args, 1));
+    assert!(
+        run.out.ends_with("failed: 34 errors, 66 warnings, 0 notes in 100 files; not everything was checked\n"),
+        "{}",
+        run.out
+    );
+}
+
+/// Without the data, what needs it is not called fine; with it held in memory everything is checked.
+#[test]
+fn standard_input_is_checked_as_far_as_it_was_kept() {
+    let of = |name: &str, args: &[&str]| {
+        let bytes = fs::read(checks().join(name)).unwrap();
+        run_with_input(&checks(), &[&["--validate"], args, &["-"]].concat(), &bytes)
+    };
+    let clean = of("PE607.popef", &[]);
+    assert_eq!((clean.status, clean.err.as_str()), (0, ""));
+    assert!(clean.out.contains("not checked: 15 bytes of"), "{clean:?}");
+    let linked = of("PE101.popef", &[]);
+    assert!(linked.status == 1 && linked.out.contains("blob 0, byte 0: the metadata is for"), "{linked:?}");
+    let pickled = of("PE502.popef", &[]);
+    assert!(pickled.status == 2 && pickled.out.contains("not checked: the data of opaque blob 3"), "{pickled:?}");
+    let whole = of("PE502.popef", &["--deep"]);
+    assert!(whole.status == 1 && whole.out.contains("error PE502: "), "{whole:?}");
+    let named = validate(&checks(), &["--deep", "PE502.popef"]).out;
+    assert_eq!(whole.out, named.replace("PE502.popef", "-"));
+}
+
+#[test]
+fn a_list_names_files() {
+    let run = run_with_input(&checks(), &["--validate", "--each", "--files-from", "-"], b"PE101.popef\nPE007.popef\n");
+    assert!(run.status == 1 && run.out.contains("in 2 files"), "{run:?}");
+}
+
+/// The documented policy is the one that is tested.
+#[test]
+fn the_documented_policy_is_read() {
+    let policy = fs::read_to_string(folder().join("policy.toml")).unwrap();
+    let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
+    assert!(page.contains(&format!("```toml\n{policy}```")));
+}
+
+/// What docs/ci.md and the hooks run is what the tool takes.
+#[test]
+fn the_documented_commands_are_taken() {
+    let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
+    let hooks = fs::read_to_string(testdata().join("../.pre-commit-hooks.yaml")).unwrap();
+    let commands: Vec<_> = page.lines().chain(hooks.lines()).filter_map(|line| command_of(line)).collect();
+    assert_eq!(commands.len(), 5, "{commands:?}");
+    for command in commands {
+        let words = command.split_whitespace().filter(|word| !word.ends_with(".popef"));
+        let run = run(&interop(), &[&words.collect::<Vec<_>>()[..], &["add-clean.popef"]].concat());
+        assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");
+    }
+}
+
+/// The options of a line of YAML that runs the tool.
+fn command_of(line: &str) -> Option<&str> {
+    let line = line.trim_start().trim_start_matches("- ");
+    let line = line.strip_prefix("run: ").or_else(|| line.strip_prefix("entry: ")).unwrap_or(line);
+    let command = line.strip_prefix("popef-dump --validate")?;
+    Some(&line[line.len() - command.len() - "--validate".len()..]).map(|line| line.split('>').next().unwrap_or(line))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_a_closed_pipe_is_none() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = common::command(&checks());
+    let output = command.args(["--validate", "PE607.popef"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let script = "\"$0\" --validate --each $(yes PE101.popef | head -2000) | head -1; exit ${PIPESTATUS[0]}";
+    let mut bash = std::process::Command::new("bash");
+    let output = bash.args(["-c", script, env!("CARGO_BIN_EXE_popef-dump")]).current_dir(checks()).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(1), &b""[..]));
+}
