@@ -31,7 +31,8 @@ const CASES: &[(&str, &str)] = &[
     ("color", "--validate --color --for triton ../checks/PE101.popef ../checks/PE502.popef"),
     (
         "set",
-        "--validate --deep ../interop/split-executable.popef ../interop/split-tensors.popef ../interop/split-feeds.popef",
+        "--validate --deep ../interop/split-executable.popef ../interop/split-tensors.popef \
+         ../interop/split-feeds.popef",
     ),
     ("set-doubled", "--validate ../checks/PE607.popef ../checks/PE108.popef"),
     ("each", "--validate --each ../checks/PE607.popef ../checks/PE108.popef ../checks/PE007.popef"),

@@ -85,29 +85,33 @@ impl Show for Text {
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
         out.end_line()?;
-        let (color, word) = match verdict {
-            Verdict::Passed => (Kind::Name, "passed:"),
-            Verdict::Failed => (Kind::Error, "failed:"),
-            Verdict::Incomplete => (Kind::Error, "not finished:"),
+        let line = Paragraph::new(0).hanging(4);
+        let line = match verdict {
+            Verdict::Passed => line.add(Kind::Name, "passed:"),
+            Verdict::Failed => line.add(Kind::Error, "failed:"),
+            Verdict::Incomplete => line.add(Kind::Error, "not finished:"),
         };
-        out.put_as(color, word);
-        let counts = [
-            (Kind::Error, totals.errors, "error"),
-            (Kind::Warning, totals.warnings, "warning"),
-            (Kind::Note, totals.notes, "note"),
-        ];
-        for (separator, (kind, count, what)) in [" ", ", ", ", "].into_iter().zip(counts) {
-            let kind = if count > 0 { kind } else { Kind::Plain };
-            out.put(separator).put_as(kind, &counted(count, what));
-        }
-        out.put(" in ").put(&counted(totals.files, "file"));
-        let line = match (totals.failed, totals.left) {
-            (0, 0) => &mut *out,
-            (0, _) => out.put("; not everything was checked"),
-            (failed, _) => out.put("; ").put(&counted(failed, "thing")).put(" could not be checked"),
+        let line = add_counts(line, totals);
+        let rest = match (totals.failed, totals.left) {
+            (0, 0) => String::new(),
+            (0, _) => "; not everything was checked".to_owned(),
+            (failed, _) => format!("; {} could not be checked", counted(failed, "thing")),
         };
-        line.end_line()
+        let files = counted(totals.files, "file");
+        line.add(Kind::Plain, &format!("in {files}{rest}")).write(out, self.width)
     }
+}
+
+fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {
+    let counts = [
+        (Kind::Error, totals.errors, "error", ","),
+        (Kind::Warning, totals.warnings, "warning", ","),
+        (Kind::Note, totals.notes, "note", ""),
+    ];
+    counts.into_iter().fold(line, |line, (kind, count, what, end)| {
+        let kind = if count > 0 { kind } else { Kind::Plain };
+        line.add(kind, &format!("{}{end}", counted(count, what)))
+    })
 }
 
 fn heading(out: &mut Out, path: &Path, what: &str) -> io::Result<()> {
