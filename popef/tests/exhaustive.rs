@@ -150,11 +150,11 @@ impl Counts {
                 }
             },
             (Err(_), "error" | "text") => self.both_refuse += 1,
-            (Err(error), theirs) => self.refused_here(&error, theirs),
+            (Err(error), theirs) => self.refused_here(input, &error, theirs),
         }
     }
 
-    fn refused_here(&mut self, error: &Error, theirs: &str) {
+    fn refused_here(&mut self, input: &[u8], error: &Error, theirs: &str) {
         let reason = error.reason();
         let of_size = ["the blob is incomplete", "the header gives the blob", "the header is cut off"];
         if of_size.iter().any(|start| reason.starts_with(start)) {
@@ -169,7 +169,10 @@ impl Counts {
             "more than the limit",
             "at most 65536",
         ];
-        assert!(stricter.iter().any(|text| reason.contains(text)), "{error}, but the library reads {theirs}");
+        assert!(
+            stricter.iter().any(|text| reason.contains(text)),
+            "{error}, but the library reads {theirs}: {input:02x?}"
+        );
         self.stricter += 1;
     }
 }
