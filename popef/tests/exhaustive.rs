@@ -161,9 +161,11 @@ impl Counts {
             self.size += 1;
             return;
         }
-        // The library takes what has no size, such as an empty list, from anywhere.
+        // The library takes what has no size, such as an empty list, from anywhere, and of the number of a list's
+        // structs it drops the highest bit.
         let stricter = [
             "out-of-bounds pointer",
+            "elements overrun its word count",
             "share so much",
             "not 64-bit numbers side by side",
             "more than the limit",
