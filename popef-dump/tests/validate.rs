@@ -1,5 +1,5 @@
 //! `--validate` and `--explain`. What they print is held to `testdata/validate`; after a wanted change:
-//! `POPEF_GOLDEN=renew cargo test -p popef-dump --test validate`, then look at the difference.
+//! `POPEF_RENEW=1 cargo test -p popef-dump --test validate`, then look at the difference.
 
 mod common;
 

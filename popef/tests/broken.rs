@@ -11,7 +11,7 @@ use popef::{Blob, Blobs, Content, DataType, Error, File, OpenOptions};
 
 const TABLE: &str = "broken/table.txt";
 /// Set it to write what the reader says now into the table, and then read every changed line.
-const BLESS: &str = "POPEF_BLESS";
+const BLESS: &str = "POPEF_RENEW";
 
 /// One file of the table: its lines, by their names.
 #[derive(Clone, Default, PartialEq)]

@@ -101,7 +101,7 @@ pub(crate) fn transcript(folder: &Path, arguments: &str) -> String {
 /// Holds each case, a name and arguments, to the transcript that lies in the folder, or renews that.
 #[track_caller]
 pub(crate) fn hold_golden(folder: &Path, cases: &[(&str, &str)]) {
-    let renew = std::env::var("POPEF_GOLDEN").is_ok_and(|value| value == "renew");
+    let renew = std::env::var_os("POPEF_RENEW").is_some();
     let mut wrong = Vec::new();
     for (name, arguments) in cases {
         let (path, shown) = (folder.join(format!("{name}.out")), transcript(folder, arguments));
@@ -111,9 +111,5 @@ pub(crate) fn hold_golden(folder: &Path, cases: &[(&str, &str)]) {
             wrong.push(format!("{name}.out is not what this prints now:\n{shown}"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{}\nIf the change is wanted: POPEF_GOLDEN=renew cargo test -p popef-dump",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{}\nIf the change is wanted: POPEF_RENEW=1 cargo test -p popef-dump", wrong.join("\n"));
 }

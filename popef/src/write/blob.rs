@@ -164,14 +164,9 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
             return Err(self.wrong_length(needed));
         }
         if let Some(head) = self.head.take() {
-            self.write_at(self.writer.end(), &head)?;
+            self.writer.put(self.writer.end(), &head)?;
         }
-        if bytes.is_empty() { Ok(()) } else { self.write_at(at, bytes) }
-    }
-
-    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<(), Error> {
-        let written = self.writer.to.write_at(at, bytes);
-        written.map_err(|source| self.writer.fail(Problem::Io { doing: WRITE, source }))
+        self.writer.put(at, bytes)
     }
 }
 
@@ -188,7 +183,7 @@ impl<'w, D: Rewind> BlobWriter<'w, D> {
     /// Puts the head in the place of the zeros.
     fn fill_in(&mut self) -> Result<(), Error> {
         let head = self.what.head(self.writer, self.given)?;
-        self.write_at(self.writer.end(), &head)
+        self.writer.put_head(self.writer.end(), &head)
     }
 
     /// Tells how many bytes its data has once unpacked.

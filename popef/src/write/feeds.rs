@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::blob::{WRITE, What};
+use super::blob::What;
 use super::destination::{Destination, Rewind, len_of};
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
@@ -83,7 +83,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
 
     /// Zeros where the heads will be, as long as data is missing: what is there must not read as whole.
     fn clear_heads(&mut self) -> Result<(), Error> {
-        self.feeds.iter().try_for_each(|feed| put(self.writer, feed.offset, &vec![0; feed.head.len()]))
+        self.feeds.iter().try_for_each(|feed| self.writer.put(feed.offset, &vec![0; feed.head.len()]))
     }
 
     /// Writes the next tensor of a feed, which is named by its place in the list that was given. Another type than
@@ -112,7 +112,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
             return Err(self.writer.refusal(Problem::FeedFull { feed, held }));
         }
         let at = to.next_offset();
-        put(self.writer, at, tensor)?;
+        self.writer.put(at, tensor)?;
         if let Some(feed) = self.feeds.get_mut(feed) {
             feed.given = feed.given.saturating_add(1);
         }
@@ -125,7 +125,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         self.writer.check_fault()?;
         self.check_complete()?;
         // The first head last: until then the walk ends before all of them.
-        self.feeds.iter().rev().try_for_each(|feed| put(self.writer, feed.offset, &feed.head))?;
+        self.feeds.iter().rev().try_for_each(|feed| self.writer.put_head(feed.offset, &feed.head))?;
         self.finished = true;
         Ok(self.feeds.iter().map(|feed| self.writer.finished(&feed.what, feed.size())).collect())
     }
@@ -141,13 +141,6 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let held = self.feeds.len();
         self.feeds.get(feed).ok_or_else(|| self.writer.refusal(Problem::NoSuchFeed { asked: feed, held }))
     }
-}
-
-fn put<D: Destination>(writer: &mut Writer<D>, at: u64, bytes: &[u8]) -> Result<(), Error> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    writer.to.write_at(at, bytes).map_err(|source| writer.fail(Problem::Io { doing: WRITE, source }))
 }
 
 fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64) -> Result<Feed, Error> {

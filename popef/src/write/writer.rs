@@ -4,10 +4,10 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use super::append::Appended;
-use super::blob::What;
+use super::blob::{WRITE, What};
 use super::create::{CreateOptions, NewFile};
 use super::destination::sink::{Failure, Remains};
-use super::destination::{Destination, Seekable, Stream, Truncate};
+use super::destination::{Destination, Seekable, Stream, Truncate, len_of};
 use crate::error::{Error, Problem};
 use crate::types::{BlobType, Text};
 use crate::wire::encode;
@@ -239,6 +239,23 @@ impl<D: Destination> Writer<D> {
     /// Where the next blob begins.
     pub(super) fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Writes bytes at a place of the file; a failure is final.
+    pub(super) fn put(&mut self, at: u64, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.to.write_at(at, bytes).map_err(|source| self.fail(Problem::Io { doing: WRITE, source }))
+    }
+
+    /// Writes a head in place of the zeros that stood for it, its first word last: as long as that is zeros a walk
+    /// ends there, however much of the rest was written.
+    pub(super) fn put_head(&mut self, at: u64, head: &[u8]) -> Result<(), Error> {
+        const WORD: usize = 8;
+        let (first, rest) = head.split_at_checked(WORD).unwrap_or((head, &[]));
+        self.put(at.saturating_add(len_of(first)), rest)?;
+        self.put(at, first)
     }
 
     /// Counts a blob that was written whole.

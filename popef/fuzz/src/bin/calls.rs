@@ -231,8 +231,8 @@ impl Faulty {
 impl Write for Faulty {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.fail_in_time()?;
-        // Not always all of it; a header is whole or not there.
-        let some = if bytes.len() > 200 { bytes.len() / 2 } else { bytes.len() };
+        // Not always all of it; a word is whole or not there.
+        let some = if bytes.len() > 8 { bytes.len() / 2 } else { bytes.len() };
         self.bytes.write(&bytes[..some])
     }
 
