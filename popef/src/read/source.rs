@@ -19,7 +19,7 @@ impl DiskFile {
         let failed = |source| Error::io(Some(path), "open the file", source);
         // Asked before: to open a pipe waits for who writes to it, and to open a device may move it.
         if !std::fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(not_plain(path));
+            return Err(unreadable(path, NOT_PLAIN));
         }
         DiskFile::of(std::fs::File::open(path).map_err(failed)?, path)
     }
@@ -28,10 +28,12 @@ impl DiskFile {
     pub(super) fn of(file: std::fs::File, path: &Path) -> Result<Self, Error> {
         let failed = |doing| move |source| Error::io(Some(path), doing, source);
         let metadata = file.metadata().map_err(failed("look at the file"))?;
+        if !metadata.is_file() {
+            return Err(unreadable(path, NOT_PLAIN));
+        }
         // Files of /proc have no length and yet bytes: not what may be taken for a file of no blobs.
-        let has_its_length = || Ok(metadata.len() > 0 || read_at(&file, &mut [0], 0)? == 0);
-        if !metadata.is_file() || !has_its_length().map_err(failed("read the file"))? {
-            return Err(not_plain(path));
+        if metadata.len() == 0 && read_at(&file, &mut [0], 0).map_err(failed("read the file"))? > 0 {
+            return Err(unreadable(path, "it has bytes, but says that it has none"));
         }
         Ok(DiskFile { file, path: path.into(), identity: Identity::of(&metadata) })
     }
@@ -76,9 +78,10 @@ impl DiskFile {
     }
 }
 
-fn not_plain(path: &Path) -> Error {
-    let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
-    Error::io(Some(path), "read it by position", source)
+const NOT_PLAIN: &str = "it is not a plain file";
+
+fn unreadable(path: &Path, why: &'static str) -> Error {
+    Error::io(Some(path), "read it by position", io::Error::new(io::ErrorKind::InvalidInput, why))
 }
 
 #[cfg(unix)]
