@@ -170,6 +170,7 @@ mod error;
 mod limits;
 mod model;
 mod pickle;
+mod problem;
 mod read;
 mod types;
 mod wire;
