@@ -181,7 +181,10 @@ impl<'f> Window<'f> {
     fn move_to(&mut self, at: u64, len: u64) -> Result<(), Problem> {
         let dense = at >= self.start && at <= self.end().saturating_add(self.size);
         self.size = if dense { self.size.saturating_mul(2).min(Self::LARGEST) } else { Self::SMALLEST };
-        let len = len.max(self.size).min(self.disk.len().saturating_sub(at));
+        // To the end of a page, if that is enough: of the next one the system would read all.
+        let end = at.saturating_add(len.max(self.size));
+        let end = Some(end & !(Self::SMALLEST - 1)).filter(|&page| page >= at.saturating_add(len)).unwrap_or(end);
+        let len = end.saturating_sub(at).min(self.disk.len().saturating_sub(at));
         let len = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
         // Not emptied and grown: both windows would be held for a moment.
         if self.bytes.capacity() < len || self.bytes.capacity() / 2 > len {
