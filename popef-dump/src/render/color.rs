@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Note,
 }
 
-/// What to write before and after a piece of each kind; nothing without colours.
+/// What to write before and after a piece of each kind.
 pub(crate) struct Palette {
     name: Paint,
     types: Paint,
@@ -48,10 +48,10 @@ const WARNING: u8 = 130;
 const NOTE: u8 = 31;
 
 impl Palette {
-    pub(crate) fn of(colors: bool) -> Self {
-        let paint = |style: Style| match colors {
-            true => Paint { before: style.prefix_formatter().to_string(), after: style.suffix_formatter().to_string() },
-            false => Paint::default(),
+    pub(crate) fn new() -> Self {
+        let paint = |style: Style| Paint {
+            before: style.prefix_formatter().to_string(),
+            after: style.suffix_formatter().to_string(),
         };
         let colored = |number: u8| paint(Style::new().color(XtermColors::from(number)));
         let severity = |number: u8| paint(Style::new().color(XtermColors::from(number)).bold());

@@ -10,7 +10,8 @@ pub(crate) struct Out {
     bytes: Vec<u8>,
     /// None for one that is kept until somebody takes it.
     to: Option<Box<dyn Write>>,
-    palette: Palette,
+    /// None without colours.
+    palette: Option<Palette>,
 }
 
 impl Out {
@@ -18,11 +19,11 @@ impl Out {
     const PIECE: usize = 64 << 10;
 
     pub(crate) fn new(to: Box<dyn Write>, colors: bool) -> Self {
-        Out { bytes: Vec::with_capacity(Self::PIECE + (4 << 10)), to: Some(to), palette: Palette::of(colors) }
+        Out { bytes: Vec::with_capacity(Self::PIECE + (4 << 10)), to: Some(to), palette: colors.then(Palette::new) }
     }
 
     pub(crate) fn in_memory(colors: bool) -> Self {
-        Out { bytes: Vec::new(), to: None, palette: Palette::of(colors) }
+        Out { bytes: Vec::new(), to: None, palette: colors.then(Palette::new) }
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
@@ -40,19 +41,23 @@ impl Out {
     }
 
     fn put_bytes(&mut self, kind: Kind, text: &[u8]) -> &mut Self {
-        let paint = self.palette.paint(kind);
-        self.bytes.extend_from_slice(paint.before.as_bytes());
-        self.bytes.extend_from_slice(text);
-        self.bytes.extend_from_slice(paint.after.as_bytes());
-        self
+        self.painted(kind, |bytes| bytes.extend_from_slice(text))
     }
 
     /// The same in capitals.
     pub(crate) fn put_capitals(&mut self, kind: Kind, text: &str) -> &mut Self {
-        let paint = self.palette.paint(kind);
-        self.bytes.extend_from_slice(paint.before.as_bytes());
-        self.bytes.extend(text.bytes().map(|letter| letter.to_ascii_uppercase()));
-        self.bytes.extend_from_slice(paint.after.as_bytes());
+        self.painted(kind, |bytes| bytes.extend(text.bytes().map(|letter| letter.to_ascii_uppercase())))
+    }
+
+    fn painted(&mut self, kind: Kind, put: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+        match self.palette.as_ref().map(|palette| palette.paint(kind)) {
+            None => put(&mut self.bytes),
+            Some(paint) => {
+                self.bytes.extend_from_slice(paint.before.as_bytes());
+                put(&mut self.bytes);
+                self.bytes.extend_from_slice(paint.after.as_bytes());
+            }
+        }
         self
     }
 

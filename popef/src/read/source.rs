@@ -190,9 +190,9 @@ impl<'f> Window<'f> {
         if self.bytes.capacity() < len || self.bytes.capacity() / 2 > len {
             self.bytes = Vec::new();
         }
-        self.bytes.clear();
+        let more = len.saturating_sub(self.bytes.len());
         let needed = u64::try_from(len).unwrap_or(u64::MAX);
-        self.bytes.try_reserve_exact(len).map_err(|_| Problem::OutOfMemory { needed })?;
+        self.bytes.try_reserve_exact(more).map_err(|_| Problem::OutOfMemory { needed })?;
         self.bytes.resize(len, 0);
         self.start = at;
         self.disk.fill(&mut self.bytes, at)

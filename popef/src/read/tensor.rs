@@ -7,7 +7,7 @@ use super::blob::{At, Blob};
 use super::data::Data;
 use super::elements::Elements;
 use crate::error::{Error, Problem};
-use crate::types::tensor_info::{element_count, size_in_bytes};
+use crate::types::tensor_info::elements_and_bytes;
 use crate::types::{DataType, FeedDataInfo, TensorDataInfo, TensorInfo, Text};
 use crate::wire::Span;
 
@@ -79,38 +79,39 @@ impl<'a> Named<'a> {
         TensorInfo::new(self.data_type, self.shape().to_vec())
     }
 
-    /// The bytes of one tensor. What is wrong with it is wrong with the info message.
+    /// The elements and the bytes of one tensor. What is wrong with them is wrong with the info message.
+    fn elements_and_bytes(&self) -> Result<(u64, u64), Error> {
+        elements_and_bytes(self.shape().iter(), self.data_type).map_err(|problem| self.info_error(problem))
+    }
+
     fn size_in_bytes(&self) -> Result<u64, Error> {
-        size_in_bytes(self.shape().iter(), self.data_type).map_err(|problem| self.info_error(problem))
+        self.elements_and_bytes().map(|(_, bytes)| bytes)
     }
 
     fn info_error(&self, problem: Problem) -> Error {
         self.blob.error(problem, self.blob.info_offset())
     }
 
-    fn needed(&self, tensors: u32) -> Result<u64, Error> {
-        let size = self.size_in_bytes()?;
+    /// The bytes of so many tensors of this size.
+    fn needed(&self, size: u64, tensors: u32) -> Result<u64, Error> {
         size.checked_mul(tensors.into()).ok_or_else(|| self.info_error(Problem::ShapeTooLarge))
     }
 
     fn surplus(&self, tensors: u32) -> u64 {
-        self.needed(tensors).map_or(0, |needed| self.blob.data().len().saturating_sub(needed))
+        let needed = self.size_in_bytes().and_then(|size| self.needed(size, tensors));
+        needed.map_or(0, |needed| self.blob.data().len().saturating_sub(needed))
     }
 
     /// So many tensors one behind the other, if the data is there.
     fn layout(&self, tensors: u32) -> Result<Layout<'a>, Error> {
-        let needed = self.needed(tensors)?;
-        let found = self.blob.data().len();
-        if found < needed {
-            return Err(self.blob.error(Problem::DataShort { needed, found }, self.blob.data_offset()));
+        let (count, size) = self.elements_and_bytes()?;
+        let needed = self.needed(size, tensors)?;
+        let data = self.blob.data();
+        if data.len() < needed {
+            return Err(self.blob.error(Problem::DataShort { needed, found: data.len() }, self.blob.data_offset()));
         }
-        Ok(Layout {
-            data: self.blob.data(),
-            at: self.blob.at(self.blob.data_offset()),
-            data_type: self.data_type,
-            count: element_count(self.shape().iter()).map_err(|problem| self.info_error(problem))?,
-            size: self.size_in_bytes()?,
-        })
+        let at = self.blob.at(self.blob.data_offset());
+        Ok(Layout { data, at, data_type: self.data_type, count, size })
     }
 }
 

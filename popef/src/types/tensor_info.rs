@@ -64,6 +64,12 @@ pub(crate) fn element_count(shape: impl Iterator<Item = i64>) -> Result<u64, Pro
 }
 
 pub(crate) fn size_in_bytes(shape: impl Iterator<Item = i64>, data_type: DataType) -> Result<u64, Problem> {
-    let size = data_type.size().ok_or(Problem::UnknownDataType { number: data_type.number() })?;
-    element_count(shape)?.checked_mul(size).ok_or(Problem::ShapeTooLarge)
+    elements_and_bytes(shape, data_type).map(|(_, bytes)| bytes)
+}
+
+/// How many elements a tensor has, and how many bytes they take.
+pub(crate) fn elements_and_bytes(shape: impl Iterator<Item = i64>, data_type: DataType) -> Result<(u64, u64), Problem> {
+    let size = data_type.size().ok_or_else(|| Problem::UnknownDataType { number: data_type.number() })?;
+    let count = element_count(shape)?;
+    Ok((count, count.checked_mul(size).ok_or_else(|| Problem::ShapeTooLarge)?))
 }

@@ -140,12 +140,12 @@ fn headings(out: &mut Out, columns: &Columns) -> io::Result<()> {
 
 fn line(out: &mut Out, columns: &Columns, row: &Row<'_>) -> io::Result<()> {
     let (name, holds) = (shorten(&row.name, columns.name), shorten(&row.holds, columns.holds));
-    right(out, columns.index, &row.index);
+    right(out, columns.index, itoa::Buffer::new().format(row.index));
     left(out, columns.kind, Plain, &row.kind);
     left(out, columns.name, Name, &name);
     left(out, columns.holds, Type, &holds);
     right(out, columns.size, &row.size);
-    right(out, columns.offset, &row.offset);
+    right(out, columns.offset, itoa::Buffer::new().format(row.offset));
     out.end_line()
 }
 

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use popef::{Blob, BlobType, Content, DataType, MetadataBlob, TensorType};
 
@@ -8,12 +9,12 @@ use crate::report::{Failure, Inside, MetadataView, Report, TensorView, link};
 
 /// One blob's line, as text that can be shown.
 pub(super) struct Row<'f> {
-    pub(super) index: String,
+    pub(super) index: usize,
     pub(super) kind: Cow<'static, str>,
-    pub(super) name: String,
+    pub(super) name: Cow<'f, str>,
     pub(super) holds: String,
     pub(super) size: String,
-    pub(super) offset: String,
+    pub(super) offset: u64,
     pub(super) tensor: Option<TensorView<'f>>,
     failures: Vec<Failure>,
 }
@@ -21,12 +22,12 @@ pub(super) struct Row<'f> {
 impl<'f> Row<'f> {
     pub(super) fn of(blob: &Blob<'f>, report: &Report<'f>) -> Self {
         let mut row = Row {
-            index: digits(blob.index()),
+            index: blob.index(),
             kind: kind(blob.blob_type()),
             name: name(blob),
             holds: String::new(),
             size: units::size(blob.size()),
-            offset: digits(blob.offset()),
+            offset: blob.offset(),
             tensor: None,
             failures: Vec::new(),
         };
@@ -74,16 +75,25 @@ impl<'f> Row<'f> {
 
     /// `surplus` is how many bytes there are behind what shape and type call for.
     fn tensor(&mut self, view: TensorView<'f>, surplus: u64) {
-        let data_type = match view.data_type {
-            DataType::Other(number) => format!("type {number}"),
-            known => known.to_string(),
+        let holds = &mut self.holds;
+        if let Some(tensors) = view.num_tensors {
+            holds.push_str(itoa::Buffer::new().format(tensors));
+            holds.push_str(" x ");
+        }
+        // Writing to a string cannot fail.
+        let _ = match view.data_type {
+            DataType::Other(number) => write!(holds, "type {number}"),
+            known => write!(holds, "{known}"),
         };
-        let times = view.num_tensors.map(|tensors| format!("{tensors} x ")).unwrap_or_default();
-        let surplus = match surplus {
-            0 => String::new(),
-            surplus => format!(", {} surplus", units::size(surplus)),
-        };
-        self.holds = format!("{times}{data_type} {}{surplus}", view.shape);
+        holds.push_str(" [");
+        for (dimension, extent) in view.shape.iter().enumerate() {
+            holds.push_str(if dimension == 0 { "" } else { ", " });
+            holds.push_str(itoa::Buffer::new().format(extent));
+        }
+        holds.push(']');
+        if surplus > 0 {
+            let _ = write!(holds, ", {} surplus", units::size(surplus));
+        }
         self.tensor = Some(view);
     }
 
@@ -94,12 +104,12 @@ impl<'f> Row<'f> {
 }
 
 /// The name that a blob goes by, as it can be shown.
-fn name(blob: &Blob<'_>) -> String {
-    escape(&link(blob).to_string_lossy()).into_owned()
-}
-
-fn digits(number: impl itoa::Integer) -> String {
-    itoa::Buffer::new().format(number).to_owned()
+fn name<'f>(blob: &Blob<'f>) -> Cow<'f, str> {
+    let link = link(blob);
+    match link.clone().into_str() {
+        Ok(Cow::Borrowed(text)) => escape(text),
+        _ => Cow::Owned(escape(&link.to_string_lossy()).into_owned()),
+    }
 }
 
 /// A blob's type in a word.

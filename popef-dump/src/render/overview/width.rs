@@ -29,13 +29,13 @@ impl Columns {
 
     /// Widens the columns to a row's texts.
     pub(super) fn fit(&mut self, row: &Row<'_>) {
-        let wider = |column: &mut usize, text: &str| *column = (*column).max(width(text));
-        wider(&mut self.index, &row.index);
-        wider(&mut self.kind, &row.kind);
-        wider(&mut self.name, &row.name);
-        wider(&mut self.holds, &row.holds);
-        wider(&mut self.size, &row.size);
-        wider(&mut self.offset, &row.offset);
+        let wider = |column: &mut usize, width: usize| *column = (*column).max(width);
+        wider(&mut self.index, digits(row.index));
+        wider(&mut self.kind, width(&row.kind));
+        wider(&mut self.name, width(&row.name));
+        wider(&mut self.holds, width(&row.holds));
+        wider(&mut self.size, width(&row.size));
+        wider(&mut self.offset, digits(row.offset));
     }
 
     /// Makes the lines fit into a terminal. Of the two wide columns the wider gives way.
@@ -49,6 +49,11 @@ impl Columns {
             self.name = self.name.min(half.max(room.saturating_sub(self.holds)));
         }
     }
+}
+
+/// How many columns a number takes.
+pub(super) fn digits(number: impl itoa::Integer) -> usize {
+    itoa::Buffer::new().format(number).len()
 }
 
 /// How many columns a text takes that was escaped, and so has no control characters.
