@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use memmap2::Mmap;
 use popef::half::f16;
-use popef::{DataType, File};
+use popef::{DataType, File, TensorDataInfo, TensorInfo};
 use zerocopy::FromBytes;
 
 fn main() {
@@ -24,7 +24,35 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
+    conversions();
     typed_views();
+}
+
+/// From each small float to `f32`, beside a copy of as many bytes as come out.
+fn conversions() {
+    println!("to f32, GB/s in and out, beside a copy of as many bytes as come out: medians");
+    println!("{:<6} {:>12} {:>8} {:>8} {:>8} {:>6}", "", "bytes out", "in", "out", "copy", "ratio");
+    for data_type in [DataType::F16, DataType::F8143, DataType::F8152] {
+        // One stays in the cache, the other does not fit into any.
+        for (count, rounds, repeats) in [(32 << 10, 101, 50), (64 << 20, 15, 1)] {
+            let size = usize::try_from(data_type.size().unwrap()).unwrap();
+            let file = File::from_bytes(recipe::in_memory(|writer| {
+                let tensor_info = TensorInfo::new(data_type, [i64::try_from(count).unwrap()]);
+                let info = TensorDataInfo { name: "random".into(), tensor_info };
+                writer.write_tensor_bytes(&info, &recipe::Random::new().bytes(count * size)).unwrap();
+            }));
+            let file = file.unwrap();
+            let elements = file.tensor("random").unwrap().elements().unwrap();
+            let (mut converted, from, mut copy) = (vec![0.0; count], vec![1.0; count], vec![0.0; count]);
+            let convert = &mut || (0..repeats).for_each(|_| drop(black_box(elements.convert_into(&mut converted))));
+            let plain = &mut || (0..repeats).for_each(|_| black_box(&mut copy).copy_from_slice(black_box(&from)));
+            let [convert, plain] = medians(rounds, &mut [convert, plain]);
+            let rate = |time: f64, size: usize| (count * size * repeats) as f64 / time / 1e9;
+            let (input, output, copied) = (rate(convert, size), rate(convert, 4), rate(plain, 4));
+            let (name, out) = (data_type.to_string(), count * 4);
+            println!("{name:<6} {out:>12} {input:>8.2} {output:>8.2} {copied:>8.2} {:>6.2}", output / copied);
+        }
+    }
 }
 
 /// All bytes of a model through the typed views of its mapping, beside the same bytes of a mapping without this crate.

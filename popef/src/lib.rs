@@ -65,7 +65,8 @@
 //! # Ok::<(), popef::Error>(())
 //! ```
 //!
-//! Whatever the type, [`Elements::values`] gives the elements one by one as numbers, for statistics and printing.
+//! Whatever the type, [`Elements::values`] gives the elements one by one as numbers, for printing, and
+//! [`Elements::convert_into`] many at once as `f32`, for a device or for statistics.
 //!
 //! # Reading how to run a model
 //!

@@ -111,6 +111,15 @@ pub(crate) enum Problem {
         end: u64,
         len: u64,
     },
+    NoSuchElements {
+        start: u64,
+        end: u64,
+        count: u64,
+    },
+    BufferShort {
+        needed: u64,
+        found: u64,
+    },
     NotNumeric {
         data_type: DataType,
     },
@@ -245,6 +254,8 @@ impl Problem {
             | Problem::WrongType { .. }
             | Problem::NoSuchItem { .. }
             | Problem::NoSuchRange { .. }
+            | Problem::NoSuchElements { .. }
+            | Problem::BufferShort { .. }
             | Problem::NotNumeric { .. }
             | Problem::DataNotKept
             | Problem::Given(_)
@@ -305,6 +316,8 @@ impl Problem {
             Problem::CompressedTail { found } => (Some(0), Some(found)),
             Problem::NoSuchItem { asked, held } => (Some(asked.into()), Some(held.into())),
             Problem::NoSuchRange { end, len, .. } => (Some(end), Some(len)),
+            Problem::NoSuchElements { end, count, .. } => (Some(end), Some(count)),
+            Problem::BufferShort { needed, found } => (Some(needed), Some(found)),
             Problem::HeaderTooLong { needed, limit }
             | Problem::InfoTooLong { needed, limit }
             | Problem::WindowTooLarge { needed, limit }
@@ -419,7 +432,12 @@ impl fmt::Display for Problem {
             Problem::NoSuchRange { start, end, len } => {
                 write!(f, "the bytes from {start} to {end} were asked for, but there are {len}")
             }
-
+            Problem::NoSuchElements { start, end, count } => {
+                write!(f, "the elements from {start} to {end} were asked for, but there are {count}")
+            }
+            Problem::BufferShort { needed, found } => {
+                write!(f, "{needed} elements were to be converted, but the buffer has room for {found}")
+            }
             Problem::NotNumeric { data_type } => {
                 write!(
                     f,

@@ -25,6 +25,7 @@ fn assert_changed(file: &File, path: &std::path::Path) {
     let from_reader = executable.unpack().unwrap().read_to_end(&mut unpacked).unwrap_err();
     let errors = [
         elements.to::<f32>().unwrap_err(),
+        elements.convert_into(&mut [0.0; 2]).unwrap_err(),
         elements.values().unwrap().find_map(Result::err).unwrap(),
         tensor.blob().data().read().unwrap_err(),
         from_reader.downcast::<popef::Error>().unwrap(),

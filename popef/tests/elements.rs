@@ -8,7 +8,9 @@ use std::fmt::Debug;
 
 use common::{read, testdata, ways};
 use half::f16;
-use popef::{DataType, Element, Elements, ErrorKind, F8143, F8152, File};
+use popef::{
+    DataType, Element, Elements, ErrorKind, F8143, F8152, File, OpaqueInfo, TensorDataInfo, TensorInfo, Writer,
+};
 
 fn expected() -> BTreeMap<String, Vec<f64>> {
     let values: BTreeMap<String, Vec<String>> = serde_json::from_slice(&read("elements/elements.json")).unwrap();
@@ -123,7 +125,16 @@ fn a_bool_that_is_neither_0_nor_1_is_an_error_at_its_byte() {
     let file = File::from_bytes(bytes).unwrap();
     let elements = file.tensor("bool odd").unwrap().elements().unwrap();
 
-    let errors = [elements.to::<bool>().unwrap_err(), elements.values().unwrap().find_map(Result::err).unwrap()];
+    let part = elements.range(1..4).unwrap();
+    let errors = [
+        elements.to::<bool>().unwrap_err(),
+        elements.values().unwrap().find_map(Result::err).unwrap(),
+        elements.convert_into(&mut [0.0; 5]).unwrap_err(),
+        // A part names the element by its place in the tensor.
+        part.to::<bool>().unwrap_err(),
+        part.values().unwrap().find_map(Result::err).unwrap(),
+        part.convert_into(&mut [0.0; 5]).unwrap_err(),
+    ];
     for error in errors {
         assert_eq!((error.kind(), error.offset()), (ErrorKind::Damaged, Some(third as u64)));
         assert_eq!(error.reason(), "element 2 is 0x07, but a bool is 0 or 1");
@@ -142,22 +153,115 @@ fn f8_is_not_taken_for_a_number() {
     assert_eq!(elements.data().len(), 6, "its bytes are there all the same");
 }
 
+#[test]
+fn every_type_converts_to_f32_as_numpy_does() {
+    let expected: BTreeMap<String, Vec<String>> = serde_json::from_slice(&read("elements/float32.json")).unwrap();
+    for (way, file) in ways(&testdata("elements/elements.popef")) {
+        let file = file.unwrap();
+        for (kind, expected) in &expected {
+            for place in ["aligned", "odd"] {
+                let elements = file.tensor(format!("{kind} {place}")).unwrap().elements().unwrap();
+                // Whole, with room to spare, and a part that neither begins nor ends with the tensor.
+                for part in [0..expected.len(), 1..expected.len() - 1] {
+                    let range = part.start as u64..part.end as u64;
+                    let mut buffer = [7.25; 300];
+                    let converted = elements.range(range).unwrap().convert_into(&mut buffer).unwrap();
+                    let bits = |x: &f32| if x.is_nan() { "nan".to_owned() } else { format!("{:08x}", x.to_bits()) };
+                    let found: Vec<String> = converted.iter().map(bits).collect();
+                    assert_eq!(found, expected[part.clone()], "{kind} {place} {way}");
+                    assert!(buffer[part.len()..].iter().all(|&x| x == 7.25), "nothing behind it is touched");
+                }
+            }
+        }
+    }
+}
+
+/// Every pattern of the small floats, bit by bit, in a tensor of many parts, against tables of NumPy and ml_dtypes.
+#[test]
+fn every_small_float_converts_to_f32_exactly() {
+    let from_le = |bits: &[u8; 4]| u32::from_le_bytes(*bits);
+    let f16: Vec<u32> = read("float16/float32.bin").as_chunks().0.iter().map(from_le).collect();
+    // NumPy leaves a signalling NaN as it is; here each becomes quiet, as the processor makes it.
+    let is_nan = |bits: u32| f32::from_bits(bits).is_nan();
+    let f16: Vec<u32> = f16.iter().map(|&bits| if is_nan(bits) { bits | 0x0040_0000 } else { bits }).collect();
+    let patterns: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+    assert_converts(DataType::F16, &patterns, &f16);
+
+    let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    for (data_type, table) in [(DataType::F8143, "float8/e4m3fnuz.txt"), (DataType::F8152, "float8/e5m2fnuz.txt")] {
+        let table = float8_table(table);
+        let expected: Vec<u32> = bytes.iter().map(|&byte| table[usize::from(byte)]).collect();
+        assert_converts(data_type, &bytes, &expected);
+    }
+}
+
+fn assert_converts(data_type: DataType, bytes: &[u8], expected: &[u32]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.popef");
+    let mut writer = Writer::create(&path).unwrap();
+    let tensor_info = TensorInfo::new(data_type, [i64::try_from(expected.len()).unwrap()]);
+    for name in ["aligned", "odd"] {
+        let info = TensorDataInfo { name: name.into(), tensor_info: tensor_info.clone() };
+        writer.write_tensor_bytes(&info, bytes).unwrap();
+        writer.write_opaque(&OpaqueInfo::default(), &[0]).unwrap();
+    }
+    writer.finish().unwrap();
+    for (way, file) in ways(&path) {
+        let file = file.unwrap();
+        for name in ["aligned", "odd"] {
+            let elements = file.tensor(name).unwrap().elements().unwrap();
+            let mut buffer = vec![0.0; expected.len()];
+            elements.convert_into(&mut buffer).unwrap();
+            let bits = buffer.iter().map(|x| x.to_bits());
+            let wrong = (0..).zip(bits).zip(expected).find(|((_, found), expected)| found != *expected);
+            assert_eq!(wrong, None::<((usize, u32), &u32)>, "{data_type} {name} {way}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_converted_is_an_error() {
+    let file = File::open(testdata("elements/elements.popef")).unwrap();
+    let elements = file.tensor("f16 odd").unwrap().elements().unwrap();
+
+    let error = elements.convert_into(&mut [0.0; 11]).unwrap_err();
+    assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(12), Some(11)));
+    assert_eq!(error.reason(), "12 elements were to be converted, but the buffer has room for 11");
+    for (start, end) in [(0, 13), (13, 13), (u64::MAX, u64::MAX), (5, 4)] {
+        let error = elements.range(start..end).unwrap_err();
+        assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(end), Some(12)));
+    }
+    let part = elements.range(2..9).unwrap();
+    assert_eq!(part.range(3..8).unwrap_err().reason(), "the elements from 3 to 8 were asked for, but there are 7");
+    assert!(part.range(7..7).unwrap().convert_into(&mut []).unwrap().is_empty());
+
+    let file = File::open(testdata("interop/all-types.popef")).unwrap();
+    let error = file.tensor("t_f8").unwrap().elements().unwrap().convert_into(&mut [0.0; 6]).unwrap_err();
+    assert!(error.to_string().contains("elements of type F8 cannot be shown as numbers"), "{error}");
+}
+
 /// All 256 values of both formats, bit by bit, against a table that ml_dtypes made.
 #[test]
 fn the_8_bit_floats_are_those_of_ml_dtypes() {
     fn check(table: &str, decode: impl Fn(u8) -> f32) {
-        let text = String::from_utf8(read(table)).unwrap();
-        let lines: Vec<(u8, u32)> = text.lines().map(parse).collect();
-        assert_eq!(lines.len(), 256);
-        for (byte, bits) in lines {
+        for (byte, bits) in (0..=255).zip(float8_table(table)) {
             assert_eq!(decode(byte).to_bits(), bits, "{table}: byte {byte:#04x}");
         }
     }
-    fn parse(line: &str) -> (u8, u32) {
-        let hex = |text: &str| u32::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap();
-        let (byte, bits) = line.split_once(' ').unwrap();
-        (u8::try_from(hex(byte)).unwrap(), hex(bits))
-    }
     check("float8/e4m3fnuz.txt", |byte| F8143(byte).to_f32());
     check("float8/e5m2fnuz.txt", |byte| F8152(byte).to_f32());
+}
+
+/// The bits of the `f32` for each byte.
+fn float8_table(name: &str) -> [u32; 256] {
+    let hex = |text: &str| u32::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap();
+    let mut table = [0; 256];
+    let text = String::from_utf8(read(name)).unwrap();
+    assert_eq!(text.lines().count(), 256);
+    for (line, byte) in text.lines().zip(0..) {
+        let (found, bits) = line.split_once(' ').unwrap();
+        assert_eq!(hex(found), byte);
+        table[byte as usize] = hex(bits);
+    }
+    table
 }

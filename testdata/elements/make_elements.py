@@ -1,7 +1,8 @@
-"""Writes elements.popef and elements.json: tensors and feeds of every data type, and their values.
+"""Writes elements.popef, elements.json and float32.json: tensors and feeds of every data type, and their values.
 
 The messages are written by pycapnp (the official Cap'n Proto C++ library), the
-elements by NumPy and ml_dtypes, which also say what each one is as a double.
+elements by NumPy and ml_dtypes, which also say what each one is as a double and
+as the nearest float32.
 To make them again:
 
     pip install pycapnp==2.2.4 numpy==2.4.6 ml_dtypes==0.6.0
@@ -79,6 +80,12 @@ def as_double(value):
     return "nan" if np.isnan(np.float64(value)) else f"{int(bits):016x}"
 
 
+def as_floats(array):
+    with np.errstate(over="ignore"):
+        floats = array.astype(np.float32)
+    return ["nan" if np.isnan(value) else f"{int(value.view(np.uint32)):08x}" for value in floats]
+
+
 def main():
     file = b""
     for kind, array in ARRAYS.items():
@@ -91,6 +98,8 @@ def main():
     (FOLDER / "elements.popef").write_bytes(file)
     values = {kind: [as_double(value) for value in array] for kind, array in ARRAYS.items()}
     (FOLDER / "elements.json").write_text(json.dumps(values, indent=1) + "\n")
+    floats = {kind: as_floats(array) for kind, array in ARRAYS.items()}
+    (FOLDER / "float32.json").write_text(json.dumps(floats, indent=1) + "\n")
 
 
 if __name__ == "__main__":

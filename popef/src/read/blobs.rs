@@ -76,9 +76,9 @@ impl Fetch for &[u8] {
     }
 }
 
-/// The length of bytes in memory as a position in a file.
-pub(super) fn len_of(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+/// A length in memory as one in a file.
+pub(super) fn len_of<T>(slice: &[T]) -> u64 {
+    u64::try_from(slice.len()).unwrap_or(u64::MAX)
 }
 
 /// Which blob, and where it begins.

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::ops::Range;
 
 use byteorder::{ByteOrder, LittleEndian};
 use half::f16;
@@ -10,18 +11,20 @@ use super::value::Values;
 use crate::error::{Error, Problem};
 use crate::types::{DataType, F8143, F8152};
 
-/// The elements of a tensor or of one item of a feed.
+/// The elements of a tensor or of one item of a feed, or a part of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     data: Data<'a>,
     data_type: DataType,
     count: u64,
+    /// Which element of its tensor the first one is.
+    first: u64,
     at: At<'a>,
 }
 
 impl<'a> Elements<'a> {
     pub(super) fn new(data: Data<'a>, data_type: DataType, count: u64, at: At<'a>) -> Self {
-        Elements { data, data_type, count, at }
+        Elements { data, data_type, count, first: 0, at }
     }
 
     /// How many elements there are.
@@ -44,6 +47,20 @@ impl<'a> Elements<'a> {
         self.data
     }
 
+    /// A part of them; an error if it does not lie within them.
+    ///
+    /// Part by part, a tensor of any size is read in little memory; see [`convert_into`](Elements::convert_into).
+    pub fn range(&self, range: Range<u64>) -> Result<Elements<'a>, Error> {
+        let Range { start, end } = range;
+        let outside = || self.error(Problem::NoSuchElements { start, end, count: self.count });
+        let count = end.checked_sub(start).filter(|_| end <= self.count).ok_or_else(outside)?;
+        // No product wraps: all elements together have as many bytes as the data.
+        let bytes = |elements: u64| elements.saturating_mul(self.data_type.size().unwrap_or_default());
+        let data = self.data.range(bytes(start)..bytes(end))?;
+        let first = self.first.saturating_add(start);
+        Ok(Elements { data, count, first, at: self.at.further(bytes(start)), ..*self })
+    }
+
     /// All elements as a slice of their Rust type.
     ///
     /// Borrowed where the bytes are in memory, aligned for the type, and in this machine's order; else a copy.
@@ -55,7 +72,8 @@ impl<'a> Elements<'a> {
         T::view(self)
     }
 
-    /// The elements one by one, whatever their type, for statistics and printing. Memory stays small.
+    /// The elements one by one, whatever their type, for printing. Memory stays small. Many at once are faster with
+    /// [`convert_into`](Elements::convert_into).
     ///
     /// An error for `f8`, whose bits have no known meaning, and for types that are not known.
     ///
@@ -79,7 +97,8 @@ impl<'a> Elements<'a> {
 
     /// The error of a bool that is none.
     pub(super) fn not_bool(&self, element: u64, value: u8) -> Error {
-        self.at.further(element).error(Problem::NotBool { element, value })
+        let problem = Problem::NotBool { element: self.first.saturating_add(element), value };
+        self.at.further(element).error(problem)
     }
 }
 

@@ -5,6 +5,7 @@
 mod blob;
 mod blobs;
 mod chunks;
+mod convert;
 mod data;
 mod elements;
 mod executable;

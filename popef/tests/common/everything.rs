@@ -156,6 +156,9 @@ fn elements_whole(elements: &Elements<'_>, size: u64) {
         let given = values.take(ENOUGH).take_while(Result::is_ok).count();
         let all = elements.len().min(ENOUGH as u64);
         assert!(given as u64 == all || (given as u64) < all && may_fail(elements), "{given} of {all}");
+        let mut buffer = [0.0; ENOUGH];
+        let converted = elements.range(0..all).unwrap().convert_into(&mut buffer).map(|converted| converted.len());
+        assert!(converted.as_ref().map_or_else(|_| may_fail(elements), |&len| len as u64 == all), "{converted:?}");
     }
 }
 
