@@ -39,8 +39,7 @@ impl Progress {
     }
 
     /// So many bytes more were read.
-    pub(crate) fn add(&self, bytes: usize) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    pub(crate) fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if self.terminal && self.is_due() {
             self.visible.store(true, Ordering::Relaxed);

@@ -99,7 +99,7 @@ impl Told {
     fn tell(&self, progress: &Progress, so_far: popef::Progress) {
         let more = |told: &Cell<u64>, now: u64| now.saturating_sub(told.replace(now));
         progress.expect(more(&self.total, so_far.total));
-        progress.add(usize::try_from(more(&self.done, so_far.done)).unwrap_or(usize::MAX));
+        progress.add(more(&self.done, so_far.done));
     }
 }
 

@@ -1,4 +1,4 @@
-use super::Part;
+use super::{Part, count};
 
 /// What is known of some floats.
 pub(crate) struct Floats {
@@ -30,8 +30,8 @@ impl Part for Floats {
         self.nan += later.nan;
         self.infinite += later.infinite;
         self.zeros += later.zeros;
-        self.min = self.min.min(later.min);
-        self.max = self.max.max(later.max);
+        self.min = lesser(self.min, later.min);
+        self.max = greater(self.max, later.max);
         self.sum += later.sum;
         self.scaled += later.scaled;
     }
@@ -40,77 +40,51 @@ impl Part for Floats {
 /// A float that a block can be made of.
 pub(super) trait Float: Copy + PartialOrd + Into<f64> {
     const ZERO: Self;
-    const MIN: Self;
-    const MAX: Self;
+    const INFINITY: Self;
+    const NEG_INFINITY: Self;
+
+    fn is_finite(self) -> bool {
+        self > Self::NEG_INFINITY && self < Self::INFINITY
+    }
+
+    /// 0 in place of what is not finite.
+    fn or_zero(self) -> f64 {
+        if self.is_finite() { self.into() } else { 0.0 }
+    }
 }
 
 impl Float for f32 {
     const ZERO: f32 = 0.0;
-    const MIN: f32 = f32::NEG_INFINITY;
-    const MAX: f32 = f32::INFINITY;
+    const INFINITY: f32 = f32::INFINITY;
+    const NEG_INFINITY: f32 = f32::NEG_INFINITY;
 }
 
 impl Float for f64 {
     const ZERO: f64 = 0.0;
-    const MIN: f64 = f64::NEG_INFINITY;
-    const MAX: f64 = f64::INFINITY;
+    const INFINITY: f64 = f64::INFINITY;
+    const NEG_INFINITY: f64 = f64::NEG_INFINITY;
 }
 
-/// So many sums side by side, so that the processor adds them at once.
-const LANES: usize = 8;
-
 impl Floats {
-    /// Adds a block of floats, at most some thousand.
+    /// Adds a block of floats, at most some thousand: it is gone over several times, each time for one figure, which
+    /// the compiler can make out of vector instructions.
     pub(super) fn add<T: Float>(&mut self, block: &[T]) {
-        let (lanes, rest) = block.as_chunks::<LANES>();
-        if !self.add_finite(lanes) {
-            lanes.as_flattened().iter().for_each(|&x| self.add_any(x.into()));
-        }
-        rest.iter().for_each(|&x| self.add_any(x.into()));
-    }
-
-    /// Adds floats that are all finite; if they are not, or their sum is not, adds nothing and says so.
-    #[expect(clippy::indexing_slicing, reason = "all arrays here have as many elements as there are lanes")]
-    fn add_finite<T: Float>(&mut self, block: &[[T; LANES]]) -> bool {
-        let (mut min, mut max) = ([T::MAX; LANES], [T::MIN; LANES]);
-        let (mut sum, mut zeros) = ([0.0; LANES], [0u32; LANES]);
-        for x in block {
-            for lane in 0..LANES {
-                min[lane] = if x[lane] < min[lane] { x[lane] } else { min[lane] };
-                max[lane] = if x[lane] > max[lane] { x[lane] } else { max[lane] };
-                zeros[lane] += u32::from(x[lane] == T::ZERO);
-                sum[lane] += x[lane].into();
-            }
-        }
-        // A NaN or an infinity among them does not go away by adding.
-        let sum: f64 = sum.iter().sum();
+        self.count += block.len() as u64;
+        self.zeros += count(block, |x| x == T::ZERO);
+        self.min = lesser(self.min, best_of(block, T::INFINITY, lesser).into());
+        self.max = greater(self.max, best_of(block, T::NEG_INFINITY, greater).into());
+        let mut sum = sum_of(block, T::into);
+        // A NaN or an infinity among them has not gone away by adding.
         if !sum.is_finite() {
-            return false;
+            let numbers = count(block, |x| x >= T::NEG_INFINITY);
+            self.nan += block.len() as u64 - numbers;
+            self.infinite += numbers - count(block, T::is_finite);
+            sum = sum_of(block, T::or_zero);
         }
-        self.count += block.as_flattened().len() as u64;
-        self.zeros += zeros.iter().map(|&zeros| u64::from(zeros)).sum::<u64>();
-        self.min = min.iter().fold(self.min, |least, &x| least.min(x.into()));
-        self.max = max.iter().fold(self.max, |most, &x| most.max(x.into()));
+        // Doubles can be finite and too large to be added.
+        let scaled = if sum.is_finite() { sum * SCALE } else { sum_of(block, |x| x.or_zero() * SCALE) };
         self.sum += sum;
-        self.scaled += sum * SCALE;
-        true
-    }
-
-    fn add_any(&mut self, x: f64) {
-        self.count += 1;
-        if x.is_nan() {
-            self.nan += 1;
-            return;
-        }
-        self.min = self.min.min(x);
-        self.max = self.max.max(x);
-        if x.is_infinite() {
-            self.infinite += 1;
-            return;
-        }
-        self.zeros += u64::from(x == 0.0);
-        self.sum += x;
-        self.scaled += x * SCALE;
+        self.scaled += scaled;
     }
 
     /// The mean of the finite ones, if there are any.
@@ -119,4 +93,34 @@ impl Floats {
         let (sum, scale) = if self.sum.is_finite() { (self.sum, 1.0) } else { (self.scaled, SCALE) };
         (finite > 0).then(|| sum / finite as f64 / scale)
     }
+}
+
+/// The one that `better` leaves over of all pairs.
+fn best_of<T: Copy>(block: &[T], start: T, better: impl Fn(T, T) -> T + Copy) -> T {
+    in_lanes::<_, _, 32>(block, start, better).into_iter().fold(start, better)
+}
+
+/// The sum of a block. The order of the additions follows from the places of the elements alone.
+fn sum_of<T: Copy>(block: &[T], to_f64: impl Fn(T) -> f64) -> f64 {
+    in_lanes::<_, _, 8>(block, 0.0, |sum, x| sum + to_f64(x)).into_iter().sum()
+}
+
+/// So many folds side by side, each of every so many elements, so that the processor works on all at once.
+fn in_lanes<T: Copy, A: Copy, const LANES: usize>(block: &[T], start: A, step: impl Fn(A, T) -> A) -> [A; LANES] {
+    let mut lanes = [start; LANES];
+    let (whole, rest) = block.as_chunks::<LANES>();
+    for elements in whole {
+        lanes.iter_mut().zip(elements).for_each(|(lane, &x)| *lane = step(*lane, x));
+    }
+    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = step(*lane, x));
+    lanes
+}
+
+/// The lesser one; of 0 and -0 the first, and never NaN if the first is none.
+fn lesser<T: PartialOrd>(least: T, x: T) -> T {
+    if x < least { x } else { least }
+}
+
+fn greater<T: PartialOrd>(most: T, x: T) -> T {
+    if x > most { x } else { most }
 }

@@ -1,4 +1,4 @@
-use super::Part;
+use super::{Part, count};
 
 /// What is known of some integers.
 pub(crate) struct Integers {
@@ -35,10 +35,10 @@ macro_rules! integer {
 }
 
 integer! {
-    i8, i64;
-    u8, i64;
-    i16, i64;
-    u16, i64;
+    i8, i32;
+    u8, i32;
+    i16, i32;
+    u16, i32;
     i32, i64;
     u32, i64;
     i64, i128;
@@ -48,11 +48,11 @@ integer! {
 impl Integers {
     /// Adds a block of integers, at most some thousand.
     pub(super) fn add<T: Integer>(&mut self, block: &[T]) {
-        let (Some(&min), Some(&max)) = (block.iter().min(), block.iter().max()) else { return };
+        let Some(&first) = block.first() else { return };
         self.count += block.len() as u64;
-        self.zeros += block.iter().filter(|&&x| x == T::default()).count() as u64;
-        self.min = self.min.min(min.into());
-        self.max = self.max.max(max.into());
+        self.zeros += count(block, |x| x == T::default());
+        self.min = self.min.min(block.iter().copied().fold(first, T::min).into());
+        self.max = self.max.max(block.iter().copied().fold(first, T::max).into());
         self.sum += block.iter().map(|&x| -> T::Sum { x.into() }).sum::<T::Sum>().into();
     }
 

@@ -6,9 +6,7 @@ mod integers;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use half::f16;
-use half::slice::HalfFloatSliceExt as _;
-use popef::{DataType, Elements, Error, F8143, F8152, Value};
+use popef::{DataType, Elements, Error, Value};
 
 use crate::input::in_order;
 use crate::progress::Progress;
@@ -37,11 +35,10 @@ trait Part: Default + Send {
 impl Stats {
     /// The figures of all elements; none for types whose bits have no known meaning.
     pub(crate) fn of(elements: &Elements<'_>, progress: &Progress) -> Result<Option<Stats>, Error> {
-        let floats = |add| gather::<Floats>(elements, progress, add);
-        macro_rules! integers {
-            ($integer:ty) => {
-                gather::<Integers>(elements, progress, |part, bytes| {
-                    each(bytes, <$integer>::from_le_bytes, |block| part.add(block));
+        macro_rules! numbers {
+            ($part:ty, $number:ty) => {
+                gather::<$part>(elements, progress, |part, piece| {
+                    with_bytes(piece, |bytes| each(bytes, <$number>::from_le_bytes, |block| part.add(block)))
                 })?
             };
         }
@@ -49,20 +46,19 @@ impl Stats {
         let signed = |value: i128| i64::try_from(value).map_or(Value::F64(value as f64), Value::Int);
         let unsigned = |value: i128| u64::try_from(value).map_or(Value::F64(value as f64), Value::UInt);
         Ok(Some(match elements.data_type() {
-            DataType::F32 => floats(f32_bytes)?.stats(f32s),
-            DataType::F64 => floats(f64_bytes)?.stats(Value::F64),
-            DataType::F16 => floats(f16_bytes)?.stats(f32s),
-            DataType::F8143 => floats(f8143_bytes)?.stats(f32s),
-            DataType::F8152 => floats(f8152_bytes)?.stats(f32s),
-            DataType::S8 => integers!(i8).stats(signed),
-            DataType::S16 => integers!(i16).stats(signed),
-            DataType::S32 => integers!(i32).stats(signed),
-            DataType::S64 => integers!(i64).stats(signed),
-            DataType::U8 => integers!(u8).stats(unsigned),
-            DataType::U16 => integers!(u16).stats(unsigned),
-            DataType::U32 => integers!(u32).stats(unsigned),
-            DataType::U64 => integers!(u64).stats(unsigned),
-            DataType::Bool => bools(elements, &integers!(u8))?,
+            DataType::F32 | DataType::F16 | DataType::F8143 | DataType::F8152 => {
+                gather::<Floats>(elements, progress, add_as_f32)?.stats(f32s)
+            }
+            DataType::F64 => numbers!(Floats, f64).stats(Value::F64),
+            DataType::S8 => numbers!(Integers, i8).stats(signed),
+            DataType::S16 => numbers!(Integers, i16).stats(signed),
+            DataType::S32 => numbers!(Integers, i32).stats(signed),
+            DataType::S64 => numbers!(Integers, i64).stats(signed),
+            DataType::U8 => numbers!(Integers, u8).stats(unsigned),
+            DataType::U16 => numbers!(Integers, u16).stats(unsigned),
+            DataType::U32 => numbers!(Integers, u32).stats(unsigned),
+            DataType::U64 => numbers!(Integers, u64).stats(unsigned),
+            DataType::Bool => bools(elements, &numbers!(Integers, u8))?,
             _ => return Ok(None),
         }))
     }
@@ -104,20 +100,27 @@ fn bools(elements: &Elements<'_>, bytes: &Integers) -> Result<Stats, Error> {
     Ok(bytes.stats(|byte| Value::Bool(byte != 0)))
 }
 
-/// How many bytes are read at a time: half of what a processor keeps close. A multiple of every element's size.
-const PIECE: u64 = 256 << 10;
+/// How many elements are read at a time: half of what a processor keeps close, or less.
+const PIECE: u64 = 64 << 10;
 /// From so many pieces on, more than one processor reads.
 const PARALLEL: usize = 8;
+/// So many pieces may wait until those before them are done.
+const AHEAD: usize = 32;
 
-fn gather<P: Part>(elements: &Elements<'_>, progress: &Progress, add: fn(&mut P, &[u8])) -> Result<P, Error> {
-    let pieces = usize::try_from(elements.data().len().div_ceil(PIECE)).unwrap_or(usize::MAX);
+/// The pieces and their order are the same however many processors there are, and so are the figures to the last digit.
+fn gather<P: Part>(
+    elements: &Elements<'_>,
+    progress: &Progress,
+    add: fn(&mut P, &Elements<'_>) -> Result<(), Error>,
+) -> Result<P, Error> {
+    let pieces = usize::try_from(elements.len().div_ceil(PIECE)).unwrap_or(usize::MAX);
     let make = |index: usize| {
+        let start = u64::try_from(index).unwrap_or(u64::MAX).saturating_mul(PIECE);
+        let piece = elements.range(start..start.saturating_add(PIECE).min(elements.len()))?;
         let mut part = P::default();
-        let read = with_piece(elements, index, |bytes| {
-            add(&mut part, bytes);
-            progress.add(bytes.len());
-        });
-        read.map(|()| part)
+        add(&mut part, &piece)?;
+        progress.add(piece.data().len());
+        Ok(part)
     };
     let mut all = Ok(P::default());
     let merge = |part: Result<P, Error>| match (&mut all, part) {
@@ -134,33 +137,41 @@ fn gather<P: Part>(elements: &Elements<'_>, progress: &Progress, add: fn(&mut P,
     if pieces < PARALLEL {
         let _ = (0..pieces).map(make).try_for_each(merge);
     } else {
-        in_order(pieces, 4 * PARALLEL, make, merge);
+        in_order(pieces, AHEAD, make, merge);
     }
     all
 }
 
 thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static FLOATS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Reads a piece of floats of 32 bits or fewer.
+fn add_as_f32(part: &mut Floats, piece: &Elements<'_>) -> Result<(), Error> {
+    FLOATS.with_borrow_mut(|buffer| {
+        buffer.resize(usize::try_from(piece.len()).unwrap_or_default(), 0.0);
+        piece.convert_into(buffer)?.chunks(BLOCK).for_each(|block| part.add(block));
+        Ok(())
+    })
 }
 
 /// Gives the bytes of a piece to `take`, from where they lie or from this thread's buffer.
-fn with_piece(elements: &Elements<'_>, index: usize, take: impl FnOnce(&[u8])) -> Result<(), Error> {
-    let start = u64::try_from(index).unwrap_or(u64::MAX).saturating_mul(PIECE);
-    let end = start.saturating_add(PIECE).min(elements.data().len());
-    let data = elements.data().range(start..end)?;
+fn with_bytes(piece: &Elements<'_>, take: impl FnOnce(&[u8])) -> Result<(), Error> {
+    let data = piece.data();
     if let Some(bytes) = data.as_slice() {
         take(bytes);
         return Ok(());
     }
-    BUFFER.with_borrow_mut(|buffer| {
-        buffer.resize(usize::try_from(end - start).unwrap_or_default(), 0);
+    BYTES.with_borrow_mut(|buffer| {
+        buffer.resize(usize::try_from(data.len()).unwrap_or_default(), 0);
         data.read_at(0, buffer)?;
         take(buffer);
         Ok(())
     })
 }
 
-/// How many elements are turned into numbers at a time.
+/// How many elements are added at a time: some KiB, which lie in the nearest cache.
 const BLOCK: usize = 2048;
 
 /// Turns bytes into numbers and gives them on in blocks.
@@ -174,27 +185,66 @@ fn each<T: Copy + Default, const SIZE: usize>(bytes: &[u8], read: fn([u8; SIZE])
     }
 }
 
-fn f32_bytes(part: &mut Floats, bytes: &[u8]) {
-    each(bytes, f32::from_le_bytes, |block| part.add(block));
+/// How many of a block are such.
+fn count<T: Copy>(block: &[T], is_one: impl Fn(T) -> bool) -> u64 {
+    block.iter().map(|&x| u32::from(is_one(x))).sum::<u32>().into()
 }
 
-fn f64_bytes(part: &mut Floats, bytes: &[u8]) {
-    each(bytes, f64::from_le_bytes, |block| part.add(block));
-}
+#[cfg(test)]
+mod tests {
+    use popef::{File, TensorDataInfo, TensorInfo, Writer};
 
-fn f16_bytes(part: &mut Floats, bytes: &[u8]) {
-    let mut wide = [0.0f32; BLOCK];
-    each(bytes, f16::from_le_bytes, |block| {
-        let wide = wide.get_mut(..block.len()).unwrap_or_default();
-        block.convert_to_f32_slice(wide);
-        part.add(wide);
-    });
-}
+    use super::*;
 
-fn f8143_bytes(part: &mut Floats, bytes: &[u8]) {
-    each(bytes, |[byte]| F8143(byte).to_f32(), |block| part.add(block));
-}
+    fn stats(floats: &[f32]) -> Stats {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::stream(&mut bytes);
+        let tensor_info = TensorInfo::new(DataType::F32, [floats.len() as i64]);
+        writer.write_tensor(&TensorDataInfo { name: "floats".into(), tensor_info }, floats).unwrap();
+        writer.finish().unwrap();
+        let file = File::from_bytes(bytes).unwrap();
+        Stats::of(&file.tensor("floats").unwrap().elements().unwrap(), &Progress::new("")).unwrap().unwrap()
+    }
 
-fn f8152_bytes(part: &mut Floats, bytes: &[u8]) {
-    each(bytes, |[byte]| F8152(byte).to_f32(), |block| part.add(block));
+    /// Sums whose order is written down here once more, one after the other on one processor.
+    #[test]
+    fn the_figures_are_the_same_on_any_number_of_processors() {
+        let mut state = 7u32;
+        let random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Of all exponents, so that each rounding shows.
+            f32::from_bits(state & 0xbfff_ffff)
+        };
+        let mut floats: Vec<f32> = std::iter::repeat_with(random).take(1_000_003).collect();
+        for (index, odd) in [(5, f32::NAN), (70_000, f32::INFINITY), (999_999, f32::NEG_INFINITY), (1_000_002, -0.0)] {
+            floats[index] = odd;
+        }
+        let finite = |x: f32| if x.is_finite() { f64::from(x) } else { 0.0 };
+        let of_block = |block: &[f32]| {
+            (0..8).map(|lane| block.iter().skip(lane).step_by(8).fold(0.0, |sum, &x| sum + finite(x))).sum::<f64>()
+        };
+        let of_piece = |piece: &[f32]| piece.chunks(2048).map(of_block).sum::<f64>();
+        let sum = floats.chunks(65_536).map(of_piece).sum::<f64>();
+
+        let found = stats(&floats);
+        assert_eq!(found.mean.unwrap().to_bits(), (sum / 1_000_000.0).to_bits());
+        assert_eq!((found.nan, found.infinite), (1, 2));
+        assert_eq!(found.zeros, floats.iter().filter(|&&x| x == 0.0).count() as u64);
+        assert_eq!((found.min, found.max), (Some(Value::F32(f32::NEG_INFINITY)), Some(Value::F32(f32::INFINITY))));
+    }
+
+    #[test]
+    fn extremes_are_found_at_every_place() {
+        for len in [1, 7, 8, 31, 32, 33, 2048, 2049] {
+            for place in (0..len).step_by(if len > 100 { 97 } else { 1 }) {
+                let mut floats = vec![f32::NAN; len];
+                floats[place] = -3.0;
+                let found = stats(&floats);
+                assert_eq!((found.min, found.max), (Some(Value::F32(-3.0)), Some(Value::F32(-3.0))));
+                assert_eq!((found.mean, found.nan), (Some(-3.0), len as u64 - 1));
+            }
+        }
+        let none = stats(&[f32::NAN; 40]);
+        assert_eq!((none.min, none.mean, none.nan), (None, None, 40));
+    }
 }
