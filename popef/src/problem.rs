@@ -141,6 +141,10 @@ pub(crate) enum Problem {
         message: Message,
         limit: u32,
     },
+    TooManyElements {
+        found: u64,
+        limit: u64,
+    },
     TooMuchMemory {
         needed: u64,
         limit: u64,
@@ -276,6 +280,7 @@ impl Problem {
             | Problem::TooDeep { .. }
             | Problem::WindowTooLarge { .. }
             | Problem::TooManyVisits { .. }
+            | Problem::TooManyElements { .. }
             | Problem::TooMuchMemory { .. }
             | Problem::TooManyBlobs
             | Problem::OutOfMemory { .. }
@@ -312,6 +317,7 @@ impl Problem {
             | Problem::DataShort { needed, found }
             | Problem::UnpackedShort { needed, found } => (Some(needed), Some(found)),
             Problem::SegmentCount { found, .. } => (None, Some(found)),
+            Problem::TooManyElements { found, limit } => (Some(found), Some(limit)),
             Problem::UnpackedLong { needed } => (Some(needed), None),
             Problem::CompressedTail { found } => (Some(0), Some(found)),
             Problem::NoSuchItem { asked, held } => (Some(asked.into()), Some(held.into())),
@@ -466,6 +472,11 @@ impl fmt::Display for Problem {
             Problem::TooManyVisits { message, limit } => write!(
                 f,
                 "the {message} message's pointers share so much that reading it would visit more than {limit} times its length; \
+                 no exporter writes that, do not trust the file"
+            ),
+            Problem::TooManyElements { found, limit } => write!(
+                f,
+                "the metadata's lists claim {found} elements, more than its message has words ({limit}); \
                  no exporter writes that, do not trust the file"
             ),
             Problem::TooMuchMemory { needed, limit } => write!(

@@ -33,7 +33,7 @@ pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<Info, Pr
         }
         BlobType::Metadata => {
             let root = fields.root::<schema::metadata::Owned, _>(&reader)?;
-            metadata::check(root, fields)?;
+            metadata::check(root, message.frame, fields)?;
             Info::Metadata { executable: text(root.get_executable(), "executable")? }
         }
         BlobType::DataTensor => {

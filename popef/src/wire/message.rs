@@ -59,10 +59,15 @@ impl Frame {
     pub(super) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
         let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);
         let options = ReaderOptions {
-            traversal_limit_in_words: Some(to_index(self.len / WORD).saturating_mul(visits).saturating_add(64)),
+            traversal_limit_in_words: Some(to_index(self.words()).saturating_mul(visits).saturating_add(64)),
             nesting_limit: limits.nesting.into(),
         };
         Reader::new(Segments::new(bytes, self), options)
+    }
+
+    /// All words, the table included.
+    pub(super) fn words(self) -> u64 {
+        self.len / WORD
     }
 }
 

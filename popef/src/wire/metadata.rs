@@ -17,8 +17,8 @@ const OWNED_BYTES_PER_BYTE: usize = 4;
 const OWNED_BYTES_FREE: usize = 4096;
 
 /// Whether every part of the message can be read.
-pub(super) fn check(root: schema::metadata::Reader<'_>, fields: Fields<'_>) -> Result<(), Problem> {
-    let refs = MetadataRef::of(root, fields)?;
+pub(super) fn check(root: schema::metadata::Reader<'_>, frame: Frame, fields: Fields<'_>) -> Result<(), Problem> {
+    let refs = MetadataRef::of(root, frame, fields)?;
     refs.engine_options.iter().chain(refs.device_options).try_for_each(|o| OptionRef::of(o, fields).map(drop))?;
     refs.programs_map.iter().try_for_each(|p| fields.text(p.get_name(), "programsMap.name").map(drop))?;
     refs.anchors.iter().try_for_each(|a| AnchorRef::of(a, fields).map(drop))
@@ -32,7 +32,7 @@ pub(crate) fn read_metadata(info: &[u8], limits: &Limits) -> Result<Metadata, Pr
     let frame = Frame::parse(info, Message::Info).map_err(Stop::into_problem)?;
     let reader = frame.reader(info, limits);
     let root = fields.root::<schema::metadata::Owned, _>(&reader)?;
-    let refs = MetadataRef::of(root, fields)?;
+    let refs = MetadataRef::of(root, frame, fields)?;
     let mut budget = Budget::of(info);
     Ok(Metadata {
         replication_factor: root.get_replication_factor(),
@@ -71,9 +71,9 @@ struct MetadataRef<'m> {
 }
 
 impl<'m> MetadataRef<'m> {
-    fn of(root: schema::metadata::Reader<'m>, fields: Fields<'_>) -> Result<Self, Problem> {
+    fn of(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'_>) -> Result<Self, Problem> {
         let flow = fields.get(root.get_program_flow(), "programFlow")?;
-        Ok(MetadataRef {
+        let refs = MetadataRef {
             executable: fields.text(root.get_executable(), "executable")?,
             seed_handle: fields.text(root.get_seed_handle(), "seedHandle")?,
             engine_options: fields.get(root.get_engine_options(), "engineOptions")?,
@@ -83,7 +83,16 @@ impl<'m> MetadataRef<'m> {
             save: fields.get(flow.get_save(), "programFlow.save")?,
             programs_map: fields.get(root.get_programs_map(), "programsMap")?,
             anchors: fields.get(root.get_anchors(), "anchors")?,
-        })
+        };
+        // By Cap'n Proto's rules a list of bytes, or of nothing, can stand where one of structs belongs. An element
+        // takes time whatever its length; those that writers make have a word or more.
+        let lists = [refs.engine_options.len(), refs.device_options.len(), refs.programs_map.len(), refs.anchors.len()];
+        let found = lists.into_iter().map(u64::from).fold(0, u64::saturating_add);
+        let limit = frame.words();
+        if found > limit {
+            return Err(Problem::TooManyElements { found, limit });
+        }
+        Ok(refs)
     }
 }
 
@@ -208,5 +217,33 @@ impl Budget {
         let mut numbers = Vec::with_capacity(list.len());
         numbers.extend(list);
         Ok(numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::encode;
+    use super::*;
+
+    fn assert_read(metadata: &Metadata) {
+        let info = encode::metadata(metadata).unwrap();
+        assert_eq!(read_metadata(&info, &Limits::default()).unwrap(), *metadata);
+        // Nothing of it is shared, so visiting each word once is enough.
+        let limits = Limits { visits: 1, ..Limits::default() };
+        assert_eq!(read_metadata(&info, &limits).unwrap(), *metadata);
+    }
+
+    #[test]
+    fn no_limit_refuses_what_is_large_or_next_to_nothing() {
+        let name = |index: u32| Text::from(format!("layer/{index}"));
+        let anchor = |index: u32| Anchor { name: name(index), programs: vec![index], ..Anchor::default() };
+        assert_read(&Metadata { anchors: (0..50_000).map(anchor).collect(), ..Metadata::default() });
+        let program = |index: u32| ProgramInfo { index, name: Text::default() };
+        assert_read(&Metadata {
+            anchors: vec![Anchor::default(); 50_000],
+            programs_map: (0..50_000).map(program).collect(),
+            engine_options: vec![EngineOption { name: Text::default(), value: Text::default() }; 50_000],
+            ..Metadata::default()
+        });
     }
 }

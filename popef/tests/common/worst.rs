@@ -45,8 +45,8 @@ pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
     let smallest = message(&[to_struct(-1, 2, 0), 24]);
     assert_eq!(smallest.len(), 24);
     // No version, and an info of one null pointer.
-    let header = |blob_type| message(&[to_struct(0, 2, 0), blob_type, 48]);
-    let of_type = |blob_type| [header(blob_type), message(&[0])].concat();
+    let header = |blob_type, size| message(&[to_struct(0, 2, 0), blob_type, size]);
+    let of_type = |blob_type| [header(blob_type, 48), message(&[0])].concat();
     let mut many_segments = bytes_of(&[510 | 1 << 32]);
     many_segments.resize(511 * 4 + 4, 0);
     many_segments.extend(bytes_of(&[0]));
@@ -55,13 +55,16 @@ pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
         ("tensors of defaults", of_type(2)),
         ("executables of defaults", of_type(0)),
         ("metadata of defaults", of_type(1)),
-        ("bytes taken for anchors", sized(1, &bytes_as(1, 800), &[])),
-        ("bytes taken for programs", sized(1, &bytes_as(6, 800), &[])),
+        ("bytes taken for anchors", sized(1, &bytes_as(1, 13), &[])),
+        ("bytes taken for programs", sized(1, &bytes_as(6, 13), &[])),
+        ("as many anchors as words", sized(1, &words_as(1, 20_000, |_| 0), &[])),
+        ("as many programs as words", sized(1, &words_as(6, 20_000, |_| 0), &[])),
+        ("nothing taken for anchors", [header(1, 64), message(&[to_struct(0, 0, 2), 0, to_list(0, 0, 4)])].concat()),
         ("tensors of 511 segments, far pointers", sized(2, &far_tensor(), &[])),
         ("anchors of double far pointers", sized(1, &far_anchors(50), &[])),
         ("infos of 511 segments", sized(2, &many_segments, &[])),
         ("metadata of 511 segments", sized(1, &many_segments, &[])),
-        ("anchors of no bytes", sized(1, &anchors_of_no_bytes(30), &[])),
+        ("anchors of no bytes", sized(1, &anchors_of_no_bytes(13), &[])),
         ("options that share a text", sized(1, &options_that_share(100, 40), &[])),
         ("anchors", sized(1, &anchors(1), &[])),
         ("lists of 50 anchors", sized(1, &anchors(50), &[])),
@@ -124,6 +127,11 @@ fn anchors_of_one_shape(count: u64) -> Vec<u8> {
 /// A list of bytes where one of structs belongs, which Cap'n Proto allows: each byte is an element.
 fn bytes_as(pointer: usize, count: u64) -> Vec<u8> {
     metadata(pointer, |offset| to_list(offset, 2, count), &vec![0; count.div_ceil(8) as usize])
+}
+
+/// A list of words where one of structs belongs: each is an element of one pointer, leading where it is told.
+fn words_as(pointer: usize, count: u64, to: impl Fn(u64) -> u64) -> Vec<u8> {
+    metadata(pointer, |offset| to_list(offset, 6, count), &(0..count).map(to).collect::<Vec<_>>())
 }
 
 fn segments(segments: &[Vec<u64>]) -> Vec<u8> {
