@@ -1,7 +1,8 @@
-//! What the worst inputs cost a byte: blobs made to be much work for few bytes, and ten and a hundred times as many.
+//! What the worst inputs cost a byte, at three sizes: blobs made to be much work for few bytes, again and again, and files
+//! whose parts grow together.
 //!
-//! `cargo bench -p popef --bench worst` prints nanoseconds a byte. A cost that grows with the input would show from left
-//! to right.
+//! `cargo bench -p popef --bench worst` prints nanoseconds a byte, and how many times as many a byte of the largest costs as
+//! one of the smallest. Work out of proportion to the input would show as a factor of 10 from column to column.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
@@ -10,25 +11,61 @@
 mod worst;
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
 
-use popef::{Blobs, Content, File};
+use popef::{Blobs, CheckOptions, Content, File, Loader, OpenOptions, check};
 
-const ROUNDS: usize = 5;
-const BYTES: usize = 200_000;
+const ROUNDS: usize = 3;
+const SIZES: [usize; 3] = [200_000, 2_000_000, 20_000_000];
+
+/// A file in all forms in which it is read.
+struct Input {
+    bytes: Arc<[u8]>,
+    path: Box<Path>,
+}
+
+type Work = fn(&Input);
+
+const WORKS: [(&str, Work); 6] = [
+    ("walk", walk),
+    ("open in memory, list, look up a name", list),
+    ("open in parts", in_parts),
+    ("open as a stream", stream),
+    ("read all metadata", read_metadata),
+    ("check", check_all),
+];
 
 fn main() {
-    println!("ns a byte, best of {ROUNDS} rounds: {BYTES} bytes, 10 times as many, 100 times as many");
-    println!("{:<40} {:>23} {:>23} {:>23}", "input", "walk", "open, list, look up", "read metadata");
-    let mut blobs = worst::worst_blobs();
-    // For comparison: a tensor as writers make it.
-    blobs.insert(0, ("an ordinary small tensor", ordinary()));
-    for (what, blob) in blobs {
-        let count = BYTES.div_ceil(blob.len());
-        let files = [1, 10, 100].map(|times| blob.repeat(count * times));
-        let of = |work: fn(&[u8])| files.each_ref().map(|file| cost(file, work)).join(" ");
-        println!("{what:<40} {:>23} {:>23} {:>23}", of(walk), of(list), of(read_metadata));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("worst.popef");
+    println!("ns a byte, best of {ROUNDS}: {SIZES:?} bytes, and the last over the first");
+    for (what, file) in inputs() {
+        println!("{what}");
+        let costs = SIZES.map(|size| {
+            let bytes = file(size);
+            std::fs::write(&path, &bytes).unwrap();
+            let input = Input { bytes: bytes.into(), path: path.as_path().into() };
+            WORKS.map(|(_, work)| cost(&input, work))
+        });
+        let [first, .., last] = costs;
+        for (number, (work, _)) in WORKS.into_iter().enumerate() {
+            let each = costs.map(|costs| format!("{:>8.2}", costs[number])).concat();
+            println!("  {work:<38}{each}   ×{:.1}", last[number] / first[number]);
+        }
     }
+}
+
+type Make = Box<dyn Fn(usize) -> Vec<u8>>;
+
+fn inputs() -> Vec<(&'static str, Make)> {
+    let repeated = |blob: Vec<u8>| -> Make { Box::new(move |size| blob.repeat(size.div_ceil(blob.len()))) };
+    // For comparison: a tensor as writers make it.
+    let mut inputs = vec![("an ordinary small tensor", repeated(ordinary()))];
+    inputs.extend(worst::worst_blobs().into_iter().map(|(what, blob)| (what, repeated(blob))));
+    inputs.extend(worst::worst_files().into_iter().map(|(what, file)| (what, Box::new(file) as Make)));
+    inputs
 }
 
 fn ordinary() -> Vec<u8> {
@@ -37,24 +74,22 @@ fn ordinary() -> Vec<u8> {
     file[..usize::try_from(blob.size()).unwrap()].to_vec()
 }
 
-fn cost(file: &[u8], work: fn(&[u8])) -> String {
-    let best = (0..ROUNDS).map(|_| time(file, work)).min().unwrap();
-    format!("{:>7.2}", best.as_nanos() as f64 / file.len() as f64)
+fn cost(input: &Input, work: Work) -> f64 {
+    let time = || {
+        let start = Instant::now();
+        work(black_box(input));
+        start.elapsed()
+    };
+    let best = (0..ROUNDS).map(|_| time()).min().unwrap();
+    best.as_nanos() as f64 / input.bytes.len() as f64
 }
 
-fn time(file: &[u8], work: fn(&[u8])) -> Duration {
-    let start = Instant::now();
-    work(black_box(file));
-    start.elapsed()
+fn walk(input: &Input) {
+    Blobs::new(&input.bytes).for_each(|blob| assert!(black_box(blob).is_ok()));
 }
 
-fn walk(file: &[u8]) {
-    Blobs::new(file).for_each(|blob| assert!(black_box(blob).is_ok()));
-}
-
-/// The copy of the bytes is a small part of it.
-fn list(file: &[u8]) {
-    let file = File::from_bytes(file.to_vec()).unwrap();
+fn list(input: &Input) {
+    let file = File::from_bytes(Arc::clone(&input.bytes)).unwrap();
     for blob in file.blobs() {
         black_box(blob.name());
         if let Content::Tensor(tensor) = blob.content() {
@@ -64,10 +99,27 @@ fn list(file: &[u8]) {
     black_box(file.tensor("none").is_some());
 }
 
-fn read_metadata(file: &[u8]) {
-    for blob in Blobs::new(file).map(Result::unwrap) {
+fn in_parts(input: &Input) {
+    black_box(File::open(&input.path).unwrap());
+}
+
+fn stream(input: &Input) {
+    black_box(OpenOptions::new().stream(&*input.bytes).unwrap());
+}
+
+fn read_metadata(input: &Input) {
+    for blob in Blobs::new(&input.bytes).map(Result::unwrap) {
         if let Content::Metadata(metadata) = blob.content() {
             drop(black_box(metadata.read()));
         }
     }
+}
+
+fn check_all(input: &Input) {
+    let file = File::from_bytes(Arc::clone(&input.bytes)).unwrap();
+    let mut options = CheckOptions::new();
+    for loader in [Loader::Popart, Loader::Poptorch, Loader::Tensorflow, Loader::Triton] {
+        options.loader(loader);
+    }
+    black_box(check([&file], options.deep(true)));
 }

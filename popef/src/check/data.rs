@@ -1,14 +1,15 @@
 //! Shapes, and whether the data fits them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 
 use super::finding::{Out, Severity};
 use super::quote::{count, quote, shape};
 use super::rule::{Rule, When};
 use super::set::{Place, Set};
 use crate::error::{Error, Problem};
-use crate::model::{AnchorShape, Model, Outer, Source};
-use crate::read::{Blob, Content};
+use crate::model::{AnchorShape, Model, Outer, Source, numbers_of};
+use crate::read::{Blob, Content, Shape};
 use crate::types::{Anchor, DataType, TensorType, Text};
 
 pub(super) const RULES: &[Rule] = &[
@@ -21,14 +22,10 @@ pub(super) const RULES: &[Rule] = &[
         mend: "Convert the data to the anchor's type, or export the model again.",
         when: When::Always,
         run: |set, out| {
-            bound(set, out, |anchor, data, _| {
-                (anchor.tensor_info.data_type != data.data_type).then(|| {
-                    let name = quote(&anchor.name);
-                    format!(
-                        "{} {name} is of type {}, its anchor of {}",
-                        data.kind, data.data_type, anchor.tensor_info.data_type
-                    )
-                })
+            let differ = |anchor: &Anchor, data: &Held<'_>, _| anchor.tensor_info.data_type != data.data_type;
+            bound(set, out, differ, |anchor, data| {
+                let (name, needed) = (quote(&anchor.name), anchor.tensor_info.data_type);
+                format!("{} {name} is of type {}, its anchor of {needed}", data.kind, data.data_type)
             });
         },
     },
@@ -41,11 +38,10 @@ pub(super) const RULES: &[Rule] = &[
         mend: "Reshape the data to the anchor's shape, with all replicas and repeats in it, or export the model again.",
         when: When::Always,
         run: |set, out| {
-            bound(set, out, |anchor, data, replicas| {
-                (!data.fits(anchor, replicas)).then(|| {
-                    let (name, stored) = (quote(&anchor.name), shape(&anchor.tensor_info.shape));
-                    format!("{} {name} has the shape {}, its anchor {stored}", data.kind, shape(&data.shape))
-                })
+            let differ = |anchor: &Anchor, data: &Held<'_>, replicas| !data.fits(anchor, replicas);
+            bound(set, out, differ, |anchor, data| {
+                let (name, stored) = (quote(&anchor.name), shape(&anchor.tensor_info.shape));
+                format!("{} {name} has the shape {}, its anchor {stored}", data.kind, shape(&data.shape.to_vec()))
             });
         },
     },
@@ -128,52 +124,62 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What tensors and feeds have in common, for comparing them with their anchors.
-struct Held {
+///
+/// Many anchors can have the name of one blob: for each of them no more may be done than its own length calls for.
+struct Held<'f> {
     kind: &'static str,
     data_type: DataType,
-    shape: Vec<i64>,
+    shape: Shape<'f>,
 }
 
-impl Held {
+impl Held<'_> {
     fn fits(&self, anchor: &Anchor, replication_factor: u32) -> bool {
-        let stored = &anchor.tensor_info.shape;
-        if self.shape == *stored {
+        if same(self.shape.iter(), &anchor.tensor_info.shape) {
             return true;
         }
         match AnchorShape::of(anchor, replication_factor) {
-            Ok(parts) if self.kind == "feed" => fits_in_parts(&self.shape, &parts),
+            Ok(parts) if self.kind == "feed" => fits_in_parts(self.shape, &parts),
             _ => false,
         }
     }
 }
 
+fn same(shape: impl ExactSizeIterator<Item = i64>, extents: &[i64]) -> bool {
+    shape.len() == extents.len() && shape.eq(extents.iter().copied())
+}
+
 /// Whether the tensors of a feed are the model's own, with any batch, without one, or with the replicas.
-fn fits_in_parts(shape: &[i64], parts: &AnchorShape) -> bool {
+fn fits_in_parts(shape: Shape<'_>, parts: &AnchorShape) -> bool {
     let inner = parts.own.get(1..).unwrap_or_default();
     let with_replicas = || AnchorShape { repeats: None, ..parts.clone() }.stored();
-    let other_batch = shape.len() == parts.own.len() && shape.get(1..).unwrap_or_default() == inner;
-    shape == inner || other_batch || shape == with_replicas()
+    let other_batch = shape.len() == parts.own.len() && same(shape.iter().skip(1), inner);
+    same(shape.iter(), inner) || other_batch || same(shape.iter(), &with_replicas())
 }
 
 /// Each blob of data that has an anchor, with the first anchor that it is wrong for.
-fn bound(set: &Set<'_>, out: &mut Out<'_>, wrong: impl Fn(&Anchor, &Held, u32) -> Option<String>) {
+fn bound(
+    set: &Set<'_>,
+    out: &mut Out<'_>,
+    differ: impl Fn(&Anchor, &Held<'_>, u32) -> bool,
+    message: impl Fn(&Anchor, &Held<'_>) -> String,
+) {
     let mut told = HashSet::new();
     for model in &set.models {
         for (anchor, source) in model.anchors() {
             let (file, blob, held) = match source {
                 Source::Tensor(tensor) => {
-                    let held = Held { kind: "tensor", data_type: tensor.data_type(), shape: tensor.shape().to_vec() };
+                    let held = Held { kind: "tensor", data_type: tensor.data_type(), shape: tensor.shape() };
                     (tensor.file, *tensor.blob.blob(), held)
                 }
                 Source::Feed(feed) => {
-                    let held = Held { kind: "feed", data_type: feed.data_type(), shape: feed.shape().to_vec() };
+                    let held = Held { kind: "feed", data_type: feed.data_type(), shape: feed.shape() };
                     (feed.file, *feed.blob.blob(), held)
                 }
                 Source::User => continue,
             };
-            let Some(message) = wrong(anchor, &held, model.metadata().replication_factor) else { continue };
-            if told.insert((file, blob.index())) {
-                out.add(Place::blob(file, &blob), [anchor.name.clone()], || message);
+            let differ = differ(anchor, &held, model.metadata().replication_factor);
+            if differ && told.insert((file, blob.index())) {
+                out.add(Place::blob(file, &blob), [anchor.name.clone()], || message(anchor, &held));
             }
         }
     }
@@ -236,13 +242,17 @@ fn sized<'f>(blob: &Blob<'f>) -> Option<(&'static str, Text<'f>, Result<(), Erro
 }
 
 fn feed_divides(set: &Set<'_>, out: &mut Out<'_>) {
+    // Once for each feed, of which many anchors can have the name.
+    let mut in_feed = HashMap::new();
     for model in &set.models {
         let metadata = model.metadata();
-        for (anchor, source) in model.anchors() {
+        for (anchor, source) in model.anchors().filter(|(anchor, _)| anchor.tensor_type == TensorType::Input) {
             let Source::Feed(feed) = source else { continue };
-            let Some(runs) = metadata.feed_runs(anchor, &feed.blob) else { continue };
-            if runs.left_over > 0 && anchor.tensor_type == TensorType::Input {
-                out.add(Place::blob(feed.file, feed.blob.blob()), [anchor.name.clone()], || {
+            let place = Place::blob(feed.file, feed.blob.blob());
+            let numbers = in_feed.entry((feed.file, place.blob)).or_insert_with(|| numbers_of(&feed.blob));
+            let runs = numbers.and_then(|numbers| metadata.runs_of(anchor, numbers, NonZeroU32::MIN));
+            if let Some(runs) = runs.filter(|runs| runs.left_over > 0) {
+                out.add(place, [anchor.name.clone()], || {
                     let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "element");
                     let (name, calls) = (quote(&anchor.name), count(runs.runs, "call"));
                     format!("feed {name} is enough for {calls} of {needed}, with {} left over", runs.left_over)

@@ -64,12 +64,21 @@ impl Metadata {
         feed: &FeedBlob<'_>,
         gradient_accumulation: NonZeroU32,
     ) -> Option<FeedRuns> {
+        self.runs_of(anchor, numbers_of(feed)?, gradient_accumulation)
+    }
+
+    /// The same of a feed that holds so many numbers.
+    pub(crate) fn runs_of(&self, anchor: &Anchor, numbers: u64, gradient_accumulation: NonZeroU32) -> Option<FeedRuns> {
         let needed = self.training_elements_per_call(anchor, gradient_accumulation).filter(|&needed| needed > 0)?;
         let own = AnchorShape::of(anchor, self.replication_factor).ok()?.own;
         // The numbers in one element: the own shape without its batch.
         let in_element = element_count(own.iter().skip(1).copied()).ok().filter(|&count| count > 0)?;
-        let in_tensor = element_count(feed.shape().iter()).ok()?;
-        let elements = in_tensor.checked_mul(feed.num_tensors().into())?.checked_div(in_element)?;
+        let elements = numbers.checked_div(in_element)?;
         Some(FeedRuns { runs: elements.checked_div(needed)?, left_over: elements.checked_rem(needed)? })
     }
+}
+
+/// How many numbers the tensors of a feed have together, if 64 bits can count them.
+pub(crate) fn numbers_of(feed: &FeedBlob<'_>) -> Option<u64> {
+    element_count(feed.shape().iter()).ok()?.checked_mul(feed.num_tensors().into())
 }

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use calls::FeedRuns;
+pub(crate) use calls::numbers_of;
 pub(crate) use link::Linker;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};

@@ -58,6 +58,7 @@ pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
         ("bytes taken for anchors", sized(1, &bytes_as(1, 13), &[])),
         ("bytes taken for programs", sized(1, &bytes_as(6, 13), &[])),
         ("as many anchors as words", sized(1, &words_as(1, 20_000, |_| 0), &[])),
+        ("anchors of one double far pointer", sized(1, &far_words(1, 1000), &[])),
         ("as many programs as words", sized(1, &words_as(6, 20_000, |_| 0), &[])),
         ("nothing taken for anchors", [header(1, 64), message(&[to_struct(0, 0, 2), 0, to_list(0, 0, 4)])].concat()),
         ("tensors of 511 segments, far pointers", sized(2, &far_tensor(), &[])),
@@ -73,6 +74,66 @@ pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
         ("texts of 10,000 bytes", sized(4, &long_name(10_000), &[])),
         ("texts of 300,000 bytes", sized(4, &long_name(300_000), &[])),
     ]
+}
+
+/// Makes a file of about so many bytes.
+pub type Make = fn(usize) -> Vec<u8>;
+
+/// Files whose parts grow with them: what is done for each of one kind must not go through all of another.
+pub fn worst_files() -> Vec<(&'static str, Make)> {
+    vec![
+        ("one list of anchors", |bytes| sized(1, &anchors(bytes as u64 / 72), &[])),
+        ("one list of anchors of one shape", |bytes| sized(1, &anchors_of_one_shape(bytes as u64 / 40), &[])),
+        ("one list of anchors of a word", |bytes| sized(1, &words_as(1, bytes as u64 / 8, |_| 0), &[])),
+        ("one list of programs of one index", |bytes| sized(1, &words_as(6, bytes as u64 / 8, |_| 0), &[])),
+        ("one list of options that share a text", |bytes| sized(1, &options_that_share(bytes as u64 / 16, 6), &[])),
+        ("one anchor of many programs", |bytes| sized(1, &many_programs(bytes as u64 / 8), &[])),
+        ("one name", |bytes| sized(4, &long_name(bytes as u64), &[])),
+        ("anchors of one name, a tensor of many dimensions", |bytes| anchors_and_dimensions(2, bytes as u64)),
+        ("anchors of one name, a feed of many dimensions", |bytes| anchors_and_dimensions(3, bytes as u64)),
+        ("tensors and feeds of one name", |bytes| {
+            let [tensor, feed] = [2, 3].map(|blob_type| data_of(blob_type, 1));
+            [&tensor[..], &feed[..]].concat().repeat(bytes / (tensor.len() + feed.len()))
+        }),
+        ("metadata, executables and opaques of one name", |bytes| {
+            let metadata = sized(1, &metadata(0, |offset| to_list(offset, 2, 2), &[0x61]), &[]);
+            let executable = sized(0, &message(&[to_struct(0, 1, 1), u64::MAX, to_list(0, 2, 2), 0x61]), &[]);
+            let opaque = sized(4, &message(&[to_struct(0, 0, 2), 0, to_list(0, 2, 2), 0x61]), &[]);
+            let all = [metadata, executable, opaque].map(|blob| blob.repeat(bytes / 3 / blob.len()));
+            all.concat()
+        }),
+    ]
+}
+
+/// Half of the bytes are anchors that share a name and a shape, half the shape of data of that name.
+fn anchors_and_dimensions(blob_type: u64, bytes: u64) -> Vec<u8> {
+    let count = bytes / 2 / 40;
+    let mut behind = vec![to_struct(count as i32, 1, 4)];
+    for anchor in 0..count {
+        let left = 5 * (count - anchor);
+        behind.extend([0, to_list(left - 2, 2, 2), 0, 0, to_struct((left - 4) as i32, 1, 1)]);
+    }
+    behind.extend([0x61, 3, to_list(0, 5, 2), 1, 1]);
+    let anchors = sized(1, &metadata(1, |offset| to_list(offset, 7, 5 * count), &behind), &[]);
+    [anchors, data_of(blob_type, bytes / 16)].concat()
+}
+
+/// A tensor or feed named "a", of float32 and so many dimensions, each of one element.
+fn data_of(blob_type: u64, dimensions: u64) -> Vec<u8> {
+    let mut words = match blob_type {
+        3 => vec![to_struct(0, 1, 2), 1],
+        _ => vec![to_struct(0, 0, 2)],
+    };
+    words.extend([to_list(1, 2, 2), to_struct(1, 1, 1), 0x61, 3, to_list(0, 5, dimensions)]);
+    words.resize(words.len() + dimensions as usize, 1);
+    sized(blob_type, &message(&words), &[0; 4])
+}
+
+/// One anchor whose programs are as many as fit, and all the same.
+fn many_programs(words: u64) -> Vec<u8> {
+    let mut behind = vec![to_struct(1, 1, 4), 0, 0, to_list(2, 4, 2 * words), 0, 0];
+    behind.resize(behind.len() + words as usize, 0);
+    metadata(1, |offset| to_list(offset, 7, 5), &behind)
 }
 
 /// A root of Metadata whose pointer of an index leads behind it.
@@ -168,6 +229,14 @@ fn far_anchors(count: u64) -> Vec<u8> {
     all[510] = vec![far(509, 0, false), to_list(0, 2, 2)];
     all[509] = vec![0x61];
     segments(&all)
+}
+
+/// A list of pointers where one of structs belongs, each a double far pointer to the same text.
+fn far_words(pointer: usize, count: u64) -> Vec<u8> {
+    let mut words = vec![to_struct(0, 3, 7), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    words[4 + pointer] = to_list(6 - pointer as u64, 6, count);
+    words.resize(words.len() + count as usize, far(1, 0, true));
+    segments(&[words, vec![far(2, 0, false), to_list(0, 2, 2)], vec![0x61]])
 }
 
 fn long_name(len: u64) -> Vec<u8> {
