@@ -479,9 +479,9 @@ impl fmt::Display for Problem {
                 "the metadata's lists claim {found} elements, more than its message has words ({limit}); \
                  no exporter writes that, do not trust the file"
             ),
-            Problem::TooMuchMemory { needed, limit } => write!(
+            Problem::TooMuchMemory { limit, .. } => write!(
                 f,
-                "the metadata would take more than {limit} bytes of memory, out of proportion to its message (at least {needed}); \
+                "the metadata would take more than {limit} bytes of memory, out of proportion to its message; \
                  no exporter writes that, do not trust the file"
             ),
             Problem::TooManyBlobs => f.write_str("the file has more blobs than can be numbered with 32 bits"),

@@ -5,7 +5,7 @@ mod common;
 use std::io::{Seek as _, SeekFrom, Write as _};
 
 use common::everything::everything;
-use common::{description, testdata};
+use common::{Pieces, description, testdata, without_path};
 use popef::{Blobs, OpenOptions};
 
 #[test]
@@ -35,6 +35,9 @@ fn every_flipped_bit_gives_an_answer_and_the_same_in_every_way() {
 
             let in_parts = options.open(&path).unwrap();
             assert_eq!(description(&in_parts), description(&file), "{name} bit {bit}");
+            let streamed = options.stream(Pieces::of(&bytes)).unwrap();
+            assert_eq!(streamed.len(), file.len());
+            assert_eq!(streamed.damage().map(without_path), file.damage().map(without_path), "{name} bit {bit}");
             bytes[at] ^= 1 << (bit % 8);
             put(at, bytes[at]);
         }

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use common::everything::{everything, walk};
-use common::{description, testdata, ways};
+use common::{description, testdata, ways, without_path};
 use popef::{OpenOptions, Pickle};
 
 /// All files below a folder of testdata.
@@ -34,7 +34,10 @@ fn every_file_of_testdata_in_every_way() {
             told.push(description(&file));
         }
         assert!(told.iter().all(|other| *other == told[0]), "{}: the ways in disagree", path.display());
-        everything(&OpenOptions::new().damaged(true).stream(&*bytes).unwrap(), bytes.len() as u64);
+        let streamed = OpenOptions::new().damaged(true).stream(&*bytes).unwrap();
+        everything(&streamed, bytes.len() as u64);
+        let in_memory = OpenOptions::new().damaged(true).bytes(bytes.clone()).unwrap();
+        assert_eq!(streamed.damage().map(without_path), in_memory.damage().map(without_path), "{}", path.display());
         drop(Pickle::scan_bytes(&bytes));
     }
 }

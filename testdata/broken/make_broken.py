@@ -288,7 +288,7 @@ def metadatas():
     behind_good("amplify-2-29-anchors", metadata(list_at(ANCHORS, 0), to_struct(MOST, 0, 0)))
     behind_good("amplify-50-anchors", metadata(list_at(ANCHORS, 0), to_struct(50, 0, 0)))
     behind_good("amplify-800-bytes", metadata({ANCHORS: to_list(5, BYTES, 800)}, *[0] * 100))
-    behind_good("amplify-100-words", metadata({ANCHORS: to_list(5, POINTERS, 100)}, *[0] * 100))
+    behind_good("amplify-1000-words", metadata({ANCHORS: to_list(5, POINTERS, 1000)}, *[0] * 1000))
     behind_good("amplify-2-29-options", metadata(list_at(ENGINE_OPTIONS, 0), to_struct(MOST, 0, 0)))
     behind_good("amplify-2-30-programs", metadata(list_at(PROGRAMS, 0), to_struct(2**30 - 1, 0, 0)))
     behind_good("tag-more-than-words", metadata(list_at(ANCHORS, 5), to_struct(2, 1, 4), *[0] * 5))

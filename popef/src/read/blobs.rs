@@ -64,6 +64,12 @@ pub(super) trait Fetch {
     fn reach(&mut self, end: u64) -> Result<u64, Problem> {
         Ok(end)
     }
+
+    /// How many bytes there are from where the last ones were fetched, `len` of them or fewer, where `room` could not
+    /// tell. Those that were fetched can be fetched again, and nothing else after this.
+    fn measure(&mut self, len: u64) -> Result<u64, Problem> {
+        Ok(len)
+    }
 }
 
 impl Fetch for &[u8] {
@@ -170,7 +176,11 @@ fn read_head(
             }
             // Never more than there is room for, and always more than was given.
             Err(Stop::Need(needed)) => look = needed,
-            Err(Stop::Fault { problem, at }) => return Err(fault(problem, at)),
+            // A stream tells the same fault as those who know where the file ends: that it does so too early comes first.
+            Err(Stop::Fault { reach, .. }) if room == u64::MAX && reach > len_of(bytes) => {
+                room = from.measure(reach).map_err(|problem| fault(problem, 0))?;
+            }
+            Err(Stop::Fault { problem, at, .. }) => return Err(fault(problem, at)),
         }
     }
 }

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use super::blob::{Blob, Content, MetadataBlob, OpaqueBlob};
@@ -77,9 +77,6 @@ pub struct OpenOptions {
     damaged: bool,
 }
 
-/// A stream may be a bare pipe, and headers are read in small pieces.
-const STREAM_BUFFER: usize = 16 << 10;
-
 impl OpenOptions {
     /// The usual limits; a damaged file is an error.
     pub fn new() -> Self {
@@ -123,11 +120,12 @@ impl OpenOptions {
     }
 
     /// Lists a file that comes from a stream, such as a pipe: headers and infos are kept, data is passed over, and
-    /// asking for data is an error. Memory does not grow with the data.
+    /// asking for data is an error. Memory does not grow with the data. No buffer is needed around the stream.
+    ///
+    /// Damage is told as in all other ways in; what is wrong with a blob's info, once the end of the blob has come.
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
         let mut heads = Heads::default();
-        let walked =
-            self.index(&mut Stream::new(BufReader::with_capacity(STREAM_BUFFER, stream)), |head| heads.push(head));
+        let walked = self.index(&mut Stream::new(stream), |head| heads.push(head));
         self.assemble(walked, Source::Stream { heads })
     }
 

@@ -1,6 +1,7 @@
 //! Where a file's bytes come from when they are not in memory: a file read in parts, or a stream.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -212,45 +213,56 @@ impl Fetch for Window<'_> {
     }
 }
 
-/// Reads headers from a stream and passes over the data.
+/// Reads headers from a stream, ahead of what is asked for, and passes over the data.
 pub(super) struct Stream<R> {
     reader: R,
+    /// Where the first byte that is held lies in the stream.
     start: u64,
-    /// What was read from `start` on and not passed over yet.
     bytes: Vec<u8>,
+    /// Which of `bytes` were read and not passed over yet.
+    held: Range<usize>,
     ended: bool,
 }
 
 impl<R: Read> Stream<R> {
-    /// Twice what is read at a time before there is more to account for it.
-    const PIECE: u64 = 16 << 10;
+    /// What is read at a time; this much is held whatever the stream holds.
+    const PIECE: usize = 32 << 10;
 
     pub(super) fn new(reader: R) -> Self {
-        Stream { reader, start: 0, bytes: Vec::new(), ended: false }
+        Stream { reader, start: 0, bytes: Vec::new(), held: 0..0, ended: false }
     }
 
-    /// Reads on until `len` bytes are held or the stream ends.
-    fn fill(&mut self, len: u64) -> io::Result<()> {
-        while !self.ended && len_of(&self.bytes) < len {
-            let held = len_of(&self.bytes);
-            let missing = len.saturating_sub(held).min(held.max(Self::PIECE) / 2);
-            // No more room than that: a buffer that doubles holds up to three times what came.
-            let room = usize::try_from(missing).unwrap_or(usize::MAX);
-            self.bytes.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory)?;
-            let count = self.reader.by_ref().take(missing).read_to_end(&mut self.bytes)?;
-            self.ended = count == 0;
+    fn held(&self) -> &[u8] {
+        self.bytes.get(self.held.clone()).unwrap_or_default()
+    }
+
+    /// Makes room for some of the next `missing` bytes behind those that are held.
+    fn make_room(&mut self, missing: u64) -> Result<(), Problem> {
+        self.bytes.copy_within(self.held.clone(), 0);
+        self.held = 0..self.held.len();
+        if self.held.end < self.bytes.len() {
+            return Ok(());
         }
+        // How much is missing is a claim. And a buffer that doubles would hold up to three times what came.
+        let most = Self::PIECE.max(self.bytes.len() / 2);
+        let more = usize::try_from(missing).unwrap_or(usize::MAX).clamp(Self::PIECE, most);
+        let len = self.bytes.len().saturating_add(more);
+        let needed = u64::try_from(len).unwrap_or(u64::MAX);
+        self.bytes.try_reserve_exact(more).map_err(|_| Problem::OutOfMemory { needed })?;
+        self.bytes.resize(len, 0);
         Ok(())
     }
 
-    fn pass_over(&mut self, end: u64) -> io::Result<()> {
-        let held = usize::try_from(end.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.bytes.len());
-        self.bytes.drain(..held);
-        self.start = self.start.saturating_add(u64::try_from(held).unwrap_or(u64::MAX));
-        let rest = end.saturating_sub(self.start);
-        let passed = io::copy(&mut self.reader.by_ref().take(rest), &mut io::sink())?;
-        self.ended |= passed < rest;
-        self.start = self.start.saturating_add(passed);
+    /// Reads once; `missing` bytes are wanted beyond those that are held.
+    fn read_on(&mut self, missing: u64) -> Result<(), Problem> {
+        self.make_room(missing)?;
+        let room = self.bytes.get_mut(self.held.end..).unwrap_or_default();
+        match self.reader.read(room) {
+            Ok(0) => self.ended = true,
+            Ok(count) => self.held.end = self.held.end.saturating_add(count.min(room.len())),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => return Err(stream_error(source)),
+        }
         Ok(())
     }
 }
@@ -261,17 +273,36 @@ fn stream_error(source: io::Error) -> Problem {
 
 impl<R: Read> Fetch for Stream<R> {
     fn room(&self, _at: u64) -> u64 {
-        if self.ended { len_of(&self.bytes) } else { u64::MAX }
+        if self.ended { len_of(self.held()) } else { u64::MAX }
     }
 
     fn fetch(&mut self, at: u64, len: u64) -> Result<&[u8], Problem> {
         debug_assert_eq!(at, self.start, "a stream is walked from blob to blob");
-        self.fill(len).map_err(stream_error)?;
-        Ok(&self.bytes)
+        while let missing @ 1.. = len.saturating_sub(len_of(self.held()))
+            && !self.ended
+        {
+            self.read_on(missing)?;
+        }
+        Ok(self.held())
     }
 
     fn reach(&mut self, end: u64) -> Result<u64, Problem> {
-        self.pass_over(end).map_err(stream_error)?;
-        Ok(self.start)
+        loop {
+            let left = end.saturating_sub(self.start);
+            let passed = usize::try_from(left).unwrap_or(usize::MAX).min(self.held.len());
+            self.held.start = self.held.start.saturating_add(passed);
+            self.start = self.start.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX));
+            if self.start >= end || self.ended {
+                return Ok(self.start);
+            }
+            self.read_on(0)?;
+        }
+    }
+
+    fn measure(&mut self, len: u64) -> Result<u64, Problem> {
+        let held = len_of(self.held());
+        let rest = len.saturating_sub(held);
+        let passed = io::copy(&mut self.reader.by_ref().take(rest), &mut io::sink()).map_err(stream_error)?;
+        Ok(held.saturating_add(passed))
     }
 }

@@ -73,14 +73,15 @@ impl Span {
 impl Head {
     /// Reads the header and the info of the blob at the start of `bytes`.
     ///
-    /// `room` is how many bytes there are from here to the end of the file, however few of them are given.
+    /// `room` is how many bytes there are from here to the end of the file, however few of them are given; `u64::MAX`
+    /// where that is not known.
     pub(crate) fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Head, Stop> {
         let header = Header::parse(bytes, room, limits)?;
         let HeaderFields { size, blob_type, version } = header.fields;
         let (info_len, info) = match blob_type {
             // Whether an info message follows the header of an unknown type is not known either.
             BlobType::Other(number) => (0, Info::Unknown { number }),
-            _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len))?,
+            _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len).reaching(size))?,
         };
         let len = header.len.saturating_add(info_len);
         let limit = u64::from(u32::MAX);
@@ -195,7 +196,7 @@ fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result
         return Err(Problem::InfoPastEnd { needed: frame.len, found: left }.into());
     }
     if frame.len > left {
-        return Err(too_small(frame.len).into());
+        return Err(Stop::from(too_small(frame.len)).reaching(frame.len));
     }
     if frame.len > limits.info_bytes {
         return Err(Problem::InfoTooLong { needed: frame.len, limit: limits.info_bytes }.into());

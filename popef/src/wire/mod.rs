@@ -36,13 +36,14 @@ use crate::error::Problem;
 pub(crate) enum Stop {
     /// So many bytes from the blob's start are needed.
     Need(u64),
-    /// What is wrong, and at which byte after the blob's start.
-    Fault { problem: Problem, at: u64 },
+    /// What is wrong, and at which byte after the blob's start. Unless the input reaches that many bytes from there, that
+    /// it does not is what is wrong.
+    Fault { problem: Problem, at: u64, reach: u64 },
 }
 
 impl From<Problem> for Stop {
     fn from(problem: Problem) -> Self {
-        Stop::Fault { problem, at: 0 }
+        Stop::Fault { problem, at: 0, reach: 0 }
     }
 }
 
@@ -51,7 +52,17 @@ impl Stop {
     fn behind(self, len: u64) -> Self {
         match self {
             Stop::Need(needed) => Stop::Need(len.saturating_add(needed)),
-            Stop::Fault { problem, at } => Stop::Fault { problem, at: len.saturating_add(at) },
+            Stop::Fault { problem, at, reach } => {
+                Stop::Fault { problem, at: len.saturating_add(at), reach: len.saturating_add(reach) }
+            }
+        }
+    }
+
+    /// The same, if it is a fault, of an input that reaches so far.
+    fn reaching(self, len: u64) -> Self {
+        match self {
+            Stop::Need(_) => self,
+            Stop::Fault { problem, at, reach } => Stop::Fault { problem, at, reach: reach.max(len) },
         }
     }
 

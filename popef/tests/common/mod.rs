@@ -6,6 +6,7 @@ pub mod everything;
 pub mod heap;
 pub mod worst;
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use popef::{Blob, Content, Error, File, OpenOptions};
@@ -76,6 +77,29 @@ fn describe(blob: &Blob<'_>) -> String {
     };
     let (header, info, data) = (blob.header_bytes().len(), blob.info_bytes().len(), blob.data().len());
     format!("{blob:?} {header} + {info} + {data} at {} {content}\n", blob.data_offset())
+}
+
+/// A stream that gives its bytes in pieces of all sizes, and between them is interrupted.
+pub struct Pieces<'a> {
+    rest: &'a [u8],
+    calls: usize,
+}
+
+impl<'a> Pieces<'a> {
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Pieces { rest: bytes, calls: 0 }
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.calls += 1;
+        if self.calls % 3 == 0 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let most = buf.len().min(1 << (self.calls % 13));
+        self.rest.read(&mut buf[..most])
+    }
 }
 
 /// The one number of `N` bytes that stands in `bytes`, replaced by another.
