@@ -76,7 +76,9 @@ pub(crate) enum Problem {
         value: u8,
     },
     Compressed {
-        source: io::Error,
+        format: &'static str,
+        fault: &'static str,
+        source: Option<io::Error>,
     },
     CompressedTail {
         found: u64,
@@ -336,9 +338,8 @@ impl Problem {
     pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Problem::Message { source, .. } => Some(source),
-            Problem::Compressed { source } | Problem::Io { source, .. } | Problem::FolderNotFlushed { source } => {
-                Some(source)
-            }
+            Problem::Compressed { source, .. } => source.as_ref().map(|source| source as _),
+            Problem::Io { source, .. } | Problem::FolderNotFlushed { source } => Some(source),
             Problem::LeftBehind { problem, source, .. } => problem.source().or(Some(source)),
             Problem::Given(problem) | Problem::BeforeAppend(problem) => problem.source(),
             _ => None,
@@ -408,8 +409,8 @@ impl fmt::Display for Problem {
             Problem::NotBool { element, value } => {
                 write!(f, "element {element} is {value:#04x}, but a bool is 0 or 1")
             }
-            Problem::Compressed { source } => {
-                write!(f, "the compressed data is damaged: {}", lower_case_phrase(source))
+            Problem::Compressed { format, fault, .. } => {
+                write!(f, "the {format} data is damaged: {fault}; copy or export the file again")
             }
             Problem::CompressedTail { found } => {
                 write!(f, "{found} bytes follow the end of the compressed data, and nothing says what they are")

@@ -170,7 +170,38 @@ fn a_bit_flipped_in_checked_data_is_found() {
         let len = read(&format!("compressed/{name}.popef")).len() - DATA;
         let error = error_of(with_data(name, |data| data[len / 2] ^= 1));
         assert_eq!(error.kind(), ErrorKind::Damaged, "{name}");
-        assert!(std::error::Error::source(&error).is_some(), "{error}");
+        assert!(error.reason().ends_with("; copy or export the file again"), "{error}");
+    }
+}
+
+/// Where one frame ends and the next begins is found wherever it lies in what is read at a time.
+#[cfg(feature = "zstd")]
+#[test]
+fn frames_that_meet_at_the_edge_of_a_buffer() {
+    // One block that is stored as it is.
+    let frame = |len: usize| {
+        let mut frame = b"\x28\xb5\x2f\xfd\x00\x38".to_vec();
+        frame.extend(&(len << 3 | 1).to_le_bytes()[..3]);
+        frame.resize(frame.len() + len, 7);
+        frame
+    };
+    let skippable = [b"\x5e\x2a\x4d\x18\x09\0\0\0".as_slice(), &[0; 9]].concat();
+    let empty = frame(0).len();
+    for first in (32 << 10) - 40..=32 << 10 {
+        let len = 100_000 - (first - empty);
+        let data = [frame(first - empty), skippable.clone(), frame(0), frame(len)].concat();
+        let bytes = with_data("zstd", |old| old.clone_from(&data));
+        assert_eq!(unpack(&only_executable(&File::from_bytes(bytes).unwrap())).unwrap(), [7; 100_000]);
+    }
+}
+
+#[test]
+fn frames_to_be_skipped_can_be_cut_off_too() {
+    for name in built(&["zstd-skippable", "lz4-skippable"]) {
+        for cut in [1, 2, 1000] {
+            let error = error_of(with_data(name, |data| data.truncate(data.len() - cut)));
+            assert!(error.reason().ends_with("it ends too early; copy or export the file again"), "{error}");
+        }
     }
 }
 

@@ -391,6 +391,7 @@ def compressed():
     behind_good("bomb-zlib-1-mib", packed(zlib.compress(zeros, 9), 100))
     behind_good("bomb-gzip-16-mib", packed(gzip.compress(zeros, 9, mtime=0) * 16, 1 << 20))
     behind_good("bomb-zstd-1-gib", packed(zstd_of_zeros(8192), 1000))
+    behind_good("bomb-zstd-10-gib", packed(zstd_of_zeros(81920), 1 << 20))
     behind_good("bomb-lz4-1-mib", packed(lz4_of_zeros(1 << 20), 100))
     behind_good("bomb-says-10-gib", packed(zlib.compress(zeros, 9), 10 << 30))
     behind_good("says-2-63", packed(zlib.compress(payload), 2**63))

@@ -66,6 +66,18 @@ def lz4_frame(data, linked=False, checksum=False):
     )
 
 
+def skippable(content):
+    """A frame that zstd and LZ4 decoders pass over (RFC 8878, section 3.1.2)."""
+    return struct.pack("<II", 0x184D2A50 + len(content) % 16, len(content)) + content
+
+
+def with_skippable(compress):
+    """The payload in two frames, with some to be skipped before, between and behind them, as pzstd writes them."""
+    sizes = [skippable(struct.pack("<I", size)) for size in (60_000, 40_000)]
+    first, second = compress(PAYLOAD[:60_000]), compress(PAYLOAD[60_000:])
+    return sizes[0] + first + skippable(b"") + sizes[1] + second + skippable(bytes(50_000))
+
+
 def in_two(compress):
     """The payload as two compressed parts, one after the other."""
     return compress(PAYLOAD[:60_000]) + compress(PAYLOAD[60_000:])
@@ -97,10 +109,13 @@ def main():
     write("zstd-no-size", zstd(PAYLOAD, write_content_size=False))
     write("zstd-two-frames", in_two(zstd))
 
+    write("zstd-skippable", with_skippable(zstd))
+
     write("lz4", lz4_frame(PAYLOAD))
     write("lz4-checksum", lz4_frame(PAYLOAD, checksum=True))
     write("lz4-linked", lz4_frame(PAYLOAD, linked=True))
     write("lz4-two-frames", in_two(lz4_frame))
+    write("lz4-skippable", with_skippable(lz4_frame))
 
     container = poplar_container(3)
     write("plain-poplar", container, NOT_COMPRESSED)

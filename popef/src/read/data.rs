@@ -118,11 +118,6 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The first `len` bytes, or all if there are not so many.
-    pub(super) fn first(&self, len: u64) -> Data<'a> {
-        self.range(0..len).unwrap_or(*self)
-    }
-
     /// Where on disk the bytes lie, if they are not in memory.
     pub(crate) fn on_disk_at(&self) -> Option<OnDisk<'a>> {
         match self.0 {
@@ -180,6 +175,11 @@ impl DataReader<'_> {
     /// How many bytes are still to come.
     pub(super) fn left(&self) -> u64 {
         self.data.len().saturating_sub(self.position)
+    }
+
+    /// Passes over so many bytes.
+    pub(super) fn skip(&mut self, len: u64) {
+        self.position = self.position.saturating_add(len);
     }
 
     /// What [`Read::read`] does, with an error of this library.

@@ -57,13 +57,29 @@ impl<'a> ExecutableBlob<'a> {
         if !self.is_compressed() {
             return Ok(None);
         }
-        let mut first = [0; 4];
-        let given = self.data().first(4);
-        let len = usize::try_from(given.len()).unwrap_or(usize::MAX);
-        given.read_at(0, first.get_mut(..len).unwrap_or_default())?;
-        let compression = Compression::of(first.get(..len).unwrap_or_default());
-        let unknown = || self.blob.error(Problem::UnknownCompression { first, given: len }, self.blob.data_offset());
-        compression.ok_or_else(unknown).map(Some)
+        let mut buf = [0; Compression::SKIPPABLE_HEADER];
+        let mut start = 0;
+        let mut first = self.bytes_at(start, &mut buf)?;
+        let mut mark = [0; Compression::MARK];
+        let given = mark.iter_mut().zip(first.iter()).map(|(to, from)| *to = *from).count();
+        for _ in 0..MOST_SKIPPED {
+            let Some(len) = Compression::skippable_frame(first) else { break };
+            start = len.saturating_add(start);
+            first = self.bytes_at(start, &mut buf)?;
+        }
+        let unknown = || self.blob.error(Problem::UnknownCompression { first: mark, given }, self.blob.data_offset());
+        Compression::of(first).ok_or_else(unknown).map(Some)
+    }
+
+    /// As many of the data's bytes as there are from `start` on and fit.
+    fn bytes_at<'b>(&self, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
+        let data = self.data();
+        let left = usize::try_from(data.len().saturating_sub(start)).unwrap_or(usize::MAX);
+        let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
+        if !bytes.is_empty() {
+            data.read_at(start, bytes)?;
+        }
+        Ok(bytes)
     }
 
     /// A reader of the executable's own bytes, unpacked if they are compressed.
@@ -111,13 +127,42 @@ pub enum Compression {
     Zlib,
     /// One or more gzip members (RFC 1952).
     Gzip,
-    /// One or more zstd frames (RFC 8878).
+    /// One or more zstd frames (RFC 8878), and skippable ones.
     Zstd,
-    /// One or more LZ4 frames.
+    /// One or more LZ4 frames, and skippable ones.
     Lz4,
 }
 
+/// Of more frames to be skipped before the first one, what the data is compressed with is not looked for.
+const MOST_SKIPPED: usize = 8;
+
 impl Compression {
+    /// How many bytes the marks have, at most.
+    pub(super) const MARK: usize = 4;
+
+    /// How many bytes a frame to be skipped has before its content: a mark and a length.
+    pub(super) const SKIPPABLE_HEADER: usize = 8;
+
+    /// The length of the frame that the data begins with, if it is one of those of zstd and LZ4 that hold what is not
+    /// for the decoder.
+    pub(super) fn skippable_frame(data: &[u8]) -> Option<u64> {
+        match data {
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] => {
+                Some(u64::from(u32::from_le_bytes([*a, *b, *c, *d])).saturating_add(8))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Compression::Zlib => "zlib",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Lz4 => "LZ4",
+        }
+    }
+
     /// The kind of compression whose mark the data begins with.
     pub(super) fn of(data: &[u8]) -> Option<Compression> {
         match data {

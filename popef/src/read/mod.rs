@@ -12,6 +12,7 @@ mod executable;
 mod file;
 mod heads;
 mod index;
+mod input;
 mod map;
 mod source;
 mod tensor;

@@ -75,7 +75,7 @@ fn message(bytes: &[u8], streamed: bool) -> usize {
     };
     let table = (segments / 2 + 1) * 8;
     let words: u64 = (1..=segments).map_while(|index| number(index as usize)).map(u64::from).sum();
-    let whole = usize::try_from(table + words * 8).unwrap();
+    let whole = usize::try_from(table + words * 8).unwrap_or(usize::MAX);
     if whole <= bytes.len() || streamed { whole.min(bytes.len()) } else { bytes.len().min(table as usize) }
 }
 

@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
 impl Read for Pieces<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.calls += 1;
-        if self.calls % 3 == 0 {
+        if self.calls.is_multiple_of(3) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let most = buf.len().min(1 << (self.calls % 13));
