@@ -1,5 +1,6 @@
 //! The tool `popef-dump`. Its two programs call [`main`]; nothing else is meant to be used from here.
 
+#![forbid(unsafe_code, reason = "above all no mapping: a file that is shortened meanwhile would be a signal")]
 #![cfg_attr(
     not(test),
     deny(

@@ -91,6 +91,26 @@ fn a_change_whose_time_was_set_back_is_seen() {
     assert_changed(&file, &path);
 }
 
+/// Each way to compress reads on as it unpacks: 40,000 bytes that are stored as they are do not fit into its buffer.
+#[test]
+fn an_executable_that_changes_while_it_is_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let block = |last: u8| [&[last, 0x40, 0x9c, 0xbf, 0x63], [7; 40_000].as_slice()].concat();
+    let gzip = [b"\x1f\x8b\x08\0\0\0\0\0\0\xff".as_slice(), &block(0), &block(1)].concat();
+    let zlib = [b"\x78\x9c".as_slice(), &block(0), &block(1)].concat();
+    for data in [gzip, zlib] {
+        fs::write(&path, common::worst::executable(80_000, &data)).unwrap();
+        let file = File::open(&path).unwrap();
+        let mut unpack = file.executables().next().unwrap().unpack().unwrap();
+        unpack.read_exact(&mut [0; 1000]).unwrap();
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+        let error = std::io::copy(&mut unpack, &mut std::io::sink()).unwrap_err();
+        assert_eq!(error.downcast::<popef::Error>().unwrap().kind(), ErrorKind::Changed);
+        assert!(unpack.read(&mut [0]).is_err(), "an error must not look like the end afterwards");
+    }
+}
+
 /// Shortened and restored again and again while it is opened and read: each try gives all of it or an error.
 #[test]
 fn a_file_that_never_rests() {
