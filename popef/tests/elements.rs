@@ -99,7 +99,8 @@ fn what_lies_aligned_in_memory_is_borrowed_and_the_rest_copied() {
         let cow = file.tensor(name).unwrap().elements().unwrap().to::<f64>().unwrap();
         matches!(cow, Cow::Borrowed(_))
     };
-    assert!(borrowed("f64 aligned"));
+    // Where numbers of several bytes are in another order, they have to be turned around.
+    assert_eq!(borrowed("f64 aligned"), cfg!(target_endian = "little"));
     assert!(!borrowed("f64 odd"));
     let bools = file.tensor("bool odd").unwrap().elements().unwrap().to::<bool>().unwrap();
     assert!(matches!(bools, Cow::Borrowed(_)));
