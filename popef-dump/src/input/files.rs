@@ -60,10 +60,8 @@ impl Inputs<'_> {
     }
 
     fn provided<'h>(&self, held: &'h Held) -> Provided<'h> {
-        match held.len() == self.paths.len() || !self.with_names {
-            true => Provided::by(held.values().filter_map(|opened| opened.file.as_ref()).collect()),
-            false => Provided::from_names(self.all_names(held)),
-        }
+        let closed = if self.with_names { self.names_of_others(held) } else { HashSet::new() };
+        Provided::by(held.values().filter_map(|opened| opened.file.as_ref()).collect(), closed)
     }
 
     fn open(&self, index: usize) -> Option<Opened> {
@@ -95,16 +93,16 @@ impl Inputs<'_> {
         staying.iter().zip(opened).filter_map(|(&index, opened)| Some((index, opened?))).collect()
     }
 
-    /// The names that all files together have data for.
-    fn all_names(&self, held: &Held) -> HashSet<Text<'static>> {
-        let owned = |opened: &Opened| opened.file.iter().flat_map(names).map(Text::into_owned).collect::<Vec<_>>();
-        let make = |index| match held.get(&index) {
-            Some(opened) => owned(opened),
-            None => self.open(index).as_ref().map(owned).unwrap_or_default(),
+    /// The names of what the files have data for that do not stay open.
+    fn names_of_others(&self, held: &Held) -> HashSet<Text<'static>> {
+        let others: Vec<usize> = (0..self.paths.len()).filter(|index| !held.contains_key(index)).collect();
+        let make = |nth| {
+            let opened = self.open(*others.get(nth)?)?;
+            Some(opened.file.iter().flat_map(names).map(Text::into_owned).collect::<Vec<_>>())
         };
         let mut all = HashSet::new();
-        in_order(self.paths.len(), AHEAD, make, |names| {
-            all.extend(names);
+        in_order(others.len(), AHEAD, make, |names| {
+            all.extend(names.into_iter().flatten());
             ControlFlow::Continue(())
         });
         all

@@ -7,26 +7,23 @@ use popef::{File, Text};
 
 /// The names of all tensors and feeds of the files given together.
 ///
-/// They are gathered when the first anchor asks: a file of weights alone has names enough and no anchor.
+/// Those of open files are gathered when the first anchor asks: a file of weights alone has names enough and no anchor.
 pub(crate) struct Provided<'f> {
     files: Vec<&'f File>,
     names: OnceLock<HashSet<Text<'f>>>,
+    /// Those of files that are closed again.
+    closed: HashSet<Text<'static>>,
 }
 
 impl<'f> Provided<'f> {
-    pub(crate) fn by(files: Vec<&'f File>) -> Self {
-        Provided { files, names: OnceLock::new() }
-    }
-
-    /// The same from names that were gathered before, when the files are no longer open.
-    pub(crate) fn from_names(names: HashSet<Text<'f>>) -> Self {
-        Provided { files: Vec::new(), names: OnceLock::from(names) }
+    pub(crate) fn by(files: Vec<&'f File>, closed: HashSet<Text<'static>>) -> Self {
+        Provided { files, names: OnceLock::new(), closed }
     }
 
     /// Whether the data of an anchor of this name has to come from the user.
     pub(crate) fn by_user(&self, anchor: &Text<'_>) -> bool {
         let gather = || self.files.iter().flat_map(|file| names(file)).collect();
-        !self.names.get_or_init(gather).contains(anchor)
+        !self.closed.contains(anchor) && !self.names.get_or_init(gather).contains(anchor)
     }
 }
 
