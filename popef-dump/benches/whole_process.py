@@ -1,4 +1,4 @@
-"""Measures popef-dump as a whole process: time from start to end, and peak memory.
+"""Measures popef-dump as a whole process: time from start to end, how many processors worked, and peak memory.
 
     cargo build --release -p popef-dump
     python3 popef-dump/benches/whole_process.py [PROGRAM]
@@ -10,6 +10,7 @@ tensors finds nothing to print, so it is the walk over the file and the start of
 
 import os
 import random
+import resource
 import statistics
 import struct
 import subprocess
@@ -59,25 +60,27 @@ def write_tensors(path, count, shape, data=None):
         file.truncate(file.tell())
 
 
-def measure(program, arguments):
-    """The median time in milliseconds, and the peak of memory in MiB."""
-    times = []
+def measure(command):
+    """The median time in milliseconds, what of it the processors worked, and the peak of memory in MiB."""
+    times, loads = [], []
     for run in range(RUNS + 3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
-        child = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL)
-        status = child.wait()
+        status = subprocess.Popen(command, stdout=subprocess.DEVNULL).wait()
         elapsed = time.perf_counter() - start
-        assert status == 0, (arguments, status)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert status == 0, (command, status)
         if run >= 3:
             times.append(elapsed * 1000)
-    return statistics.median(times), peak_memory(program, arguments)
+            loads.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / elapsed)
+    return statistics.median(times), statistics.median(loads), peak_memory(command)
 
 
-def peak_memory(program, arguments):
+def peak_memory(command):
     """By GNU time: a process that Python starts itself is counted with Python's memory."""
-    command = ["/usr/bin/time", "-f", "%M", program, *arguments]
     try:
-        error = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr
+        timed = ["/usr/bin/time", "-f", "%M", *command]
+        error = subprocess.run(timed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr
     except FileNotFoundError:
         return float("nan")
     return int(error.split()[-1]) / 1024
@@ -86,38 +89,66 @@ def peak_memory(program, arguments):
 def make_inputs(folder):
     random.seed(7)
     noise = struct.pack("<65536f", *(random.gauss(0, 1) for _ in range(65536)))
-    write_tensors(folder / "small.popef", 100_000, [4], bytes(16))
+    for count in (1_000, 10_000, 100_000):
+        write_tensors(folder / f"{count}.popef", count, [4], bytes(16))
     write_tensors(folder / "sparse.popef", 16, [131_072, 1024])
-    write_tensors(folder / "noise.popef", 1, [1024, 65_536], noise * 1024)
+    write_tensors(folder / "noise.popef", 1, [4096, 65_536], noise * 4096)
     (folder / "many").mkdir()
     for number in range(1000):
         write_tensors(folder / "many" / f"{number}.popef", 100, [4], bytes(16))
     (folder / "list").write_text("".join(f"{folder}/many/{number}.popef\n" for number in range(1000)))
 
 
-def main():
-    default = Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release/popef-dump"
-    program = sys.argv[1] if len(sys.argv) > 1 else str(default)
+# With a walk over the 1,000 files by one processor, whose time is the sum of their walks.
+ONE_PROCESSOR = ["taskset", "-c", "0"]
+
+
+def works(program, folder):
+    """What is measured: a label, the command, and a short name where a goal is held to it."""
+    small, sparse, noise, many = (str(folder / file) for file in ("100000.popef", "sparse.popef", "noise.popef", "list"))
+    return [
+        ("nothing (true)", ["true"], "nothing"),
+        ("start-up (--version)", [program, "--version"], None),
+        ("100,000 tensors: copied (cat)", ["cat", small], "cat"),
+        ("100,000 tensors: walked (-e)", [program, "-e", small], "walk"),
+        ("100,000 tensors: --all", [program, "--all", small], "all"),
+        ("10,000 tensors: --all", [program, "--all", str(folder / "10000.popef")], "all 10,000"),
+        ("1,000 tensors: --all", [program, "--all", str(folder / "1000.popef")], "all 1,000"),
+        ("100,000 tensors: --all --format json", [program, "--all", "--format", "json", small], None),
+        ("100,000 tensors: overview", [program, small], "overview"),
+        ("16 x 512 MiB, sparse: overview", [program, sparse], "sparse"),
+        ("16 x 512 MiB, sparse: --all", [program, "--all", sparse], None),
+        ("1 GiB of f32: copied (cat)", ["cat", noise], "cat 1 GiB"),
+        ("1 GiB of f32: --values, one processor", [*ONE_PROCESSOR, program, "--values", noise], "values, one"),
+        ("1 GiB of f32: --values", [program, "--values", noise], "values"),
+        ("1,000 files: walked, one processor", [*ONE_PROCESSOR, program, "-e", "--files-from", many], "walks, one"),
+        ("1,000 files: walked (-e)", [program, "-e", "--files-from", many], "walks"),
+        ("1,000 files: --all", [program, "--all", "--files-from", many], "all of many"),
+        ("1,000 files: overview", [program, "--files-from", many], "overview of many"),
+    ]
+
+
+def measure_all(program, show):
+    """Measures all works; gives those with a short name by it, as (ms, load, MiB)."""
+    results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_inputs(folder)
-        small, sparse, noise, many = (str(folder / file) for file in ("small.popef", "sparse.popef", "noise.popef", "list"))
-        rows = [
-            ("start-up (--version)", ["--version"]),
-            ("walk of 100,000 tensors (-e)", ["-e", small]),
-            ("--all on 100,000 tensors", ["--all", small]),
-            ("--all --format json on them", ["--all", "--format", "json", small]),
-            ("overview of them", [small]),
-            ("overview of 16 x 512 MiB, sparse", [sparse]),
-            ("--all on it", ["--all", sparse]),
-            ("--values on 256 MiB of f32", ["--values", noise]),
-            ("walk of 1,000 files of 100 tensors (-e)", ["-e", "--files-from", many]),
-            ("--all on them", ["--all", "--files-from", many]),
-        ]
-        print(f"{'':<40} {'ms':>8} {'MiB':>6}")
-        for label, arguments in rows:
-            median, memory = measure(program, arguments)
-            print(f"{label:<40} {median:>8.1f} {memory:>6.1f}", flush=True)
+        for label, command, short in works(program, folder):
+            result = measure(command)
+            results[short] = result
+            show(label, *result)
+    return results
+
+
+def default_program():
+    return str(Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release/popef-dump")
+
+
+def main():
+    program = sys.argv[1] if len(sys.argv) > 1 else default_program()
+    print(f"{'':<40} {'ms':>8} {'processors':>10} {'MiB':>6}")
+    measure_all(program, lambda *row: print("{:<40} {:>8.1f} {:>10.2f} {:>6.1f}".format(*row), flush=True))
 
 
 if __name__ == "__main__":
