@@ -43,7 +43,7 @@ fn conversions() {
             }));
             let file = file.unwrap();
             let elements = file.tensor("random").unwrap().elements().unwrap();
-            let (mut converted, from, mut copy) = (vec![0.0; count], vec![1.0; count], vec![0.0; count]);
+            let [mut converted, from, mut copy] = [vec![0.0f32; count], vec![1.0; count], vec![0.0; count]];
             let convert = &mut || (0..repeats).for_each(|_| drop(black_box(elements.convert_into(&mut converted))));
             let plain = &mut || (0..repeats).for_each(|_| black_box(&mut copy).copy_from_slice(black_box(&from)));
             let [convert, plain] = medians(rounds, &mut [convert, plain]);
