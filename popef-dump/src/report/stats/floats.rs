@@ -1,4 +1,4 @@
-use super::{Part, count};
+use super::{Part, best_of, count, in_lanes};
 
 /// What is known of some floats.
 pub(crate) struct Floats {
@@ -95,25 +95,9 @@ impl Floats {
     }
 }
 
-/// The one that `better` leaves over of all pairs.
-fn best_of<T: Copy>(block: &[T], start: T, better: impl Fn(T, T) -> T + Copy) -> T {
-    in_lanes::<_, _, 32>(block, start, better).into_iter().fold(start, better)
-}
-
 /// The sum of a block. The order of the additions follows from the places of the elements alone.
 fn sum_of<T: Copy>(block: &[T], to_f64: impl Fn(T) -> f64) -> f64 {
     in_lanes::<_, _, 8>(block, 0.0, |sum, x| sum + to_f64(x)).into_iter().sum()
-}
-
-/// So many folds side by side, each of every so many elements, so that the processor works on all at once.
-fn in_lanes<T: Copy, A: Copy, const LANES: usize>(block: &[T], start: A, step: impl Fn(A, T) -> A) -> [A; LANES] {
-    let mut lanes = [start; LANES];
-    let (whole, rest) = block.as_chunks::<LANES>();
-    for elements in whole {
-        lanes.iter_mut().zip(elements).for_each(|(lane, &x)| *lane = step(*lane, x));
-    }
-    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = step(*lane, x));
-    lanes
 }
 
 /// The lesser one; of 0 and -0 the first, and never NaN if the first is none.

@@ -1,4 +1,4 @@
-use super::{Part, count};
+use super::{Part, best_of, count};
 
 /// What is known of some integers.
 pub(crate) struct Integers {
@@ -51,8 +51,8 @@ impl Integers {
         let Some(&first) = block.first() else { return };
         self.count += block.len() as u64;
         self.zeros += count(block, |x| x == T::default());
-        self.min = self.min.min(block.iter().copied().fold(first, T::min).into());
-        self.max = self.max.max(block.iter().copied().fold(first, T::max).into());
+        self.min = self.min.min(best_of(block, first, T::min).into());
+        self.max = self.max.max(best_of(block, first, T::max).into());
         self.sum += block.iter().map(|&x| -> T::Sum { x.into() }).sum::<T::Sum>().into();
     }
 

@@ -190,6 +190,22 @@ fn count<T: Copy>(block: &[T], is_one: impl Fn(T) -> bool) -> u64 {
     block.iter().map(|&x| u32::from(is_one(x))).sum::<u32>().into()
 }
 
+/// The one that `better` leaves over of all pairs.
+fn best_of<T: Copy>(block: &[T], start: T, better: impl Fn(T, T) -> T + Copy) -> T {
+    in_lanes::<_, _, 32>(block, start, better).into_iter().fold(start, better)
+}
+
+/// So many folds side by side, each of every so many elements, so that the processor works on all at once.
+fn in_lanes<T: Copy, A: Copy, const LANES: usize>(block: &[T], start: A, step: impl Fn(A, T) -> A) -> [A; LANES] {
+    let mut lanes = [start; LANES];
+    let (whole, rest) = block.as_chunks::<LANES>();
+    for elements in whole {
+        lanes.iter_mut().zip(elements).for_each(|(lane, &x)| *lane = step(*lane, x));
+    }
+    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = step(*lane, x));
+    lanes
+}
+
 #[cfg(test)]
 mod tests {
     use popef::{File, TensorDataInfo, TensorInfo, Writer};
