@@ -39,7 +39,7 @@ proptest! {
         prop_assert!(std::fs::read(&path).unwrap() == bytes, "a file that was appended to differs");
 
         check_all_readers(&path, &bytes, &planned);
-        check_forward(&planned);
+        check_forward(&bytes, &planned);
         check_rewriting(&bytes);
     }
 }
@@ -124,14 +124,14 @@ fn check_blob(blob: &Blob<'_>, what: &What) {
     }
 }
 
-/// A stream gives the same blobs; only a compressed executable that was streamed can be cut into other blocks.
-fn check_forward(planned: &[Planned]) {
-    let mut bytes = Vec::new();
-    let mut writer = Writer::stream(&mut bytes);
+/// A stream gets the same bytes.
+fn check_forward(bytes: &[u8], planned: &[Planned]) {
+    let mut streamed = Vec::new();
+    let mut writer = Writer::stream(&mut streamed);
     let written: Vec<_> = planned.iter().flat_map(|blob| blob.write_forward(&mut writer)).collect();
     check_written(&written, 0);
     writer.finish().unwrap();
-    check_file(&File::from_bytes(bytes).unwrap(), planned);
+    assert!(streamed == bytes, "what a stream gets differs");
 }
 
 /// Verbatim copies give the same bytes, and so do the values.

@@ -16,7 +16,8 @@ impl<D: Destination> Writer<D> {
         self.whole(what, data)
     }
 
-    /// Compresses an executable and writes it. The compressed bytes are held in memory, as their number comes first.
+    /// Compresses an executable, on several [threads](Writer::threads), and writes it. The compressed bytes are held in
+    /// memory, as their number comes first.
     pub fn write_packed_executable<'n>(
         &mut self,
         name: impl Into<Text<'n>>,
@@ -25,7 +26,7 @@ impl<D: Destination> Writer<D> {
     ) -> Result<Written, Error> {
         let what = self.what(What::executable(name.into(), Some(len_of(data))))?;
         self.check_new(&what)?;
-        let packed = packing.pack(data).map_err(|problem| self.refusal(problem))?;
+        let packed = packing.pack(data, self.thread_count()).map_err(|problem| self.refusal(problem))?;
         self.whole(what, &packed)
     }
 
@@ -165,7 +166,7 @@ impl<D: Rewind> Writer<D> {
         BlobWriter::open(self, what)
     }
 
-    /// Opens an executable to be compressed while it is written piece by piece.
+    /// Opens an executable to be compressed, on several [threads](Writer::threads), while it is written piece by piece.
     ///
     /// ```
     /// use popef::{File, Packing, Writer};

@@ -15,6 +15,7 @@ mod blob;
 mod blobs;
 mod copy;
 mod create;
+mod deflate;
 mod destination;
 #[cfg(test)]
 mod faults;

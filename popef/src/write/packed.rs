@@ -1,9 +1,8 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use flate2::write::{GzEncoder, ZlibEncoder};
-
 use super::blob::BlobWriter;
+use super::deflate::Deflater;
 use super::destination::{Destination, Rewind, len_of};
 use super::writer::Written;
 use crate::error::{Error, Problem};
@@ -28,7 +27,7 @@ impl Default for Packing {
 }
 
 impl Packing {
-    fn level(self) -> u32 {
+    pub(super) fn level(self) -> u32 {
         let (Packing::Zlib(level) | Packing::Gzip(level)) = self;
         level
     }
@@ -38,74 +37,68 @@ impl Packing {
         if level <= 9 { Ok(()) } else { Err(Problem::Level { level }) }
     }
 
-    /// All the bytes, compressed.
-    pub(super) fn pack(self, data: &[u8]) -> Result<Vec<u8>, Problem> {
+    /// All the bytes, compressed on so many threads.
+    pub(super) fn pack(self, data: &[u8], threads: usize) -> Result<Vec<u8>, Problem> {
         self.check()?;
-        let failed = |source| Problem::Io { doing: "compress", source };
-        let mut encoder = Encoder::new(Vec::new(), self);
-        encoder.write().write_all(data).map_err(failed)?;
-        encoder.finish().map_err(failed)
+        let failed = |source| Problem::Io { doing: COMPRESS, source };
+        let (mut deflater, mut packed, mut rest) = (Deflater::new(self, threads), Vec::new(), data);
+        while !rest.is_empty() {
+            let taken = deflater.push(rest, &mut packed).map_err(failed)?;
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+        deflater.finish(&mut packed).map_err(failed)?;
+        Ok(packed)
     }
 }
 
-enum Encoder<W: Write> {
-    Zlib(ZlibEncoder<W>),
-    Gzip(GzEncoder<W>),
-}
-
-impl<W: Write> Encoder<W> {
-    fn new(to: W, packing: Packing) -> Self {
-        let level = flate2::Compression::new(packing.level());
-        match packing {
-            Packing::Zlib(_) => Encoder::Zlib(ZlibEncoder::new(to, level)),
-            Packing::Gzip(_) => Encoder::Gzip(GzEncoder::new(to, level)),
-        }
-    }
-
-    fn write(&mut self) -> &mut dyn Write {
-        match self {
-            Encoder::Zlib(encoder) => encoder,
-            Encoder::Gzip(encoder) => encoder,
-        }
-    }
-
-    fn finish(self) -> io::Result<W> {
-        match self {
-            Encoder::Zlib(encoder) => encoder.finish(),
-            Encoder::Gzip(encoder) => encoder.finish(),
-        }
-    }
-}
+const COMPRESS: &str = "compress";
 
 /// An executable that is compressed while it is written; see
-/// [`Writer::packed_executable`](crate::Writer::packed_executable). Memory stays small. If it is dropped before it is
+/// [`Writer::packed_executable`](crate::Writer::packed_executable). If it is dropped before it is
 /// [finished](Self::finish), it is undone.
+///
+/// It is compressed in blocks, by as many threads as [`Writer::threads`](crate::Writer::threads) says, which end with it.
+/// Memory stays small: a few blocks of a MiB for each thread. Whether it fails to be written may show only later.
 pub struct PackedWriter<'w, D: Destination> {
-    encoder: Encoder<BlobWriter<'w, D>>,
+    blob: BlobWriter<'w, D>,
+    /// None after a failure, or where the destination panicked: then the threads have ended.
+    deflater: Option<Deflater>,
     given: u64,
 }
 
 impl<'w, D: Rewind> PackedWriter<'w, D> {
     pub(super) fn new(blob: BlobWriter<'w, D>, packing: Packing) -> Self {
-        PackedWriter { encoder: Encoder::new(blob, packing), given: 0 }
+        let deflater = Deflater::new(packing, blob.writer.thread_count());
+        PackedWriter { blob, deflater: Some(deflater), given: 0 }
     }
 
     /// Ends the blob, with how many bytes were compressed as its uncompressed size, and says where it is.
-    pub fn finish(self) -> Result<Written, Error> {
-        let mut blob = self.encoder.finish().map_err(unwrap_io)?;
-        blob.unpacked(self.given)?;
-        blob.finish()
+    pub fn finish(mut self) -> Result<Written, Error> {
+        let finished = self.take()?.finish(&mut self.blob);
+        finished.map_err(|e| self.failure(e))?;
+        self.blob.unpacked(self.given)?;
+        self.blob.finish()
     }
 }
 
-/// The library's own error in the one of `std::io` that came through the encoder.
-fn unwrap_io(error: io::Error) -> Error {
-    error.downcast::<Error>().unwrap_or_else(|source| Problem::Io { doing: "compress", source }.into())
+impl<D: Destination> PackedWriter<'_, D> {
+    fn take(&mut self) -> Result<Deflater, Error> {
+        self.blob.writer.check_fault()?;
+        self.deflater.take().ok_or_else(|| self.blob.writer.refusal(Problem::Failed))
+    }
+
+    /// The library's own error of the destination; or else it is the compressing that failed.
+    fn failure(&mut self, error: io::Error) -> Error {
+        let compressing = |source| self.blob.writer.fail(Problem::Io { doing: COMPRESS, source });
+        error.downcast::<Error>().unwrap_or_else(compressing)
+    }
 }
 
 impl<D: Destination> Write for PackedWriter<'_, D> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.encoder.write().write(bytes)?;
+        let mut deflater = self.take()?;
+        let count = deflater.push(bytes, &mut self.blob).map_err(|e| self.failure(e))?;
+        self.deflater = Some(deflater);
         self.given = self.given.saturating_add(len_of(bytes.get(..count).unwrap_or_default()));
         Ok(count)
     }

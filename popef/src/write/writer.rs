@@ -45,6 +45,8 @@ use crate::wire::encode;
 pub struct Writer<D: Destination> {
     pub(super) to: D,
     version: Text<'static>,
+    /// How many threads compress; 0 are as many as there are processors.
+    threads: usize,
     /// The index of the next blob in the file.
     index: usize,
     start: u64,
@@ -152,7 +154,8 @@ impl Writer<Appended> {
 
 impl<D: Destination> Writer<D> {
     pub(super) fn begin(to: D) -> Self {
-        Writer { to, version: Text::default(), index: 0, start: 0, end: 0, executables: HashSet::new(), fault: None }
+        let (version, executables) = (Text::default(), HashSet::new());
+        Writer { to, version, threads: 0, index: 0, start: 0, end: 0, executables, fault: None }
     }
 
     /// The same, behind so many blobs of a file that end at `end`, among them these executables.
@@ -164,6 +167,13 @@ impl<D: Destination> Writer<D> {
     /// The version that the blobs begun from now on state. Empty unless set, as in files of the vendor.
     pub fn version(&mut self, version: impl Into<Text<'static>>) -> &mut Self {
         self.version = version.into();
+        self
+    }
+
+    /// How many threads compress the executables that are begun from now on: as many as there are processors unless
+    /// set, and again with 0. With 1 all is done in the thread that writes. The bytes are the same with any number.
+    pub fn threads(&mut self, threads: usize) -> &mut Self {
+        self.threads = threads;
         self
     }
 
@@ -226,6 +236,10 @@ impl<D: Destination> Writer<D> {
             },
         };
         Err(self.refusal(problem))
+    }
+
+    pub(super) fn thread_count(&self) -> usize {
+        self.threads
     }
 
     pub(super) fn header_len(&self) -> u64 {

@@ -48,8 +48,9 @@ fn write_blobs<D: Rewind>(writer: &mut Writer<D>) -> Result<(), Error> {
     io(streamed.write_all(&[9; LARGE]))?;
     io(streamed.write_all(&[8; 700]))?;
     streamed.finish()?;
+    writer.threads(2);
     let mut packed = writer.packed_executable("packed", Packing::Zlib(0))?;
-    io(packed.write_all(&[5; 3000]))?;
+    io(packed.write_all(&[5; 20_000]))?;
     packed.finish()?;
     let mut feeds = writer.feeds(&[feed("one"), feed("two")])?;
     for tensor in 1..=3u16 {

@@ -1,0 +1,119 @@
+//! The threads that compress end with the writer, however it ends. A program of its own, in which they can be counted.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use popef::*;
+
+const LEN: usize = 9 << 20;
+
+/// How many threads of this program compress.
+fn compressing() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("comm")).ok());
+    names.filter(|name| name.trim_end() == "popef-compress").count()
+}
+
+/// Takes so many bytes, and then fails or panics.
+struct Until {
+    memory: Cursor<Vec<u8>>,
+    room: usize,
+    panics: bool,
+}
+
+impl Write for Until {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.memory.get_ref().len() + bytes.len() > self.room {
+            assert!(!self.panics, "as it was asked to");
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.memory.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Until {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.memory.seek(to)
+    }
+}
+
+impl Truncate for Until {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.memory.truncate(len)
+    }
+}
+
+fn until(room: usize, panics: bool) -> Until {
+    Until { memory: Cursor::new(Vec::new()), room, panics }
+}
+
+#[test]
+fn threads_end_with_the_writer() {
+    let data = vec![7; LEN];
+    small_data_and_one_thread_start_none(&data);
+    dropped(&data);
+    failing(&data);
+    panicking(&data);
+}
+
+fn small_data_and_one_thread_start_none(data: &[u8]) {
+    for (threads, data) in [(4, &data[..1 << 20]), (1, data)] {
+        let mut writer = Writer::seekable(until(LEN, false)).unwrap();
+        let mut blob = writer.threads(threads).packed_executable("model", Packing::Zlib(1)).unwrap();
+        blob.write_all(data).unwrap();
+        assert_eq!(compressing(), 0);
+        blob.finish().unwrap();
+    }
+}
+
+fn dropped(data: &[u8]) {
+    let mut writer = Writer::seekable(until(LEN, false)).unwrap();
+    let mut blob = writer.threads(3).packed_executable("dropped", Packing::Zlib(1)).unwrap();
+    blob.write_all(data).unwrap();
+    assert_eq!(compressing(), 3);
+    drop(blob);
+    assert_eq!(compressing(), 0);
+    let mut blob = writer.packed_executable("model", Packing::Gzip(1)).unwrap();
+    blob.write_all(data).unwrap();
+    blob.finish().unwrap();
+    assert_eq!(compressing(), 0);
+    writer.write_packed_executable("whole", data, Packing::Zlib(1)).unwrap();
+    assert_eq!(compressing(), 0);
+    writer.finish().unwrap();
+}
+
+/// The reason is told once; after that, that there was one.
+fn failing(data: &[u8]) {
+    for room in [10, 200, 8000, 20_000, 38_000] {
+        let mut memory = until(room, false);
+        let mut writer = Writer::seekable(&mut memory).unwrap();
+        let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(1)).unwrap();
+        let mut results: Vec<_> = data.chunks(1 << 20).map(|piece| blob.write_all(piece)).collect();
+        let failed = results.iter().any(Result::is_err);
+        assert!(!failed || compressing() == 0, "they end at the failure");
+        results.push(blob.finish().map(drop).map_err(io::Error::from));
+        assert_eq!(compressing(), 0);
+        let mut errors = results.into_iter().filter_map(Result::err);
+        assert_eq!(errors.next().unwrap().kind(), io::ErrorKind::StorageFull, "{room} bytes");
+        assert!(errors.all(|error| error.to_string().contains("writing failed before")));
+        assert!(writer.finish().is_err());
+        assert!(memory.memory.into_inner().is_empty(), "nothing stays of the blob");
+    }
+}
+
+fn panicking(data: &[u8]) {
+    let mut memory = until(8000, true);
+    let mut writer = Writer::seekable(&mut memory).unwrap();
+    let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(0)).unwrap();
+    catch_unwind(AssertUnwindSafe(|| blob.write_all(data))).unwrap_err();
+    assert_eq!(compressing(), 0);
+    // A block is lost, so that it must not be taken for whole.
+    assert!(blob.write(&[1]).unwrap_err().to_string().contains("writing failed before"));
+    assert!(blob.finish().unwrap_err().to_string().contains("writing failed before"));
+}
