@@ -2,13 +2,14 @@
 //!
 //! Each pair takes turns, and the fastest of each is compared: what other programs do meanwhile only makes it slower. The figure at
 //! a line's end is the plain time by ours: 1.00 is as fast, more is faster. `POPEF_BENCH_MIB` says how much is
-//! written (128), `POPEF_BENCH_ROUNDS` how often (21). Arguments name the parts to run: tensors, small, verbatim,
+//! written (128), `POPEF_BENCH_ROUNDS` how often (21), `POPEF_BENCH_FOLDER` where. Arguments name the parts to run: tensors, small, verbatim,
 //! compressing, memory.
 
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use flate2::write::ZlibEncoder;
@@ -49,7 +50,8 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let folder = std::env::var("POPEF_BENCH_FOLDER").unwrap_or(env!("CARGO_TARGET_TMPDIR").to_owned());
+        let folder = tempfile::tempdir_in(folder).unwrap();
         let tensors = (from_env("POPEF_BENCH_MIB", 128) * MIB).div_ceil(TENSOR);
         Bench { folder, random: random(TENSOR), tensors, rounds: from_env("POPEF_BENCH_ROUNDS", 21) }
     }
@@ -105,21 +107,44 @@ impl Bench {
         (0..self.tensors).for_each(|_| file.write_all(&self.random).unwrap());
     }
 
+    /// What is copied verbatim, beside the ways there are to copy a file.
     fn verbatim(&self) {
-        let (source, ours, plain) = (self.path("source"), self.path("ours"), self.path("plain"));
+        let source = self.path("source");
         self.write_tensors(Writer::seekable(new_file(&source)).unwrap());
-        let model = popef::File::open(&source).unwrap();
+        self.copying("large tensors", &source);
+        let mut writer = Writer::seekable(io::BufWriter::new(new_file(&source))).unwrap();
+        let tensor_info = TensorInfo::new(DataType::U8, [64]);
+        for index in 0..SMALL {
+            let info = TensorDataInfo { name: format!("tensor {index}").into(), tensor_info: tensor_info.clone() };
+            writer.write_tensor_bytes(&info, &[7; 64]).unwrap();
+        }
+        writer.finish().unwrap();
+        self.copying("100,000 small tensors", &source);
+    }
+
+    fn copying(&self, what: &str, source: &Path) {
+        let (ours, plain) = (self.path("ours"), self.path("plain"));
+        let model = popef::File::open(source).unwrap();
+        // SAFETY: nobody else knows the file, and it is not written to before the mapping is gone.
+        #[expect(unsafe_code, reason = "copies out of a mapping go another way")]
+        let mapped = unsafe { popef::File::map(source) }.unwrap();
+        let copy_all = |model| copy_blobs(model, Writer::seekable(new_file(&ours)).unwrap());
+        let cp = |options: &[&str]| {
+            let status = Command::new("cp").args(options).args([source, &*plain]).status();
+            assert!(status.is_ok_and(|status| status.success()), "cp failed");
+        };
+        let both = [&*ours, &*plain];
+        let fs_copy = || assert!(fs::copy(source, &plain).unwrap() > 0);
+        self.compare(&format!("{what}, verbatim, beside fs::copy"), || copy_all(&model), fs_copy, &both);
+        self.compare(&format!("{what}, verbatim, beside cp"), || copy_all(&model), || cp(&[]), &both);
+        let plainly = || cp(&["--reflink=never"]);
+        self.compare(&format!("{what}, verbatim, beside cp --reflink=never"), || copy_all(&model), plainly, &both);
+        self.compare(&format!("{what}, mapped, beside cp --reflink=never"), || copy_all(&mapped), plainly, &both);
         self.compare(
-            "verbatim copies, not flushed, beside fs::copy",
-            || copy_blobs(&model, Writer::seekable(new_file(&ours)).unwrap()),
-            || assert!(fs::copy(&source, &plain).unwrap() > 0),
-            &[&ours, &plain],
-        );
-        self.compare(
-            "verbatim copies, flushed and renamed, beside the same",
+            &format!("{what}, flushed and renamed, beside the same"),
             || copy_blobs(&model, Writer::create(&ours).unwrap()),
-            || in_place(&plain, |file| assert!(io::copy(&mut File::open(&source).unwrap(), file).unwrap() > 0)),
-            &[&ours, &plain],
+            || in_place(&plain, |file| assert!(io::copy(&mut File::open(source).unwrap(), file).unwrap() > 0)),
+            &both,
         );
     }
 
@@ -202,7 +227,7 @@ impl Bench {
         }
         let [ours, plain] = fastest;
         let ratio = plain.as_secs_f64() / ours.as_secs_f64();
-        println!("{what:56} {ours:>10.2?} {plain:>10.2?} {ratio:6.2}");
+        println!("{what:64} {ours:>10.2?} {plain:>10.2?} {ratio:6.2}");
         fastest
     }
 }
@@ -218,9 +243,7 @@ fn in_place(path: &Path, write: impl FnOnce(&mut File)) {
 }
 
 fn copy_blobs<D: popef::Destination>(model: &popef::File, mut writer: Writer<D>) {
-    for blob in model.blobs() {
-        writer.copy(&blob).unwrap();
-    }
+    writer.copy_all(model.blobs()).unwrap();
     writer.finish().unwrap();
 }
 

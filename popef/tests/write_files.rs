@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use popef::*;
-use writing::{copy_all, in_memory, interop_files, testdata};
+use writing::{copy_each, in_memory, interop_files, testdata};
 
 /// A folder with the user guide's model in it.
 struct Place {
@@ -76,7 +76,7 @@ fn an_old_file_stays_for_those_who_have_it_open() {
     #[expect(unsafe_code, reason = "a mapping is what must stay whole")]
     let mapped = unsafe { File::map(&place.path) }.unwrap();
     let mut writer = Writer::create(&place.path).unwrap();
-    copy_all(&mut writer, &opened).unwrap();
+    copy_each(&mut writer, &opened).unwrap();
     for tensor in mapped.tensors() {
         writer.copy(tensor.blob()).unwrap();
     }
@@ -274,6 +274,62 @@ fn the_file_being_read_is_not_appended_to_itself() {
     assert_eq!(source.blob(0).unwrap().data().read().unwrap_err().kind(), ErrorKind::Changed);
 }
 
+/// Blobs large enough to be copied by the system, from wherever to wherever, with some left out.
+#[test]
+fn copies_at_once_are_the_bytes_of_their_blobs() {
+    let place = Place::new();
+    let mut writer = Writer::create(&place.path).unwrap();
+    writer.write_opaque(&opaque("first"), &[1; 300_000]).unwrap();
+    writer.write_executable("one", &[2; 5000]).unwrap();
+    writer.write_executable("two", &[3; 200_000]).unwrap();
+    (0..40u8).for_each(|index| assert!(writer.write_opaque(&opaque("small"), &[index; 7000]).unwrap().size > 7000));
+    writer.write_metadata(&Metadata::default()).unwrap();
+    writer.finish().unwrap();
+    let bytes = fs::read(&place.path).unwrap();
+
+    let opened = File::open(&place.path).unwrap();
+    // SAFETY: the file is not written to.
+    #[expect(unsafe_code, reason = "what is mapped is copied by the system too")]
+    let mapped = unsafe { File::map(&place.path) }.unwrap();
+    let to = place.folder.path().join("copy");
+    for file in [&opened, &mapped] {
+        for left_out in [usize::MAX, 0, 1, 7, 43] {
+            let blobs = || file.blobs().filter(|blob| blob.index() != left_out);
+            let range = |blob: &Blob<'_>| {
+                let [offset, size] = [blob.offset(), blob.size()].map(|position| usize::try_from(position).unwrap());
+                offset..offset + size
+            };
+            let expected: Vec<u8> = blobs().flat_map(|blob| bytes[range(&blob)].iter().copied()).collect();
+
+            let mut writer = Writer::create(&to).unwrap();
+            let written = writer.copy_all(blobs()).unwrap();
+            writer.write_opaque(&opaque("last"), b"").unwrap();
+            writer.finish().unwrap();
+            let created = fs::read(&to).unwrap();
+            assert!(created.starts_with(&expected), "without {left_out}");
+            let found: Vec<_> = File::open(&to).unwrap().blobs().map(|blob| (blob.offset(), blob.size())).collect();
+            let said: Vec<_> = written.iter().map(|written| (written.offset, written.size)).collect();
+            assert_eq!(found[..found.len() - 1], said);
+
+            fs::write(&to, &place.bytes).unwrap();
+            let mut writer = Writer::append(&to).unwrap();
+            writer.copy_all(blobs()).unwrap();
+            writer.finish().unwrap();
+            assert!(fs::read(&to).unwrap() == [&*place.bytes, &expected].concat(), "without {left_out}");
+
+            let mut stream = fs::File::create(&to).unwrap();
+            let mut writer = Writer::stream(&mut stream);
+            writer.copy_all(blobs()).unwrap();
+            writer.finish().unwrap();
+            assert!(fs::read(&to).unwrap() == expected, "without {left_out}");
+        }
+    }
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    writer.write_executable("two", b"").unwrap();
+    let error = writer.copy_all(opened.blobs()).unwrap_err();
+    assert_eq!((error.kind(), error.blob()), (ErrorKind::Usage, Some(3)), "{error}");
+}
+
 #[test]
 fn a_source_that_changes_while_it_is_copied_is_an_error_and_nothing_is_kept() {
     let place = Place::new();
@@ -330,7 +386,7 @@ fn values_that_this_version_does_not_know_are_written_as_they_are() {
     bytes[at] = 200;
     let file = File::from_bytes(bytes.clone()).unwrap();
     assert_eq!(file.blob(1).unwrap().blob_type(), BlobType::from_number(200));
-    assert!(in_memory(|writer| copy_all(writer, &file).unwrap()) == bytes);
+    assert!(in_memory(|writer| copy_each(writer, &file).unwrap()) == bytes);
 }
 
 #[test]

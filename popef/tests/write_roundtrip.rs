@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use popef::*;
 use proptest::prelude::*;
 use writing::models::{self, Planned, What};
-use writing::{copy_all, in_memory, write_anew, write_planned};
+use writing::{copy_each, in_memory, write_anew, write_planned};
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -40,7 +40,7 @@ proptest! {
 
         check_all_readers(&path, &bytes, &planned);
         check_forward(&bytes, &planned);
-        check_rewriting(&bytes);
+        check_rewriting(&path, &bytes);
     }
 }
 
@@ -135,13 +135,21 @@ fn check_forward(bytes: &[u8], planned: &[Planned]) {
 }
 
 /// Verbatim copies give the same bytes, and so do the values.
-fn check_rewriting(bytes: &[u8]) {
+fn check_rewriting(path: &std::path::Path, bytes: &[u8]) {
     let file = File::from_bytes(bytes.to_vec()).unwrap();
-    assert!(in_memory(|writer| copy_all(writer, &file).unwrap()) == bytes, "verbatim copies differ");
+    // SAFETY: nobody else knows this file, and it is not changed before the mapping is gone.
+    #[expect(unsafe_code, reason = "mapping is one of the ways to read")]
+    let mapped = unsafe { File::map(path) }.unwrap();
+    for file in [&file, &mapped, &File::open(path).unwrap()] {
+        let (mut each, mut all) = (Vec::new(), Vec::new());
+        assert!(in_memory(|writer| each = copy_each(writer, file).unwrap()) == bytes, "verbatim copies differ");
+        assert!(in_memory(|writer| all = writer.copy_all(file.blobs()).unwrap()) == bytes, "copies at once differ");
+        assert_eq!(all, each);
+    }
     assert!(in_memory(|writer| write_anew(writer, &file).unwrap()) == bytes, "values written again differ");
     let mut streamed = Vec::new();
     let mut writer = Writer::stream(&mut streamed);
-    copy_all(&mut writer, &file).unwrap();
+    copy_each(&mut writer, &file).unwrap();
     writer.finish().unwrap();
     assert!(streamed == bytes, "verbatim copies to a stream differ");
 }

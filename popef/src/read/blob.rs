@@ -3,8 +3,9 @@ use std::io;
 use std::path::Path;
 
 use super::blobs::Place;
-use super::data::Data;
+use super::data::{Data, OnDisk};
 use super::executable::ExecutableBlob;
+use super::source::DiskFile;
 use super::tensor::{FeedBlob, TensorBlob};
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
@@ -19,7 +20,8 @@ pub struct Blob<'a> {
     /// Header and info message.
     bytes: &'a [u8],
     data: Data<'a>,
-    path: Option<&'a Path>,
+    /// The file it lies in, also if that is mapped.
+    disk: Option<&'a DiskFile>,
     limits: Limits,
 }
 
@@ -29,10 +31,10 @@ impl<'a> Blob<'a> {
         head: Head,
         bytes: &'a [u8],
         data: Data<'a>,
-        path: Option<&'a Path>,
+        disk: Option<&'a DiskFile>,
         limits: Limits,
     ) -> Self {
-        Blob { place, head, bytes, data, path, limits }
+        Blob { place, head, bytes, data, disk, limits }
     }
 
     /// Its number in the file, counted from 0.
@@ -85,6 +87,16 @@ impl<'a> Blob<'a> {
         self.data
     }
 
+    /// Where its data lies in a file on disk, also if that is mapped.
+    pub(crate) fn on_disk(&self) -> Option<OnDisk<'a>> {
+        Some(OnDisk::new(self.disk?, self.index(), self.data_offset()))
+    }
+
+    /// Whether it is of the same file on disk as another one.
+    pub(crate) fn is_in_file_of(&self, other: &Blob<'_>) -> bool {
+        matches!((self.disk, other.disk), (Some(own), Some(other)) if std::ptr::eq(own, other))
+    }
+
     /// The blob as what its type makes of it.
     pub fn content(&self) -> Content<'a> {
         match self.head.info {
@@ -120,7 +132,7 @@ impl<'a> Blob<'a> {
 
     /// One of the file's bytes, for errors about this blob.
     pub(super) fn at(&self, offset: u64) -> At<'a> {
-        At { blob: self.index(), offset, path: self.path }
+        At { blob: self.index(), offset, path: self.disk.map(|disk| &*disk.path) }
     }
 
     /// The error of a problem with this blob, at one of the file's bytes.

@@ -118,21 +118,13 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Where on disk the bytes lie, if they are not in memory.
-    pub(crate) fn on_disk_at(&self) -> Option<OnDisk<'a>> {
-        match self.0 {
-            Place::Disk { disk, blob, offset, .. } => Some(OnDisk { disk, blob, offset }),
-            Place::Memory(_) | Place::Gone { .. } => None,
-        }
-    }
-
     /// A reader that starts at the first byte.
     pub fn reader(&self) -> DataReader<'a> {
         DataReader { data: *self, position: 0 }
     }
 }
 
-/// The place of [`Data`] in a file that is read in parts.
+/// A place in a file on disk, which is read in parts or mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct OnDisk<'a> {
     disk: &'a DiskFile,
@@ -140,8 +132,17 @@ pub(crate) struct OnDisk<'a> {
     offset: u64,
 }
 
-impl OnDisk<'_> {
-    /// The file with a position of its own, at the first byte of the data; none if it cannot be opened again.
+impl<'a> OnDisk<'a> {
+    pub(super) fn new(disk: &'a DiskFile, blob: usize, offset: u64) -> Self {
+        OnDisk { disk, blob, offset }
+    }
+
+    /// So many bytes from here on.
+    pub(crate) fn data(&self, len: u64) -> Data<'a> {
+        Data::on_disk(self.disk, self.blob, self.offset, len)
+    }
+
+    /// The file with a position of its own, at this place; none if it cannot be opened again.
     pub(crate) fn open_again(&self) -> Option<std::fs::File> {
         let mut file = self.disk.open_again()?;
         file.seek(SeekFrom::Start(self.offset)).ok()?;

@@ -189,9 +189,14 @@ impl File {
 
     /// The path that it was opened by, if it was.
     pub fn path(&self) -> Option<&Path> {
+        self.disk().map(|disk| &*disk.path)
+    }
+
+    /// The file on disk that it is, read in parts or mapped.
+    fn disk(&self) -> Option<&DiskFile> {
         match &self.source {
-            Source::Memory { disk, .. } => disk.as_ref().map(|disk| &*disk.path),
-            Source::Disk { disk, .. } => Some(&disk.path),
+            Source::Memory { disk, .. } => disk.as_ref(),
+            Source::Disk { disk, .. } => Some(disk),
             Source::Stream { .. } => None,
         }
     }
@@ -322,7 +327,7 @@ impl File {
     }
 
     fn blob_at(&self, place: Place, head: Head) -> Blob<'_> {
-        Blob::new(place, head, self.head_bytes(place, head), self.data(place, head), self.path(), self.limits)
+        Blob::new(place, head, self.head_bytes(place, head), self.data(place, head), self.disk(), self.limits)
     }
 
     fn head_bytes(&self, place: Place, head: Head) -> &[u8] {

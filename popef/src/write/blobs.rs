@@ -71,10 +71,33 @@ impl<D: Destination> Writer<D> {
     /// Copies a blob of a file that was read, byte for byte, of whatever type. Between files the system does it,
     /// where it can.
     ///
-    /// Only an executable's name is looked at, which must not be taken. A blob that is read in parts out of the very
-    /// file being appended to is refused.
+    /// Only an executable's name is looked at, which must not be taken. A blob of the very file being appended to is
+    /// refused, whether that is read in parts or mapped.
     pub fn copy(&mut self, blob: &Blob<'_>) -> Result<Written, Error> {
         super::copy::copy(self, blob)
+    }
+
+    /// Copies several blobs, as [`copy`](Self::copy) does each. Those that follow each other in one file are copied at
+    /// once, which is faster; after an error, some of those before the one at fault may have been written.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.popef");
+    /// # std::fs::copy("../testdata/interop/executable.popef", &path)?;
+    /// use popef::{File, Writer};
+    ///
+    /// let old = File::open(&path)?;
+    /// let mut writer = Writer::create(&path)?;
+    /// writer.copy_all(old.blobs().filter(|blob| blob.name().is_none_or(|name| name != "input_parameter")))?;
+    /// writer.finish()?;
+    /// assert_eq!(File::open(&path)?.len(), old.len() - 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Where files can share blocks of a disk (Btrfs, XFS), what stands at the same byte as before, or whole blocks of
+    /// 4096 bytes away from it, is shared.
+    pub fn copy_all<'b>(&mut self, blobs: impl IntoIterator<Item = Blob<'b>>) -> Result<Vec<Written>, Error> {
+        super::copy::copy_all(self, blobs.into_iter())
     }
 
     /// Opens a tensor to be written piece by piece: exactly as many bytes as its info calls for.

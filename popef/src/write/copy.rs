@@ -7,6 +7,7 @@ use super::destination::Destination;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::read::{Blob, Data, OnDisk};
+use crate::types::BlobType;
 
 /// Less than this goes through memory: opening the file again would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
@@ -15,24 +16,83 @@ const BY_THE_SYSTEM: u64 = 128 << 10;
 const PIECE: u64 = 256 << 10;
 
 pub(super) fn copy<D: Destination>(writer: &mut Writer<D>, blob: &Blob<'_>) -> Result<Written, Error> {
-    let data = blob.data();
-    let place = data.on_disk_at();
-    if place.is_some_and(|place| place.metadata().is_ok_and(|metadata| writer.to.is_file(&metadata))) {
-        return Err(writer.refusal(Problem::SameFile));
-    }
-    let head = [blob.header_bytes(), blob.info_bytes()].concat();
-    let mut open = BlobWriter::verbatim(writer, What::copied(blob), head, data.len())?;
-    match (data.as_slice(), place) {
-        (Some(bytes), _) => open.put(bytes)?,
-        (None, Some(place)) if data.len() >= BY_THE_SYSTEM => copy_file(&mut open, data, place)?,
-        _ => copy_pieces(&mut open, data)?,
-    }
-    open.finish()
+    Run::of(*blob).copy(writer)
 }
 
-fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, data: Data<'_>, place: OnDisk<'_>) -> Result<(), Error> {
-    let Some(file) = place.open_again() else { return copy_pieces(open, data) };
-    let copied = open.put_file(&mut file.take(data.len()))?;
+pub(super) fn copy_all<'b, D: Destination>(
+    writer: &mut Writer<D>,
+    blobs: impl Iterator<Item = Blob<'b>>,
+) -> Result<Vec<Written>, Error> {
+    let mut written = Vec::new();
+    let mut offset = writer.end();
+    let mut run: Option<Run<'b>> = None;
+    for blob in blobs {
+        if !run.as_mut().is_some_and(|run| run.take(&blob)) {
+            run.replace(Run::of(blob)).map(|run| run.copy(writer)).transpose()?;
+        }
+        written.push(Written { offset, size: blob.size() });
+        offset = offset.saturating_add(blob.size());
+    }
+    run.map(|run| run.copy(writer)).transpose()?;
+    Ok(written)
+}
+
+/// A blob, and others that follow it in its file.
+struct Run<'b> {
+    first: Blob<'b>,
+    others: usize,
+    /// Where its bytes are taken from, if not from memory.
+    place: Option<OnDisk<'b>>,
+    /// How many bytes come behind the first one's header and info.
+    len: u64,
+}
+
+impl<'b> Run<'b> {
+    fn of(first: Blob<'b>) -> Self {
+        // That a mapped file does not change was promised. If it did, the mapping is what the caller sees.
+        let mapped = first.data().as_slice().is_some();
+        let place = first.on_disk().filter(|place| !mapped || place.check_unchanged().is_ok());
+        Run { first, others: 0, place, len: first.data().len() }
+    }
+
+    /// Takes one more, if it can be copied together with those before. Executables begin anew, as their names must
+    /// not be taken.
+    fn take(&mut self, blob: &Blob<'_>) -> bool {
+        let end = self.first.data_offset().saturating_add(self.len);
+        let follows = self.place.is_some() && blob.offset() == end && blob.is_in_file_of(&self.first);
+        if !follows || blob.blob_type() == BlobType::PoplarExecutable {
+            return false;
+        }
+        self.others = self.others.saturating_add(1);
+        self.len = self.len.saturating_add(blob.size());
+        true
+    }
+
+    /// They all count as written then. Where they are.
+    fn copy<D: Destination>(&self, writer: &mut Writer<D>) -> Result<Written, Error> {
+        let Run { first, others, place, len } = *self;
+        let data = first.data();
+        let on_disk = first.on_disk();
+        if on_disk.is_some_and(|place| place.metadata().is_ok_and(|metadata| writer.to.is_file(&metadata))) {
+            return Err(writer.refusal(Problem::SameFile));
+        }
+        let head = [first.header_bytes(), first.info_bytes()].concat();
+        let mut open = BlobWriter::verbatim(writer, What::copied(&first), head, len)?;
+        match (place, data.as_slice()) {
+            (Some(place), _) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
+            (_, Some(bytes)) if others == 0 => open.put(bytes)?,
+            (Some(place), _) => copy_pieces(&mut open, place.data(len))?,
+            (None, _) => copy_pieces(&mut open, data)?,
+        }
+        let written = open.finish()?;
+        writer.finished_more(others);
+        Ok(written)
+    }
+}
+
+fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: OnDisk<'_>, len: u64) -> Result<(), Error> {
+    let Some(file) = place.open_again() else { return copy_pieces(open, place.data(len)) };
+    let copied = open.put_file(&mut file.take(len))?;
     // A file that was changed meanwhile is why, if it was.
     place.check_unchanged()?;
     copied.map_err(|source| open.writer.fail(Problem::Io { doing: WRITE, source }))

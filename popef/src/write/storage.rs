@@ -134,7 +134,7 @@ impl Handle for OpenFile {
 
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
         self.0.seek(SeekFrom::Start(at))?;
-        copy_all(from, &mut self.0)
+        copy_all(from, at, &mut self.0)
     }
 
     fn set_len(&mut self, len: u64) -> io::Result<()> {

@@ -283,6 +283,11 @@ impl<D: Destination> Writer<D> {
         written
     }
 
+    /// Counts blobs that were written as if they were the end of the last one.
+    pub(super) fn finished_more(&mut self, blobs: usize) {
+        self.index = self.index.saturating_add(blobs);
+    }
+
     /// Takes back what was written of an unfinished blob.
     pub(super) fn undo(&mut self) {
         if self.fault.is_none()

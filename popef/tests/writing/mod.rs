@@ -53,8 +53,8 @@ pub fn write_anew<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result
     Ok(written)
 }
 
-/// Copies all blobs as they are.
-pub fn copy_all<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
+/// Copies all blobs as they are, one by one.
+pub fn copy_each<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
     file.blobs().map(|blob| writer.copy(&blob)).collect()
 }
 
