@@ -19,6 +19,8 @@ const FIRST: usize = 8;
 pub struct Appended {
     out: Output,
     path: PathBuf,
+    /// The path, with links followed.
+    target: PathBuf,
     old_len: u64,
     /// What belongs into the first bytes behind the old end, where zeros are until everything else is on disk.
     first: [u8; FIRST],
@@ -30,7 +32,7 @@ pub(super) fn append(path: &Path) -> Result<Writer<Appended>, Error> {
 }
 
 pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<Appended>, Error> {
-    let handle = open(storage, path).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
+    let (handle, target) = open(storage, path).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
     let mut file = handle.walk(path)?;
     if let Some(damage) = file.take_damage() {
         return Err(if damage.kind() == ErrorKind::Damaged { damage.before_append() } else { damage });
@@ -39,18 +41,19 @@ pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<App
     let (blobs, old_len) = (file.len(), file.size());
     drop(file);
     let out = Output::new(handle, old_len);
-    let appended = Appended { out, path: path.to_owned(), old_len, first: [0; FIRST], done: false };
+    let appended = Appended { out, path: path.to_owned(), target, old_len, first: [0; FIRST], done: false };
     Ok(Writer::begin(appended).behind(blobs, old_len, names))
 }
 
-/// The file to be changed, locked.
-fn open(storage: &dyn Storage, path: &Path) -> Result<Box<dyn Handle>, Problem> {
+/// The file to be changed, locked, and where it is.
+fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf), Problem> {
     let failed = |source| Problem::Io { doing: "open the file to write to it", source };
     let (target, found) = resolve(storage, path).map_err(failed)?;
     if found == Some(Found::Other) {
         return Err(Problem::NotPlain);
     }
-    open_locked(storage, &target, Access::ReadWrite).map_err(failed)?.ok_or(Problem::Busy)
+    let handle = open_locked(storage, &target, Access::ReadWrite).map_err(failed)?.ok_or(Problem::Busy)?;
+    Ok((handle, target))
 }
 
 impl Appended {
@@ -90,6 +93,10 @@ impl Sink for Appended {
         let failed = |(doing, source)| Failure(Problem::Io { doing, source });
         if end > self.old_len {
             self.out.sync().map_err(failed)?;
+            let there = uninterrupted(|| self.out.handle().is_at(&self.target));
+            if !there.map_err(|e| failed(("look at what is there", e)))? {
+                return Err(Problem::Changed.into());
+            }
             self.out.write_at(self.old_len, &self.first).map_err(|e| failed(("write", e)))?;
             self.out.sync().map_err(failed)?;
         }
@@ -163,7 +170,7 @@ pub fn recover(path: impl AsRef<Path>) -> Result<Recovered, Error> {
 
 pub(super) fn recover_in(storage: &dyn Storage, path: &Path) -> Result<Recovered, Error> {
     let failed = |problem: Problem| Error::from(problem).in_file(Some(path));
-    let mut handle = open(storage, path).map_err(failed)?;
+    let (mut handle, _) = open(storage, path).map_err(failed)?;
     let mut file = handle.walk(path)?;
     let (blobs, len, size) = (file.len(), file.end(), file.size());
     match file.take_damage() {

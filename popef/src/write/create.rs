@@ -116,7 +116,13 @@ impl NewFile {
 
     /// Gives the whole file its name.
     fn place(&mut self) -> Result<(), Problem> {
-        let NewFile { storage, temporary, target, .. } = self;
+        let NewFile { storage, temporary, target, out, .. } = self;
+        let ours = uninterrupted(|| out.handle().is_at(temporary)).map_err(failed("look at its temporary file"))?;
+        if !ours {
+            self.done = true;
+            let gone = io::Error::other("its temporary file was removed or replaced by somebody else");
+            return Err(failed("put the new file in its place")(gone));
+        }
         if self.overwrite {
             uninterrupted(|| storage.rename(temporary, target)).map_err(failed("put the new file in its place"))?;
             self.done = true;

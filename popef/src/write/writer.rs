@@ -133,7 +133,8 @@ impl Writer<Appended> {
     /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::recover) may help. The
     /// first eight bytes that are added stay zeros until everything else was flushed to disk. So a program that is
     /// killed, or a power cut, leaves the old blobs as they were and behind them what every reader reports as an
-    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length.
+    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. One that was removed,
+    /// renamed or replaced meanwhile is a failure.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
