@@ -57,7 +57,7 @@ struct State {
     names: Names,
     durable_names: Names,
     steps: usize,
-    fault: Option<(usize, Fault)>,
+    faults: Vec<(usize, Fault)>,
 }
 
 type Names = BTreeMap<PathBuf, usize>;
@@ -91,12 +91,12 @@ impl SimDisk {
     }
 
     pub(super) fn fail_at(&self, step: usize, fault: Fault) {
-        self.state().fault = Some((step, fault));
+        self.state().faults.push((step, fault));
     }
 
     /// Everything works again: for looking at what is left.
     pub(super) fn heal(&self) {
-        self.state().fault = None;
+        self.state().faults.clear();
     }
 
     pub(super) fn steps(&self) -> usize {
@@ -139,10 +139,11 @@ impl SimDisk {
         let mut state = self.state();
         let step = state.steps;
         state.steps += 1;
-        match state.fault {
-            Some((at, Fault::Short)) if at == step => Ok(true),
-            Some((at, fault)) if at == step || (at < step && fault.goes_on()) => Err(fault.error()),
-            _ => Ok(false),
+        let mut due = state.faults.iter().filter(|(at, fault)| *at == step || (*at < step && fault.goes_on()));
+        match due.next() {
+            None => Ok(false),
+            Some((_, Fault::Short)) => Ok(true),
+            Some((_, fault)) => Err(fault.error()),
         }
     }
 

@@ -128,10 +128,10 @@ impl<'c> Case<'c> {
         (Case { before, after, job, what: String::new() }, disk.steps())
     }
 
-    fn run(&mut self, step: usize, fault: Fault) -> (SimDisk, Result<(), Error>) {
-        self.what = format!("{fault:?} at operation {step}");
+    fn run(&mut self, faults: &[(usize, Fault)]) -> (SimDisk, Result<(), Error>) {
+        self.what = format!("{faults:?}, the numbers being those of operations");
         let disk = SimDisk::holding(&self.before);
-        disk.fail_at(step, fault);
+        faults.iter().for_each(|&(step, fault)| disk.fail_at(step, fault));
         let result = (self.job)(&disk);
         disk.heal();
         (disk, result)
@@ -188,11 +188,33 @@ fn at_every_operation(before: Contents, job: Job<'_>, after_crash: impl Fn(&Case
     for fault in Fault::ALL {
         // A write that is interrupted or falls short is done again, so that there is one more.
         for step in 0..=steps {
-            let (disk, result) = case.run(step, fault);
+            let (disk, result) = case.run(&[(step, fault)]);
             match fault {
                 Fault::Crash => disk.after_power_cut().iter().for_each(|left| after_crash(&case, left)),
                 _ => case.check(&disk, &result),
             }
+        }
+    }
+}
+
+/// Runs a job with several faults, drawn by chance: `POPEF_FAULT_RUNS` times, or 100.
+fn at_operations_by_chance(seed: u64, before: Contents, job: Job<'_>, after_crash: impl Fn(&Case<'_>, &Contents)) {
+    let (mut case, steps) = Case::new(before, job);
+    let mut state = seed;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let runs =
+        std::env::var("POPEF_FAULT_RUNS").map_or(100, |runs| runs.parse().expect("POPEF_FAULT_RUNS is a number"));
+    for _ in 0..runs {
+        let count = 2 + draw(4);
+        let faults: Vec<_> = (0..count).map(|_| (draw(steps + 5), Fault::ALL[draw(Fault::ALL.len())])).collect();
+        let (disk, result) = case.run(&faults);
+        if faults.iter().any(|(_, fault)| *fault == Fault::Crash) {
+            disk.after_power_cut().iter().for_each(|left| after_crash(&case, left));
+        } else {
+            case.check(&disk, &result);
         }
     }
 }
@@ -259,11 +281,19 @@ fn recovering_cuts_the_file_or_leaves_it() {
     let (mut case, steps) = Case::new(damaged, &recover);
     assert!(target(&case.after) == Some(&old));
     for (fault, step) in Fault::ALL.into_iter().flat_map(|fault| (0..steps).map(move |step| (fault, step))) {
-        let (disk, result) = case.run(step, fault);
+        let (disk, result) = case.run(&[(step, fault)]);
         let left = disk.after_power_cut();
         assert!(left.iter().all(|left| *left == case.before || *left == case.after), "{}", case.what);
         assert!(result.is_err() || disk.contents() == case.after, "{}", case.what);
     }
+}
+
+#[test]
+fn several_faults_leave_no_more_than_one() {
+    let old = disk_with(Some(&old_file()));
+    at_operations_by_chance(1, disk_with(None), &create(false), old_or_new);
+    at_operations_by_chance(2, old.clone(), &create(true), old_or_new);
+    at_operations_by_chance(3, old, &append, old_and_tail);
 }
 
 #[test]
