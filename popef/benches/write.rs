@@ -2,8 +2,8 @@
 //!
 //! Each pair takes turns, and the fastest of each is compared: what other programs do meanwhile only makes it slower. The figure at
 //! a line's end is the plain time by ours: 1.00 is as fast, more is faster. `POPEF_BENCH_MIB` says how much is
-//! written (128), `POPEF_BENCH_ROUNDS` how often (21), `POPEF_BENCH_FOLDER` where. Arguments name the parts to run: tensors, small, verbatim,
-//! compressing, memory.
+//! written (128), `POPEF_BENCH_ROUNDS` how often (21), `POPEF_BENCH_FOLDER` where. Arguments name the parts to run: tensors, small, feeds,
+//! verbatim, compressing, memory.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use flate2::write::ZlibEncoder;
-use popef::{DataType, OpaqueInfo, Packing, TensorDataInfo, TensorInfo, Writer};
+use popef::{DataType, FeedDataInfo, OpaqueInfo, Packing, TensorDataInfo, TensorInfo, Writer};
 
 const MIB: usize = 1 << 20;
 const TENSOR: usize = 16 * MIB;
@@ -25,9 +25,10 @@ fn main() {
         return;
     }
     let bench = Bench::new();
-    let parts: [(_, fn(&Bench)); 5] = [
+    let parts: [(_, fn(&Bench)); 6] = [
         ("tensors", Bench::tensors),
         ("small", Bench::small),
+        ("feeds", Bench::feeds),
         ("verbatim", Bench::verbatim),
         ("compressing", Bench::compressing),
         ("memory", Bench::memory),
@@ -82,6 +83,7 @@ impl Bench {
         let tensor_info = TensorInfo::new(DataType::F32, [16]);
         let names = (0..SMALL).map(|index| format!("model/layer.{index}/weights").into());
         let infos: Vec<_> = names.map(|name| TensorDataInfo { name, tensor_info: tensor_info.clone() }).collect();
+        let bytes = self.random.repeat(2);
         self.compare(
             "100,000 tensors of 64 bytes, beside their bytes at once",
             || {
@@ -89,7 +91,32 @@ impl Bench {
                 infos.iter().for_each(|info| assert!(writer.write_tensor(info, &[1.5f32; 16]).unwrap().size > 64));
                 writer.finish().unwrap();
             },
-            || in_place(&plain, |file| file.write_all(&self.random.repeat(2)[..SMALL * 200]).unwrap()),
+            || in_place(&plain, |file| file.write_all(&bytes[..SMALL * 200]).unwrap()),
+            &[&ours, &plain],
+        );
+    }
+
+    /// Samples of two feeds, whose tensors lie far apart in the file.
+    fn feeds(&self) {
+        let (ours, plain) = (self.path("ours"), self.path("plain"));
+        let num_tensors = u32::try_from(SMALL).unwrap();
+        let image =
+            FeedDataInfo { name: "image".into(), tensor_info: TensorInfo::new(DataType::F32, [64]), num_tensors };
+        let label = FeedDataInfo { name: "label".into(), tensor_info: TensorInfo::new(DataType::S32, []), num_tensors };
+        let bytes = self.random.repeat(2);
+        self.compare(
+            "100,000 samples of two feeds, beside their bytes at once",
+            || {
+                let mut writer = Writer::create(&ours).unwrap();
+                let mut feeds = writer.feeds(&[image.clone(), label.clone()]).unwrap();
+                for index in 0..i32::try_from(SMALL).unwrap() {
+                    feeds.push(0, &[1.5f32; 64]).unwrap();
+                    feeds.push(1, &[index]).unwrap();
+                }
+                feeds.finish().unwrap();
+                writer.finish().unwrap();
+            },
+            || in_place(&plain, |file| file.write_all(&bytes[..SMALL * 260]).unwrap()),
             &[&ours, &plain],
         );
     }

@@ -330,6 +330,37 @@ fn copies_at_once_are_the_bytes_of_their_blobs() {
     assert_eq!((error.kind(), error.blob()), (ErrorKind::Usage, Some(3)), "{error}");
 }
 
+/// Feeds whose tensors are gathered and such as are not come out as if each had been written by itself.
+#[test]
+fn feeds_at_once_are_the_feeds_one_by_one() {
+    let feed = |name: &str, size: i64, num_tensors| {
+        let tensor_info = TensorInfo::new(DataType::U8, [size]);
+        FeedDataInfo { name: name.to_owned().into(), tensor_info, num_tensors }
+    };
+    let infos = [feed("small", 10, 20_000), feed("large", 70_000, 6), feed("middle", 30_000, 9), feed("none", 5, 0)];
+    let size = |feed: usize| usize::try_from(infos[feed].tensor_info.shape[0]).unwrap();
+    let tensor = |feed: usize, index: u32| -> Vec<u8> {
+        let byte = |at: usize| (at as u32).wrapping_mul(index + 1).to_le_bytes()[1] ^ feed as u8;
+        (0..size(feed)).map(byte).collect()
+    };
+    let at_once = in_memory(|writer| {
+        let mut feeds = writer.feeds(&infos).unwrap();
+        for index in 0..20_000 {
+            for (feed, info) in infos.iter().enumerate().filter(|(_, info)| index < info.num_tensors) {
+                assert!(feeds.push_bytes(feed, &tensor(feed, index)).is_ok(), "{}", info.name);
+            }
+        }
+        feeds.finish().unwrap()
+    });
+    let one_by_one = in_memory(|writer| {
+        for (feed, info) in infos.iter().enumerate() {
+            let data: Vec<u8> = (0..info.num_tensors).flat_map(|index| tensor(feed, index)).collect();
+            writer.write_feed_bytes(info, &data).unwrap();
+        }
+    });
+    assert!(at_once == one_by_one);
+}
+
 #[test]
 fn a_source_that_changes_while_it_is_copied_is_an_error_and_nothing_is_kept() {
     let place = Place::new();

@@ -10,8 +10,8 @@ use crate::types::{DataType, FeedDataInfo};
 /// Several feeds that are written at once, because data sets are made sample by sample: all inputs of a sample
 /// together, while in the file each feed's tensors lie together.
 ///
-/// The place of every tensor is known beforehand, so that they go straight to it, in any order of feeds; those of one
-/// feed come in their own order. If it is dropped before it is [finished](Self::finish), all the feeds are undone.
+/// The place of every tensor is known beforehand, so that they go to it, in any order of feeds, small ones some at a
+/// time; those of one feed come in their own order. If it is dropped before it is [finished](Self::finish), all the feeds are undone.
 ///
 /// ```
 /// use popef::{DataType, FeedDataInfo, File, TensorInfo, Writer};
@@ -35,8 +35,14 @@ use crate::types::{DataType, FeedDataInfo};
 pub struct FeedsWriter<'w, D: Destination> {
     writer: &'w mut Writer<D>,
     feeds: Vec<Feed>,
+    /// How many bytes of each feed are gathered before they are written.
+    gathered: usize,
     finished: bool,
 }
+
+/// The most bytes that are gathered of one feed, and of all.
+const GATHERED: usize = 64 << 10;
+const GATHERED_OF_ALL: usize = 4 << 20;
 
 struct Feed {
     what: What,
@@ -47,6 +53,8 @@ struct Feed {
     tensor_size: u64,
     tensors: u32,
     given: u32,
+    /// The last of the tensors that were given: those that are not written yet.
+    gathered: Vec<u8>,
 }
 
 impl Feed {
@@ -58,6 +66,10 @@ impl Feed {
     fn next_offset(&self) -> u64 {
         let given = self.tensor_size.saturating_mul(self.given.into());
         self.offset.saturating_add(len_of(&self.head)).saturating_add(given)
+    }
+
+    fn gathered_offset(&self) -> u64 {
+        self.next_offset().saturating_sub(len_of(&self.gathered))
     }
 
     fn missing(&self) -> u32 {
@@ -76,7 +88,8 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
             offset = end.ok_or_else(|| writer.refusal(Problem::Given(Box::new(Problem::ShapeTooLarge))))?;
             feeds.push(feed);
         }
-        let mut open = FeedsWriter { writer, feeds, finished: false };
+        let gathered = GATHERED_OF_ALL.checked_div(feeds.len()).unwrap_or_default().min(GATHERED);
+        let mut open = FeedsWriter { writer, feeds, gathered, finished: false };
         open.clear_heads()?;
         Ok(open)
     }
@@ -111,11 +124,23 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
             let feed = to.what.to_string();
             return Err(self.writer.refusal(Problem::FeedFull { feed, held }));
         }
-        let at = to.next_offset();
-        self.writer.put(at, tensor)?;
-        if let Some(feed) = self.feeds.get_mut(feed) {
-            feed.given = feed.given.saturating_add(1);
+        self.put(feed, tensor)
+    }
+
+    /// Writes the next tensor, or keeps it until there are more.
+    fn put(&mut self, feed: usize, tensor: &[u8]) -> Result<(), Error> {
+        let FeedsWriter { writer, feeds, gathered, .. } = self;
+        let Some(feed) = feeds.get_mut(feed) else { return Ok(()) };
+        if feed.gathered.len().saturating_add(tensor.len()) > *gathered {
+            writer.put(feed.gathered_offset(), &feed.gathered)?;
+            feed.gathered.clear();
         }
+        if tensor.len() > *gathered {
+            writer.put(feed.next_offset(), tensor)?;
+        } else {
+            feed.gathered.extend_from_slice(tensor);
+        }
+        feed.given = feed.given.saturating_add(1);
         Ok(())
     }
 
@@ -124,6 +149,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
     pub fn finish(mut self) -> Result<Vec<Written>, Error> {
         self.writer.check_fault()?;
         self.check_complete()?;
+        self.feeds.iter().try_for_each(|feed| self.writer.put(feed.gathered_offset(), &feed.gathered))?;
         // The first head last: until then the walk ends before all of them.
         self.feeds.iter().rev().try_for_each(|feed| self.writer.put_head(feed.offset, &feed.head))?;
         self.finished = true;
@@ -148,7 +174,7 @@ fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64)
     let head = what.head(writer, writer.needed(&info.tensor_info, info.num_tensors)?)?;
     let tensor_size = writer.needed(&info.tensor_info, 1)?;
     let (data_type, tensors) = (info.tensor_info.data_type, info.num_tensors);
-    Ok(Feed { what, head, offset, data_type, tensor_size, tensors, given: 0 })
+    Ok(Feed { what, head, offset, data_type, tensor_size, tensors, given: 0, gathered: Vec::new() })
 }
 
 impl<D: Destination> Drop for FeedsWriter<'_, D> {
