@@ -1,9 +1,9 @@
 //! Compressing in the way of pigz: each block by itself, on several threads, and one stream comes out.
 //!
 //! ```text
-//! data      | block 1        | block 2        | block 3   |
-//! threads   | A              | B, told the last 32 KiB of block 1 | A ...
-//! stream    header | deflated 1, flushed | deflated 2, flushed | deflated 3, ended | checksum
+//! data            | block 1     | block 2                         | block 3                         |
+//! compressed by   | one thread  | another, told the 32 KiB before | whichever is free, told as well |
+//! stream   header | 1, flushed  | 2, flushed                      | 3, ended                        | checksum
 //! ```
 //!
 //! Where blocks end follows from the data alone, so that the bytes are the same however many threads there are, and in
@@ -135,8 +135,8 @@ impl Block {
             let taken = usize::try_from(state.total_in()).unwrap_or(usize::MAX);
             let rest = data.get(taken..).unwrap_or_default();
             let status = state.compress_vec(rest, &mut self.packed, flush).map_err(io::Error::other)?;
-            let room = self.packed.len() < self.packed.capacity();
-            if if self.last { status == Status::StreamEnd } else { room } {
+            let flushed = self.packed.len() < self.packed.capacity();
+            if status == Status::StreamEnd || (flushed && !self.last) {
                 return Ok(());
             }
         }
@@ -204,7 +204,8 @@ impl Team {
         if given { Ok(()) } else { Err(ended()) }
     }
 
-    /// Waits for the block that was given first; none if none is under way.
+    /// Waits for the block that was given first; none if none is under way. A thread that panics takes its block along,
+    /// which is an error here before one is waited for that nobody is left to take.
     fn oldest(&mut self) -> io::Result<Option<Block>> {
         let Some(arrives) = self.under_way.pop_front() else { return Ok(None) };
         arrives.recv().unwrap_or_else(|_| Err(ended())).map(Some)
