@@ -71,5 +71,5 @@ pub(crate) fn size_in_bytes(shape: impl Iterator<Item = i64>, data_type: DataTyp
 pub(crate) fn elements_and_bytes(shape: impl Iterator<Item = i64>, data_type: DataType) -> Result<(u64, u64), Problem> {
     let size = data_type.size().ok_or_else(|| Problem::UnknownDataType { number: data_type.number() })?;
     let count = element_count(shape)?;
-    Ok((count, count.checked_mul(size).ok_or_else(|| Problem::ShapeTooLarge)?))
+    Ok((count, count.checked_mul(size).ok_or(Problem::ShapeTooLarge)?))
 }
