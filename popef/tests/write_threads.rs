@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use popef::*;
 
-const LEN: usize = 5 << 20;
+/// More than waits before the first of it is written.
+const LEN: usize = 10 << 20;
 
 /// How many threads of this program compress.
 fn compressing() -> usize {
@@ -59,12 +60,12 @@ fn threads_end_with_the_writer() {
     small_data_and_one_thread_start_none(&data);
     dropped(&data);
     failing(&data);
-    panicking();
+    panicking(&data);
 }
 
 fn small_data_and_one_thread_start_none(data: &[u8]) {
     for (threads, data) in [(4, &data[..1 << 20]), (1, data)] {
-        let mut writer = Writer::seekable(until(LEN, false)).unwrap();
+        let mut writer = Writer::seekable(until(2 * LEN, false)).unwrap();
         let mut blob = writer.threads(threads).packed_executable("model", Packing::Zlib(1)).unwrap();
         blob.write_all(data).unwrap();
         assert_eq!(compressing(), 0);
@@ -73,27 +74,27 @@ fn small_data_and_one_thread_start_none(data: &[u8]) {
 }
 
 fn dropped(data: &[u8]) {
-    let mut writer = Writer::seekable(until(LEN, false)).unwrap();
-    let mut blob = writer.threads(3).packed_executable("dropped", Packing::Zlib(1)).unwrap();
+    let mut writer = Writer::seekable(until(2 * LEN, false)).unwrap();
+    let mut blob = writer.threads(3).packed_executable("dropped", Packing::Zlib(0)).unwrap();
     blob.write_all(data).unwrap();
     assert_eq!(compressing(), 3);
     drop(blob);
     assert_eq!(compressing(), 0);
-    let mut blob = writer.packed_executable("model", Packing::Gzip(1)).unwrap();
+    let mut blob = writer.packed_executable("model", Packing::Gzip(0)).unwrap();
     blob.write_all(data).unwrap();
     blob.finish().unwrap();
     assert_eq!(compressing(), 0);
-    writer.write_packed_executable("whole", data, Packing::Zlib(1)).unwrap();
+    writer.write_packed_executable("whole", &data[..3 << 20], Packing::Zlib(1)).unwrap();
     assert_eq!(compressing(), 0);
     writer.finish().unwrap();
 }
 
 /// The reason is told once; after that, that there was one.
 fn failing(data: &[u8]) {
-    for room in [10, 200, 8000, 18_000] {
+    for room in [10, 200, 1 << 20, 5 << 20, 9 << 20] {
         let mut memory = until(room, false);
         let mut writer = Writer::seekable(&mut memory).unwrap();
-        let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(1)).unwrap();
+        let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(0)).unwrap();
         let mut results: Vec<_> = data.chunks(1 << 20).map(|piece| blob.write_all(piece)).collect();
         let failed = results.iter().any(Result::is_err);
         assert!(!failed || compressing() == 0, "they end at the failure");
@@ -107,13 +108,11 @@ fn failing(data: &[u8]) {
     }
 }
 
-fn panicking() {
-    // More than wait before the first of it is written.
-    let data = vec![7; 2 * LEN];
+fn panicking(data: &[u8]) {
     let mut memory = until(8000, true);
     let mut writer = Writer::seekable(&mut memory).unwrap();
     let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(0)).unwrap();
-    catch_unwind(AssertUnwindSafe(|| blob.write_all(&data))).unwrap_err();
+    catch_unwind(AssertUnwindSafe(|| blob.write_all(data))).unwrap_err();
     assert_eq!(compressing(), 0);
     // A block is lost, so that it must not be taken for whole.
     assert!(blob.write(&[1]).unwrap_err().to_string().contains("writing failed before"));

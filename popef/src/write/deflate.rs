@@ -30,7 +30,7 @@ const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 const WINDOW: usize = 32 << 10;
 
 /// So many blocks wait for each thread, or for being written, so that none is idle meanwhile.
-const WAITING: usize = 2;
+const WAITING: usize = 4;
 
 /// Compresses what is [pushed](Self::push).
 pub(super) struct Deflater {
