@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{patch, read, without_path};
+use common::{patch, read, testdata, without_path};
 use popef::{Blobs, Error, ErrorKind, File, OpenOptions};
 
 /// Blob 1 of this file begins here: 24 bytes of header segment, 1.2 KB of info, no data.
@@ -216,6 +216,18 @@ fn limits_are_the_callers_and_say_how_to_pass_them() {
     let error = OpenOptions::new().limits(limits).bytes(bytes).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.reason().contains("pointers nest deeper than 2"), "{error}");
+}
+
+/// The limits of the opening hold for what is read later, too.
+#[test]
+fn metadata_is_read_within_the_limits_that_its_file_was_opened_with() {
+    let mut limits = popef::Limits::default();
+    limits.visits = 100;
+    let path = testdata("broken/amplify-shared-text.popef");
+    let file = OpenOptions::new().limits(limits).open(path).unwrap();
+    let error = file.metadata().next().unwrap().read().unwrap_err();
+    // What it may become in memory is in proportion to the message whatever the limits.
+    assert!(error.reason().contains("bytes of memory, out of proportion"), "{error}");
 }
 
 /// Lists whose elements have no bytes cost nothing in the message, and much to read.

@@ -15,6 +15,10 @@ fn blobs_are_found_by_index_type_and_name_in_every_way() {
         assert_eq!(types.len(), file.len());
         assert_eq!(file.blob(5).unwrap().name().unwrap(), "poptorch", "{way}");
         assert!(file.blob(7).is_none());
+        let backwards: Vec<usize> = file.blobs().rev().map(|blob| blob.index()).collect();
+        assert_eq!(backwards, [6, 5, 4, 3, 2, 1, 0], "{way}");
+        assert_eq!(file.blobs().nth(5).unwrap().name().unwrap(), "poptorch", "{way}");
+        assert!(!file.is_empty());
 
         let names: Vec<String> = file.executables().map(|executable| executable.name().to_string()).collect();
         assert_eq!(names, ["a", "b"], "{way}");
@@ -56,7 +60,7 @@ fn data_is_read_from_anywhere_and_not_beyond_its_end() {
         let error = data.range(10..17).unwrap_err();
         assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(17), Some(16)), "{way}");
         assert_eq!(error.reason(), "the bytes from 10 to 17 were asked for, but there are 16");
-        assert!(data.range(16..16).unwrap().is_empty());
+        assert!(data.range(16..16).unwrap().is_empty() && !data.is_empty());
     }
 }
 
