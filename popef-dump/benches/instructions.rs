@@ -37,7 +37,8 @@ fn main() -> ExitCode {
     match &*arguments.iter().map(String::as_str).collect::<Vec<_>>() {
         // Only what is to be counted: making the inputs is not.
         ["walk", path] => {
-            println!("{}", Blobs::new(&std::fs::read(path).unwrap()).map(|b| b.unwrap().size()).sum::<u64>())
+            let bytes = std::fs::read(path).unwrap();
+            println!("{}", Blobs::new(&bytes).map(|blob| blob.unwrap().size()).sum::<u64>());
         }
         ["open", path] => println!("{}", File::open(path).unwrap().len()),
         ["metadata", path] => {
@@ -59,7 +60,7 @@ fn count_all() -> ExitCode {
     let folder = tempfile::tempdir().unwrap();
     recipe::create(&folder.path().join("tensors"), |writer| recipe::small_tensors(writer, 100_000));
     recipe::create(&folder.path().join("metadata"), |writer| {
-        _ = writer.write_metadata(&recipe::metadata(50_000)).unwrap()
+        let _ = writer.write_metadata(&recipe::metadata(50_000)).unwrap();
     });
     let program = std::env::current_exe().unwrap();
     let counts = WORKS.map(|(name, file, other, arguments)| {

@@ -59,9 +59,12 @@ impl Inputs<'_> {
         });
     }
 
-    fn provided<'h>(&self, held: &'h Held) -> Provided<'h> {
-        let closed = if self.with_names { self.names_of_others(held) } else { HashSet::new() };
-        Provided::by(held.values().filter_map(|opened| opened.file.as_ref()).collect(), closed)
+    fn provided<'h>(&'h self, held: &'h Held) -> Provided<'h> {
+        Provided::by(|| {
+            let mut all = self.names_of_others(held);
+            all.extend(held.values().filter_map(|opened| opened.file.as_ref()).flat_map(names));
+            all
+        })
     }
 
     fn open(&self, index: usize) -> Option<Opened> {
@@ -70,15 +73,15 @@ impl Inputs<'_> {
         Some(open(path, self.keep_data))
     }
 
-    /// Where anchors are shown, the names of all files have to be known before the first is. So as many files as may
-    /// be open at once stay open from the one to the other, and those that cannot be opened a second time.
+    /// Where anchors are shown, the names of all files have to be known before the first is. So a few files stay open
+    /// from the one to the other; of many only those that cannot be opened a second time.
     fn hold(&self) -> Held {
         if !self.with_names {
             return Held::new();
         }
-        let limit = if self.paths.len() > 1 { may_be_open() } else { 1 };
+        let few = self.paths.len() <= AHEAD;
         let is_plain = |path: &Path| path.as_os_str() != "-" && fs::metadata(path).is_ok_and(|found| found.is_file());
-        let stays = |(index, path): &(usize, &PathBuf)| *index < limit || !is_plain(path);
+        let stays = |(_, path): &(usize, &PathBuf)| few || !is_plain(path);
         let staying: Vec<usize> = self.paths.iter().enumerate().filter(stays).map(|(index, _)| index).collect();
         let mut opened = Vec::with_capacity(staying.len());
         in_order(
@@ -94,7 +97,7 @@ impl Inputs<'_> {
     }
 
     /// The names of what the files have data for that do not stay open.
-    fn names_of_others(&self, held: &Held) -> HashSet<Text<'static>> {
+    fn names_of_others<'n>(&self, held: &Held) -> HashSet<Text<'n>> {
         let others: Vec<usize> = (0..self.paths.len()).filter(|index| !held.contains_key(index)).collect();
         let make = |nth| {
             let opened = self.open(*others.get(nth)?)?;
@@ -107,16 +110,6 @@ impl Inputs<'_> {
         });
         all
     }
-}
-
-/// How many files this process may hold open beside what else it needs.
-fn may_be_open() -> usize {
-    const ELSE: usize = 64;
-    const USUAL: usize = 256;
-    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
-    let limit = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(USUAL);
-    limit.saturating_sub(ELSE).clamp(1, 4096)
 }
 
 /// The files that a list names: one a line, or with NUL between them as `find -print0` writes them.

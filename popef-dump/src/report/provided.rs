@@ -7,23 +7,20 @@ use popef::{File, Text};
 
 /// The names of all tensors and feeds of the files given together.
 ///
-/// Those of open files are gathered when the first anchor asks: a file of weights alone has names enough and no anchor.
+/// They are gathered when the first anchor asks: files of weights alone have names enough and no anchor.
 pub(crate) struct Provided<'f> {
-    files: Vec<&'f File>,
+    gather: Box<dyn Fn() -> HashSet<Text<'f>> + Sync + 'f>,
     names: OnceLock<HashSet<Text<'f>>>,
-    /// Those of files that are closed again.
-    closed: HashSet<Text<'static>>,
 }
 
 impl<'f> Provided<'f> {
-    pub(crate) fn by(files: Vec<&'f File>, closed: HashSet<Text<'static>>) -> Self {
-        Provided { files, names: OnceLock::new(), closed }
+    pub(crate) fn by(gather: impl Fn() -> HashSet<Text<'f>> + Sync + 'f) -> Self {
+        Provided { gather: Box::new(gather), names: OnceLock::new() }
     }
 
     /// Whether the data of an anchor of this name has to come from the user.
     pub(crate) fn by_user(&self, anchor: &Text<'_>) -> bool {
-        let gather = || self.files.iter().flat_map(|file| names(file)).collect();
-        !self.closed.contains(anchor) && !self.names.get_or_init(gather).contains(anchor)
+        !self.names.get_or_init(&self.gather).contains(anchor)
     }
 }
 
