@@ -238,8 +238,11 @@ impl<R: Read> Stream<R> {
 
     /// Makes room for some of the next `missing` bytes behind those that are held.
     fn make_room(&mut self, missing: u64) -> Result<(), Problem> {
-        self.bytes.copy_within(self.held.clone(), 0);
-        self.held = 0..self.held.len();
+        // Once for each head: a long one that comes in small pieces must not be moved for each of them.
+        if self.held.start > 0 {
+            self.bytes.copy_within(self.held.clone(), 0);
+            self.held = 0..self.held.len();
+        }
         if self.held.end < self.bytes.len() {
             return Ok(());
         }

@@ -95,6 +95,23 @@ pub fn worst_files() -> Vec<(&'static str, Make)> {
             let [tensor, feed] = [2, 3].map(|blob_type| data_of(blob_type, 1));
             [&tensor[..], &feed[..]].concat().repeat(bytes / (tensor.len() + feed.len()))
         }),
+        ("feeds of four billion tensors of no elements", |bytes| {
+            let words = [to_struct(0, 1, 2), u32::MAX.into(), 0, to_struct(0, 1, 1), 3, to_list(0, 5, 1), 0];
+            let feed = sized(3, &message(&words), &[]);
+            feed.repeat(bytes / feed.len())
+        }),
+        ("a pickle of marks", |bytes| pickle(b"(", bytes)),
+        ("a pickle of memos", |bytes| pickle(b"}q\0h\0", bytes)),
+        ("a pickle of one name", |bytes| pickle(b"cos\nsystem\n", bytes)),
+        ("a pickle of names", |bytes| {
+            let names = (0..bytes / 14).flat_map(|number| format!("cm\n{number:09}\n").into_bytes());
+            pickle(&names.collect::<Vec<_>>(), bytes)
+        }),
+        ("a pickle of texts in each other", |bytes| pickle(b"\x8c\x01a\x8c\x01b\x93", bytes)),
+        ("small pickles", |bytes| {
+            let small = pickle(b"cos\nsystem\n", 11);
+            small.repeat(bytes / small.len())
+        }),
         ("metadata, executables and opaques of one name", |bytes| {
             let metadata = sized(1, &metadata(0, |offset| to_list(offset, 2, 2), &[0x61]), &[]);
             let executable = sized(0, &message(&[to_struct(0, 1, 1), u64::MAX, to_list(0, 2, 2), 0x61]), &[]);
@@ -103,6 +120,12 @@ pub fn worst_files() -> Vec<(&'static str, Make)> {
             all.concat()
         }),
     ]
+}
+
+/// An opaque blob that is a pickle of an operation, as often as it fits.
+fn pickle(operation: &[u8], bytes: usize) -> Vec<u8> {
+    let operations = operation.repeat(bytes / operation.len());
+    sized(4, &message(&[to_struct(0, 0, 2), 0, 0]), &[b"\x80\x04".as_slice(), &operations, b"."].concat())
 }
 
 /// Half of the bytes are anchors that share a name and a shape, half the shape of data of that name.
