@@ -167,7 +167,7 @@ impl Inode {
         let sectors = self.bytes.len().div_ceil(SECTOR);
         let old_sectors = self.durable.len() / SECTOR;
         for sector in 0..sectors {
-            let random = (sector * 2_654_435_761 + tear * 40_503) >> 3;
+            let random = (sector as u64).wrapping_mul(2_654_435_761).wrapping_add(tear as u64 * 40_503) >> 3;
             let kept = match tear {
                 0 => true,
                 2 => false,
