@@ -2,10 +2,10 @@
 
 mod common;
 
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{ErrorKind as ErrorKindOfIo, Read as _, Seek as _, SeekFrom};
 
 use common::{testdata, ways};
-use popef::{BlobType, DataType, ErrorKind, FeedDataInfo, File, TensorInfo, Writer};
+use popef::{BlobType, DataType, ErrorKind, FeedDataInfo, File, OpenOptions, TensorInfo, Writer};
 
 #[test]
 fn blobs_are_found_by_index_type_and_name_in_every_way() {
@@ -130,4 +130,42 @@ fn a_stream_lists_everything_and_keeps_no_data() {
     let error = tensor.elements().unwrap().to::<f32>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.reason().starts_with("the data was passed over while reading a stream"), "{error}");
+}
+
+/// Gives some bytes, and then fails with an error of some kind, once or for ever.
+struct Failing<'b> {
+    bytes: &'b [u8],
+    kind: ErrorKindOfIo,
+    for_ever: bool,
+    left: usize,
+}
+
+impl std::io::Read for Failing<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            self.left = if self.for_ever { 0 } else { usize::MAX };
+            return Err(self.kind.into());
+        }
+        let count = buf.len().min(self.left).min(self.bytes.len());
+        buf[..count].copy_from_slice(&self.bytes[..count]);
+        self.bytes = &self.bytes[count..];
+        self.left -= count;
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_stream_that_fails_is_no_damaged_file_and_one_that_is_interrupted_goes_on() {
+    let bytes = common::read("interop/executable.popef");
+    // In a header, in an info, in data, at the end.
+    for left in [0, 20, 100, 1700, 5000, bytes.len()] {
+        let failing = |kind, for_ever| Failing { bytes: &bytes, kind, for_ever, left };
+        for damaged in [false, true] {
+            let mut options = OpenOptions::new();
+            options.damaged(damaged);
+            let error = options.stream(failing(ErrorKindOfIo::ConnectionReset, true)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Io, "after {left} bytes: {error}");
+            assert_eq!(options.stream(failing(ErrorKindOfIo::Interrupted, false)).unwrap().len(), 4);
+        }
+    }
 }

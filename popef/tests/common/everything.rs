@@ -131,6 +131,7 @@ fn metadata_read(blob: &MetadataBlob<'_>) {
 }
 
 fn elements_whole(elements: &Elements<'_>, size: u64) {
+    assert_eq!(elements.is_empty(), matches!(elements.len(), 0), "{elements:?}");
     assert_eq!(elements.data().len(), size);
     let each = elements.data_type().size().expect("the size was told");
     assert_eq!(elements.len() * each, size);
