@@ -80,6 +80,14 @@ fn the_items_of_a_feed_are_worked_out_once() {
     let file = File::from_bytes(bytes.into_inner()).unwrap();
     let feed = file.feed("feed").unwrap();
     assert!(feed.items().all(|item| *item.unwrap().to::<u8>().unwrap() == [7]));
+
+    // Damage would end them early, so one is all that can be promised.
+    let mut left = feed.items();
+    for count in (1..=items).rev() {
+        assert_eq!(left.size_hint(), (1, Some(count)));
+        assert_eq!(left.next().unwrap().unwrap().values().unwrap().size_hint(), (1, Some(1)));
+    }
+    assert_eq!((left.size_hint(), left.next().is_none()), ((0, Some(0)), true));
 }
 
 #[test]
