@@ -25,7 +25,8 @@ MIB = 1 << 20
 
 
 def row(work, goal, figure, peer="", ratio="", met=True):
-    return f"| {work} | {goal} | {figure} | {peer} | {ratio} | {'yes' if met else 'no'} |"
+    met = "" if goal.startswith("none") else "yes" if met else "no"
+    return f"| {work} | {goal} | {figure} | {peer} | {ratio} | {met} |"
 
 
 def library_rows():
@@ -182,13 +183,14 @@ def machine():
         found = re.search(pattern, Path(path).read_text(), re.M)
         return found.group(1).strip() if found else "unknown"
 
+    virtual = first("/proc/cpuinfo", r"^flags.*\b(hypervisor)\b") == "hypervisor"
     memory = int(first("/proc/meminfo", r"^MemTotal:\s*(\d+)")) / MIB
     rustc = subprocess.run(["rustc", "-V"], capture_output=True, text=True, check=True).stdout.strip()
     where = subprocess.run(["df", "--output=fstype", tempfile.gettempdir()], capture_output=True, text=True, check=False)
     file_system = (where.stdout.split() or ["unknown"])[-1]
     return (
-        f"Measured on {time.strftime('%Y-%m-%d')}: {first('/proc/cpuinfo', r'^model name.*: (.*)')}, {os.cpu_count()} processors "
-        f"of a virtual machine, {memory:.0f} GiB, Linux {platform.release()}, {file_system}; {rustc}; load before it "
+        f"Measured on {time.strftime('%Y-%m-%d')}: {first('/proc/cpuinfo', r'^model name.*: (.*)')}, {os.cpu_count()} processors"
+        f"{' of a virtual machine' if virtual else ''}, {memory:.0f} GiB, Linux {platform.release()}, {file_system}; {rustc}; load before it "
         f"{os.getloadavg()[0]:.1f}.\n"
     )
 

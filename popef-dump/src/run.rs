@@ -145,7 +145,7 @@ impl Show<'_> {
         let mut result = Ok(());
         inputs.each(work, |shown: io::Result<(Vec<u8>, Vec<String>)>| {
             result = shown.and_then(|(bytes, complaints)| {
-                out.write_all(&bytes)?;
+                out.append(bytes)?;
                 self.report(&complaints, out, failed)
             });
             go_on(&result)

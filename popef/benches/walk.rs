@@ -27,7 +27,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    let ways = ["Blobs", "names", "mapped", "memory", "lookup", "parts", "safetensors"];
+    let ways = ["walk", "names", "mapped", "memory", "lookup", "parts", "safetensors"];
     println!("ns a tensor, median of {ROUNDS} rounds");
     println!("{:>9}{}", "tensors", ways.map(|way| format!("{way:>12}")).concat());
     let costs = [1_000, 10_000, 100_000].map(|count| {
@@ -35,19 +35,28 @@ fn main() {
         println!("{count:>9}{}", costs.map(|cost| format!("{cost:>12.1}")).concat());
         costs
     });
-    let [_, _, mapped, _, _, parts, safetensors] = costs[2];
+    let [walk, _, mapped, _, _, parts, safetensors] = costs[2];
     Row {
-        work: "open a file of 100,000 tensors, mapped, warm",
-        goal: "at most 60 ns a blob; safetensors takes at least 12 times as long to open the same",
-        figure: format!("{} ns a blob", rounded(mapped)),
+        work: "walk 100,000 tensors, mapped, warm",
+        goal: "at most 60 ns a blob",
+        figure: format!("{} ns a blob", rounded(walk)),
         peer: format!("safetensors, {} ns", rounded(safetensors)),
-        ratio: ratio(safetensors, mapped),
-        met: mapped <= 60.0 && safetensors >= 12.0 * mapped,
+        ratio: ratio(safetensors, walk),
+        met: walk <= 60.0,
     }
     .print();
     Row {
-        work: "the same in parts (positioned reads)",
-        goal: "at most twice the mapped walk",
+        work: "open them: map the file, walk it, keep an index",
+        goal: "safetensors takes at least 12 times as long to open the same",
+        figure: format!("{} ns a blob", rounded(mapped)),
+        peer: format!("safetensors, {} ns", rounded(safetensors)),
+        ratio: ratio(safetensors, mapped),
+        met: safetensors >= 12.0 * mapped,
+    }
+    .print();
+    Row {
+        work: "open them in parts (positioned reads)",
+        goal: "at most twice as long as mapped",
         figure: format!("{} ns a blob", rounded(parts)),
         peer: format!("mapped, {} ns", rounded(mapped)),
         ratio: ratio(parts, mapped),
@@ -55,7 +64,7 @@ fn main() {
     }
     .print();
     growth("open 1,000, 10,000, 100,000 tensors, mapped", "ns a blob", costs.map(|costs| costs[2]), 1.5);
-    growth("the same in parts", "ns a blob", costs.map(|costs| costs[5]), 1.5);
+    growth("open them in parts", "ns a blob", costs.map(|costs| costs[5]), 1.5);
     cold();
 }
 
@@ -66,12 +75,14 @@ fn compare(count: usize) -> [f64; 7] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tensors.popef");
     std::fs::write(&path, &file).unwrap();
+    // SAFETY: nobody changes the file while the benchmark reads it.
+    let mapping = unsafe { memmap2::Mmap::map(&std::fs::File::open(&path).unwrap()) }.unwrap();
     let bytes: &'static [u8] = file.leak();
     // safetensors makes its map of names while it opens; this crate at the first lookup.
     let last = recipe::name(count - 1);
     let works: [&mut dyn FnMut(); 7] = [
-        &mut work(|| Blobs::new(black_box(bytes)).map(|blob| blob.unwrap().size()).sum::<u64>()),
-        &mut work(|| Blobs::new(black_box(bytes)).map(|blob| describe(&blob.unwrap())).sum::<u64>()),
+        &mut work(|| Blobs::new(black_box(&mapping)).map(|blob| blob.unwrap().size()).sum::<u64>()),
+        &mut work(|| Blobs::new(black_box(&mapping)).map(|blob| describe(&blob.unwrap())).sum::<u64>()),
         &mut work(|| map(&path).len()),
         &mut work(|| File::from_bytes(bytes).unwrap().len()),
         &mut work(|| File::from_bytes(bytes).unwrap().tensor(&last).is_some()),

@@ -23,11 +23,22 @@ impl Out {
     }
 
     pub(crate) fn in_memory(colors: bool) -> Self {
-        Out { bytes: Vec::new(), to: None, palette: colors.then(Palette::new) }
+        // As much as the listing of a small file takes, so that few of many files make it grow.
+        Out { bytes: Vec::with_capacity(Self::PIECE / 4), to: None, palette: colors.then(Palette::new) }
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
+    }
+
+    /// What another one has gathered, without a copy of it if it is much.
+    pub(crate) fn append(&mut self, gathered: Vec<u8>) -> io::Result<()> {
+        if gathered.len() < Self::PIECE / 8 {
+            return self.write_all(&gathered);
+        }
+        self.send()?;
+        self.bytes = gathered;
+        self.send()
     }
 
     /// A piece of the tool's own text.

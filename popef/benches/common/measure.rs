@@ -41,7 +41,12 @@ impl Row<'_> {
     /// As a line of a Markdown table.
     pub fn print(&self) {
         let Row { work, goal, figure, peer, ratio, met } = self;
-        println!("| {work} | {goal} | {figure} | {peer} | {ratio} | {} |", if *met { "yes" } else { "no" });
+        let met = match (*goal, met) {
+            ("none", _) => "",
+            (_, true) => "yes",
+            (_, false) => "no",
+        };
+        println!("| {work} | {goal} | {figure} | {peer} | {ratio} | {met} |");
     }
 }
 
