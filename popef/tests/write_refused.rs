@@ -198,3 +198,21 @@ fn whole_blobs_stay_where_the_next_one_did_not_fit() {
     assert!(writer.finish().is_err());
     assert_eq!(File::from_bytes(memory.0.into_inner()).unwrap().len(), 1);
 }
+
+/// The longest version leads to a header of 64 KiB, which every reader takes; one byte more to one that none does.
+#[test]
+fn the_longest_header_is_written_and_no_longer_one() {
+    let write = |len: usize| {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::stream(&mut bytes);
+        writer.version("v".repeat(len));
+        let written = writer.write_opaque(&OpaqueInfo::default(), &[1]).map(drop);
+        drop(writer);
+        written.map(|()| bytes)
+    };
+    // Segment table, root pointer, two words of data, one pointer; and the NUL.
+    let longest = (64 << 10) - 5 * 8 - 1;
+    let file = File::from_bytes(write(longest).unwrap()).unwrap();
+    assert_eq!(file.blob(0).unwrap().header_bytes().len(), 64 << 10);
+    assert_eq!(write(longest + 1).unwrap_err().kind(), ErrorKind::Usage);
+}
