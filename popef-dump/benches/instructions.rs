@@ -63,18 +63,23 @@ fn count_all() -> ExitCode {
         let _ = writer.write_metadata(&recipe::metadata(50_000)).unwrap();
     });
     let program = std::env::current_exe().unwrap();
-    let counts = WORKS.map(|(name, file, other, arguments)| {
-        let program = other.map_or(&*program, Path::new);
-        (name, count(program, arguments, &folder.path().join(file), folder.path()))
+    // What else runs meanwhile changes no count.
+    let counts: Vec<(&str, u64)> = std::thread::scope(|scope| {
+        let running = WORKS.map(|(name, file, other, arguments)| {
+            let program = other.map_or(&*program, Path::new);
+            let file = folder.path().join(file);
+            (name, scope.spawn(move || count(program, arguments, &file)))
+        });
+        running.into_iter().map(|(name, count)| (name, count.join().unwrap())).collect()
     });
     compare(&counts)
 }
 
 /// The instructions of a process.
-fn count(program: &Path, arguments: &[&str], file: &Path, folder: &Path) -> u64 {
-    let out = folder.join("callgrind.out");
+fn count(program: &Path, arguments: &[&str], file: &Path) -> u64 {
+    let out = tempfile::NamedTempFile::new().unwrap();
     let mut out_file = std::ffi::OsString::from("--callgrind-out-file=");
-    out_file.push(&out);
+    out_file.push(out.path());
     let run = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet"])
         .arg(out_file)
