@@ -89,10 +89,6 @@ impl Iterator for Iter<'_> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.range.size_hint()
     }
-
-    fn nth(&mut self, n: usize) -> Option<Self::Item> {
-        self.index.get(self.range.nth(n)?)
-    }
 }
 
 impl DoubleEndedIterator for Iter<'_> {
