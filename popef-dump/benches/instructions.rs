@@ -8,15 +8,15 @@
 
 #![allow(missing_docs, reason = "a benchmark")]
 
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "../../popef/benches/common/recipe.rs"]
-mod recipe;
+#[path = "../../popef/benches/common/mod.rs"]
+mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use common::recipe;
 use popef::{Blobs, File};
 
 const TOLERANCE: f64 = 0.03;
@@ -45,8 +45,7 @@ fn main() -> ExitCode {
             let file = File::open(path).unwrap();
             println!("{}", file.metadata().map(|blob| blob.read().unwrap().anchors.len()).sum::<usize>());
         }
-        // `cargo test --benches` only wants to see it start.
-        arguments if arguments.contains(&"--test") => {}
+        _ if common::only_tested() => {}
         _ => return count_all(),
     }
     ExitCode::SUCCESS

@@ -4,27 +4,22 @@
 
 #![allow(missing_docs, reason = "a benchmark")]
 
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/measure.rs"]
-mod measure;
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/recipe.rs"]
-mod recipe;
+mod common;
 
 use std::borrow::Cow;
 use std::hint::black_box;
 use std::ops::Range;
 use std::path::Path;
 
-use measure::{Row, medians, ratio, rounded, work};
+use common::measure::{Row, medians, ratio, rounded, work};
+use common::recipe;
 use memmap2::Mmap;
 use popef::half::f16;
 use popef::{DataType, File, TensorDataInfo, TensorInfo};
 use zerocopy::FromBytes;
 
 fn main() {
-    // `cargo test --benches` only wants to see it start.
-    if std::env::args().any(|argument| argument == "--test") {
+    if common::only_tested() {
         return;
     }
     conversions();

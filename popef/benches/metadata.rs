@@ -3,12 +3,7 @@
 
 #![allow(missing_docs, reason = "a benchmark")]
 
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/measure.rs"]
-mod measure;
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/recipe.rs"]
-mod recipe;
+mod common;
 /// The generated code, for the pass without this crate; it looks for itself under this name.
 #[allow(
     dead_code,
@@ -29,7 +24,8 @@ mod wire {
 use std::hint::black_box;
 
 use capnp::message::ReaderOptions;
-use measure::{Row, growth, medians, ratio, rounded, work};
+use common::measure::{Row, growth, medians, ratio, rounded, work};
+use common::recipe;
 use popef::{Blobs, File};
 use wire::popef_capnp::metadata;
 
@@ -37,8 +33,7 @@ const ROUNDS: usize = 15;
 const ANCHORS: usize = 50_000;
 
 fn main() {
-    // `cargo test --benches` only wants to see it start.
-    if std::env::args().any(|argument| argument == "--test") {
+    if common::only_tested() {
         return;
     }
     let costs = [ANCHORS / 100, ANCHORS / 10, ANCHORS].map(|count| {

@@ -5,17 +5,13 @@
 
 #![allow(missing_docs, reason = "a benchmark")]
 
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/measure.rs"]
-mod measure;
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/recipe.rs"]
-mod recipe;
+mod common;
 
 use std::hint::black_box;
 use std::path::Path;
 
-use measure::{Row, growth, medians, ratio, rounded, work};
+use common::measure::{Row, growth, medians, ratio, rounded, work};
+use common::recipe;
 use popef::{Blobs, Content, DataType, File};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -23,8 +19,7 @@ use safetensors::tensor::{Dtype, TensorView};
 const ROUNDS: usize = 15;
 
 fn main() {
-    // `cargo test --benches` only wants to see it start.
-    if std::env::args().any(|argument| argument == "--test") {
+    if common::only_tested() {
         return;
     }
     let ways = ["walk", "names", "mapped", "memory", "lookup", "parts", "safetensors"];

@@ -5,12 +5,7 @@
 //! `POPEF_BENCH_EXECUTABLE_MIB` how much is compressed (256), `POPEF_BENCH_ROUNDS` how often (21), `POPEF_BENCH_FOLDER`
 //! where. Arguments name the parts to run: tensors, small, feeds, verbatim, compressing, memory.
 
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/measure.rs"]
-mod measure;
-#[allow(dead_code, unreachable_pub, reason = "other benchmarks use the rest")]
-#[path = "common/recipe.rs"]
-mod recipe;
+mod common;
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -19,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use common::measure::{Row, ratio, rounded};
+use common::recipe;
 use flate2::write::ZlibEncoder;
-use measure::{Row, ratio, rounded};
 use popef::{DataType, FeedDataInfo, OpaqueInfo, Packing, TensorDataInfo, TensorInfo, Writer};
 
 const MIB: usize = 1 << 20;
@@ -28,8 +24,7 @@ const TENSOR: usize = 16 * MIB;
 const SMALL: usize = 100_000;
 
 fn main() {
-    // `cargo test --benches` only wants to see it start.
-    if std::env::args().any(|argument| argument == "--test") {
+    if common::only_tested() {
         return;
     }
     let bench = Bench::new();
