@@ -7,6 +7,7 @@
 
 #![allow(missing_docs, reason = "a benchmark")]
 
+mod common;
 #[allow(dead_code, unreachable_pub, reason = "the tests use the rest")]
 #[path = "../tests/common/worst.rs"]
 mod worst;
@@ -39,6 +40,9 @@ const WORKS: [(&str, Work); 6] = [
 ];
 
 fn main() {
+    if common::only_tested() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("worst.popef");
     println!("ns a byte: {SIZES:?} bytes, and the last over the first");

@@ -5,7 +5,7 @@
 pub mod measure;
 pub mod recipe;
 
-/// Whether this is `cargo test --benches`, which only wants to see a benchmark start.
+/// Whether this is `cargo test --benches`, which only wants to see a benchmark start: `cargo bench` alone says `--bench`.
 pub fn only_tested() -> bool {
-    std::env::args().any(|argument| argument == "--test")
+    std::env::args().all(|argument| argument != "--bench")
 }
