@@ -417,6 +417,7 @@ def compressed():
     behind_good("lz4-without-end", packed(lz4_of_zeros(1 << 16)[:-4], 1 << 16))
     behind_good("lz4-match-before-start", packed(lz4_of_zeros(1 << 10).replace(b"\x1f\0\1\0", b"\x1f\0\xff\0"), 1 << 10))
     behind_good("lz4-header-checksum", packed(b"\x04\x22\x4d\x18\x60\x70\x74" + bytes(4), 0))
+    behind_good("lz4-dictionary", packed(b"\x04\x22\x4d\x18\x61\x70\x01\0\0\0\x2e" + bytes(4), 0))
     behind_good("compressed-unknown", packed(b"BZh91AY&SY", 5))
     behind_good("compressed-no-data", packed(b"", 5))
 
