@@ -19,7 +19,7 @@ mod tensor;
 mod unpack;
 mod value;
 
-pub(crate) use source::same_file;
+pub(crate) use source::{same_file, uninterrupted};
 
 pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 pub use blobs::Blobs;

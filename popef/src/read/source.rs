@@ -64,16 +64,14 @@ impl DiskFile {
 
     fn fill(&self, mut buf: &mut [u8], mut offset: u64) -> Result<(), Problem> {
         while !buf.is_empty() {
-            match read_at(&self.file, buf, offset) {
-                // The file had these bytes when it was opened.
-                Ok(0) => return Err(Problem::Changed),
-                Ok(count) => {
-                    buf = buf.get_mut(count..).unwrap_or_default();
-                    offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(Problem::Io { doing: "read the file", source }),
+            let count = uninterrupted(|| read_at(&self.file, buf, offset))
+                .map_err(|source| Problem::Io { doing: "read the file", source })?;
+            // The file had these bytes when it was opened.
+            if count == 0 {
+                return Err(Problem::Changed);
             }
+            buf = buf.get_mut(count..).unwrap_or_default();
+            offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
         }
         Ok(())
     }
@@ -93,6 +91,16 @@ fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usiz
 #[cfg(windows)]
 fn read_at(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+/// Does something that a signal can interrupt until none does.
+pub(crate) fn uninterrupted<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match operation() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
 }
 
 /// Whether two names or handles are of one file. Where the system does not tell, they are not.
@@ -260,12 +268,9 @@ impl<R: Read> Stream<R> {
     fn read_on(&mut self, missing: u64) -> Result<(), Problem> {
         self.make_room(missing)?;
         let room = self.bytes.get_mut(self.held.end..).unwrap_or_default();
-        match self.reader.read(room) {
-            Ok(0) => self.ended = true,
-            Ok(count) => self.held.end = self.held.end.saturating_add(count.min(room.len())),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(stream_error(source)),
-        }
+        let count = uninterrupted(|| self.reader.read(room)).map_err(stream_error)?;
+        self.held.end = self.held.end.saturating_add(count.min(room.len()));
+        self.ended = count == 0;
         Ok(())
     }
 }

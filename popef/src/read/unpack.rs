@@ -11,6 +11,7 @@ use super::blob::At;
 use super::data::{Data, DataReader};
 use super::executable::Compression;
 use super::input::Input;
+use super::source::uninterrupted;
 use crate::error::{Error, Problem};
 
 /// Reads an executable's own bytes, unpacking them as they come; see
@@ -86,7 +87,7 @@ impl<'a> Packed<'a> {
             // With all bytes given, one more must not come.
             let mut surplus = [0];
             let room = if left == 0 { &mut surplus } else { buf.get_mut(..left.min(buf.len())).unwrap_or_default() };
-            match decoder.read(room) {
+            match uninterrupted(|| decoder.read(room)) {
                 Ok(0) => match decoder.check_end() {
                     Ok(()) => self.next_stream()?,
                     Err(fault) => return Err(self.damaged(fault, None)),
@@ -96,7 +97,6 @@ impl<'a> Packed<'a> {
                     self.given = self.given.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
                     return Ok(count);
                 }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(self.failure(e)),
             }
         }

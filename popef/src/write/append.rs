@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind, len_of};
 use super::output::Output;
-use super::storage::{Access, Found, Handle, Storage, System, open_locked, resolve, uninterrupted};
+use super::storage::{Access, Found, Handle, Storage, System, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, ErrorKind, Left, Problem};
+use crate::read::uninterrupted;
 
 /// So many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
 /// it is: while they are zeros no reader finds a blob here.

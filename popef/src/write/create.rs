@@ -8,9 +8,10 @@ use std::sync::Arc;
 use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind};
 use super::output::Output;
-use super::storage::{Access, Found, Handle, MOST_TRIES, Storage, System, open_locked, resolve, uninterrupted};
+use super::storage::{Access, Found, Handle, MOST_TRIES, Storage, System, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, Left, Problem};
+use crate::read::uninterrupted;
 
 /// How to create a file: whether in place of another one.
 ///

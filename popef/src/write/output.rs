@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{self, Take};
 
 use super::destination::len_of;
-use super::storage::{Handle, uninterrupted};
+use super::storage::Handle;
+use crate::read::uninterrupted;
 
 const BUFFER: usize = 64 << 10;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::destination::copy_all;
 use crate::error::Error;
-use crate::read::{self, same_file};
+use crate::read::{self, same_file, uninterrupted};
 
 /// What is done by path.
 pub(super) trait Storage: Send + Sync {
@@ -34,7 +34,7 @@ pub(super) trait Handle: Send + Sync {
     /// Writes the rest of another file.
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()>;
     fn set_len(&mut self, len: u64) -> io::Result<()>;
-    /// Flushes the contents to disk.
+    /// Flushes the contents to disk. Never tried twice: what a failed flush lost, a second one does not tell of.
     fn sync(&mut self) -> io::Result<()>;
     /// Whether nobody else has it locked; from then on it is.
     fn lock(&self) -> io::Result<bool>;
@@ -191,16 +191,6 @@ impl Handle for OpenFile {
     fn walk(&self, path: &Path) -> Result<read::File, Error> {
         let again = self.0.try_clone().map_err(|source| Error::io(Some(path), "open the file again", source))?;
         read::OpenOptions::new().damaged(true).file(again, path)
-    }
-}
-
-/// Does something that a signal can interrupt until none does. Not for flushing, which is never tried twice.
-pub(super) fn uninterrupted<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    loop {
-        match operation() {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
     }
 }
 
