@@ -7,7 +7,7 @@ use crate::error::{Left, Problem};
 
 /// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::NewFile) or
 /// [`Appended`](crate::Appended). Not for others to implement.
-pub trait Destination: Sink {}
+pub trait Destination: Sink + fmt::Debug {}
 
 /// A [`Destination`] that can go back to what was written: blobs of a length that is not known beforehand, several
 /// feeds at once.

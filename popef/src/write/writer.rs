@@ -325,7 +325,7 @@ impl<D: Destination> Writer<D> {
 impl<D: Destination> fmt::Debug for Writer<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
-            .field("path", &self.to.path())
+            .field("to", &self.to)
             .field("version", &self.version)
             .field("index", &self.index)
             .field("end", &self.end)
