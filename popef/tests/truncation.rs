@@ -3,7 +3,7 @@
 mod common;
 
 use common::{description, popef_files, without_path};
-use popef::{Blobs, ErrorKind, File, OpenOptions};
+use popef::{Blobs, ErrorKind, File, OpaqueInfo, OpenOptions, Writer};
 
 /// Where each blob of a whole file ends.
 fn ends(bytes: &[u8]) -> Vec<usize> {
@@ -39,25 +39,55 @@ fn every_length_gives_the_blobs_before_the_cut_and_one_error() {
     }
 }
 
+/// Two blobs whose headers and infos are longer than what a way in reads at once.
+fn long_heads() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.version("v".repeat(40_000));
+    for letter in ["a", "b"] {
+        let info = OpaqueInfo { name: letter.repeat(50_000).into(), ..Default::default() };
+        writer.write_opaque(&info, b"data").unwrap();
+    }
+    writer.finish().unwrap();
+    bytes
+}
+
+/// A header whose segment table lies across what is read at first in parts, and nothing behind it.
+fn table_across_reads() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    let before = writer.write_opaque(&OpaqueInfo::default(), &[]).unwrap().size;
+    writer.write_opaque(&OpaqueInfo::default(), &vec![0; 8192 - 300 - 2 * before as usize]).unwrap();
+    writer.finish().unwrap();
+    // A hundred segments of a word each, one less than which is said first, and padding: 408 bytes.
+    let table = [99].into_iter().chain([1; 100]).chain([0]);
+    bytes.extend(table.flat_map(u32::to_le_bytes));
+    bytes
+}
+
 /// The other ways in see the same, at the lengths where something changes.
 #[test]
 fn all_ways_in_agree_on_a_file_that_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("cut.popef");
-    for path in popef_files("interop") {
-        let bytes = std::fs::read(&path).unwrap();
-        let mut lengths: Vec<usize> =
-            ends(&bytes).into_iter().flat_map(|end| [end - 1, end, end + 1, end + 9, end + 60]).collect();
-        lengths.extend([0, 1, 7, 8, 40, 90]);
-        for len in lengths.into_iter().filter(|&len| len <= bytes.len()) {
+    let interop = popef_files("interop").into_iter().map(|path| std::fs::read(path).unwrap());
+    for bytes in interop.chain([long_heads(), table_across_reads()]) {
+        let mut lengths = vec![0, 1, 7, 8, 40, 90, bytes.len() as u64];
+        for blob in Blobs::new(&bytes).map_while(Result::ok) {
+            let header_end = blob.offset() + blob.header_bytes().len() as u64;
+            let ends = [header_end, blob.data_offset(), blob.offset() + blob.size()];
+            lengths.extend(ends.iter().flat_map(|end| [end - 1, *end, end + 1, end + 9, end + 60]));
+        }
+        for len in lengths.into_iter().map(|len| len as usize).filter(|&len| len <= bytes.len()) {
             std::fs::write(&target, &bytes[..len]).unwrap();
             let [in_parts, mapped, in_memory] = common::ways(&target).map(|(_, file)| description(&file.unwrap()));
             let streamed = description(&OpenOptions::new().damaged(true).stream(&bytes[..len]).unwrap());
-            assert_eq!(in_parts, in_memory, "{path:?} cut to {len}");
-            assert_eq!(mapped, in_memory, "{path:?} cut to {len}");
+            let what = format!("{len} of {} bytes", bytes.len());
+            assert!(in_parts == in_memory, "{what}: {in_parts} in parts, {in_memory} in memory");
+            assert!(mapped == in_memory, "{what}: {mapped} mapped, {in_memory} in memory");
             // A stream is not described with its compression, which is seen in the data.
             if !in_memory.contains("uncompressed_size: Some") {
-                assert_eq!(streamed, in_memory, "{path:?} cut to {len}");
+                assert!(streamed == in_memory, "{what}: {streamed} as a stream, {in_memory} in memory");
             }
         }
     }

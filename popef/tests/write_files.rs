@@ -330,6 +330,39 @@ fn copies_at_once_are_the_bytes_of_their_blobs() {
     assert_eq!((error.kind(), error.blob()), (ErrorKind::Usage, Some(3)), "{error}");
 }
 
+/// How often a destination is written to.
+struct Calls(usize);
+
+impl Write for Calls {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += 1;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn blobs_that_lie_side_by_side_are_copied_together() {
+    let place = Place::new();
+    let mut writer = Writer::create(&place.path).unwrap();
+    for _ in 0..1000 {
+        writer.write_opaque(&opaque("small"), &[1; 100]).unwrap();
+    }
+    writer.finish().unwrap();
+    let file = File::open(&place.path).unwrap();
+    // All of them, and few enough that they go through memory.
+    for taken in [1000, 500] {
+        let mut calls = Calls(0);
+        let mut writer = Writer::stream(&mut calls);
+        writer.copy_all(file.blobs().take(taken)).unwrap();
+        writer.finish().unwrap();
+        assert!(calls.0 < 100, "{} calls for {taken} blobs", calls.0);
+    }
+}
+
 /// Feeds whose tensors are gathered and such as are not come out as if each had been written by itself.
 #[test]
 fn feeds_at_once_are_the_feeds_one_by_one() {

@@ -58,6 +58,8 @@ struct State {
     durable_names: Names,
     steps: usize,
     faults: Vec<(usize, Fault)>,
+    /// The operation before which somebody else removes a file, if it is still the one from the beginning.
+    removal: Option<(usize, PathBuf)>,
 }
 
 type Names = BTreeMap<PathBuf, usize>;
@@ -94,6 +96,10 @@ impl SimDisk {
         self.state().faults.push((step, fault));
     }
 
+    pub(super) fn remove_at(&self, step: usize, path: &Path) {
+        self.state().removal = Some((step, path.to_owned()));
+    }
+
     /// Everything works again: for looking at what is left.
     pub(super) fn heal(&self) {
         self.state().faults.clear();
@@ -109,9 +115,9 @@ impl SimDisk {
         state.names.iter().map(|(path, &number)| (path.clone(), state.inodes[number].bytes.clone())).collect()
     }
 
-    pub(super) fn permissions(&self, path: &Path) -> u32 {
-        let state = self.state();
-        state.inodes[state.names[path]].permissions
+    pub(super) fn permissions(&self, path: &Path) -> io::Result<u32> {
+        let number = self.number(path)?;
+        Ok(self.state().inodes[number].permissions)
     }
 
     /// What a power cut may leave, if it came now: names and data each kept, lost, or torn.
@@ -139,6 +145,11 @@ impl SimDisk {
         let mut state = self.state();
         let step = state.steps;
         state.steps += 1;
+        if let Some((_, path)) = state.removal.take_if(|(at, _)| *at == step)
+            && state.names.get(&path) == state.durable_names.get(&path)
+        {
+            state.names.remove(&path);
+        }
         let mut due = state.faults.iter().filter(|(at, fault)| *at == step || (*at < step && fault.goes_on()));
         match due.next() {
             None => Ok(false),
@@ -242,10 +253,14 @@ impl Storage for SimDisk {
         self.state().names.remove(path).map(drop).ok_or(io::ErrorKind::NotFound.into())
     }
 
-    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         self.step()?;
         let mut state = self.state();
-        state.durable_names = state.names.clone();
+        let State { names, durable_names, .. } = &mut *state;
+        let in_it = |path: &PathBuf| path.parent() == Some(folder);
+        durable_names.retain(|path, _| !in_it(path));
+        durable_names
+            .extend(names.iter().filter(|(path, _)| in_it(path)).map(|(path, &number)| (path.clone(), number)));
         Ok(())
     }
 }
@@ -335,7 +350,7 @@ impl Handle for SimFile {
 
     fn take_permissions(&mut self, path: &Path) -> io::Result<()> {
         self.disk.step()?;
-        let permissions = self.disk.permissions(path);
+        let permissions = self.disk.permissions(path)?;
         self.change(|inode| inode.permissions = permissions);
         Ok(())
     }

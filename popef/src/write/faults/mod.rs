@@ -300,7 +300,7 @@ fn several_faults_leave_no_more_than_one() {
 fn permissions_are_kept() {
     let disk = SimDisk::holding(&disk_with(Some(&old_file())));
     create(true)(&disk).unwrap();
-    assert_eq!(disk.permissions(Path::new(TARGET)), 0o640);
+    assert_eq!(disk.permissions(Path::new(TARGET)).unwrap(), 0o640);
 }
 
 #[test]
@@ -312,6 +312,27 @@ fn a_second_writer_is_refused_until_the_first_ends() {
     }
     drop(first);
     append(&disk).unwrap();
+}
+
+#[test]
+fn an_old_file_may_be_removed_by_somebody_else_meanwhile() {
+    let old = disk_with(Some(&old_file()));
+    let job = create(true);
+    let (case, steps) = Case::new(old.clone(), &job);
+    let mut refused = Vec::new();
+    for step in 0..steps {
+        let disk = SimDisk::holding(&old);
+        disk.remove_at(step, Path::new(TARGET));
+        match job(&disk) {
+            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
+            Err(e) => {
+                assert!(disk.contents().is_empty(), "before operation {step}: something is left");
+                refused.push(e.to_string());
+            }
+        }
+    }
+    refused.dedup();
+    assert_eq!(refused, ["folder/model.popef: cannot keep the permissions: entity not found"]);
 }
 
 #[test]
