@@ -286,7 +286,8 @@ def metadatas():
 
     # Lists of elements that take no bytes: a tag, and nothing behind it.
     behind_good("amplify-2-29-anchors", metadata(list_at(ANCHORS, 0), to_struct(MOST, 0, 0)))
-    behind_good("amplify-50-anchors", metadata(list_at(ANCHORS, 0), to_struct(50, 0, 0)))
+    behind_good("amplify-13-anchors", metadata(list_at(ANCHORS, 0), to_struct(13, 0, 0)))
+    behind_good("amplify-14-anchors", metadata(list_at(ANCHORS, 0), to_struct(14, 0, 0)))
     behind_good("amplify-800-bytes", metadata({ANCHORS: to_list(5, BYTES, 800)}, *[0] * 100))
     behind_good("amplify-1000-words", metadata({ANCHORS: to_list(5, POINTERS, 1000)}, *[0] * 1000))
     behind_good("amplify-2-29-options", metadata(list_at(ENGINE_OPTIONS, 0), to_struct(MOST, 0, 0)))
