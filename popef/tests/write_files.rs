@@ -330,6 +330,43 @@ fn copies_at_once_are_the_bytes_of_their_blobs() {
     assert_eq!((error.kind(), error.blob()), (ErrorKind::Usage, Some(3)), "{error}");
 }
 
+#[test]
+fn copies_at_once_take_each_blob_from_its_own_file() {
+    let place = Place::new();
+    let paths = ["a", "b"].map(|name| place.folder.path().join(name));
+    for (path, byte) in paths.iter().zip(1..) {
+        let mut writer = Writer::create(path).unwrap();
+        for _ in 0..2 {
+            writer.write_opaque(&opaque("same"), &[byte; 100_000]).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+    let [a, b] = paths.map(|path| File::open(path).unwrap());
+    let blobs = || [a.blob(0).unwrap(), b.blob(1).unwrap(), a.blob(1).unwrap(), b.blob(0).unwrap()].into_iter();
+    let bytes = in_memory(|writer| drop(writer.copy_all(blobs()).unwrap()));
+    let copied = File::from_bytes(bytes).unwrap();
+    let first_bytes: Vec<_> = copied.blobs().map(|blob| blob.data().read().unwrap()[0]).collect();
+    assert_eq!(first_bytes, [1, 2, 1, 2]);
+}
+
+#[test]
+fn what_was_overwritten_is_not_copied() {
+    let place = Place::new();
+    let mut writer = Writer::create(&place.path).unwrap();
+    writer.write_opaque(&opaque("small"), &[1; 1000]).unwrap();
+    writer.write_opaque(&opaque("large"), &[2; 1_000_000]).unwrap();
+    writer.finish().unwrap();
+    let opened = File::open(&place.path).unwrap();
+    let bytes = fs::read(&place.path).unwrap();
+    fs::write(&place.path, bytes).unwrap();
+    for copied in [0..1, 1..2, 0..2] {
+        let mut writer = Writer::stream(io::sink());
+        let blobs = copied.clone().map(|index| opened.blob(index).unwrap());
+        let error = writer.copy_all(blobs).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed, "{copied:?}: {error}");
+    }
+}
+
 /// How often a destination is written to.
 struct Calls(usize);
 
