@@ -185,12 +185,10 @@ impl view::View for bool {
         if let Some((element, &value)) = (0..).zip(bytes.iter()).find(|(_, byte)| **byte > 1) {
             return Err(elements.not_bool(element, value));
         }
-        Ok(match bytes {
-            Cow::Borrowed(bytes) => match <[bool]>::try_ref_from_bytes(bytes) {
-                Ok(bools) => Cow::Borrowed(bools),
-                Err(_) => Cow::Owned(bytes.iter().map(|&byte| byte == 1).collect()),
-            },
-            Cow::Owned(bytes) => Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect()),
+        let owned = |bytes: &[u8]| Cow::Owned(bytes.iter().map(|&byte| byte == 1).collect());
+        Ok(match &bytes {
+            Cow::Borrowed(bytes) => <[bool]>::try_ref_from_bytes(bytes).map_or_else(|_| owned(bytes), Cow::Borrowed),
+            Cow::Owned(bytes) => owned(bytes),
         })
     }
 
