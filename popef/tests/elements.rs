@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use common::{read, testdata, ways};
 use half::f16;
 use popef::{
-    DataType, Element, Elements, ErrorKind, F8143, F8152, File, OpaqueInfo, TensorDataInfo, TensorInfo, Writer,
+    DataType, Element, Elements, ErrorKind, F8143, F8152, File, OpaqueInfo, TensorDataInfo, TensorInfo, Value, Writer,
 };
 
 fn expected() -> BTreeMap<String, Vec<f64>> {
@@ -267,4 +267,33 @@ fn float8_table(name: &str) -> [u32; 256] {
         table[byte as usize] = hex(bits);
     }
     table
+}
+
+#[test]
+fn a_value_is_shown_as_short_as_tells_it_from_its_neighbours() {
+    let values = [
+        (Value::Bool(true), "true"),
+        (Value::Int(-5), "-5"),
+        (Value::UInt(u64::MAX), "18446744073709551615"),
+        (Value::F32(0.1), "0.1"),
+        (Value::F32(16_777_216.0), "16777216.0"),
+        (Value::F64(1e300), "1e300"),
+        (Value::F64(f64::NEG_INFINITY), "-inf"),
+    ];
+    for (value, shown) in values {
+        assert_eq!(value.to_string(), shown);
+    }
+}
+
+/// The next value may be the last, for an error ends them.
+#[test]
+fn values_say_how_many_there_can_be() {
+    let file = File::open(testdata("elements/elements.popef")).unwrap();
+    let elements = file.tensor("f16 odd").unwrap().elements().unwrap();
+    let mut values = elements.values().unwrap();
+    assert_eq!(values.size_hint(), (1, Some(12)));
+    assert_eq!(values.by_ref().take(10).filter(Result::is_ok).count(), 10);
+    assert_eq!(values.size_hint(), (1, Some(2)));
+    assert_eq!(values.by_ref().count(), 2);
+    assert_eq!(values.size_hint(), (0, Some(0)));
 }
