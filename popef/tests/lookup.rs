@@ -5,7 +5,7 @@ mod common;
 use std::io::{ErrorKind as ErrorKindOfIo, Read as _, Seek as _, SeekFrom};
 
 use common::{testdata, ways};
-use popef::{BlobType, DataType, ErrorKind, FeedDataInfo, File, OpenOptions, TensorInfo, Writer};
+use popef::{BlobType, DataType, ErrorKind, FeedDataInfo, File, OpenOptions, TensorDataInfo, TensorInfo, Writer};
 
 #[test]
 fn blobs_are_found_by_index_type_and_name_in_every_way() {
@@ -31,6 +31,36 @@ fn blobs_are_found_by_index_type_and_name_in_every_way() {
         assert_eq!(file.tensor("größe/вес:0\twith\nnewline").unwrap().blob().index(), 6);
         // A name belongs to its type.
         assert!(file.tensor("a").is_none() && file.feed("a").is_none() && file.opaque("a").is_none());
+    }
+}
+
+/// So many that what is kept of them is more than one piece, whatever the way.
+#[test]
+fn each_of_many_blobs_is_itself_in_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.popef");
+    let info = |index: usize| TensorDataInfo {
+        name: format!("{index} {}", "x".repeat(index % 97)).into(),
+        tensor_info: TensorInfo::new(DataType::U64, vec![1; 1 + index % 3]),
+    };
+    let mut writer = Writer::create(&path).unwrap();
+    for index in 0..3000 {
+        writer.write_tensor(&info(index), &[index as u64]).unwrap();
+    }
+    writer.finish().unwrap();
+    for (way, file) in ways(&path) {
+        let file = file.unwrap();
+        assert_eq!(file.len(), 3000, "{way}");
+        for (index, tensor) in file.tensors().enumerate() {
+            assert_eq!(tensor.info(), info(index), "{way}");
+            let found = file.tensor(tensor.name()).unwrap();
+            assert_eq!(found.blob().index(), index, "{way}");
+            let again = file.blob(index).unwrap();
+            assert_eq!((again.offset(), again.name()), (tensor.blob().offset(), Some(tensor.name())), "{way}");
+            if index % 100 == 0 {
+                assert_eq!(*found.elements().unwrap().to::<u64>().unwrap(), [index as u64], "{way}");
+            }
+        }
     }
 }
 
