@@ -91,6 +91,18 @@ fn a_change_whose_time_was_set_back_is_seen() {
     assert_changed(&file, &path);
 }
 
+/// One more name is a change that is let pass, but not one beside it.
+#[test]
+fn a_file_overwritten_and_given_another_name_while_open() {
+    let (folder, path) = copy("interop/executable.popef");
+    let file = File::open(&path).unwrap();
+    fs::hard_link(&path, folder.path().join("another name")).unwrap();
+    file.check_unchanged().unwrap();
+    let len = fs::metadata(&path).unwrap().len();
+    fs::write(&path, vec![0xaa; usize::try_from(len).unwrap()]).unwrap();
+    assert_changed(&file, &path);
+}
+
 /// Each way to compress reads on as it unpacks: 40,000 bytes that are stored as they are do not fit into its buffer.
 #[test]
 fn an_executable_that_changes_while_it_is_unpacked() {

@@ -69,6 +69,30 @@ fn a_dropped_or_discarded_file_leaves_nothing() {
 }
 
 #[test]
+fn what_was_appended_goes_with_a_writer_that_is_dropped() {
+    let place = Place::new();
+    let mut writer = Writer::append(&place.path).unwrap();
+    writer.write_opaque(&opaque("new"), &[1; 100_000]).unwrap();
+    let error = writer.write_tensor(&tensor(DataType::F32, &[2]), &[1.0f32]).unwrap_err();
+    assert_eq!(error.path(), Some(&*place.path), "{error}");
+    drop(writer);
+    place.is_as_it_was();
+}
+
+#[test]
+fn elements_are_written_piece_by_piece() {
+    let bytes = in_memory(|writer| {
+        let mut blob = writer.tensor(&tensor(DataType::F32, &[3])).unwrap();
+        blob.write_elements(&[1.5f32, 2.5]).unwrap();
+        blob.write_elements(&[-1f32]).unwrap();
+        blob.finish().unwrap();
+    });
+    let file = File::from_bytes(bytes).unwrap();
+    let weights = file.tensor("weights").unwrap().elements().unwrap();
+    assert_eq!(*weights.to::<f32>().unwrap(), [1.5, 2.5, -1.0]);
+}
+
+#[test]
 fn an_old_file_stays_for_those_who_have_it_open() {
     let place = Place::new();
     let opened = File::open(&place.path).unwrap();
@@ -243,6 +267,16 @@ fn a_damaged_file_is_not_appended_to_but_recovered() {
             assert!(again.cut == 0 && again.damage.is_none() && again.blobs == recovered.blobs);
         }
     }
+}
+
+#[test]
+fn a_file_beyond_the_limits_is_not_taken_for_damaged_and_cut() {
+    let place = Place::new();
+    let bytes = fs::read(testdata("broken/amplify-14-anchors.popef")).unwrap();
+    fs::write(&place.path, &bytes).unwrap();
+    let error = recover(&place.path).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Limit, Some(&*place.path)), "{error}");
+    assert!(fs::read(&place.path).unwrap() == bytes);
 }
 
 #[test]
