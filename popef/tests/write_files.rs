@@ -401,6 +401,21 @@ fn what_was_overwritten_is_not_copied() {
     }
 }
 
+/// What the mapping shows is what is copied, whatever the time of the last change.
+#[test]
+fn a_mapped_file_that_was_touched_is_copied() {
+    let place = Place::new();
+    let mut writer = Writer::create(&place.path).unwrap();
+    writer.write_opaque(&opaque("large"), &[2; 1_000_000]).unwrap();
+    writer.finish().unwrap();
+    // SAFETY: the file's bytes are not changed.
+    #[expect(unsafe_code, reason = "a mapping goes on where reading in parts does not")]
+    let mapped = unsafe { File::map(&place.path) }.unwrap();
+    fs::File::options().write(true).open(&place.path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    let copied = in_memory(|writer| drop(writer.copy_all(mapped.blobs()).unwrap()));
+    assert!(copied == fs::read(&place.path).unwrap());
+}
+
 /// How often a destination is written to.
 struct Calls(usize);
 
