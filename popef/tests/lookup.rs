@@ -129,6 +129,23 @@ fn of_doubled_names_the_first_is_found() {
 }
 
 #[test]
+fn surplus_data_is_no_part_of_a_feed() {
+    let info = FeedDataInfo { name: "feed".into(), tensor_info: TensorInfo::new(DataType::U8, [3]), num_tensors: 2 };
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_feed_bytes(&info, &[1, 2, 3, 4, 5, 6]).unwrap();
+    writer.finish().unwrap();
+    let size = bytes.len() as u64;
+    common::patch(&mut bytes[..48], size.to_le_bytes(), (size + 5).to_le_bytes());
+    bytes.extend([9; 5]);
+    let file = File::from_bytes(bytes).unwrap();
+    let feed = file.feed("feed").unwrap();
+    assert_eq!((feed.surplus(), feed.blob().data().len(), feed.items().count()), (5, 11, 2));
+    assert_eq!(*feed.item(1).unwrap().to::<u8>().unwrap(), [4, 5, 6]);
+    assert!(!feed.shape().is_empty() && feed.shape().len() == 1);
+}
+
+#[test]
 fn surplus_data_is_no_part_of_the_tensor() {
     for (way, file) in ways(&testdata("interop/executable.popef")) {
         let file = file.unwrap();
