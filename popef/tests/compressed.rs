@@ -13,6 +13,7 @@ const DATA: usize = 88;
 fn unpack(executable: &ExecutableBlob<'_>) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let mut reader = executable.unpack()?;
+    assert_eq!(reader.read(&mut []).unwrap(), 0, "nothing was asked for, which is no end");
     let result = reader.read_to_end(&mut bytes).map_err(|e| e.downcast::<Error>().unwrap());
     assert!(bytes.len() as u64 <= executable.uncompressed_size(), "more than the blob says");
     if result.is_err() {

@@ -69,6 +69,22 @@ fn a_dropped_or_discarded_file_leaves_nothing() {
 }
 
 #[test]
+fn a_dropped_blob_is_no_part_of_the_file() {
+    let place = Place::new();
+    let mut writer = Writer::append(&place.path).unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 100_000]).unwrap();
+    writer.finish().unwrap();
+    place.is_as_it_was();
+
+    let mut writer = Writer::create(&place.path).unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 100_000]).unwrap();
+    let error = writer.write_tensor(&tensor(DataType::F32, &[2]), &[1.0f32]).unwrap_err();
+    assert_eq!(error.path(), Some(&*place.path), "{error}");
+    writer.finish().unwrap();
+    assert!(fs::read(&place.path).unwrap().is_empty());
+}
+
+#[test]
 fn what_was_appended_goes_with_a_writer_that_is_dropped() {
     let place = Place::new();
     let mut writer = Writer::append(&place.path).unwrap();

@@ -336,6 +336,21 @@ fn an_old_file_may_be_removed_by_somebody_else_meanwhile() {
 }
 
 #[test]
+fn what_was_left_may_be_removed_by_somebody_else_meanwhile() {
+    let left = Path::new("folder/.model.popef.popef-new");
+    let mut files = disk_with(None);
+    files.insert(left.to_owned(), vec![1, 2, 3]);
+    let job = create(true);
+    let (case, steps) = Case::new(files.clone(), &job);
+    for step in 0..steps {
+        let disk = SimDisk::holding(&files);
+        disk.remove_at(step, left);
+        job(&disk).unwrap_or_else(|e| panic!("before operation {step}: {e}"));
+        assert!(disk.contents() == case.after, "before operation {step}");
+    }
+}
+
+#[test]
 fn what_another_kind_of_file_left_is_not_overwritten() {
     let mut files = disk_with(None);
     files.insert("folder/.model.popef.popef-new".into(), vec![1, 2, 3]);
