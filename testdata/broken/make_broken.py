@@ -382,6 +382,11 @@ def lz4_of_zeros(length):
     return frame + struct.pack("<I", len(block)) + block + struct.pack("<I", 0)
 
 
+def lz4_of_hello(header, behind=b""):
+    """A frame with one block of five bytes as they are. The header's last byte is its checksum: xxh32, its second byte."""
+    return b"\x04\x22\x4d\x18" + header + b"\x05\0\0\x80hello" + behind
+
+
 # Deflate, one block of fixed codes: the letter a, a match of 3 bytes that begin 17 bytes earlier, the end.
 DISTANCE_TOO_FAR = bytes.fromhex("4b040a0000")
 
@@ -411,14 +416,21 @@ def compressed():
     behind_good("gzip-without-trailer", packed(gzip.compress(payload, mtime=0)[:-8], len(payload)))
     behind_good("gzip-mark-only", packed(b"\x1f\x8b", len(payload)))
     behind_good("gzip-endless-name", packed(b"\x1f\x8b\x08\x08" + b"\x00" * 6 + b"n" * 100, 5))
+    behind_good("gzip-unknown-method", packed(b"\x1f\x8b\x07" + bytes(7) + b"\x03\x00" + bytes(8), 0))
+    behind_good("gzip-distance-too-far", packed(b"\x1f\x8b\x08" + bytes(7) + DISTANCE_TOO_FAR + bytes(8), 100))
     behind_good("zstd-early", packed(zstd_of_zeros(3)[:-4], 3 * (128 << 10)))
     behind_good("zstd-mark-only", packed(b"\x28\xb5\x2f\xfd", 5))
     behind_good("zstd-window-2-41", packed(b"\x28\xb5\x2f\xfd\x00\xff" + zstd_of_zeros(1)[6:], 128 << 10))
     behind_good("zstd-reserved-block", packed(b"\x28\xb5\x2f\xfd\x00\x38" + b"\x07\x00\x00", 5))
+    behind_good("zstd-dictionary", packed(b"\x28\xb5\x2f\xfd\x01\x38\x07\x29\x00\x00hello", 5))
     behind_good("lz4-without-end", packed(lz4_of_zeros(1 << 16)[:-4], 1 << 16))
     behind_good("lz4-match-before-start", packed(lz4_of_zeros(1 << 10).replace(b"\x1f\0\1\0", b"\x1f\0\xff\0"), 1 << 10))
     behind_good("lz4-header-checksum", packed(b"\x04\x22\x4d\x18\x60\x70\x74" + bytes(4), 0))
-    behind_good("lz4-dictionary", packed(b"\x04\x22\x4d\x18\x61\x70\x01\0\0\0\x2e" + bytes(4), 0))
+    behind_good("lz4-dictionary", packed(lz4_of_hello(b"\x61\x70\x01\0\0\0\x2e", bytes(4)), 5))
+    behind_good("lz4-version-2", packed(lz4_of_hello(b"\xa0\x70\x5d", bytes(4)), 5))
+    behind_good("lz4-block-checksum", packed(lz4_of_hello(b"\x70\x70\x72", bytes(8)), 5))
+    behind_good("lz4-content-checksum", packed(lz4_of_hello(b"\x64\x70\xb9", bytes(8)), 5))
+    behind_good("lz4-content-length", packed(lz4_of_hello(b"\x68\x70\x06" + bytes(7) + b"\xaa", bytes(4)), 5))
     behind_good("compressed-unknown", packed(b"BZh91AY&SY", 5))
     behind_good("compressed-no-data", packed(b"", 5))
 
