@@ -525,6 +525,25 @@ fn a_seekable_destination_keeps_what_was_before_and_cuts_what_was_undone() {
     assert_eq!(u64::try_from(bytes.len()).unwrap(), 5 + written.size);
     assert_eq!(File::from_bytes(bytes[5..].to_vec()).unwrap().len(), 1);
 
+    // A buffer is emptied into it, and it stands behind the last blob, though a head before that was written last.
+    let mut buffered = io::BufWriter::new(fs::File::create(&place.path).unwrap());
+    let mut writer = Writer::seekable(&mut buffered).unwrap();
+    let mut blob = writer.opaque(&opaque("streamed")).unwrap();
+    blob.write_all(b"data").unwrap();
+    blob.finish().unwrap();
+    let mut blob = writer.opaque(&opaque("undone")).unwrap();
+    blob.write_all(&[1; 100_000]).unwrap();
+    drop(blob);
+    let end = writer.finish().unwrap().size;
+    assert_eq!(fs::metadata(&place.path).unwrap().len(), end);
+    assert_eq!(io::Seek::stream_position(&mut buffered).unwrap(), end);
+    drop(buffered);
+
+    let mut borrowed = vec![7; 3];
+    let mut memory = io::Cursor::new(&mut borrowed);
+    Truncate::truncate(&mut memory, 2).unwrap();
+    assert_eq!(borrowed, [7, 7]);
+
     let mut appending = fs::OpenOptions::new().append(true).open(&place.path).unwrap();
     let mut writer = Writer::seekable(&mut appending).unwrap();
     let mut blob = writer.opaque(&opaque("streamed")).unwrap();
