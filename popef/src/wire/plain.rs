@@ -190,22 +190,21 @@ mod tests {
     }
 
     /// Where the general reader would have said something else, if anywhere. Counts the direct answers.
-    fn compare(head: &[u8], header_len: usize, blob_type: BlobType, answers: &mut usize) {
-        let limits = Limits::default();
+    fn compare(head: &[u8], header_len: usize, blob_type: BlobType, limits: &Limits, answers: &mut usize) {
         let (header_bytes, info_bytes) = head.split_at(header_len);
         if let Ok(frame) = Frame::parse(header_bytes, Message::Header)
             && frame.len <= header_bytes.len() as u64
-            && let Some(plain) = header(header_bytes, frame, &limits)
+            && let Some(plain) = header(header_bytes, frame, limits)
         {
-            assert_eq!(plain, decode::header(header_bytes, frame, &limits).unwrap());
+            assert_eq!(plain, decode::header(header_bytes, frame, limits).unwrap());
             *answers += 1;
         }
         if let Ok(frame) = Frame::parse(info_bytes, Message::Info)
             && frame.len <= info_bytes.len() as u64
         {
             let message = InfoMessage { blob: head, bytes: info_bytes, frame, blob_type };
-            if let Some(plain) = info(message, &limits) {
-                assert_eq!(plain, decode::info(message, &limits).unwrap());
+            if let Some(plain) = info(message, limits) {
+                assert_eq!(plain, decode::info(message, limits).unwrap());
                 *answers += 1;
             }
         }
@@ -221,12 +220,15 @@ mod tests {
                 continue;
             }
             let mut bytes = blob.clone();
-            compare(&bytes, header_len, blob_type, &mut answers);
+            for (nesting, visits) in (0..6).flat_map(|nesting| (0..6).map(move |visits| (nesting, visits))) {
+                let limits = Limits { nesting, visits, ..Limits::default() };
+                compare(&bytes, header_len, blob_type, &limits, &mut answers);
+            }
             for at in 0..bytes.len() {
                 let old = bytes[at];
                 for new in 0..=255 {
                     bytes[at] = new;
-                    compare(&bytes, header_len, blob_type, &mut answers);
+                    compare(&bytes, header_len, blob_type, &Limits::default(), &mut answers);
                 }
                 bytes[at] = old;
             }
