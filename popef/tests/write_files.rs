@@ -95,6 +95,96 @@ fn what_was_appended_goes_with_a_writer_that_is_dropped() {
     place.is_as_it_was();
 }
 
+/// Takes everything, and gives nothing back.
+struct Stuck(io::Cursor<Vec<u8>>);
+
+impl Write for Stuck {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl io::Seek for Stuck {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Truncate for Stuck {
+    fn truncate(&mut self, _len: u64) -> io::Result<()> {
+        Err(io::Error::other("stuck"))
+    }
+}
+
+#[test]
+fn what_cannot_be_undone_is_told() {
+    let mut writer = Writer::seekable(Stuck(io::Cursor::new(Vec::new()))).unwrap();
+    writer.write_opaque(&opaque("whole"), b"data").unwrap();
+    let error = writer.discard().unwrap_err();
+    assert!(error.to_string().contains("stuck"), "{error}");
+
+    let mut writer = Writer::seekable(Stuck(io::Cursor::new(Vec::new()))).unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(b"data").unwrap();
+    // Dropping cannot tell, so the next call does, and those after it that there was an error before.
+    let error = writer.write_opaque(&opaque("next"), b"").unwrap_err();
+    assert!(error.to_string().contains("cannot undo an unfinished blob: stuck"), "{error}");
+    let error = writer.finish().unwrap_err();
+    assert!(!error.to_string().contains("stuck"), "{error}");
+}
+
+/// Somebody who cleans up removes the temporary file, or puts something else there.
+#[cfg(unix)]
+#[test]
+fn a_temporary_file_that_is_not_the_writers_any_more_is_left_alone() {
+    let place = Place::new();
+    let temporary = place.folder.path().join(".model.popef.popef-new");
+    for replaced in [false, true] {
+        let mut writer = Writer::create(&place.path).unwrap();
+        writer.write_opaque(&opaque("new"), b"data").unwrap();
+        fs::remove_file(&temporary).unwrap();
+        if replaced {
+            fs::write(&temporary, "another's").unwrap();
+        }
+        let error = writer.finish().unwrap_err();
+        assert!(error.to_string().contains("its temporary file was removed or replaced by somebody else"), "{error}");
+        assert!(fs::read(&place.path).unwrap() == place.bytes);
+        assert_eq!(fs::read(&temporary).ok(), replaced.then(|| b"another's".to_vec()));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_gone_from_its_place_is_not_appended_to() {
+    for replaced in [false, true] {
+        let place = Place::new();
+        let mut writer = Writer::append(&place.path).unwrap();
+        writer.write_opaque(&opaque("new"), b"data").unwrap();
+        fs::remove_file(&place.path).unwrap();
+        if replaced {
+            fs::write(&place.path, "another's").unwrap();
+        }
+        assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Changed);
+    }
+}
+
+/// Only the superuser can give a file away, and must not take it by replacing it.
+#[cfg(unix)]
+#[test]
+fn the_owner_stays() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let place = Place::new();
+    if chown(&place.path, Some(12_345), Some(54_321)).is_err() {
+        return eprintln!("SKIPPED: this user may not give files away");
+    }
+    Writer::create(&place.path).unwrap().finish().unwrap();
+    let metadata = fs::metadata(&place.path).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid()), (12_345, 54_321));
+}
+
 #[test]
 fn elements_are_written_piece_by_piece() {
     let bytes = in_memory(|writer| {
