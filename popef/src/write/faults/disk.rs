@@ -48,6 +48,16 @@ impl Fault {
     }
 }
 
+/// What somebody else can do with a path.
+pub(super) enum Meanwhile {
+    /// Removes what was there from the beginning.
+    Remove(PathBuf),
+    /// Gives a file of no bytes the name, unless it is taken.
+    Make(PathBuf),
+    /// Locks what is there, unless it is locked, and keeps it so.
+    Lock(PathBuf),
+}
+
 #[derive(Clone, Default)]
 pub(super) struct SimDisk(Arc<Mutex<State>>);
 
@@ -58,8 +68,8 @@ struct State {
     durable_names: Names,
     steps: usize,
     faults: Vec<(usize, Fault)>,
-    /// The operation before which somebody else removes a file, if it is still the one from the beginning.
-    removal: Option<(usize, PathBuf)>,
+    /// What somebody else does before an operation.
+    meanwhile: Option<(usize, Meanwhile)>,
 }
 
 type Names = BTreeMap<PathBuf, usize>;
@@ -96,8 +106,8 @@ impl SimDisk {
         self.state().faults.push((step, fault));
     }
 
-    pub(super) fn remove_at(&self, step: usize, path: &Path) {
-        self.state().removal = Some((step, path.to_owned()));
+    pub(super) fn before(&self, step: usize, meanwhile: Meanwhile) {
+        self.state().meanwhile = Some((step, meanwhile));
     }
 
     /// Everything works again: for looking at what is left.
@@ -145,10 +155,8 @@ impl SimDisk {
         let mut state = self.state();
         let step = state.steps;
         state.steps += 1;
-        if let Some((_, path)) = state.removal.take_if(|(at, _)| *at == step)
-            && state.names.get(&path) == state.durable_names.get(&path)
-        {
-            state.names.remove(&path);
+        if let Some((_, meanwhile)) = state.meanwhile.take_if(|(at, _)| *at == step) {
+            state.happen(meanwhile);
         }
         let mut due = state.faults.iter().filter(|(at, fault)| *at == step || (*at < step && fault.goes_on()));
         match due.next() {
@@ -160,6 +168,26 @@ impl SimDisk {
 
     fn number(&self, path: &Path) -> io::Result<usize> {
         self.state().names.get(path).copied().ok_or(io::ErrorKind::NotFound.into())
+    }
+}
+
+impl State {
+    fn happen(&mut self, meanwhile: Meanwhile) {
+        match meanwhile {
+            Meanwhile::Remove(path) if self.names.get(&path) == self.durable_names.get(&path) => {
+                self.names.remove(&path);
+            }
+            Meanwhile::Make(path) if !self.names.contains_key(&path) => {
+                self.names.insert(path, self.inodes.len());
+                self.inodes.push(Inode::default());
+            }
+            Meanwhile::Lock(path) => {
+                if let Some(&number) = self.names.get(&path) {
+                    self.inodes[number].locked = true;
+                }
+            }
+            Meanwhile::Remove(_) | Meanwhile::Make(_) => {}
+        }
     }
 }
 

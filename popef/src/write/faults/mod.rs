@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::{Contents, Fault, SimDisk};
+use disk::{Contents, Fault, Meanwhile, SimDisk};
 
 use super::append::{append_in, recover_in};
 use super::create::CreateOptions;
@@ -150,7 +150,10 @@ impl<'c> Case<'c> {
         }
         let (file, old, new) = (target(&found), target(&self.before), target(&self.after));
         match result {
-            Ok(()) => assert!(file == new, "{what}: a success, but not the new file"),
+            Ok(()) => {
+                assert!(file == new, "{what}: a success, but not the new file");
+                assert!(old.is_none() || disk.permissions(Path::new(TARGET)).unwrap() == 0o640, "{what}");
+            }
             Err(e) if e.to_string().contains("in place") => assert!(file == new, "{what}: not in place: {e}"),
             Err(e) if e.to_string().contains("could not be cut back") => check_tail(file, old, new, what),
             Err(e) => assert!(file == old, "{what}: not the old file: {e}"),
@@ -322,7 +325,7 @@ fn an_old_file_may_be_removed_by_somebody_else_meanwhile() {
     let mut refused = Vec::new();
     for step in 0..steps {
         let disk = SimDisk::holding(&old);
-        disk.remove_at(step, Path::new(TARGET));
+        disk.before(step, Meanwhile::Remove(TARGET.into()));
         match job(&disk) {
             Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
             Err(e) => {
@@ -344,10 +347,46 @@ fn what_was_left_may_be_removed_by_somebody_else_meanwhile() {
     let (case, steps) = Case::new(files.clone(), &job);
     for step in 0..steps {
         let disk = SimDisk::holding(&files);
-        disk.remove_at(step, left);
+        disk.before(step, Meanwhile::Remove(left.to_owned()));
         job(&disk).unwrap_or_else(|e| panic!("before operation {step}: {e}"));
         assert!(disk.contents() == case.after, "before operation {step}");
     }
+}
+
+#[test]
+fn a_file_that_somebody_else_makes_meanwhile_is_not_overwritten() {
+    let job = create(false);
+    let (case, steps) = Case::new(disk_with(None), &job);
+    for step in 0..steps {
+        let disk = SimDisk::holding(&disk_with(None));
+        disk.before(step, Meanwhile::Make(TARGET.into()));
+        match job(&disk) {
+            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
+            Err(e) => {
+                assert_eq!(e.kind(), ErrorKind::Usage, "before operation {step}: {e}");
+                assert!(disk.contents() == disk_with(Some(&[])), "before operation {step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_temporary_file_that_somebody_else_locked_first_is_theirs() {
+    let job = create(true);
+    let (case, steps) = Case::new(disk_with(None), &job);
+    let mut refused = 0;
+    for step in 0..steps {
+        let disk = SimDisk::holding(&disk_with(None));
+        disk.before(step, Meanwhile::Lock("folder/.model.popef.popef-new".into()));
+        match job(&disk) {
+            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
+            Err(e) => {
+                assert_eq!(e.kind(), ErrorKind::Busy, "before operation {step}: {e}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 1, "between making it and locking it");
 }
 
 #[test]
