@@ -136,6 +136,29 @@ fn what_cannot_be_undone_is_told() {
     assert!(!error.to_string().contains("stuck"), "{error}");
 }
 
+/// Where a program ends in the middle, nothing that it began reads as whole: not with what lay there before, either.
+#[test]
+fn what_is_begun_over_old_bytes_does_not_read_as_whole() {
+    let feed = FeedDataInfo { name: "feed".into(), tensor_info: TensorInfo::new(DataType::U8, [100]), num_tensors: 3 };
+    for several in [false, true] {
+        let place = Place::new();
+        let file = fs::File::options().write(true).open(&place.path).unwrap();
+        let mut writer = Writer::seekable(file).unwrap();
+        if several {
+            let mut feeds = writer.feeds(std::slice::from_ref(&feed)).unwrap();
+            feeds.push_bytes(0, &[1; 100]).unwrap();
+            std::mem::forget(feeds);
+        } else {
+            let mut blob = writer.opaque(&opaque("streamed")).unwrap();
+            blob.write_all(&[1; 100]).unwrap();
+            std::mem::forget(blob);
+        }
+        std::mem::forget(writer);
+        let error = File::open(&place.path).unwrap_err();
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Damaged, Some(0)), "{error}");
+    }
+}
+
 /// Somebody who cleans up removes the temporary file, or puts something else there.
 #[cfg(unix)]
 #[test]

@@ -37,14 +37,15 @@ fn what_is_small_is_written_together_and_what_is_large_is_copied_by_the_system()
     let folder = tempfile::tempdir().unwrap();
     let [path, copy] = ["model.popef", "copy.popef"].map(|name| folder.path().join(name));
 
-    let tensor_info = TensorInfo::new(DataType::U8, [16]);
+    // None of the gathered lots is full to the last byte.
+    let tensor_info = TensorInfo::new(DataType::U8, [24]);
     let feeds = ["one", "two", "three"];
     let feeds =
         feeds.map(|name| FeedDataInfo { name: name.into(), tensor_info: tensor_info.clone(), num_tensors: 20_000 });
     let counted = count(&path, |writer| {
         let mut open = writer.feeds(&feeds).unwrap();
         for _ in 0..20_000 {
-            (0..3).for_each(|feed| open.push_bytes(feed, &[2; 16]).unwrap());
+            (0..3).for_each(|feed| open.push_bytes(feed, &[2; 24]).unwrap());
         }
         open.finish().unwrap();
     });
@@ -54,7 +55,7 @@ fn what_is_small_is_written_together_and_what_is_large_is_copied_by_the_system()
     let tensor = TensorDataInfo { name: "small".into(), tensor_info };
     let counted = count(&path, |writer| {
         for _ in 0..20_000 {
-            writer.write_tensor_bytes(&tensor, &[1; 16]).unwrap();
+            writer.write_tensor_bytes(&tensor, &[1; 24]).unwrap();
         }
         writer.write_opaque(&OpaqueInfo { name: "large".into(), ..Default::default() }, &[3; 10 << 20]).unwrap();
     });
