@@ -185,9 +185,12 @@ impl view::View for bool {
         if let Some((element, &value)) = (0..).zip(bytes.iter()).find(|(_, byte)| **byte > 1) {
             return Err(elements.not_bool(element, value));
         }
-        let owned = |bytes: &[u8]| Cow::Owned(bytes.iter().map(|&byte| byte == 1).collect());
-        Ok(match &bytes {
-            Cow::Borrowed(bytes) => <[bool]>::try_ref_from_bytes(bytes).map_or_else(|_| owned(bytes), Cow::Borrowed),
+        // In the memory of the bytes.
+        let owned = |bytes: Vec<u8>| Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect());
+        Ok(match bytes {
+            Cow::Borrowed(bytes) => {
+                <[bool]>::try_ref_from_bytes(bytes).map_or_else(|_| owned(bytes.to_vec()), Cow::Borrowed)
+            }
             Cow::Owned(bytes) => owned(bytes),
         })
     }
