@@ -22,6 +22,7 @@ use crate::read::File;
 use crate::types::{DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, TensorInfo};
 
 const TARGET: &str = "folder/model.popef";
+const TEMPORARY: &str = "folder/.model.popef.popef-new";
 const LARGE: usize = 70_000;
 
 fn tensor(name: &str, len: usize) -> TensorDataInfo {
@@ -228,7 +229,7 @@ fn old_or_new(case: &Case<'_>, left: &Contents) {
     assert!(file == target(&case.before) || file == target(&case.after), "{what}: neither the old file nor the new");
     let mut strays = left.keys().filter(|path| **path != Path::new(TARGET));
     let Some(stray) = strays.next() else { return };
-    assert_eq!((stray.as_path(), strays.next()), (Path::new("folder/.model.popef.popef-new"), None), "{what}");
+    assert_eq!((stray.as_path(), strays.next()), (Path::new(TEMPORARY), None), "{what}");
     let disk = SimDisk::holding(left);
     create(true)(&disk).unwrap_or_else(|e| panic!("{what}: a new start fails: {e}"));
     assert_eq!(disk.contents().len(), 1, "{what}: a new start leaves nothing else");
@@ -317,82 +318,59 @@ fn a_second_writer_is_refused_until_the_first_ends() {
     append(&disk).unwrap();
 }
 
+/// Does a job with somebody else coming in before each of its operations. What is left must be the new file after a
+/// success; the errors are told with what is left after them.
+fn with_somebody_else(before: &Contents, job: Job<'_>, meanwhile: impl Fn() -> Meanwhile) -> Vec<(Error, Contents)> {
+    let (case, steps) = Case::new(before.clone(), job);
+    let mut refused = Vec::new();
+    for step in 0..steps {
+        let disk = SimDisk::holding(before);
+        disk.before(step, meanwhile());
+        match job(&disk) {
+            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
+            Err(e) => refused.push((e, disk.contents())),
+        }
+    }
+    refused
+}
+
 #[test]
 fn an_old_file_may_be_removed_by_somebody_else_meanwhile() {
     let old = disk_with(Some(&old_file()));
-    let job = create(true);
-    let (case, steps) = Case::new(old.clone(), &job);
-    let mut refused = Vec::new();
-    for step in 0..steps {
-        let disk = SimDisk::holding(&old);
-        disk.before(step, Meanwhile::Remove(TARGET.into()));
-        match job(&disk) {
-            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
-            Err(e) => {
-                assert!(disk.contents().is_empty(), "before operation {step}: something is left");
-                refused.push(e.to_string());
-            }
-        }
+    let refused = with_somebody_else(&old, &create(true), || Meanwhile::Remove(TARGET.into()));
+    assert!(!refused.is_empty());
+    for (error, left) in refused {
+        assert_eq!(error.to_string(), "folder/model.popef: cannot keep the permissions: entity not found");
+        assert!(left.is_empty(), "something is left");
     }
-    refused.dedup();
-    assert_eq!(refused, ["folder/model.popef: cannot keep the permissions: entity not found"]);
 }
 
 #[test]
 fn what_was_left_may_be_removed_by_somebody_else_meanwhile() {
-    let left = Path::new("folder/.model.popef.popef-new");
-    let mut files = disk_with(None);
-    files.insert(left.to_owned(), vec![1, 2, 3]);
-    let job = create(true);
-    let (case, steps) = Case::new(files.clone(), &job);
-    for step in 0..steps {
-        let disk = SimDisk::holding(&files);
-        disk.before(step, Meanwhile::Remove(left.to_owned()));
-        job(&disk).unwrap_or_else(|e| panic!("before operation {step}: {e}"));
-        assert!(disk.contents() == case.after, "before operation {step}");
-    }
+    let files = Contents::from([(TEMPORARY.into(), vec![1, 2, 3])]);
+    let refused = with_somebody_else(&files, &create(true), || Meanwhile::Remove(TEMPORARY.into()));
+    assert!(refused.is_empty(), "{}", refused[0].0);
 }
 
 #[test]
 fn a_file_that_somebody_else_makes_meanwhile_is_not_overwritten() {
-    let job = create(false);
-    let (case, steps) = Case::new(disk_with(None), &job);
-    for step in 0..steps {
-        let disk = SimDisk::holding(&disk_with(None));
-        disk.before(step, Meanwhile::Make(TARGET.into()));
-        match job(&disk) {
-            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
-            Err(e) => {
-                assert_eq!(e.kind(), ErrorKind::Usage, "before operation {step}: {e}");
-                assert!(disk.contents() == disk_with(Some(&[])), "before operation {step}");
-            }
-        }
+    for (error, left) in with_somebody_else(&disk_with(None), &create(false), || Meanwhile::Make(TARGET.into())) {
+        assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        assert!(left == disk_with(Some(&[])), "{error}");
     }
 }
 
 #[test]
 fn a_temporary_file_that_somebody_else_locked_first_is_theirs() {
-    let job = create(true);
-    let (case, steps) = Case::new(disk_with(None), &job);
-    let mut refused = 0;
-    for step in 0..steps {
-        let disk = SimDisk::holding(&disk_with(None));
-        disk.before(step, Meanwhile::Lock("folder/.model.popef.popef-new".into()));
-        match job(&disk) {
-            Ok(()) => assert!(disk.contents() == case.after, "before operation {step}"),
-            Err(e) => {
-                assert_eq!(e.kind(), ErrorKind::Busy, "before operation {step}: {e}");
-                refused += 1;
-            }
-        }
-    }
-    assert_eq!(refused, 1, "between making it and locking it");
+    let refused = with_somebody_else(&disk_with(None), &create(true), || Meanwhile::Lock(TEMPORARY.into()));
+    let kinds: Vec<_> = refused.iter().map(|(error, _)| error.kind()).collect();
+    assert_eq!(kinds, [ErrorKind::Busy], "between making it and locking it");
 }
 
 #[test]
 fn what_another_kind_of_file_left_is_not_overwritten() {
     let mut files = disk_with(None);
-    files.insert("folder/.model.popef.popef-new".into(), vec![1, 2, 3]);
+    files.insert(TEMPORARY.into(), vec![1, 2, 3]);
     let disk = SimDisk::holding(&files);
     create(true)(&disk).unwrap();
     assert_eq!(disk.contents().keys().collect::<Vec<_>>(), [Path::new(TARGET)]);
