@@ -95,47 +95,6 @@ fn what_was_appended_goes_with_a_writer_that_is_dropped() {
     place.is_as_it_was();
 }
 
-/// Takes everything, and gives nothing back.
-struct Stuck(io::Cursor<Vec<u8>>);
-
-impl Write for Stuck {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl io::Seek for Stuck {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
-}
-
-impl Truncate for Stuck {
-    fn truncate(&mut self, _len: u64) -> io::Result<()> {
-        Err(io::Error::other("stuck"))
-    }
-}
-
-#[test]
-fn what_cannot_be_undone_is_told() {
-    let mut writer = Writer::seekable(Stuck(io::Cursor::new(Vec::new()))).unwrap();
-    writer.write_opaque(&opaque("whole"), b"data").unwrap();
-    let error = writer.discard().unwrap_err();
-    assert!(error.to_string().contains("stuck"), "{error}");
-
-    let mut writer = Writer::seekable(Stuck(io::Cursor::new(Vec::new()))).unwrap();
-    writer.opaque(&opaque("dropped")).unwrap().write_all(b"data").unwrap();
-    // Dropping cannot tell, so the next call does, and those after it that there was an error before.
-    let error = writer.write_opaque(&opaque("next"), b"").unwrap_err();
-    assert!(error.to_string().contains("cannot undo an unfinished blob: stuck"), "{error}");
-    let error = writer.finish().unwrap_err();
-    assert!(!error.to_string().contains("stuck"), "{error}");
-}
-
 /// Where a program ends in the middle, nothing that it began reads as whole: not with what lay there before, either.
 #[test]
 fn what_is_begun_over_old_bytes_does_not_read_as_whole() {

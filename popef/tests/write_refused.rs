@@ -163,13 +163,25 @@ fn a_failure_is_final_and_keeps_its_reason() {
     assert_eq!(error.to_string(), "cannot flush the stream: the disk is gone");
 }
 
-/// Memory that takes so many bytes and no more.
-struct FullMemory(io::Cursor<Vec<u8>>, usize);
+/// Memory that takes so many bytes and no more, and may be stuck to what it took.
+struct Memory {
+    bytes: io::Cursor<Vec<u8>>,
+    room: usize,
+    stuck: bool,
+}
 
-impl Write for FullMemory {
+fn memory(room: usize, stuck: bool) -> Memory {
+    Memory { bytes: io::Cursor::new(Vec::new()), room, stuck }
+}
+
+impl Write for Memory {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = self.1.saturating_sub(self.0.get_ref().len());
-        if room == 0 { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write(&bytes[..room.min(bytes.len())]) }
+        let room = self.room.saturating_sub(self.bytes.get_ref().len());
+        if room == 0 {
+            Err(io::ErrorKind::StorageFull.into())
+        } else {
+            self.bytes.write(&bytes[..room.min(bytes.len())])
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -177,26 +189,42 @@ impl Write for FullMemory {
     }
 }
 
-impl io::Seek for FullMemory {
+impl io::Seek for Memory {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
+        self.bytes.seek(to)
     }
 }
 
-impl Truncate for FullMemory {
+impl Truncate for Memory {
     fn truncate(&mut self, len: u64) -> io::Result<()> {
-        self.0.truncate(len)
+        if self.stuck { Err(io::Error::other("stuck")) } else { self.bytes.truncate(len) }
     }
 }
 
 #[test]
 fn whole_blobs_stay_where_the_next_one_did_not_fit() {
-    let mut memory = FullMemory(io::Cursor::new(Vec::new()), 500);
+    let mut memory = memory(500, false);
     let mut writer = Writer::seekable(&mut memory).unwrap();
     writer.write_opaque(&opaque("fits"), &[1; 100]).unwrap();
     assert_eq!(writer.write_opaque(&opaque("does not"), &[2; 1000]).unwrap_err().kind(), ErrorKind::Io);
     assert!(writer.finish().is_err());
-    assert_eq!(File::from_bytes(memory.0.into_inner()).unwrap().len(), 1);
+    assert_eq!(File::from_bytes(memory.bytes.into_inner()).unwrap().len(), 1);
+}
+
+#[test]
+fn what_cannot_be_undone_is_told() {
+    let mut writer = Writer::seekable(memory(usize::MAX, true)).unwrap();
+    writer.write_opaque(&opaque("whole"), b"data").unwrap();
+    let error = writer.discard().unwrap_err();
+    assert!(error.to_string().contains("stuck"), "{error}");
+
+    let mut writer = Writer::seekable(memory(usize::MAX, true)).unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(b"data").unwrap();
+    // Dropping cannot tell, so the next call does, and those after it that there was an error before.
+    let error = writer.write_opaque(&opaque("next"), b"").unwrap_err();
+    assert!(error.to_string().contains("cannot undo an unfinished blob: stuck"), "{error}");
+    let error = writer.finish().unwrap_err();
+    assert!(!error.to_string().contains("stuck"), "{error}");
 }
 
 /// The longest version leads to a header of 64 KiB, which every reader takes; one byte more to one that none does.
