@@ -4,16 +4,15 @@
 //! Most of it needs to mount, which only the superuser may: elsewhere the tests say so and pass.
 #![cfg(target_os = "linux")]
 
+mod writing;
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use popef::*;
-
-fn opaque(name: &str) -> OpaqueInfo {
-    OpaqueInfo { name: name.to_owned().into(), ..Default::default() }
-}
+use writing::opaque;
 
 /// A folder with a file of two blobs in it, on a file system of its own if it is mounted.
 struct Place {

@@ -5,15 +5,7 @@ mod writing;
 use std::io::{self, Write};
 
 use popef::*;
-use writing::{in_memory, testdata};
-
-fn opaque(name: &str) -> OpaqueInfo {
-    OpaqueInfo { name: name.to_owned().into(), ..Default::default() }
-}
-
-fn tensor(data_type: DataType, shape: &[i64]) -> TensorDataInfo {
-    TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(data_type, shape) }
-}
+use writing::{in_memory, opaque, tensor, testdata};
 
 /// What is refused with which words; the writer goes on, and nothing of the refused blob is in the file.
 #[test]

@@ -4,10 +4,14 @@
 
 pub mod models;
 
+use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
 
-use popef::{Content, Destination, Error, File, Rewind, Seekable, Writer, Written};
+use popef::{
+    Content, DataType, Destination, Error, File, OpaqueInfo, Rewind, Seekable, TensorDataInfo, TensorInfo, Writer,
+    Written,
+};
 
 /// Writes to memory, and gives what was written.
 pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>>>) -> T) -> Vec<u8> {
@@ -25,7 +29,7 @@ pub fn testdata(name: &str) -> PathBuf {
 
 /// The files that the official library wrote.
 pub fn interop_files() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir(testdata("interop")).unwrap();
+    let folder = fs::read_dir(testdata("interop")).unwrap();
     let mut files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "popef"));
     files.sort();
@@ -61,4 +65,42 @@ pub fn copy_each<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<
 /// Writes blobs in the ways that they were planned to be written.
 pub fn write_planned<D: Rewind>(writer: &mut Writer<D>, blobs: &[models::Planned]) -> Vec<Written> {
     blobs.iter().flat_map(|blob| blob.write(writer)).collect()
+}
+
+/// A folder with the user guide's model in it.
+pub struct Place {
+    pub folder: tempfile::TempDir,
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.popef");
+        let bytes = fs::read(testdata("interop/executable.popef")).unwrap();
+        fs::write(&path, &bytes).unwrap();
+        Place { folder, path, bytes }
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The old file, and nothing else.
+    pub fn is_as_it_was(&self) {
+        assert_eq!(self.names(), ["model.popef"]);
+        assert!(fs::read(&self.path).unwrap() == self.bytes);
+    }
+}
+
+pub fn opaque(name: &str) -> OpaqueInfo {
+    OpaqueInfo { name: name.to_owned().into(), ..Default::default() }
+}
+
+pub fn tensor(data_type: DataType, shape: &[i64]) -> TensorDataInfo {
+    TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(data_type, shape) }
 }
