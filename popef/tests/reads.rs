@@ -2,15 +2,15 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::path::Path;
 
 use popef::{DataType, File, TensorDataInfo, TensorInfo, Writer};
 
 /// What the process has read so far: bytes, and calls.
 fn counters() -> Option<[u64; 2]> {
-    let text = std::fs::read_to_string("/proc/self/io").ok()?;
-    let number = |name| text.lines().find_map(|line| line.strip_prefix(name))?.parse().ok();
-    Some([number("rchar: ")?, number("syscr: ")?])
+    common::io_counters(["rchar", "syscr"])
 }
 
 /// What opening a file reads of it.
