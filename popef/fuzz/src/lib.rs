@@ -6,6 +6,9 @@
 pub mod generate;
 pub mod ways;
 
+#[path = "../../tests/common/cost.rs"]
+pub mod cost;
+
 #[path = "../../tests/common/everything.rs"]
 pub mod everything;
 

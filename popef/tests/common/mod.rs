@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
+pub mod cost;
 pub mod everything;
 pub mod heap;
 pub mod worst;
