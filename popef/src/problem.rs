@@ -159,6 +159,8 @@ pub(crate) enum Problem {
         needed: u64,
     },
     Changed,
+    /// A file that is being written has another length than what was written.
+    Disturbed,
     Io {
         doing: &'static str,
         source: io::Error,
@@ -287,7 +289,7 @@ impl Problem {
             | Problem::TooManyBlobs
             | Problem::OutOfMemory { .. }
             | Problem::AddressSpace { .. } => ErrorKind::Limit,
-            Problem::Changed => ErrorKind::Changed,
+            Problem::Changed | Problem::Disturbed => ErrorKind::Changed,
             Problem::Busy => ErrorKind::Busy,
             Problem::Io { .. }
             | Problem::NotUndone
@@ -343,6 +345,15 @@ impl Problem {
             Problem::LeftBehind { problem, source, .. } => problem.source().or(Some(source)),
             Problem::Given(problem) | Problem::BeforeAppend(problem) => problem.source(),
             _ => None,
+        }
+    }
+
+    /// A failure of the system while doing something; [`Problem::Disturbed`] travels in one.
+    pub(crate) fn io(doing: &'static str, source: io::Error) -> Problem {
+        let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+        match inner.map(Error::problem) {
+            Some(Problem::Disturbed) => Problem::Disturbed,
+            _ => Problem::Io { doing, source },
         }
     }
 
@@ -493,6 +504,10 @@ impl fmt::Display for Problem {
                 write!(f, "{needed} bytes do not fit into this machine's address space; read the data in parts")
             }
             Problem::Changed => f.write_str("the file was changed by somebody else after it was opened; open it again"),
+            Problem::Disturbed => f.write_str(
+                "the file was made shorter or longer by somebody else while it was written, without its lock; \
+                 look at what is there, and write again",
+            ),
             Problem::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
             Problem::Unwritten => f.write_str(
                 "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here; \

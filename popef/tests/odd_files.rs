@@ -10,11 +10,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use common::testdata;
-use popef::{Error, ErrorKind, File};
+use popef::{Error, ErrorKind, File, Writer};
 
 /// What opening in parts and mapping say, which must be the same, and within a time that only a hang exceeds.
 fn open(path: &Path) -> Result<usize, Error> {
@@ -46,6 +47,40 @@ fn a_pipe_that_nobody_writes_to() {
     let pipe = folder.path().join("pipe.popef");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     assert_error(&pipe, NOT_PLAIN);
+}
+
+/// A name that is a file's when it is looked at can be a pipe's when it is opened.
+#[test]
+fn a_pipe_that_comes_into_the_place_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let [pipe, file] = ["pipe", "file"].map(|name| folder.path().join(name));
+    let put_a_file = |to: &Path| fs::copy(testdata("interop/split-tensors.popef"), to).map(drop).unwrap();
+    put_a_file(&path);
+    let ended = Arc::new(AtomicBool::new(false));
+    let swapping = {
+        let (path, ended) = (path.clone(), Arc::clone(&ended));
+        std::thread::spawn(move || {
+            while !ended.load(Ordering::Relaxed) {
+                assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+                put_a_file(&file);
+                fs::rename(&pipe, &path).unwrap();
+                fs::rename(&file, &path).unwrap();
+            }
+        })
+    };
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        for _ in 0..3000 {
+            drop(File::open(&path));
+            drop(Writer::create(&path).map(Writer::discard));
+            drop(Writer::append(&path).map(Writer::discard));
+        }
+        send.send(()).unwrap();
+    });
+    receive.recv_timeout(Duration::from_secs(20)).expect("opening it hangs");
+    ended.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
 }
 
 #[test]

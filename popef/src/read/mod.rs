@@ -19,7 +19,7 @@ mod tensor;
 mod unpack;
 mod value;
 
-pub(crate) use source::{same_file, uninterrupted};
+pub(crate) use source::{is_not_regular, open_regular, same_file, uninterrupted};
 
 pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 pub use blobs::Blobs;

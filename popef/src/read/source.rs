@@ -1,5 +1,6 @@
 //! Where a file's bytes come from when they are not in memory: a file read in parts, or a stream.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -17,12 +18,13 @@ pub(super) struct DiskFile {
 
 impl DiskFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::io(Some(path), "open the file", source);
-        // Asked before: to open a pipe waits for who writes to it, and to open a device may move it.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(unreadable(path, NOT_PLAIN));
-        }
-        DiskFile::of(std::fs::File::open(path).map_err(failed)?, path)
+        let file =
+            open_regular(path, std::fs::OpenOptions::new().read(true)).map_err(|source| match source.kind() {
+                io::ErrorKind::WouldBlock => Error::from(Problem::Busy).in_file(Some(path)),
+                _ if is_not_regular(&source) => unreadable(path, source),
+                _ => Error::io(Some(path), "open the file", source),
+            })?;
+        DiskFile::of(file, path)
     }
 
     /// A file that is open already.
@@ -30,11 +32,12 @@ impl DiskFile {
         let failed = |doing| move |source| Error::io(Some(path), doing, source);
         let metadata = file.metadata().map_err(failed("look at the file"))?;
         if !metadata.is_file() {
-            return Err(unreadable(path, NOT_PLAIN));
+            return Err(unreadable(path, not_regular()));
         }
         // Files of /proc have no length and yet bytes: not what may be taken for a file of no blobs.
         if metadata.len() == 0 && read_at(&file, &mut [0], 0).map_err(failed("read the file"))? > 0 {
-            return Err(unreadable(path, "it has bytes, but says that it has none"));
+            let why = "it has bytes, but says that it has none";
+            return Err(unreadable(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
         Ok(DiskFile { file, path: path.into(), identity: Identity::of(&metadata) })
     }
@@ -45,7 +48,7 @@ impl DiskFile {
 
     /// Another handle on it with a position of its own; none if its path names another file by now.
     pub(super) fn open_again(&self) -> Option<std::fs::File> {
-        let file = std::fs::File::open(&self.path).ok()?;
+        let file = open_regular(&self.path, std::fs::OpenOptions::new().read(true)).ok()?;
         let same = same_file(&file.metadata().ok()?, &self.file.metadata().ok()?);
         same.then_some(file)
     }
@@ -77,10 +80,51 @@ impl DiskFile {
     }
 }
 
-const NOT_PLAIN: &str = "it is not a plain file";
+/// The path or handle is that of a folder, a pipe, a device, or the like.
+#[derive(Debug)]
+struct NotRegular;
 
-fn unreadable(path: &Path, why: &'static str) -> Error {
-    Error::io(Some(path), "read it by position", io::Error::new(io::ErrorKind::InvalidInput, why))
+impl fmt::Display for NotRegular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it is not a plain file")
+    }
+}
+
+impl std::error::Error for NotRegular {}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, NotRegular)
+}
+
+/// Whether this is why [`open_regular`] did not open something.
+pub(crate) fn is_not_regular(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some()
+}
+
+/// Opens a regular file, and waits for nobody: a pipe would wait for its other end. `WouldBlock` is the error where
+/// another program holds a lease on the file.
+pub(crate) fn open_regular(path: &Path, options: &mut std::fs::OpenOptions) -> io::Result<std::fs::File> {
+    // Asked first, because opening a device may move it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(not_regular());
+    }
+    open_at_once(path, options)
+}
+
+/// Opens a regular file, whatever has its name by now.
+fn open_at_once(path: &Path, options: &mut std::fs::OpenOptions) -> io::Result<std::fs::File> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    }
+    let file = uninterrupted(|| options.open(path))?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+fn unreadable(path: &Path, why: io::Error) -> Error {
+    Error::io(Some(path), "read it by position", why)
 }
 
 #[cfg(unix)]
@@ -312,5 +356,22 @@ impl<R: Read> Fetch for Stream<R> {
         let rest = len.saturating_sub(held);
         let passed = io::copy(&mut self.reader.by_ref().take(rest), &mut io::sink()).map_err(stream_error)?;
         Ok(held.saturating_add(passed))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A name that was a file's when it was looked at, and is a pipe's when it is opened.
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.popef");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for options in [std::fs::OpenOptions::new().read(true), std::fs::OpenOptions::new().read(true).write(true)] {
+            let error = open_at_once(&pipe, options).unwrap_err();
+            assert!(is_not_regular(&error), "{error}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind, len_of};
 use super::output::Output;
-use super::storage::{Access, Found, Handle, Storage, System, open_locked, resolve};
+use super::storage::{Access, Found, Handle, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, ErrorKind, Left, Problem};
 use crate::read::uninterrupted;
@@ -48,12 +48,12 @@ pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<App
 
 /// The file to be changed, locked, and where it is.
 fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf), Problem> {
-    let failed = |source| Problem::Io { doing: "open the file to write to it", source };
-    let (target, found) = resolve(storage, path).map_err(failed)?;
+    let failed = not_opened("open the file to write to it");
+    let (target, found) = resolve(storage, path).map_err(&failed)?;
     if found == Some(Found::Other) {
         return Err(Problem::NotPlain);
     }
-    let handle = open_locked(storage, &target, Access::ReadWrite).map_err(failed)?.ok_or(Problem::Busy)?;
+    let handle = open_locked(storage, &target, Access::ReadWrite).map_err(&failed)?.ok_or(Problem::Busy)?;
     Ok((handle, target))
 }
 
@@ -67,6 +67,15 @@ impl Appended {
         let (held, rest) = bytes.split_at_checked(hole.len()).unwrap_or((bytes, &[]));
         hole.iter_mut().zip(held).for_each(|(hole, &byte)| *hole = byte);
         (held, rest)
+    }
+
+    /// Fails if somebody who did not ask for the lock removed, replaced, shortened or lengthened the file.
+    fn check_undisturbed(&self) -> Result<(), Problem> {
+        let failed = |source| Problem::io("look at what is there", source);
+        if !uninterrupted(|| self.out.handle().is_at(&self.target)).map_err(failed)? {
+            return Err(Problem::Changed);
+        }
+        self.out.check_len().map_err(failed)
     }
 }
 
@@ -91,15 +100,13 @@ impl Sink for Appended {
     }
 
     fn commit(&mut self, end: u64) -> Result<(), Failure> {
-        let failed = |(doing, source)| Failure(Problem::Io { doing, source });
+        let failed = |(doing, source)| Failure(Problem::io(doing, source));
         if end > self.old_len {
             self.out.sync().map_err(failed)?;
-            let there = uninterrupted(|| self.out.handle().is_at(&self.target));
-            if !there.map_err(|e| failed(("look at what is there", e)))? {
-                return Err(Problem::Changed.into());
-            }
+            self.check_undisturbed()?;
             self.out.write_at(self.old_len, &self.first).map_err(|e| failed(("write", e)))?;
             self.out.sync().map_err(failed)?;
+            self.check_undisturbed()?;
         }
         self.done = true;
         Ok(())
@@ -178,6 +185,11 @@ pub(super) fn recover_in(storage: &dyn Storage, path: &Path) -> Result<Recovered
         None => Ok(Recovered { blobs, len, cut: 0, damage: None }),
         Some(damage) if damage.kind() != ErrorKind::Damaged => Err(damage),
         damage => {
+            let now =
+                uninterrupted(|| handle.len()).map_err(|source| failed(Problem::Io { doing: "look at it", source }))?;
+            if now != size {
+                return Err(failed(Problem::Disturbed));
+            }
             uninterrupted(|| handle.set_len(len)).map_err(|source| failed(Problem::Io { doing: "cut it", source }))?;
             handle.sync().map_err(|source| failed(Problem::Io { doing: "flush the cut to disk", source }))?;
             Ok(Recovered { blobs, len, cut: size.saturating_sub(len), damage })

@@ -95,7 +95,7 @@ fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: OnDisk<'_>, le
     let copied = open.put_file(&mut file.take(len))?;
     // A file that was changed meanwhile is why, if it was.
     place.check_unchanged()?;
-    copied.map_err(|source| open.writer.fail(Problem::Io { doing: WRITE, source }))
+    copied.map_err(|source| open.writer.fail(Problem::io(WRITE, source)))
 }
 
 fn copy_pieces<D: Destination>(open: &mut BlobWriter<'_, D>, data: Data<'_>) -> Result<(), Error> {

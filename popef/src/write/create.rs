@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind};
 use super::output::Output;
-use super::storage::{Access, Found, Handle, MOST_TRIES, Storage, System, open_locked, resolve};
+use super::storage::{Access, Found, Handle, MOST_TRIES, Openness, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, Left, Problem};
 use crate::read::uninterrupted;
@@ -74,7 +74,7 @@ pub struct NewFile {
 }
 
 fn failed(doing: &'static str) -> impl Fn(io::Error) -> Problem {
-    move |source| Problem::Io { doing, source }
+    move |source| Problem::io(doing, source)
 }
 
 impl NewFile {
@@ -84,46 +84,47 @@ impl NewFile {
         let temporary = beside(&target)?;
         let handle = claim(&*storage, &temporary, old.as_deref())?;
         let out = Output::new(handle, 0);
-        let mut file = NewFile { storage, out, path: path.to_owned(), target, temporary, old, overwrite, done: false };
-        file.keep_permissions()?;
-        Ok(file)
-    }
-
-    /// Before anything is in it: a file that only its owner may read must never be open to others.
-    fn keep_permissions(&mut self) -> Result<(), Problem> {
-        if self.old.is_none() {
-            return Ok(());
-        }
-        let NewFile { out, target, .. } = self;
-        let kept = uninterrupted(|| out.handle_mut().take_permissions(target));
-        kept.map_err(|source| {
-            self.done = true;
-            or_left(&*self.storage, &self.temporary, Problem::Io { doing: "keep the permissions", source })
-        })
+        Ok(NewFile { storage, out, path: path.to_owned(), target, temporary, old, overwrite, done: false })
     }
 
     /// Locks the file that is to be replaced, if it is not the one from the beginning: somebody may have made it
-    /// meanwhile, and be appending to it.
-    fn lock_newest(&mut self) -> Result<(), Problem> {
+    /// meanwhile, and be appending to it. Whether it is another one.
+    fn lock_newest(&mut self) -> Result<bool, Problem> {
         let NewFile { storage, old, target, .. } = self;
         let same = old.as_deref().map(|old| uninterrupted(|| old.is_at(target)));
         if same.transpose().map_err(failed("look at what is there"))? == Some(true) {
-            return Ok(());
+            return Ok(false);
         }
         let found = uninterrupted(|| storage.look(target)).map_err(failed("look at what is there"))?;
-        *old = lock_old(&**storage, target, found, self.overwrite)?;
-        Ok(())
+        let newest = lock_old(&**storage, target, found, self.overwrite)?;
+        let is_other = newest.is_some();
+        // One that was removed keeps its lock, and its rights are those of the new file.
+        *old = newest.or(old.take());
+        Ok(is_other)
+    }
+
+    /// Gives the new file the rights of the one that it replaces. Until then only its owner can open it.
+    fn keep_rights(&mut self) -> Result<(), Problem> {
+        let Some(old) = &self.old else { return Ok(()) };
+        let rights =
+            uninterrupted(|| old.rights()).map_err(failed("read the permissions of the file that is there"))?;
+        uninterrupted(|| self.out.handle_mut().give_rights(&rights)).map_err(failed("keep the permissions"))
+    }
+
+    fn sync(&mut self) -> Result<(), Problem> {
+        self.out.sync().map_err(|(doing, source)| Problem::io(doing, source))
     }
 
     /// Gives the whole file its name.
     fn place(&mut self) -> Result<(), Problem> {
         let NewFile { storage, temporary, target, out, .. } = self;
-        let ours = uninterrupted(|| out.handle().is_at(temporary)).map_err(failed("look at its temporary file"))?;
-        if !ours {
+        let look = failed("look at its temporary file");
+        if !uninterrupted(|| out.handle().is_at(temporary)).map_err(&look)? {
             self.done = true;
             let gone = io::Error::other("its temporary file was removed or replaced by somebody else");
             return Err(failed("put the new file in its place")(gone));
         }
+        out.check_len().map_err(&look)?;
         if self.overwrite {
             uninterrupted(|| storage.rename(temporary, target)).map_err(failed("put the new file in its place"))?;
             self.done = true;
@@ -158,7 +159,7 @@ fn lock_old(
         Ok(Some(old)) => Ok(Some(old)),
         Ok(None) => Err(Problem::Busy),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Problem::Io { doing: "lock the file that is there", source }),
+        Err(e) => Err(not_opened("lock the file that is there")(e)),
     }
 }
 
@@ -189,8 +190,10 @@ fn hash(bytes: &[u8]) -> u64 {
 /// written to: it may be a name of something else.
 fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
     let failed = failed("make a temporary file beside it");
+    // Who may not read the old file must not read the new one while it is written either.
+    let openness = if old.is_some() { Openness::Private } else { Openness::Usual };
     for _ in 0..MOST_TRIES {
-        match uninterrupted(|| storage.create_new(temporary)) {
+        match uninterrupted(|| storage.create_new(temporary, openness)) {
             Ok(handle) => match hold(&*handle, temporary) {
                 Ok(true) => return Ok(handle),
                 Ok(false) => {}
@@ -269,8 +272,14 @@ impl Sink for NewFile {
     }
 
     fn commit(&mut self, end: u64) -> Result<(), Failure> {
-        self.out.sync().map_err(|(doing, source)| Problem::Io { doing, source })?;
         self.lock_newest()?;
+        self.keep_rights()?;
+        self.sync()?;
+        // Flushing takes a while: another file may have come into the place.
+        if self.lock_newest()? {
+            self.keep_rights()?;
+            self.sync()?;
+        }
         self.place()?;
         let removed = self.abandon(end);
         let flushed = self.sync_folder();

@@ -22,6 +22,7 @@ mod faults;
 mod feeds;
 mod output;
 mod packed;
+mod rights;
 mod storage;
 mod writer;
 

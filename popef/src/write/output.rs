@@ -5,6 +5,7 @@ use std::io::{self, Take};
 
 use super::destination::len_of;
 use super::storage::Handle;
+use crate::error::{Error, Problem};
 use crate::read::uninterrupted;
 
 const BUFFER: usize = 64 << 10;
@@ -49,6 +50,7 @@ impl Output {
 
     pub(super) fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
         self.flush()?;
+        self.check_len()?;
         let end = at.saturating_add(from.limit());
         self.reached = self.reached.max(end);
         self.handle.copy_at(at, from)
@@ -62,7 +64,18 @@ impl Output {
         Ok(())
     }
 
+    /// Fails if the file is not as long as what it was given. Asked before each write: where somebody made it shorter, a
+    /// write behind its end would leave zeros before it, which may read as data.
+    pub(super) fn check_len(&self) -> io::Result<()> {
+        let len = uninterrupted(|| self.handle.len())?;
+        if len == self.reached { Ok(()) } else { Err(Error::from(Problem::Disturbed).into()) }
+    }
+
     fn write_now(&mut self, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.check_len()?;
         self.reached = self.reached.max(at.saturating_add(len_of(bytes)));
         while !bytes.is_empty() {
             let count = uninterrupted(|| self.handle.write_at(at, bytes))?;
@@ -84,10 +97,11 @@ impl Output {
             let keep = usize::try_from(len.saturating_sub(self.at)).unwrap_or(usize::MAX);
             self.buffer.truncate(keep);
         }
-        if self.reached > len {
+        // A file that somebody else made shorter must not be made longer, with zeros.
+        if self.reached > len && uninterrupted(|| self.handle.len())? > len {
             uninterrupted(|| self.handle.set_len(len))?;
-            self.reached = len;
         }
+        self.reached = self.reached.min(len);
         Ok(())
     }
 

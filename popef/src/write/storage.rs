@@ -6,8 +6,9 @@ use std::io::{self, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
 use super::destination::copy_all;
-use crate::error::Error;
-use crate::read::{self, same_file, uninterrupted};
+use super::rights::Rights;
+use crate::error::{Error, Problem};
+use crate::read::{self, is_not_regular, open_regular, same_file, uninterrupted};
 
 /// What is done by path.
 pub(super) trait Storage: Send + Sync {
@@ -16,8 +17,8 @@ pub(super) trait Storage: Send + Sync {
     /// Where a symbolic link points.
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
     /// Makes a file that was not there.
-    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
-    /// Opens a file that is there.
+    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>>;
+    /// Opens a regular file that is there, without waiting.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>>;
     /// Gives a file another name, in place of what has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -33,6 +34,7 @@ pub(super) trait Handle: Send + Sync {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize>;
     /// Writes the rest of another file.
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()>;
+    fn len(&self) -> io::Result<u64>;
     fn set_len(&mut self, len: u64) -> io::Result<()>;
     /// Flushes the contents to disk. Never tried twice: what a failed flush lost, a second one does not tell of.
     fn sync(&mut self) -> io::Result<()>;
@@ -41,8 +43,10 @@ pub(super) trait Handle: Send + Sync {
     /// Whether a path names this very file.
     fn is_at(&self, path: &Path) -> io::Result<bool>;
     fn is_file(&self, metadata: &fs::Metadata) -> bool;
-    /// Takes on the permissions of another file, and its owner as far as that is allowed.
-    fn take_permissions(&mut self, path: &Path) -> io::Result<()>;
+    /// Who may do what with it.
+    fn rights(&self) -> io::Result<Rights>;
+    /// Gives it the rights of another file, as far as that is allowed.
+    fn give_rights(&mut self, rights: &Rights) -> io::Result<()>;
     /// Opens it as a PopEF file, a damaged one too.
     fn walk(&self, path: &Path) -> Result<read::File, Error>;
 }
@@ -58,6 +62,15 @@ pub(super) enum Found {
 pub(super) enum Access {
     Read,
     ReadWrite,
+}
+
+/// Who may open a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Openness {
+    /// Its owner alone.
+    Private,
+    /// Whom the system lets open any new file here.
+    Usual,
 }
 
 /// The real file system.
@@ -78,12 +91,21 @@ impl Storage for System {
         fs::read_link(path)
     }
 
-    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
-        Ok(Box::new(OpenFile(OpenOptions::new().read(true).write(true).create_new(true).open(path)?)))
+    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>> {
+        let mut options = OpenOptions::new();
+        #[cfg(unix)]
+        if openness == Openness::Private {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = openness;
+        Ok(Box::new(OpenFile(options.read(true).write(true).create_new(true).open(path)?)))
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>> {
-        Ok(Box::new(OpenFile(OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path)?)))
+        let options = &mut OpenOptions::new();
+        Ok(Box::new(OpenFile(open_regular(path, options.read(true).write(access == Access::ReadWrite))?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -137,6 +159,10 @@ impl Handle for OpenFile {
         copy_all(from, at, &mut self.0)
     }
 
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         self.0.set_len(len)
     }
@@ -174,18 +200,12 @@ impl Handle for OpenFile {
         self.0.metadata().is_ok_and(|own| same_file(&own, metadata))
     }
 
-    fn take_permissions(&mut self, path: &Path) -> io::Result<()> {
-        let wanted = fs::metadata(path)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt as _, fchown};
-            let own = self.0.metadata()?;
-            if (own.uid(), own.gid()) != (wanted.uid(), wanted.gid()) {
-                // Only the superuser may give files away; for others it becomes theirs, as by any copying.
-                let _ = fchown(&self.0, Some(wanted.uid()), Some(wanted.gid()));
-            }
-        }
-        self.0.set_permissions(wanted.permissions())
+    fn rights(&self) -> io::Result<Rights> {
+        Rights::of(&self.0)
+    }
+
+    fn give_rights(&mut self, rights: &Rights) -> io::Result<()> {
+        rights.give(&self.0)
     }
 
     fn walk(&self, path: &Path) -> Result<read::File, Error> {
@@ -225,6 +245,15 @@ pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) ->
         }
     }
     Ok(None)
+}
+
+/// Why [`Storage::open`] failed.
+pub(super) fn not_opened(doing: &'static str) -> impl Fn(io::Error) -> Problem {
+    move |source| match source.kind() {
+        io::ErrorKind::WouldBlock => Problem::Busy,
+        _ if is_not_regular(&source) => Problem::NotPlain,
+        _ => Problem::Io { doing, source },
+    }
 }
 
 /// How often a file is looked for again that others replace all the time.

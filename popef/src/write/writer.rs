@@ -107,10 +107,23 @@ impl Writer<NewFile> {
     /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is as
     /// it was, for those who have it open or mapped too.
     ///
-    /// The permissions of an old file are kept. A symbolic link is followed: the file that it names is replaced. A
-    /// program that is killed leaves its temporary file, `.NAME.popef-new`; the next `create` removes it.
+    /// A symbolic link is followed: the file that it names is replaced. A program that is killed leaves its temporary
+    /// file, `.NAME.popef-new`; the next `create` of the same user removes it.
     ///
     /// [`CreateOptions`] can refuse to overwrite.
+    ///
+    /// # Who may read and write it
+    ///
+    /// While a file is replaced, only its writer can open the temporary file. `finish` then gives it the rights of the
+    /// old file: owner, group, mode, and on Linux the POSIX access control list and the attributes named `user.*`.
+    /// What the system does not allow is left out, and never more than the old file allowed is given:
+    ///
+    /// - Only the superuser may give files away, so the writer becomes the owner.
+    /// - Who is not in the old file's group cannot keep the group. The new group and all others then get what both the
+    ///   old group and all others had; with an access control list, nothing.
+    ///
+    /// Security labels and capabilities are set by the system as for any new file. On other systems than Linux access
+    /// control lists are not kept.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -133,8 +146,19 @@ impl Writer<Appended> {
     /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::recover) may help. The
     /// first eight bytes that are added stay zeros until everything else was flushed to disk. So a program that is
     /// killed, or a power cut, leaves the old blobs as they were and behind them what every reader reports as an
-    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. One that was removed,
-    /// renamed or replaced meanwhile is a failure.
+    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. A file that was
+    /// removed, renamed or replaced meanwhile, or made shorter or longer, is a failure.
+    ///
+    /// # Locks
+    ///
+    /// Writers of this crate lock the file that they change (`flock` on Unix), and a second writer gets
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Two things follow from how such locks work:
+    ///
+    /// - They are advice. A program that does not ask for the lock can write to the file all the same. Its change is
+    ///   noticed by the file's length, before each write and at the end; a change in place is not noticed.
+    /// - Whoever may read the file can hold the lock, for as long as they like: `flock -x FILE sleep 1d` does. If
+    ///   that could be a stranger, do not let them read the file, or keep it in a folder that they cannot enter. On
+    ///   Linux, `lslocks` and `fuser FILE` show who holds it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -261,7 +285,7 @@ impl<D: Destination> Writer<D> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.to.write_at(at, bytes).map_err(|source| self.fail(Problem::Io { doing: WRITE, source }))
+        self.to.write_at(at, bytes).map_err(|source| self.fail(Problem::io(WRITE, source)))
     }
 
     /// Writes a head in place of the zeros that stood for it, its first word last: as long as that is zeros a walk

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::Error;
 use crate::read::{self, OpenOptions};
-use crate::write::storage::{Access, Found, Handle, Storage};
+use crate::write::rights::Rights;
+use crate::write::storage::{Access, Found, Handle, Openness, Storage};
 
 /// What happens at one operation, or from it on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,9 @@ pub(super) enum Meanwhile {
     Make(PathBuf),
     /// Locks what is there, unless it is locked, and keeps it so.
     Lock(PathBuf),
+    /// Gives what is there another length, without a lock. Not between a look at the length and the write that
+    /// follows it, which nobody can see.
+    Resize(PathBuf, usize),
 }
 
 #[derive(Clone, Default)]
@@ -150,14 +154,18 @@ impl SimDisk {
         self.0.lock().unwrap()
     }
 
-    /// Counts an operation, and fails it if it is its turn. Whether a write must fall short.
-    fn step(&self) -> io::Result<bool> {
+    /// Counts an operation, and fails it if it is its turn.
+    fn step(&self) -> io::Result<()> {
+        self.state().somebody_else(|at, now, _| at <= now);
+        self.step_of_writing().map(drop)
+    }
+
+    /// The same of an operation that changes the contents. Whether a write must fall short.
+    fn step_of_writing(&self) -> io::Result<bool> {
         let mut state = self.state();
+        state.somebody_else(|at, now, meanwhile| at == now && !matches!(meanwhile, Meanwhile::Resize(..)));
         let step = state.steps;
         state.steps += 1;
-        if let Some((_, meanwhile)) = state.meanwhile.take_if(|(at, _)| *at == step) {
-            state.happen(meanwhile);
-        }
         let mut due = state.faults.iter().filter(|(at, fault)| *at == step || (*at < step && fault.goes_on()));
         match due.next() {
             None => Ok(false),
@@ -172,6 +180,14 @@ impl SimDisk {
 }
 
 impl State {
+    /// Lets somebody else do what they are to do, if it is time for it now.
+    fn somebody_else(&mut self, is_due: impl Fn(usize, usize, &Meanwhile) -> bool) {
+        let now = self.steps;
+        if let Some((_, meanwhile)) = self.meanwhile.take_if(|(at, meanwhile)| is_due(*at, now, meanwhile)) {
+            self.happen(meanwhile);
+        }
+    }
+
     fn happen(&mut self, meanwhile: Meanwhile) {
         match meanwhile {
             Meanwhile::Remove(path) if self.names.get(&path) == self.durable_names.get(&path) => {
@@ -184,6 +200,11 @@ impl State {
             Meanwhile::Lock(path) => {
                 if let Some(&number) = self.names.get(&path) {
                     self.inodes[number].locked = true;
+                }
+            }
+            Meanwhile::Resize(path, len) => {
+                if let Some(&number) = self.names.get(&path) {
+                    self.inodes[number].bytes.resize(len, 0);
                 }
             }
             Meanwhile::Remove(_) | Meanwhile::Make(_) => {}
@@ -239,14 +260,15 @@ impl Storage for SimDisk {
         unreachable!("there are no links here")
     }
 
-    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
+    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>> {
         self.step()?;
         let mut state = self.state();
         if state.names.contains_key(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let number = state.inodes.len();
-        state.inodes.push(Inode { permissions: 0o644, ..Inode::default() });
+        let permissions = if openness == Openness::Private { 0o600 } else { 0o644 };
+        state.inodes.push(Inode { permissions, ..Inode::default() });
         state.names.insert(path.to_owned(), number);
         Ok(Box::new(SimFile { disk: self.clone(), number, locks: Mutex::new(false) }))
     }
@@ -316,7 +338,7 @@ impl Drop for SimFile {
 
 impl Handle for SimFile {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
-        let short = self.disk.step()?;
+        let short = self.disk.step_of_writing()?;
         let count = if short { bytes.len().div_ceil(2) } else { bytes.len() };
         let at = usize::try_from(at).unwrap();
         self.change(|inode| {
@@ -344,8 +366,13 @@ impl Handle for SimFile {
         Ok(())
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn len(&self) -> io::Result<u64> {
         self.disk.step()?;
+        Ok(self.change(|inode| u64::try_from(inode.bytes.len()).unwrap()))
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.disk.step_of_writing()?;
         self.change(|inode| inode.bytes.resize(usize::try_from(len).unwrap(), 0));
         Ok(())
     }
@@ -376,10 +403,14 @@ impl Handle for SimFile {
         false
     }
 
-    fn take_permissions(&mut self, path: &Path) -> io::Result<()> {
+    fn rights(&self) -> io::Result<Rights> {
         self.disk.step()?;
-        let permissions = self.disk.permissions(path)?;
-        self.change(|inode| inode.permissions = permissions);
+        Ok(Rights::of_mode(self.change(|inode| inode.permissions)))
+    }
+
+    fn give_rights(&mut self, rights: &Rights) -> io::Result<()> {
+        self.disk.step()?;
+        self.change(|inode| inode.permissions = rights.mode());
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 #![allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
 
 mod disk;
+#[cfg(unix)]
+mod watched;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -336,12 +338,62 @@ fn with_somebody_else(before: &Contents, job: Job<'_>, meanwhile: impl Fn() -> M
 
 #[test]
 fn an_old_file_may_be_removed_by_somebody_else_meanwhile() {
+    let disk = SimDisk::holding(&disk_with(Some(&old_file())));
+    let mut writer = CreateOptions::new().create_in(Arc::new(disk.clone()), Path::new(TARGET)).unwrap();
+    disk.before(disk.steps(), Meanwhile::Remove(TARGET.into()));
+    write_blobs(&mut writer).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(disk.permissions(Path::new(TARGET)).unwrap(), 0o640, "its rights are kept all the same");
     let old = disk_with(Some(&old_file()));
     let refused = with_somebody_else(&old, &create(true), || Meanwhile::Remove(TARGET.into()));
-    assert!(!refused.is_empty());
-    for (error, left) in refused {
-        assert_eq!(error.to_string(), "folder/model.popef: cannot keep the permissions: entity not found");
-        assert!(left.is_empty(), "something is left");
+    assert!(refused.is_empty(), "{}", refused[0].0);
+}
+
+/// Somebody who does not ask for the lock shortens or lengthens the file. `finish` must not say done then, and what
+/// they left must not become longer again by zeros, which can read as data.
+#[test]
+fn a_file_resized_by_somebody_else_while_it_is_appended_to_is_no_success() {
+    let old = old_file();
+    let (case, steps) = Case::new(disk_with(Some(&old)), &append);
+    for len in [0, 40, old.len() - 1, old.len(), old.len() + 5, old.len() + 100, 5 << 20] {
+        let mut refused = 0;
+        let disk = SimDisk::holding(&case.before);
+        drop(append_in(&disk, Path::new(TARGET)).unwrap());
+        for step in disk.steps()..steps {
+            let disk = SimDisk::holding(&case.before);
+            disk.before(step, Meanwhile::Resize(TARGET.into(), len));
+            let result = append(&disk);
+            let left = disk.contents();
+            match result {
+                // It had that length already.
+                Ok(()) => assert!(left == case.after, "{len}, before operation {step}"),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Changed, "{len}, before operation {step}: {error}");
+                    let left = target(&left).unwrap();
+                    let is_theirs = left.len() == len && left.iter().skip(old.len()).all(|&byte| byte == 0);
+                    assert!(left.iter().zip(&old).all(|(left, old)| left == old), "{len}, before operation {step}");
+                    assert!(is_theirs || left.len() <= len.min(old.len()), "{len}, before operation {step}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 10, "{len}: {refused}");
+    }
+}
+
+#[test]
+fn a_damaged_file_resized_by_somebody_else_is_not_made_longer_by_recovering() {
+    let old = old_file();
+    let damaged = disk_with(Some(&[&*old, &[0; 5000]].concat()));
+    let recover = |disk: &SimDisk| recover_in(disk, Path::new(TARGET)).map(drop);
+    let (_, steps) = Case::new(damaged.clone(), &recover);
+    for (len, step) in [0, 40, old.len() - 1].into_iter().flat_map(|len| (0..steps).map(move |step| (len, step))) {
+        let disk = SimDisk::holding(&damaged);
+        disk.before(step, Meanwhile::Resize(TARGET.into(), len));
+        let result = recover(&disk);
+        let left = disk.contents();
+        let left = target(&left).unwrap();
+        assert!(left.len() <= len && old.starts_with(left), "{len}, before operation {step}: {result:?}");
     }
 }
 
