@@ -1,6 +1,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) use crate::problem::{Left, Message, Problem};
 
@@ -16,10 +17,12 @@ pub(crate) use crate::problem::{Left, Message, Problem};
 /// assert_eq!((error.needed(), error.found()), (Some(1288), Some(352)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
-    problem: Problem,
+    problem: Arc<Problem>,
     path: Option<PathBuf>,
     blob: Option<usize>,
     offset: Option<u64>,
@@ -45,7 +48,7 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn at(problem: Problem, blob: usize, offset: u64) -> Self {
-        Error(Box::new(Inner { problem, path: None, blob: Some(blob), offset: Some(offset) }))
+        Error(Box::new(Inner { problem: Arc::new(problem), path: None, blob: Some(blob), offset: Some(offset) }))
     }
 
     /// An error of the system while doing something with a file.
@@ -55,7 +58,7 @@ impl Error {
 
     /// The same error, of a file that was to be appended to.
     pub(crate) fn before_append(mut self) -> Self {
-        self.0.problem = Problem::BeforeAppend(Box::new(self.0.problem));
+        self.0.problem = Arc::new(Problem::BeforeAppend(self.0.problem));
         self
     }
 
@@ -109,7 +112,7 @@ impl Error {
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
-        Error(Box::new(Inner { problem, path: None, blob: None, offset: None }))
+        Error(Box::new(Inner { problem: Arc::new(problem), path: None, blob: None, offset: None }))
     }
 }
 
@@ -154,7 +157,7 @@ impl From<Error> for io::Error {
             ErrorKind::Usage => io::ErrorKind::InvalidInput,
             ErrorKind::Limit => io::ErrorKind::OutOfMemory,
             ErrorKind::Busy => io::ErrorKind::ResourceBusy,
-            ErrorKind::Io => match &error.0.problem {
+            ErrorKind::Io => match &*error.0.problem {
                 Problem::Io { source, .. } => source.kind(),
                 _ => io::ErrorKind::Other,
             },

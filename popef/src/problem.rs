@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
 use crate::types::DataType;
@@ -213,7 +214,7 @@ pub(crate) enum Problem {
     Failed,
     Discarded,
     InPlace,
-    BeforeAppend(Box<Problem>),
+    BeforeAppend(Arc<Problem>),
     Exists,
     SameFile,
     Busy,
@@ -297,16 +298,16 @@ impl Problem {
             | Problem::Discarded
             | Problem::InPlace
             | Problem::FolderNotFlushed { .. } => ErrorKind::Io,
-            Problem::LeftBehind { problem, .. } | Problem::BeforeAppend(problem) => problem.kind(),
+            Problem::LeftBehind { problem, .. } => problem.kind(),
+            Problem::BeforeAppend(problem) => problem.kind(),
         }
     }
 
     /// What was needed and what was found, where the two are numbers.
     pub(crate) fn figures(&self) -> (Option<u64>, Option<u64>) {
         match *self {
-            Problem::Given(ref problem)
-            | Problem::BeforeAppend(ref problem)
-            | Problem::LeftBehind { ref problem, .. } => problem.figures(),
+            Problem::Given(ref problem) | Problem::LeftBehind { ref problem, .. } => problem.figures(),
+            Problem::BeforeAppend(ref problem) => problem.figures(),
             Problem::GivenLength { needed, found, .. } | Problem::BlobShort { needed, found, .. } => {
                 (Some(needed), Some(found))
             }
@@ -343,7 +344,8 @@ impl Problem {
             Problem::Compressed { source, .. } => source.as_ref().map(|source| source as _),
             Problem::Io { source, .. } | Problem::FolderNotFlushed { source } => Some(source),
             Problem::LeftBehind { problem, source, .. } => problem.source().or(Some(source)),
-            Problem::Given(problem) | Problem::BeforeAppend(problem) => problem.source(),
+            Problem::Given(problem) => problem.source(),
+            Problem::BeforeAppend(problem) => problem.source(),
             _ => None,
         }
     }

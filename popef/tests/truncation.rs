@@ -107,11 +107,10 @@ fn a_damaged_file_opens_only_on_demand_and_keeps_what_is_whole() {
     let cut = bytes[..bytes.len() - 1].to_vec();
 
     let error = File::from_bytes(cut.clone()).unwrap_err();
-    let mut file = OpenOptions::new().damaged(true).bytes(cut).unwrap();
+    let file = OpenOptions::new().damaged(true).bytes(cut).unwrap();
     assert_eq!((file.len(), file.end()), (3, 66_722));
-    let damage = file.take_damage().unwrap();
+    let damage = file.damage().cloned().unwrap();
     assert_eq!(without_path(&damage), without_path(&error));
-    assert!(file.damage().is_none());
     assert_eq!(file.executable("3284579348837926701").unwrap().data().read().unwrap().len(), 63_682);
 }
 

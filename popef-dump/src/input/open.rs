@@ -19,9 +19,9 @@ pub(crate) struct Opened {
 /// With `keep_data`, what comes from a stream is held in memory, so that its data can be read.
 pub(crate) fn open(path: &Path, keep_data: bool) -> Opened {
     let (file, failure) = match open_any(path, keep_data) {
-        Ok((mut file, named)) => {
-            let failure = file.take_damage().map(Failure::from);
-            (Some(file), named.or(failure))
+        Ok((file, named)) => {
+            let failure = named.or_else(|| file.damage().map(Failure::from));
+            (Some(file), failure)
         }
         Err(failure) => (None, Some(failure)),
     };

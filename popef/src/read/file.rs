@@ -1,6 +1,7 @@
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 use super::blobs::{Fetch, Place, Walk};
@@ -33,7 +34,12 @@ use crate::wire::Head;
 /// assert_eq!(*weights.elements()?.to::<f32>()?, [1.5, -2.25]);
 /// # Ok::<(), popef::Error>(())
 /// ```
-pub struct File {
+///
+/// Cheap to clone: all clones share what was read.
+#[derive(Clone)]
+pub struct File(Arc<Inner>);
+
+struct Inner {
     source: Source,
     index: Index,
     limits: Limits,
@@ -56,6 +62,17 @@ enum Source {
 }
 
 type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
+
+impl Source {
+    /// The file on disk that it is, read in parts or mapped.
+    fn disk(&self) -> Option<&DiskFile> {
+        match self {
+            Source::Memory { disk, .. } => disk.as_ref(),
+            Source::Disk { disk, .. } => Some(disk),
+            Source::Stream { .. } => None,
+        }
+    }
+}
 
 /// How to open a file: within which limits, and whether a damaged one.
 ///
@@ -156,15 +173,12 @@ impl OpenOptions {
     }
 
     fn assemble(&self, (index, damage): (Index, Option<Error>), source: Source) -> Result<File, Error> {
-        let mut file = File { source, index, limits: self.limits, damage: None };
-        match damage.map(|damage| damage.in_file(file.path())) {
+        let damage = damage.map(|damage| damage.in_file(source.disk().map(|disk| &*disk.path)));
+        match damage {
             Some(damage) if !self.damaged => Err(damage),
             // What could not be read is no damage: the rest may well be there.
             Some(failure) if matches!(failure.kind(), ErrorKind::Io | ErrorKind::Changed) => Err(failure),
-            damage => {
-                file.damage = damage;
-                Ok(file)
-            }
+            damage => Ok(File(Arc::new(Inner { source, index, limits: self.limits, damage }))),
         }
     }
 }
@@ -189,21 +203,12 @@ impl File {
 
     /// The path that it was opened by, if it was.
     pub fn path(&self) -> Option<&Path> {
-        self.disk().map(|disk| &*disk.path)
-    }
-
-    /// The file on disk that it is, read in parts or mapped.
-    fn disk(&self) -> Option<&DiskFile> {
-        match &self.source {
-            Source::Memory { disk, .. } => disk.as_ref(),
-            Source::Disk { disk, .. } => Some(disk),
-            Source::Stream { .. } => None,
-        }
+        self.0.source.disk().map(|disk| &*disk.path)
     }
 
     /// All bytes of its blobs, and of the damage behind them where its size is known.
     pub fn size(&self) -> u64 {
-        match &self.source {
+        match &self.0.source {
             Source::Memory { bytes, .. } => super::blobs::len_of((**bytes).as_ref()),
             Source::Disk { disk, .. } => disk.len(),
             Source::Stream { .. } => self.end(),
@@ -212,25 +217,20 @@ impl File {
 
     /// Where the last whole blob ends: the file's size, unless it is damaged.
     pub fn end(&self) -> u64 {
-        let last = self.len().checked_sub(1).and_then(|last| self.index.get(last));
+        let last = self.len().checked_sub(1).and_then(|last| self.0.index.get(last));
         last.map_or(0, |(place, head)| place.offset.saturating_add(head.size))
     }
 
     /// What is wrong behind the last blob, if it was opened with [`OpenOptions::damaged`].
     pub fn damage(&self) -> Option<&Error> {
-        self.damage.as_ref()
-    }
-
-    /// The same, to be handed on.
-    pub fn take_damage(&mut self) -> Option<Error> {
-        self.damage.take()
+        self.0.damage.as_ref()
     }
 
     /// Makes sure that the file on disk still looks as it did when it was opened.
     ///
     /// Files read in parts do so themselves each time that data is read.
     pub fn check_unchanged(&self) -> Result<(), Error> {
-        match &self.source {
+        match &self.0.source {
             Source::Memory { disk: Some(disk), .. } | Source::Disk { disk, .. } => {
                 disk.check_unchanged().map_err(|problem| Error::from(problem).in_file(Some(&disk.path)))
             }
@@ -240,7 +240,7 @@ impl File {
 
     /// How many blobs there are.
     pub fn len(&self) -> usize {
-        self.index.len()
+        self.0.index.len()
     }
 
     /// Whether there are no blobs.
@@ -250,13 +250,13 @@ impl File {
 
     /// The blob of an index.
     pub fn blob(&self, index: usize) -> Option<Blob<'_>> {
-        let (place, head) = self.index.get(index)?;
+        let (place, head) = self.0.index.get(index)?;
         Some(self.blob_at(place, head))
     }
 
     /// All blobs, in the file's order.
     pub fn blobs(&self) -> impl DoubleEndedIterator<Item = Blob<'_>> + ExactSizeIterator {
-        self.index.iter().map(|(place, head)| self.blob_at(place, head))
+        self.0.index.iter().map(|(place, head)| self.blob_at(place, head))
     }
 
     /// The executables, in the file's order.
@@ -309,12 +309,12 @@ impl File {
         blob_type: BlobType,
         view: impl Fn(Content<'a>) -> Option<T>,
     ) -> impl DoubleEndedIterator<Item = T> {
-        self.index.of_type(blob_type).iter().filter_map(move |&index| view(self.numbered(index)?.content()))
+        self.0.index.of_type(blob_type).iter().filter_map(move |&index| view(self.numbered(index)?.content()))
     }
 
     fn named(&self, blob_type: BlobType, name: &[u8]) -> Option<Blob<'_>> {
         let name_of = |index| self.name_bytes(index).unwrap_or_default();
-        self.numbered(self.index.named(blob_type, name, name_of)?)
+        self.numbered(self.0.index.named(blob_type, name, name_of)?)
     }
 
     fn numbered(&self, index: u32) -> Option<Blob<'_>> {
@@ -322,16 +322,16 @@ impl File {
     }
 
     fn name_bytes(&self, index: u32) -> Option<&[u8]> {
-        let (place, head) = self.index.get(usize::try_from(index).ok()?)?;
+        let (place, head) = self.0.index.get(usize::try_from(index).ok()?)?;
         Some(head.name()?.of_head(self.head_bytes(place, head)))
     }
 
     fn blob_at(&self, place: Place, head: Head) -> Blob<'_> {
-        Blob::new(place, head, self.head_bytes(place, head), self.data(place, head), self.disk(), self.limits)
+        Blob::new(place, head, self.head_bytes(place, head), self.data(place, head), self.0.source.disk(), self.0.limits)
     }
 
     fn head_bytes(&self, place: Place, head: Head) -> &[u8] {
-        match &self.source {
+        match &self.0.source {
             Source::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
             Source::Disk { heads, .. } | Source::Stream { heads } => head.of_blob(heads.get(place.index)),
         }
@@ -339,7 +339,7 @@ impl File {
 
     fn data(&self, place: Place, head: Head) -> Data<'_> {
         let offset = place.offset.saturating_add(head.len.into());
-        match &self.source {
+        match &self.0.source {
             Source::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
             Source::Disk { disk, .. } => Data::on_disk(disk, place.index, offset, head.data_len()),
             Source::Stream { .. } => Data::gone(place.index, offset, head.data_len()),
@@ -353,7 +353,7 @@ impl fmt::Debug for File {
             .field("path", &self.path())
             .field("size", &self.size())
             .field("blobs", &self.len())
-            .field("damage", &self.damage)
+            .field("damage", &self.0.damage)
             .finish_non_exhaustive()
     }
 }

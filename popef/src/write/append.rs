@@ -34,8 +34,8 @@ pub(super) fn append(path: &Path) -> Result<Writer<Appended>, Error> {
 
 pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<Appended>, Error> {
     let (handle, target) = open(storage, path).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
-    let mut file = handle.walk(path)?;
-    if let Some(damage) = file.take_damage() {
+    let file = handle.walk(path)?;
+    if let Some(damage) = file.damage().cloned() {
         return Err(if damage.kind() == ErrorKind::Damaged { damage.before_append() } else { damage });
     }
     let names: HashSet<_> = file.executables().map(|executable| executable.name().as_bytes().to_owned()).collect();
@@ -179,9 +179,9 @@ pub fn recover(path: impl AsRef<Path>) -> Result<Recovered, Error> {
 pub(super) fn recover_in(storage: &dyn Storage, path: &Path) -> Result<Recovered, Error> {
     let failed = |problem: Problem| Error::from(problem).in_file(Some(path));
     let (mut handle, _) = open(storage, path).map_err(failed)?;
-    let mut file = handle.walk(path)?;
+    let file = handle.walk(path)?;
     let (blobs, len, size) = (file.len(), file.end(), file.size());
-    match file.take_damage() {
+    match file.damage().cloned() {
         None => Ok(Recovered { blobs, len, cut: 0, damage: None }),
         Some(damage) if damage.kind() != ErrorKind::Damaged => Err(damage),
         damage => {
