@@ -188,8 +188,9 @@ pub use limits::Limits;
 pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};
 pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 pub use read::{
-    Blob, Blobs, Compression, Content, Data, DataReader, Element, Elements, ExecutableBlob, FeedBlob, File, Items,
-    MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader, Shape, TensorBlob, Unpack, Value, Values,
+    Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, Elements, ExecutableBlob,
+    FeedBlob, File, Items, MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader, Shape, TensorBlob, Unpack, Value,
+    Values,
 };
 pub use types::{
     Anchor, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata, OpaqueInfo,

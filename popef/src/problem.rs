@@ -1,5 +1,6 @@
 //! Everything that can be wrong, and its words, in one place.
 
+use std::collections::TryReserveError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -153,6 +154,7 @@ pub(crate) enum Problem {
         limit: u64,
     },
     TooManyBlobs,
+    TooManyFiles,
     OutOfMemory {
         needed: u64,
     },
@@ -288,6 +290,7 @@ impl Problem {
             | Problem::TooManyElements { .. }
             | Problem::TooMuchMemory { .. }
             | Problem::TooManyBlobs
+            | Problem::TooManyFiles
             | Problem::OutOfMemory { .. }
             | Problem::AddressSpace { .. } => ErrorKind::Limit,
             Problem::Changed | Problem::Disturbed => ErrorKind::Changed,
@@ -348,6 +351,12 @@ impl Problem {
             Problem::BeforeAppend(problem) => problem.source(),
             _ => None,
         }
+    }
+
+    /// The problem of memory of so many bytes that could not be reserved.
+    pub(crate) fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
+        let needed = u64::try_from(needed).unwrap_or(u64::MAX);
+        reserved.map_err(|_| Problem::OutOfMemory { needed })
     }
 
     /// A failure of the system while doing something; [`Problem::Disturbed`] travels in one.
@@ -499,6 +508,7 @@ impl fmt::Display for Problem {
                  no exporter writes that, do not trust the file"
             ),
             Problem::TooManyBlobs => f.write_str("the file has more blobs than can be numbered with 32 bits"),
+            Problem::TooManyFiles => f.write_str("more files were given than can be numbered with 32 bits"),
             Problem::OutOfMemory { needed } => {
                 write!(f, "there is not enough memory for {needed} bytes; read the data in parts")
             }

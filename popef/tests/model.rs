@@ -155,7 +155,7 @@ fn what_a_deployment_needs_of_the_vendors_example() {
     assert_eq!(shown(model.load_programs().collect()), ["0 (WeightsFromHost)", "1 (OptimizerFromHost)"]);
     assert_eq!(shown(model.main_programs().collect()), ["5 (Program)"]);
     assert_eq!(shown(model.save_programs().collect()), ["7 (WeightsToHost)"]);
-    assert_eq!(model.opaques().iter().map(|opaque| opaque.name().to_string()).collect::<Vec<_>>(), ["popart"]);
+    assert_eq!(model.opaques().map(|opaque| opaque.name().to_string()).collect::<Vec<_>>(), ["popart"]);
     assert_eq!(model.metadata_blob().blob().index(), 1);
     let weights = model.all_outputs().next().unwrap();
     assert!(model.runs_in(weights, Phase::Save) && !model.runs_in(weights, Phase::Main));
@@ -169,7 +169,7 @@ fn a_file_of_two_models_gives_two() {
     let parts: Vec<_> = models
         .iter()
         .map(|model| {
-            let opaques: Vec<_> = model.opaques().iter().map(|opaque| opaque.name().to_string()).collect();
+            let opaques: Vec<_> = model.opaques().map(|opaque| opaque.name().to_string()).collect();
             (model.executable().unwrap().name().to_string(), opaques)
         })
         .collect();
@@ -195,10 +195,10 @@ fn data_in_the_anchors_own_file_comes_first() {
 fn all_files_together_say_what_is_provided() {
     let files = [open("split-executable"), open("split-tensors")];
     let anchors = files[0].metadata().next().unwrap().read().unwrap().anchors;
-    let provided = |sources: &Sources<'_>| anchors.iter().map(|a| sources.provide(a)).collect::<Vec<_>>();
-    assert_eq!(provided(&Sources::of(&files[..1])), [false; 4]);
-    assert_eq!(provided(&Sources::of(&files)), [false, true, true, false]);
-    assert!(Sources::of(&files).of_anchor(&anchors[0], 0).is_user());
+    let provided = |sources: &Sources| anchors.iter().map(|a| sources.provide(a)).collect::<Vec<_>>();
+    assert_eq!(provided(&Sources::of(&files[..1]).unwrap()), [false; 4]);
+    assert_eq!(provided(&Sources::of(&files).unwrap()), [false, true, true, false]);
+    assert!(Sources::of(&files).unwrap().of_anchor(&anchors[0], 0).is_user());
 }
 
 #[test]

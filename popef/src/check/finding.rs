@@ -1,8 +1,6 @@
-use std::collections::HashMap;
 use std::fmt;
 
 use super::rule::Rule;
-use super::set::Place;
 use crate::types::Text;
 
 /// How bad a finding is.
@@ -127,70 +125,5 @@ impl Report {
     pub(super) fn sort(&mut self) {
         self.findings.sort_by_key(|f| (f.file, f.blob, f.rule.id, f.offset));
         self.skipped.sort_by_key(|skipped| skipped.file);
-    }
-}
-
-/// So many findings of one rule are kept for a file; of the others only the number.
-const MOST_OF_A_RULE: usize = 100;
-/// So many names are kept with a finding.
-const MOST_NAMES: usize = 100;
-
-/// Where a rule puts its findings.
-pub(super) struct Out<'r> {
-    rule: &'static Rule,
-    severity: Severity,
-    /// The numbers that the caller knows the files by.
-    numbers: &'r [usize],
-    report: &'r mut Report,
-    counts: HashMap<usize, usize>,
-}
-
-impl<'r> Out<'r> {
-    pub(super) fn new(rule: &'static Rule, severity: Severity, numbers: &'r [usize], report: &'r mut Report) -> Self {
-        Out { rule, severity, numbers, report, counts: HashMap::new() }
-    }
-
-    pub(super) fn add<'t>(
-        &mut self,
-        place: Place,
-        names: impl IntoIterator<Item = Text<'t>>,
-        message: impl FnOnce() -> String,
-    ) {
-        let file = self.numbers.get(place.file).copied().unwrap_or(place.file);
-        let count = self.counts.entry(file).or_default();
-        *count = count.saturating_add(1);
-        if *count > MOST_OF_A_RULE {
-            return;
-        }
-        self.report.findings.push(Finding {
-            rule: self.rule,
-            severity: self.severity,
-            file,
-            blob: place.blob,
-            offset: place.offset,
-            names: names.into_iter().take(MOST_NAMES).map(Text::into_owned).collect(),
-            message: message(),
-        });
-    }
-
-    /// What this rule could not look at, by the caller's choice or the format's.
-    pub(super) fn skip(&mut self, what: &str, why: &str) {
-        let skipped = Skipped { file: None, what: what.to_owned(), why: why.to_owned(), failed: false };
-        if !self.report.skipped.contains(&skipped) {
-            self.report.skipped.push(skipped);
-        }
-    }
-
-    pub(super) fn finish(self) {
-        for (file, count) in self.counts {
-            if let Some(more @ 1..) = count.checked_sub(MOST_OF_A_RULE) {
-                self.report.skipped.push(Skipped {
-                    file: Some(file),
-                    what: format!("{more} more findings of {}", self.rule.id),
-                    why: format!("only the first {MOST_OF_A_RULE} of a rule are listed"),
-                    failed: false,
-                });
-            }
-        }
     }
 }

@@ -1,33 +1,34 @@
 //! What is wrong with files before they are shipped: rules, each a small item, and their findings as data.
 //!
-//! A rule is a [`Rule`] in one of the tables of this folder's files: an id, words for people, and a function over the
-//! [`Set`] of files, which keeps what several rules need.
+//! ```text
+//! files ──► Links ──► one pass over all blobs ──► rules over all files ──► Report
+//!                     rules of blobs, of models,
+//!                     of opaque blobs, of data
+//! ```
+//!
+//! A [`Rule`] is words for people. [`run`] has what it looks at, and the tables in `rules/` bring both together. A model,
+//! a pickle, and what reading a blob's data found live only as long as the pass is at their blob.
 
 #![deny(clippy::arithmetic_side_effects, reason = "counts and sizes from a file can wrap")]
 
-mod content;
-mod data;
-mod file;
 mod finding;
-mod links;
-mod loaders;
-mod metadata;
+mod marks;
 mod options;
+mod out;
+mod pass;
 mod policy;
-mod policy_rules;
-mod quote;
 mod rule;
-mod safety;
+mod rules;
+mod run;
+mod scan;
 mod set;
+mod skips;
+mod words;
 
 pub use finding::{Finding, Report, Severity, Skipped};
 pub use options::{CheckOptions, Loader, Progress, Subject};
 pub use policy::{Extent, Level, Policy, TensorDemand};
 pub use rule::Rule;
-
-use finding::Out;
-use rule::When;
-use set::Set;
 
 /// Checks files that belong together, and says what is wrong with them.
 ///
@@ -65,31 +66,13 @@ pub fn check<'f>(files: impl IntoIterator<Item: Into<Subject<'f>>>, options: &Ch
     check_with_progress(files, options, &mut |_| {})
 }
 
-/// The same, telling how far the reading of contents has come; only a [deep](CheckOptions::deep) check reads them.
+/// Checks files as [`check`] does, and tells how far the reading of contents has come; only a
+/// [deep](CheckOptions::deep) check reads them.
 pub fn check_with_progress<'f>(
     files: impl IntoIterator<Item: Into<Subject<'f>>>,
     options: &CheckOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Report {
     let subjects: Vec<Subject<'f>> = files.into_iter().map(Into::into).collect();
-    let mut report = Report::default();
-    let set = Set::of(&subjects, options, progress, &mut report.skipped);
-    for rule in Rule::all().filter(|rule| applies(rule, options)) {
-        if let Some(severity) = options.severity_of(rule) {
-            let mut out = Out::new(rule, severity, &set.numbers, &mut report);
-            (rule.run)(&set, &mut out);
-            out.finish();
-        }
-    }
-    report.sort();
-    report
-}
-
-fn applies(rule: &Rule, options: &CheckOptions) -> bool {
-    match rule.when {
-        When::Always => true,
-        When::Deep => options.is_deep(),
-        When::Loader(loader) => options.loaders().contains(&loader),
-        When::Policy => options.policy_of().is_some(),
-    }
+    pass::check(&subjects, options, progress)
 }

@@ -110,11 +110,6 @@ impl TensorDemand {
 }
 
 impl Policy {
-    /// The ids under `rules` that no rule has: most likely slips of the pen.
-    pub fn unknown_rules(&self) -> impl Iterator<Item = &str> {
-        self.rules.keys().map(String::as_str).filter(|id| Rule::by_id(id).is_none())
-    }
-
     /// The severity of a rule's findings under this policy; none if it is off.
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
         let level = self.rules.iter().find(|(id, _)| rule.id.eq_ignore_ascii_case(id));

@@ -1,9 +1,7 @@
 use std::fmt;
 
-use super::finding::{Out, Severity};
+use super::finding::Severity;
 use super::options::Loader;
-use super::set::Set;
-use super::{content, data, file, links, loaders, metadata, policy_rules, safety};
 
 /// Something that can be wrong with a file, and what to do about it.
 ///
@@ -24,7 +22,6 @@ pub struct Rule {
     /// What to do about it.
     pub mend: &'static str,
     pub(super) when: When,
-    pub(super) run: fn(&Set<'_>, &mut Out<'_>),
 }
 
 /// In which checks a rule takes part.
@@ -36,34 +33,7 @@ pub(super) enum When {
     Policy,
 }
 
-/// All rules, by what they look at, in the order of their ids.
-const GROUPS: &[(&str, &[Rule])] = &[
-    ("The file itself", file::RULES),
-    ("Links", links::RULES),
-    ("Metadata", metadata::RULES),
-    ("Shapes and data", data::RULES),
-    ("Contents", content::RULES),
-    ("Safety", safety::RULES),
-    ("Loaders", loaders::RULES),
-    ("Policy", policy_rules::RULES),
-];
-
 impl Rule {
-    /// All rules, in the order of their ids.
-    pub fn all() -> impl Iterator<Item = &'static Rule> {
-        GROUPS.iter().flat_map(|(_, rules)| rules.iter())
-    }
-
-    /// All rules in groups of what they look at, each with its title.
-    pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Rule])> {
-        GROUPS.iter().copied()
-    }
-
-    /// The rule of an id such as `PE101`, in small letters or capitals.
-    pub fn by_id(id: &str) -> Option<&'static Rule> {
-        Rule::all().find(|rule| rule.id.eq_ignore_ascii_case(id))
-    }
-
     /// When it takes part in a check, if not always.
     pub fn condition(&self) -> Option<&'static str> {
         match self.when {

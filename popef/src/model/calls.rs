@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use super::shape::AnchorShape;
-use crate::read::FeedBlob;
+use crate::read::{DataBlob, FeedBlob};
 use crate::types::tensor_info::element_count;
 use crate::types::{Anchor, Metadata};
 
@@ -64,7 +64,7 @@ impl Metadata {
         feed: &FeedBlob<'_>,
         gradient_accumulation: NonZeroU32,
     ) -> Option<FeedRuns> {
-        self.runs_of(anchor, numbers_of(feed)?, gradient_accumulation)
+        self.runs_of(anchor, numbers_of(&feed.as_data())?, gradient_accumulation)
     }
 
     /// The same of a feed that holds so many numbers.
@@ -79,6 +79,6 @@ impl Metadata {
 }
 
 /// How many numbers the tensors of a feed have together, if 64 bits can count them.
-pub(crate) fn numbers_of(feed: &FeedBlob<'_>) -> Option<u64> {
+pub(crate) fn numbers_of(feed: &DataBlob<'_>) -> Option<u64> {
     element_count(feed.shape().iter()).ok()?.checked_mul(feed.num_tensors().into())
 }

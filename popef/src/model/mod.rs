@@ -3,30 +3,31 @@
 #![deny(clippy::arithmetic_side_effects, reason = "counts from a file can wrap")]
 
 mod calls;
-mod link;
+mod links;
 mod options;
+mod programs;
 mod shape;
 mod sources;
 
+use std::borrow::Borrow;
 use std::fmt;
-use std::sync::Arc;
 
 pub use calls::FeedRuns;
 pub(crate) use calls::numbers_of;
-pub(crate) use link::Linker;
+pub(crate) use links::Links;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 
-use crate::error::Error;
-use crate::read::{ExecutableBlob, File, MetadataBlob, OpaqueBlob, TensorBlob};
+use crate::error::{Error, Problem};
+use crate::read::{BlobHandle, BlobId, Content, ExecutableBlob, File, Key, MetadataBlob, OpaqueBlob, TensorBlob};
 use crate::types::{Anchor, Metadata, TensorType, Text};
-use link::Programs;
-use sources::Provided;
+use programs::Programs;
+use sources::{linked, resolve};
 
 /// A model: metadata, the executable that it names, its opaque blobs, and for each anchor where the data comes from.
 ///
-/// It borrows the files and reads no data. Links cross files; several metadata blobs are several models, and files
-/// without metadata, such as those of weights alone, are where the others' data comes from.
+/// It keeps the files, as cheap clones, and reads no data. Links cross files; several metadata blobs are several
+/// models, and files without metadata, such as those of weights alone, are where the others' data comes from.
 ///
 /// ```
 /// use popef::{File, Model};
@@ -51,24 +52,49 @@ use sources::Provided;
 /// # Ok::<(), popef::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Model<'f> {
-    files: Arc<[&'f File]>,
+pub struct Model {
+    links: Links,
+    metadata_blob: Linked<BlobHandle>,
     metadata: Metadata,
-    metadata_blob: Linked<MetadataBlob<'f>>,
-    executable: Option<Linked<ExecutableBlob<'f>>>,
-    opaques: Arc<[Linked<OpaqueBlob<'f>>]>,
-    /// One for each anchor.
-    provided: Vec<Provided>,
+    executable: Option<BlobId>,
+    /// For each anchor the tensor or feed that has its data; none if the user provides it.
+    data: Vec<Option<BlobId>>,
     programs: Programs,
 }
 
-impl<'f> Model<'f> {
+impl Model {
     /// All models in these files together, in the order of their metadata.
     ///
     /// An error if a metadata blob cannot be read within the limits that its file was opened with.
-    pub fn link(files: impl IntoIterator<Item = &'f File>) -> Result<Vec<Model<'f>>, Error> {
-        let linker = Linker::of(files.into_iter().collect());
-        linker.metadata().map(|blob| linker.model(blob)).collect()
+    pub fn link(files: impl IntoIterator<Item: Borrow<File>>) -> Result<Vec<Model>, Error> {
+        let links = Links::of(sources::shared(files))?;
+        let mut models = Vec::new();
+        for (file, opened) in links.files().iter().enumerate() {
+            for blob in opened.metadata().filter_map(|metadata| opened.handle(metadata.blob().index())) {
+                let model = Model::of(&links, Linked { file, blob })?;
+                Problem::in_memory(size_of::<Model>(), models.try_reserve(1))?;
+                models.push(model);
+            }
+        }
+        Ok(models)
+    }
+
+    /// The model of a metadata blob.
+    pub(crate) fn of(links: &Links, metadata_blob: Linked<BlobHandle>) -> Result<Self, Error> {
+        let metadata = MetadataBlob::of(metadata_blob.blob.blob()).read()?;
+        let home = u32::try_from(metadata_blob.file).unwrap_or(u32::MAX);
+        let mut data = Vec::new();
+        let count = metadata.anchors.len();
+        Problem::in_memory(count.saturating_mul(size_of::<Option<BlobId>>()), data.try_reserve_exact(count))?;
+        data.extend(metadata.anchors.iter().map(|anchor| links.data_of(home, anchor.name.as_bytes())));
+        Ok(Model {
+            executable: links.nearest(home, Key::EXECUTABLE, metadata.executable.as_bytes()),
+            programs: Programs::of(&metadata)?,
+            links: links.clone(),
+            metadata_blob,
+            metadata,
+            data,
+        })
     }
 
     /// Everything that the metadata blob says.
@@ -76,37 +102,44 @@ impl<'f> Model<'f> {
         &self.metadata
     }
 
+    /// The files that were given together.
+    pub fn files(&self) -> &[File] {
+        self.links.files()
+    }
+
     /// The metadata blob.
-    pub fn metadata_blob(&self) -> Linked<MetadataBlob<'f>> {
-        self.metadata_blob
+    pub fn metadata_blob(&self) -> Linked<MetadataBlob<'_>> {
+        let Linked { file, blob } = &self.metadata_blob;
+        Linked { file: *file, blob: MetadataBlob::of(blob.blob()) }
     }
 
     /// The executable that the metadata names; none if it is in none of the files. One in the metadata's own file
     /// comes before others of the same name.
-    pub fn executable(&self) -> Option<Linked<ExecutableBlob<'f>>> {
-        self.executable
+    pub fn executable(&self) -> Option<Linked<ExecutableBlob<'_>>> {
+        linked(&self.links, self.executable?, Content::into_executable)
     }
 
     /// The opaque blobs that name the same executable.
-    pub fn opaques(&self) -> &[Linked<OpaqueBlob<'f>>] {
-        &self.opaques
+    pub fn opaques(&self) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {
+        let ids = self.links.all(Key::OPAQUE_OF, self.metadata.executable.as_bytes());
+        ids.filter_map(|id| linked(&self.links, id, Content::into_opaque))
     }
 
     /// All anchors with their sources, in the file's order.
-    pub fn anchors(&self) -> impl Iterator<Item = (&Anchor, Source<'f>)> {
-        let provided = self.provided.iter().map(|&provided| sources::resolve(&self.files, provided));
-        self.metadata.anchors.iter().zip(provided)
+    pub fn anchors(&self) -> impl Iterator<Item = (&Anchor, Source<'_>)> {
+        let sources = self.data.iter().map(|&data| resolve(&self.links, data));
+        self.metadata.anchors.iter().zip(sources)
     }
 
     /// The inputs for which the files have no data: whoever runs the model must feed them, or nothing runs.
     pub fn inputs_from_user(&self) -> impl Iterator<Item = &Anchor> {
-        let anchors = self.metadata.anchors.iter().zip(&self.provided);
-        let missing = anchors.filter(|(_, provided)| matches!(provided, Provided::User));
+        let anchors = self.metadata.anchors.iter().zip(&self.data);
+        let missing = anchors.filter(|(_, data)| data.is_none());
         missing.map(|(anchor, _)| anchor).filter(|anchor| anchor.tensor_type == TensorType::Input)
     }
 
     /// The inputs whose data is a tensor blob, such as weights, with it.
-    pub fn tensors_to_upload(&self) -> impl Iterator<Item = (&Anchor, Linked<TensorBlob<'f>>)> {
+    pub fn tensors_to_upload(&self) -> impl Iterator<Item = (&Anchor, Linked<TensorBlob<'_>>)> {
         self.anchors().filter_map(|(anchor, source)| match source {
             Source::Tensor(tensor) if anchor.tensor_type == TensorType::Input => Some((anchor, tensor)),
             _ => None,

@@ -5,8 +5,9 @@ use std::path::Path;
 use super::blobs::Place;
 use super::data::{Data, OnDisk};
 use super::executable::ExecutableBlob;
+use super::names::Key;
 use super::source::DiskFile;
-use super::tensor::{FeedBlob, TensorBlob};
+use super::tensor::{DataBlob, FeedBlob, TensorBlob};
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
 use crate::types::{BlobType, Metadata, OpaqueInfo, Text};
@@ -67,6 +68,20 @@ impl<'a> Blob<'a> {
         self.head.name().map(|name| self.text(name))
     }
 
+    /// The name that a key finds it by, if it does.
+    pub(crate) fn named_by(&self, key: Key) -> Option<&'a [u8]> {
+        if key.blob_type() != self.blob_type() {
+            return None;
+        }
+        match (key, self.head.info) {
+            (Key::Name(_), _) => self.head.name().map(|name| self.span(name)),
+            (Key::Executable(_), Info::Metadata { executable } | Info::Opaque { executable, .. }) => {
+                Some(self.span(executable))
+            }
+            (Key::Executable(_), _) => None,
+        }
+    }
+
     /// The bytes of the header message, as they are in the file.
     pub fn header_bytes(&self) -> &'a [u8] {
         self.split_head().0
@@ -110,6 +125,17 @@ impl<'a> Blob<'a> {
             }
             Info::Opaque { name, executable } => Content::Opaque(OpaqueBlob { blob: *self, name, executable }),
             Info::Unknown { .. } => Content::Unknown,
+        }
+    }
+
+    /// The blob as one with data of an anchor, if it is a tensor or a feed.
+    pub fn as_data(&self) -> Option<DataBlob<'a>> {
+        match self.head.info {
+            Info::Tensor { name, shape, data_type } => Some(DataBlob::new(*self, name, shape, data_type, None)),
+            Info::Feed { name, shape, data_type, num_tensors } => {
+                Some(DataBlob::new(*self, name, shape, data_type, Some(num_tensors)))
+            }
+            _ => None,
         }
     }
 
@@ -234,6 +260,12 @@ pub struct MetadataBlob<'a> {
 }
 
 impl<'a> MetadataBlob<'a> {
+    /// A blob that is known to be one of metadata.
+    pub(crate) fn of(blob: Blob<'a>) -> Self {
+        let executable = if let Info::Metadata { executable } = blob.head.info { executable } else { Span::default() };
+        MetadataBlob { blob, executable }
+    }
+
     /// The blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.blob

@@ -250,8 +250,12 @@ impl File {
 
     /// The blob of an index.
     pub fn blob(&self, index: usize) -> Option<Blob<'_>> {
-        let (place, head) = self.0.index.get(index)?;
+        let (place, head) = self.place_of(index)?;
         Some(self.blob_at(place, head))
+    }
+
+    pub(super) fn place_of(&self, index: usize) -> Option<(Place, Head)> {
+        self.0.index.get(index)
     }
 
     /// All blobs, in the file's order.
@@ -312,12 +316,18 @@ impl File {
         self.0.index.of_type(blob_type).iter().filter_map(move |&index| view(self.numbered(index)?.content()))
     }
 
+    /// The indices of the blobs of a known type, in the file's order.
+    pub(crate) fn numbers_of(&self, blob_type: BlobType) -> &[u32] {
+        self.0.index.of_type(blob_type)
+    }
+
     fn named(&self, blob_type: BlobType, name: &[u8]) -> Option<Blob<'_>> {
         let name_of = |index| self.name_bytes(index).unwrap_or_default();
         self.numbered(self.0.index.named(blob_type, name, name_of)?)
     }
 
-    fn numbered(&self, index: u32) -> Option<Blob<'_>> {
+    /// The blob of an index as [`numbers_of`](Self::numbers_of) gives it.
+    pub(crate) fn numbered(&self, index: u32) -> Option<Blob<'_>> {
         self.blob(usize::try_from(index).ok()?)
     }
 
@@ -326,8 +336,15 @@ impl File {
         Some(head.name()?.of_head(self.head_bytes(place, head)))
     }
 
-    fn blob_at(&self, place: Place, head: Head) -> Blob<'_> {
-        Blob::new(place, head, self.head_bytes(place, head), self.data(place, head), self.0.source.disk(), self.0.limits)
+    pub(super) fn blob_at(&self, place: Place, head: Head) -> Blob<'_> {
+        Blob::new(
+            place,
+            head,
+            self.head_bytes(place, head),
+            self.data(place, head),
+            self.0.source.disk(),
+            self.0.limits,
+        )
     }
 
     fn head_bytes(&self, place: Place, head: Head) -> &[u8] {

@@ -1,11 +1,11 @@
 //! What an opened file knows of its blobs: where each is, which are of a type, which has a name.
 
-use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::blobs::Place;
 use super::chunks::Chunks;
+use super::names::{BlobId, Key, Names};
 use crate::error::Problem;
 use crate::types::BlobType;
 use crate::wire::{Head, Info, Span};
@@ -17,7 +17,8 @@ pub(super) struct Index {
     /// Where the last blob ends.
     end: u64,
     by_type: [Vec<u32>; BlobType::ALL.len()],
-    names: OnceLock<Names>,
+    /// Made when the first name is looked up: most programs look up none, or many. None if there was no memory for it.
+    names: OnceLock<Option<Names>>,
 }
 
 /// Where a blob begins, and its head without the size: that is told by where the next one begins. The smallest blobs
@@ -64,8 +65,23 @@ impl Index {
 
     /// The first blob of a type and name. `name_of` gives the name of the blob of an index.
     pub(super) fn named<'a>(&self, blob_type: BlobType, name: &[u8], name_of: impl Fn(u32) -> &'a [u8]) -> Option<u32> {
-        let names = self.names.get_or_init(|| Names::of(self, &name_of));
-        names.find(blob_type, name, |index| self.type_of(index) == Some(blob_type) && name_of(index) == name)
+        let is_it = |&index: &u32| self.type_of(index) == Some(blob_type) && name_of(index) == name;
+        match self.names.get_or_init(|| self.names(&name_of).ok()) {
+            Some(names) => names.candidates((Key::Name(blob_type), name)).map(|id| id.blob).find(is_it),
+            None => self.of_type(blob_type).iter().copied().find(is_it),
+        }
+    }
+
+    fn names<'a>(&self, name_of: impl Fn(u32) -> &'a [u8]) -> Result<Names, Problem> {
+        let of_key = |key: Key| self.of_type(key.blob_type()).iter().map(move |&blob| (key, blob));
+        let count =
+            Key::OF_NAMES.into_iter().map(|key| self.of_type(key.blob_type()).len()).fold(0, usize::saturating_add);
+        let mut names = Names::with_capacity(count)?;
+        for (key, blob) in Key::OF_NAMES.into_iter().flat_map(of_key) {
+            names.push((key, name_of(blob)), BlobId { file: 0, blob });
+        }
+        names.sort();
+        Ok(names)
     }
 
     fn type_of(&self, index: u32) -> Option<BlobType> {
@@ -98,33 +114,3 @@ impl DoubleEndedIterator for Iter<'_> {
 }
 
 impl ExactSizeIterator for Iter<'_> {}
-
-/// Names by their hashes, made when the first name is looked up: most programs look up none, or many.
-struct Names {
-    hasher: RandomState,
-    /// Sorted, so that of equal names the first in the file comes first.
-    by_hash: Vec<(u64, u32)>,
-}
-
-impl Names {
-    fn of<'a>(index: &Index, name_of: impl Fn(u32) -> &'a [u8]) -> Self {
-        let hasher = RandomState::new();
-        let hash = |number: u32, blob_type: BlobType| (hasher.hash_one((blob_type, name_of(number))), number);
-        let named = [BlobType::PoplarExecutable, BlobType::DataTensor, BlobType::DataFeed, BlobType::Opaque];
-        let count = named.iter().fold(0usize, |sum, &of| sum.saturating_add(index.of_type(of).len()));
-        // Just as many: a list that grows would be held twice meanwhile.
-        let mut by_hash = Vec::with_capacity(count);
-        for blob_type in named {
-            by_hash.extend(index.of_type(blob_type).iter().map(|&number| hash(number, blob_type)));
-        }
-        by_hash.sort_unstable();
-        Names { hasher, by_hash }
-    }
-
-    fn find(&self, blob_type: BlobType, name: &[u8], is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let hash = self.hasher.hash_one((blob_type, name));
-        let start = self.by_hash.partition_point(|&(other, _)| other < hash);
-        let same = self.by_hash.get(start..)?.iter().take_while(|&&(other, _)| other == hash);
-        same.map(|&(_, index)| index).find(|&index| is_it(index))
-    }
-}

@@ -57,26 +57,95 @@ impl fmt::Debug for Shape<'_> {
     }
 }
 
-/// What tensors and feeds share: a name, and the shape and type of a tensor.
+/// A tensor or a feed: a blob with the data of an anchor.
+///
+/// ```
+/// let file = popef::File::open("../testdata/interop/all-types.popef")?;
+/// for data in file.blobs().filter_map(|blob| blob.as_data()) {
+///     println!("{} × {} {}: {} bytes each", data.num_tensors(), data.name(), data.shape(), data.size_in_bytes()?);
+/// }
+/// # Ok::<(), popef::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
-struct Named<'a> {
+pub struct DataBlob<'a> {
     blob: Blob<'a>,
     name: Span,
     shape: Span,
     data_type: DataType,
+    /// How many tensors a feed has; none for a tensor.
+    num_tensors: Option<u32>,
 }
 
-impl<'a> Named<'a> {
-    fn name(&self) -> Text<'a> {
+impl<'a> DataBlob<'a> {
+    pub(super) fn new(blob: Blob<'a>, name: Span, shape: Span, data_type: DataType, num_tensors: Option<u32>) -> Self {
+        DataBlob { blob, name, shape, data_type, num_tensors }
+    }
+
+    /// The blob itself.
+    pub fn blob(&self) -> &Blob<'a> {
+        &self.blob
+    }
+
+    /// Whether it is a feed, and not a tensor.
+    pub fn is_feed(&self) -> bool {
+        self.num_tensors.is_some()
+    }
+
+    /// The name of the anchors that the data is for.
+    pub fn name(&self) -> Text<'a> {
         self.blob.text(self.name)
     }
 
-    fn shape(&self) -> Shape<'a> {
+    /// The type of the elements.
+    pub fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// The shape of each tensor.
+    pub fn shape(&self) -> Shape<'a> {
         Shape(self.blob.span(self.shape))
     }
 
-    fn tensor_info(&self) -> TensorInfo {
+    /// How many tensors there are: 1 unless it is a feed.
+    pub fn num_tensors(&self) -> u32 {
+        self.num_tensors.unwrap_or(1)
+    }
+
+    /// Shape and type of each tensor as a value of its own.
+    pub fn tensor_info(&self) -> TensorInfo {
         TensorInfo::new(self.data_type, self.shape().to_vec())
+    }
+
+    /// How many bytes one tensor has by its shape and type. A negative dimension, a product beyond 64 bits and an
+    /// unknown type are errors; a scalar and a dimension of zero are not.
+    pub fn size_in_bytes(&self) -> Result<u64, Error> {
+        self.elements_and_bytes().map(|(_, bytes)| bytes)
+    }
+
+    /// How many bytes the blob has beyond those of its tensors. They are no part of any.
+    pub fn surplus(&self) -> u64 {
+        let needed = self.size_in_bytes().and_then(|size| self.needed(size));
+        needed.map_or(0, |needed| self.data().len().saturating_sub(needed))
+    }
+
+    /// All bytes of the blob's data, a surplus included.
+    pub fn data(&self) -> Data<'a> {
+        self.blob.data()
+    }
+
+    /// An error if the blob has fewer bytes than its tensors call for, or if that cannot be told.
+    pub fn check_size(&self) -> Result<(), Error> {
+        self.layout().map(drop)
+    }
+
+    /// The elements of tensor `index`, which is 0 for a tensor. An error if there is none, or if the blob has fewer
+    /// bytes than all its tensors call for.
+    pub fn item(&self, index: u32) -> Result<Elements<'a>, Error> {
+        if index >= self.num_tensors() {
+            let problem = Problem::NoSuchItem { asked: index, held: self.num_tensors() };
+            return Err(self.blob.error(problem, self.blob.data_offset()));
+        }
+        self.layout()?.elements(index)
     }
 
     /// The elements and the bytes of one tensor. What is wrong with them is wrong with the info message.
@@ -84,29 +153,20 @@ impl<'a> Named<'a> {
         elements_and_bytes(self.shape().iter(), self.data_type).map_err(|problem| self.info_error(problem))
     }
 
-    fn size_in_bytes(&self) -> Result<u64, Error> {
-        self.elements_and_bytes().map(|(_, bytes)| bytes)
-    }
-
     fn info_error(&self, problem: Problem) -> Error {
         self.blob.error(problem, self.blob.info_offset())
     }
 
-    /// The bytes of so many tensors of this size.
-    fn needed(&self, size: u64, tensors: u32) -> Result<u64, Error> {
-        size.checked_mul(tensors.into()).ok_or_else(|| self.info_error(Problem::ShapeTooLarge))
+    /// The bytes of all tensors of this size.
+    fn needed(&self, size: u64) -> Result<u64, Error> {
+        size.checked_mul(self.num_tensors().into()).ok_or_else(|| self.info_error(Problem::ShapeTooLarge))
     }
 
-    fn surplus(&self, tensors: u32) -> u64 {
-        let needed = self.size_in_bytes().and_then(|size| self.needed(size, tensors));
-        needed.map_or(0, |needed| self.blob.data().len().saturating_sub(needed))
-    }
-
-    /// So many tensors one behind the other, if the data is there.
-    fn layout(&self, tensors: u32) -> Result<Layout<'a>, Error> {
+    /// The tensors one behind the other, if the data is there.
+    fn layout(&self) -> Result<Layout<'a>, Error> {
         let (count, size) = self.elements_and_bytes()?;
-        let needed = self.needed(size, tensors)?;
-        let data = self.blob.data();
+        let needed = self.needed(size)?;
+        let data = self.data();
         if data.len() < needed {
             return Err(self.blob.error(Problem::DataShort { needed, found: data.len() }, self.blob.data_offset()));
         }
@@ -137,16 +197,21 @@ impl<'a> Layout<'a> {
 
 /// A blob with the data of one tensor.
 #[derive(Clone, Copy, Debug)]
-pub struct TensorBlob<'a>(Named<'a>);
+pub struct TensorBlob<'a>(DataBlob<'a>);
 
 impl<'a> TensorBlob<'a> {
     pub(super) fn new(blob: Blob<'a>, name: Span, shape: Span, data_type: DataType) -> Self {
-        TensorBlob(Named { blob, name, shape, data_type })
+        TensorBlob(DataBlob::new(blob, name, shape, data_type, None))
     }
 
     /// The blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.0.blob
+    }
+
+    /// What it has in common with feeds.
+    pub fn as_data(&self) -> DataBlob<'a> {
+        self.0
     }
 
     /// The name of the anchors that the data is for.
@@ -169,89 +234,86 @@ impl<'a> TensorBlob<'a> {
         TensorDataInfo { name: self.name().into_owned(), tensor_info: self.0.tensor_info() }
     }
 
-    /// How many bytes shape and type call for. A negative dimension, a product beyond 64 bits and an unknown type
-    /// are errors; a scalar and a dimension of zero are not.
+    /// How many bytes shape and type call for; see [`DataBlob::size_in_bytes`].
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
         self.0.size_in_bytes()
     }
 
     /// How many bytes the blob has beyond those. They are no part of the tensor.
     pub fn surplus(&self) -> u64 {
-        self.0.surplus(1)
+        self.0.surplus()
     }
 
     /// All bytes of the blob's data, a surplus included.
     pub fn data(&self) -> Data<'a> {
-        self.blob().data()
+        self.0.data()
     }
 
     /// The tensor's elements. An error if the blob has fewer bytes than shape and type call for.
     pub fn elements(&self) -> Result<Elements<'a>, Error> {
-        self.0.layout(1)?.elements(0)
+        self.0.item(0)
     }
 }
 
 /// A blob with the data of several tensors of one shape, for several runs.
 #[derive(Clone, Copy, Debug)]
-pub struct FeedBlob<'a> {
-    named: Named<'a>,
-    num_tensors: u32,
-}
+pub struct FeedBlob<'a>(DataBlob<'a>);
 
 impl<'a> FeedBlob<'a> {
     pub(super) fn new(blob: Blob<'a>, name: Span, shape: Span, data_type: DataType, num_tensors: u32) -> Self {
-        FeedBlob { named: Named { blob, name, shape, data_type }, num_tensors }
+        FeedBlob(DataBlob::new(blob, name, shape, data_type, Some(num_tensors)))
     }
 
     /// The blob itself.
     pub fn blob(&self) -> &Blob<'a> {
-        &self.named.blob
+        &self.0.blob
+    }
+
+    /// What it has in common with tensors.
+    pub fn as_data(&self) -> DataBlob<'a> {
+        self.0
     }
 
     /// The name of the anchors that the data is for.
     pub fn name(&self) -> Text<'a> {
-        self.named.name()
+        self.0.name()
     }
 
     /// The type of the elements.
     pub fn data_type(&self) -> DataType {
-        self.named.data_type
+        self.0.data_type
     }
 
     /// The shape of each tensor.
     pub fn shape(&self) -> Shape<'a> {
-        self.named.shape()
+        self.0.shape()
     }
 
     /// How many tensors there are.
     pub fn num_tensors(&self) -> u32 {
-        self.num_tensors
+        self.0.num_tensors()
     }
 
     /// Name, shape, type and number of tensors as a value of its own.
     pub fn info(&self) -> FeedDataInfo {
-        let tensor_info = self.named.tensor_info();
-        FeedDataInfo { name: self.name().into_owned(), tensor_info, num_tensors: self.num_tensors }
+        let tensor_info = self.0.tensor_info();
+        FeedDataInfo { name: self.name().into_owned(), tensor_info, num_tensors: self.num_tensors() }
     }
 
-    /// How many bytes one tensor has; the same errors as for a [`TensorBlob`].
+    /// How many bytes one tensor has; see [`DataBlob::size_in_bytes`].
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
-        self.named.size_in_bytes()
+        self.0.size_in_bytes()
     }
 
     /// How many bytes the blob has beyond those of its tensors.
     pub fn surplus(&self) -> u64 {
-        self.named.surplus(self.num_tensors)
+        self.0.surplus()
     }
 
     /// The elements of tensor `index`. An error if there is none, or if the blob has fewer bytes than all its
     /// tensors call for.
     pub fn item(&self, index: u32) -> Result<Elements<'a>, Error> {
-        if index >= self.num_tensors {
-            let problem = Problem::NoSuchItem { asked: index, held: self.num_tensors };
-            return Err(self.blob().error(problem, self.blob().data_offset()));
-        }
-        self.named.layout(self.num_tensors)?.elements(index)
+        self.0.item(index)
     }
 
     /// All tensors, one after the other. If the data is damaged, one error and nothing else.
@@ -261,9 +323,9 @@ impl<'a> FeedBlob<'a> {
         Items { feed: *self, layout: None, next: 0 }
     }
 
-    /// All bytes of the blob's data.
+    /// All bytes of the blob's data, a surplus included.
     pub fn data(&self) -> Data<'a> {
-        self.blob().data()
+        self.0.data()
     }
 }
 
@@ -280,7 +342,7 @@ impl<'a> Items<'a> {
     fn next_item(&mut self) -> Result<Elements<'a>, Error> {
         let layout = match self.layout {
             Some(layout) => layout,
-            None => *self.layout.insert(self.feed.named.layout(self.feed.num_tensors)?),
+            None => *self.layout.insert(self.feed.0.layout()?),
         };
         layout.elements(self.next)
     }
@@ -290,16 +352,16 @@ impl<'a> Iterator for Items<'a> {
     type Item = Result<Elements<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.next >= self.feed.num_tensors {
+        if self.next >= self.feed.num_tensors() {
             return None;
         }
         let item = self.next_item();
-        self.next = if item.is_ok() { self.next.saturating_add(1) } else { self.feed.num_tensors };
+        self.next = if item.is_ok() { self.next.saturating_add(1) } else { self.feed.num_tensors() };
         Some(item)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::try_from(self.feed.num_tensors.saturating_sub(self.next)).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.feed.num_tensors().saturating_sub(self.next)).unwrap_or(usize::MAX);
         (left.min(1), Some(left))
     }
 }

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::TryReserveError;
 use std::fmt;
 
 /// A name or another text of a PopEF file.
@@ -45,6 +46,24 @@ impl<'a> Text<'a> {
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The same text, borrowed from this one.
+    pub fn by_ref(&self) -> Text<'_> {
+        Text(Cow::Borrowed(&self.0))
+    }
+
+    /// The same text, borrowed from nothing, if there is enough memory for a copy.
+    pub(crate) fn try_into_owned(self) -> Result<Text<'static>, TryReserveError> {
+        match self.0 {
+            Cow::Owned(bytes) => Ok(Text(Cow::Owned(bytes))),
+            Cow::Borrowed(bytes) => {
+                let mut copy = Vec::new();
+                copy.try_reserve_exact(bytes.len())?;
+                copy.extend_from_slice(bytes);
+                Ok(Text(Cow::Owned(copy)))
+            }
+        }
     }
 
     /// The same text, borrowed from nothing.

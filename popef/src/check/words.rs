@@ -36,11 +36,11 @@ pub(super) fn shape(extents: &[i64]) -> String {
     format!("[{}]", shown.join(", "))
 }
 
-/// Some names in one line: the first few, and how many more.
-pub(super) fn list<'t>(names: impl ExactSizeIterator<Item = &'t Text<'t>>) -> String {
-    const MOST: usize = 5;
-    let more = names.len().saturating_sub(MOST);
-    let shown: Vec<_> = names.take(MOST).map(quote).collect();
+/// So many names in one line: the first few, and how many more.
+pub(super) fn list<'t>(names: impl Iterator<Item = &'t Text<'t>>, number: u64) -> String {
+    const MOST: u8 = 5;
+    let more = number.saturating_sub(MOST.into());
+    let shown: Vec<_> = names.take(MOST.into()).map(quote).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
 }

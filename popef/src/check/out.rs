@@ -1,0 +1,158 @@
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use super::finding::{Finding, Severity, Skipped};
+use super::marks::Marks;
+use super::rule::Rule;
+use crate::error::Error;
+use crate::model::{Linked, Model};
+use crate::read::{Blob, BlobId, File};
+use crate::types::Text;
+
+/// So many findings of one rule are kept for a file; of the others only the number.
+const MOST_OF_A_RULE: u64 = 100;
+/// So many names are kept with a finding.
+const MOST_NAMES: usize = 100;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Among those that were opened.
+    pub(super) file: usize,
+    pub(super) blob: Option<usize>,
+    pub(super) offset: Option<u64>,
+}
+
+impl Place {
+    pub(super) fn file(file: usize) -> Self {
+        Place { file, blob: None, offset: None }
+    }
+
+    pub(super) fn blob(file: usize, blob: &Blob<'_>) -> Self {
+        Place { file, blob: Some(blob.index()), offset: Some(blob.offset()) }
+    }
+
+    pub(super) fn data(file: usize, blob: &Blob<'_>) -> Self {
+        Place { offset: Some(blob.data_offset()), ..Place::blob(file, blob) }
+    }
+
+    /// The metadata blob of a model.
+    pub(super) fn model(model: &Model) -> Self {
+        let Linked { file, blob } = model.metadata_blob();
+        Place::blob(file, blob.blob())
+    }
+
+    pub(super) fn of_error(file: usize, error: &Error) -> Self {
+        Place { file, blob: error.blob(), offset: error.offset() }
+    }
+}
+
+/// Where a rule puts its findings.
+pub(super) struct Out<'n> {
+    rule: &'static Rule,
+    severity: Severity,
+    /// The numbers that the caller knows the files by.
+    numbers: &'n [usize],
+    findings: Vec<Finding>,
+    skipped: Vec<Skipped>,
+    /// How many findings each file has.
+    counts: BTreeMap<usize, u64>,
+    /// Blobs that were told of.
+    told: Marks,
+    no_memory: bool,
+}
+
+impl<'n> Out<'n> {
+    pub(super) fn new(rule: &'static Rule, severity: Severity, numbers: &'n [usize]) -> Self {
+        let (findings, skipped, counts) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Out { rule, severity, numbers, findings, skipped, counts, told: Marks::default(), no_memory: false }
+    }
+
+    pub(super) fn add<'t>(
+        &mut self,
+        place: Place,
+        names: impl IntoIterator<Item = Text<'t>>,
+        message: impl FnOnce() -> String,
+    ) {
+        let file = self.numbers.get(place.file).copied().unwrap_or(place.file);
+        let count = self.counts.entry(file).or_default();
+        *count = count.saturating_add(1);
+        if *count > MOST_OF_A_RULE {
+            return;
+        }
+        let names = names.into_iter().take(MOST_NAMES).map(Text::try_into_owned);
+        let names = names.collect::<Result<_, _>>().unwrap_or_else(|_| {
+            self.no_memory = true;
+            Vec::new()
+        });
+        self.findings.push(Finding {
+            rule: self.rule,
+            severity: self.severity,
+            file,
+            blob: place.blob,
+            offset: place.offset,
+            names,
+            message: message(),
+        });
+    }
+
+    /// Whether nothing was told of a blob of these files before; from then on something was.
+    pub(super) fn is_first_of(&mut self, files: &[File], id: BlobId) -> bool {
+        self.told.mark(files, id).unwrap_or_else(|| {
+            self.no_memory = true;
+            false
+        })
+    }
+
+    /// What this rule could not look at, by the caller's choice or the format's.
+    pub(super) fn skip(&mut self, what: &str, why: &str) {
+        let skipped = Skipped { file: None, what: what.to_owned(), why: why.to_owned(), failed: false };
+        if !self.skipped.contains(&skipped) {
+            self.skipped.push(skipped);
+        }
+    }
+
+    /// The later ones of each name, with the first.
+    pub(super) fn doubled<K: Hash + Eq, T: Copy, I: Iterator<Item = (K, T)>>(
+        &mut self,
+        named: I,
+    ) -> impl Iterator<Item = (T, T)> + use<K, T, I> {
+        let mut firsts = HashMap::new();
+        let (_, most) = named.size_hint();
+        if firsts.try_reserve(most.unwrap_or_default()).is_err() {
+            self.no_memory = true;
+        }
+        let named = Some(named).filter(|_| !self.no_memory).into_iter().flatten();
+        named.filter_map(move |(key, item)| match firsts.get(&key) {
+            Some(&first) => Some((first, item)),
+            None => {
+                firsts.insert(key, item);
+                None
+            }
+        })
+    }
+
+    /// For a rule that had not enough memory for what it compares.
+    pub(super) fn no_memory(&mut self) {
+        self.no_memory = true;
+    }
+
+    /// Everything found, and everything left out.
+    pub(super) fn finish(mut self) -> (Vec<Finding>, Vec<Skipped>) {
+        for (file, count) in self.counts {
+            if let Some(more @ 1..) = count.checked_sub(MOST_OF_A_RULE) {
+                self.skipped.push(Skipped {
+                    file: Some(file),
+                    what: format!("{more} more findings of {}", self.rule.id),
+                    why: format!("only the first {MOST_OF_A_RULE} of a rule are listed"),
+                    failed: false,
+                });
+            }
+        }
+        if self.no_memory {
+            let (what, why) = (format!("all that rule {} compares", self.rule.id), "there is not enough memory".into());
+            self.skipped.push(Skipped { file: None, what, why, failed: true });
+        }
+        (self.findings, self.skipped)
+    }
+}

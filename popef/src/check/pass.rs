@@ -1,0 +1,173 @@
+//! The pass over all blobs of all files, and the rules that it calls.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::finding::Report;
+use super::options::{CheckOptions, Progress, Subject};
+use super::out::Out;
+use super::rules;
+use super::run::Run;
+use super::scan::{Reading, Scanned, bytes_to_read, scan};
+use super::set::{Set, Uses};
+use super::skips::{Skips, is_finding};
+use super::words::{count, quote};
+use crate::error::{Error, ErrorKind, Problem};
+use crate::model::{Linked, Links, Model};
+use crate::read::{Blob, Content, File, OpaqueBlob};
+
+pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
+    let opened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
+        Subject::File(file) => Some((number, file.clone())),
+        Subject::Unopened(_) => None,
+    });
+    let (mut numbers, files): (Vec<usize>, Vec<File>) = opened.unzip();
+    let unopened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
+        Subject::Unopened(error) => Some((number, error.clone())),
+        Subject::File(_) => None,
+    });
+    let unopened: Vec<(usize, Error)> = unopened.collect();
+    numbers.extend(unopened.iter().map(|(number, _)| number));
+
+    let mut skips = Skips::new(&numbers);
+    unopened.iter().for_each(|(number, error)| skips.unopened(*number, error));
+    // They are numbered behind those that were opened.
+    let damaged = (files.len()..).zip(unopened.into_iter().map(|(_, error)| error));
+    let damaged: Vec<_> = damaged.filter(|(_, error)| is_finding(error)).collect();
+    let complete = files.len() == subjects.len() && files.iter().all(|file| file.damage().is_none());
+    let active = rules::active(options);
+    let outs = active.map(|(rule, severity, run)| (run, Out::new(rule, severity, &numbers))).collect();
+    let files: Arc<[File]> = files.into();
+    let links = Links::of(Arc::clone(&files)).unwrap_or_else(|_| {
+        skips.no_memory("the files");
+        Links::none()
+    });
+    let complete = complete && links.files().len() == files.len();
+    let policy = options.policy_of().cloned().unwrap_or_default();
+    let set = Set { links, damaged, policy, uses: Uses::default(), numbers: RefCell::default(), complete };
+    let mut pass = Pass { set, outs, skips, meaningless: 0 };
+    pass.run(&files, options, progress);
+    pass.finish()
+}
+
+struct Pass<'n> {
+    set: Set,
+    outs: Vec<(Run, Out<'n>)>,
+    skips: Skips<'n>,
+    /// How many tensors and feeds have elements whose bits have no known meaning.
+    meaningless: u64,
+}
+
+impl Pass<'_> {
+    fn run(&mut self, files: &[File], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) {
+        let total = self.set.blobs().map(|blob| bytes_to_read(&blob)).fold(0, u64::saturating_add);
+        if total > 0 && !options.is_deep() {
+            let what = format!("{} of executables, tensors and feeds", count(total, "byte"));
+            self.skips.left_out(what, "only a deep check reads them");
+        }
+        let mut reading = Reading::of(total, progress);
+        for (file, opened) in files.iter().enumerate() {
+            for blob in opened.blobs() {
+                let blob = Linked { file, blob };
+                self.blob(&blob, opened);
+                if options.is_deep() {
+                    self.data(&blob, &mut reading);
+                }
+            }
+        }
+        if self.meaningless > 0 {
+            let what = format!("the elements of {} of type F8", count(self.meaningless, "tensor"));
+            self.skips.left_out(what, "what their bits mean is not known");
+        }
+        self.skips.afterwards(files);
+        let Pass { set, outs, .. } = self;
+        each(outs, |run| run.set, |run, out| run(set, out));
+    }
+
+    fn blob(&mut self, blob: &Linked<Blob<'_>>, opened: &File) {
+        let Pass { set, outs, .. } = self;
+        each(outs, |run| run.blob, |run, out| run(set, blob, out));
+        match blob.content() {
+            Content::Metadata(_) => self.model(blob, opened),
+            Content::Opaque(opaque) => self.opaque(&Linked { file: blob.file, blob: opaque }),
+            _ => {}
+        }
+    }
+
+    fn model(&mut self, blob: &Linked<Blob<'_>>, opened: &File) {
+        let Pass { set, outs, skips, .. } = self;
+        let Some(handle) = opened.handle(blob.index()) else { return };
+        match Model::of(&set.links, Linked { file: blob.file, blob: handle }) {
+            Ok(model) => {
+                each(outs, |run| run.model, |run, out| run(set, &model, out));
+                if set.uses.add(&set.links, &model).is_none() {
+                    skips.no_memory("which anchors use the data");
+                    set.complete = false;
+                }
+            }
+            Err(error) if is_finding(&error) => {
+                set.complete = false;
+                each(outs, |run| run.unreadable, |run, out| run(blob, &error, out));
+            }
+            Err(error) => {
+                set.complete = false;
+                skips.failed(blob.file, format!("the metadata in blob {}", blob.index()), &error);
+            }
+        }
+    }
+
+    fn opaque(&mut self, opaque: &Linked<OpaqueBlob<'_>>) {
+        let Pass { set, outs, skips, .. } = self;
+        match opaque.pickle() {
+            Ok(pickle) => each(outs, |run| run.opaque, |run, out| run(set, opaque, pickle.as_ref(), out)),
+            Err(error) => {
+                skips.failed(opaque.file, format!("the data of opaque blob {}", opaque.blob.blob().index()), &error);
+            }
+        }
+    }
+
+    fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {
+        let Pass { outs, skips, meaningless, .. } = self;
+        let failed = |skips: &mut Skips<'_>, error: &Error| {
+            skips.failed(blob.file, format!("the data of blob {}", blob.index()), error);
+        };
+        match scan(blob, reading) {
+            Ok(None) => {}
+            Ok(Some(Scanned::Meaningless)) => *meaningless = meaningless.saturating_add(1),
+            Ok(Some(Scanned::Executable(Err(error)))) if error.kind() != ErrorKind::Damaged => match error.problem() {
+                Problem::CompressionNotBuilt { .. } => {
+                    let name = quote(&blob.name().unwrap_or_default());
+                    skips.left_out(format!("executable {name}"), &error.reason());
+                }
+                _ => failed(skips, &error),
+            },
+            Ok(Some(scanned)) => each(outs, |run| run.data, |run, out| run(blob, &scanned, out)),
+            Err(error) => failed(skips, &error),
+        }
+    }
+
+    fn finish(self) -> Report {
+        let mut report = Report { skipped: self.skips.finish(), ..Report::default() };
+        for (_, out) in self.outs {
+            let (findings, skipped) = out.finish();
+            report.findings.extend(findings);
+            for skipped in skipped {
+                // Several rules leave the same thing out.
+                if skipped.file.is_some() || !report.skipped.contains(&skipped) {
+                    report.skipped.push(skipped);
+                }
+            }
+        }
+        report.sort();
+        report
+    }
+}
+
+/// Runs the rules that look at a kind of subject.
+fn each<F>(outs: &mut [(Run, Out<'_>)], of: impl Fn(&Run) -> Option<F>, mut run: impl FnMut(F, &mut Out<'_>)) {
+    for (rule, out) in outs {
+        if let Some(function) = of(rule) {
+            run(function, out);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Shapes, and whether the data fits them.
+
+use std::num::NonZeroU32;
+
+use super::super::finding::Severity;
+use super::super::out::{Out, Place};
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, blob, blob_and_model, model};
+use super::super::set::{Set, id_of};
+use super::super::words::{count, quote, shape};
+use crate::error::Problem;
+use crate::model::{AnchorShape, Linked, Model, Outer, Source};
+use crate::read::{Blob, DataBlob, Shape};
+use crate::types::{Anchor, TensorType};
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE301",
+            severity: Severity::Error,
+            title: "data of another type than its anchor's",
+            meaning: "The elements of a tensor or feed are of another type than the anchor that it is for. Runtimes \
+                      copy bytes, so the model computes with nonsense, or the copy fails.",
+            mend: "Convert the data to the anchor's type, or export the model again.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            let differ = |anchor: &Anchor, data: &DataBlob<'_>| anchor.tensor_info.data_type != data.data_type();
+            bound(set, model, out, differ, |anchor, data| {
+                let (name, needed) = (quote(&anchor.name), anchor.tensor_info.data_type);
+                format!("{} {name} is of type {}, its anchor of {needed}", kind(data), data.data_type())
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE302",
+            severity: Severity::Error,
+            title: "data of another shape than its anchor's",
+            meaning: "The shape of a tensor is not that of the anchor that it is for. A feed's tensors may leave out \
+                      the dimensions for replicas and repeats, and the batch; this one's fit in no such way.",
+            mend: "Reshape the data to the anchor's shape, with all replicas and repeats in it, or export the model \
+                   again.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            let replicas = model.metadata().replication_factor;
+            let differ = |anchor: &Anchor, data: &DataBlob<'_>| !fits(data, anchor, replicas);
+            bound(set, model, out, differ, |anchor, data| {
+                let (name, stored) = (quote(&anchor.name), shape(&anchor.tensor_info.shape));
+                format!("{} {name} has the shape {}, its anchor {stored}", kind(data), shape(&data.shape().to_vec()))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE303",
+            severity: Severity::Warning,
+            title: "a shape without its replicas",
+            meaning: "An anchor has data of its own for each replica, so its shape has to begin with the replication \
+                      factor. It does not. Where groups of replicas share a weight, PopART writes the number of groups \
+                      there; else a runtime deals out the data wrongly.",
+            mend: "If the model has no groups of replicas, export it again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| outer(model, out, Outer::Replicas)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE304",
+            severity: Severity::Error,
+            title: "a shape without its repeats",
+            meaning: "An anchor uses a remote buffer of several blocks, so its shape has to have their number as a \
+                      dimension, behind that of the replicas. It has not, and a runtime copies the wrong number of \
+                      bytes.",
+            mend: "Export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| outer(model, out, Outer::Repeats)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE305",
+            severity: Severity::Error,
+            title: "a negative dimension",
+            meaning: "A shape has a dimension below zero. Exporters write -1 for a size that was not known when the \
+                      model was traced; an executable has no such sizes.",
+            mend: "Compile the model with fixed sizes and export it again.",
+            when: When::Always,
+        },
+        run: blob_and_model(
+            |_, blob, out| size(blob, out, |problem| matches!(problem, Problem::NegativeDimension { .. })),
+            |_, model, out| anchor_size(model, out, |problem| matches!(problem, Problem::NegativeDimension { .. })),
+        ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE306",
+            severity: Severity::Error,
+            title: "less data than the shape calls for",
+            meaning: "A tensor or feed has fewer bytes than its shape and type call for. Its last elements are \
+                      missing.",
+            mend: "Export the data again.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| size(blob, out, |problem| matches!(problem, Problem::DataShort { .. }))),
+    },
+    Check {
+        rule: Rule {
+            id: "PE307",
+            severity: Severity::Warning,
+            title: "a feed of no tensors",
+            meaning: "A feed has 0 tensors. Its anchor counts as provided by the file, and there is nothing to feed.",
+            mend: "Leave the feed out, so that its data is asked from the user, or put the data in.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| {
+            if let Some(feed) = blob.as_data().filter(|data| data.num_tensors() == 0) {
+                out.add(Place::blob(blob.file, blob), [feed.name()], || {
+                    format!("feed {} has 0 tensors", quote(&feed.name()))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE308",
+            severity: Severity::Warning,
+            title: "a feed that does not divide into calls",
+            meaning: "A feed's elements are no multiple of what one call takes: device iterations × replication factor \
+                      × batch. The last call lacks some. (For training with gradient accumulation, which no file \
+                      tells, a call takes more.)",
+            mend: "Cut or fill the feed to whole calls.",
+            when: When::Always,
+        },
+        run: model(feed_divides),
+    },
+    Check {
+        rule: Rule {
+            id: "PE309",
+            severity: Severity::Error,
+            title: "a shape beyond all memory",
+            meaning: "The dimensions of a shape multiply to more bytes than 64 bits can count. The file is damaged, or \
+                      made to trip loaders.",
+            mend: "Do not load the file; export the model again.",
+            when: When::Always,
+        },
+        run: blob_and_model(
+            |_, blob, out| size(blob, out, |problem| matches!(problem, Problem::ShapeTooLarge)),
+            |_, model, out| anchor_size(model, out, |problem| matches!(problem, Problem::ShapeTooLarge)),
+        ),
+    },
+];
+
+fn kind(data: &DataBlob<'_>) -> &'static str {
+    if data.is_feed() { "feed" } else { "tensor" }
+}
+
+/// Whether data has the shape of its anchor. Many anchors can have the name of one blob: for each of them no more is
+/// done than its own length calls for.
+fn fits(data: &DataBlob<'_>, anchor: &Anchor, replication_factor: u32) -> bool {
+    if same(data.shape().iter(), &anchor.tensor_info.shape) {
+        return true;
+    }
+    match AnchorShape::of(anchor, replication_factor) {
+        Ok(parts) if data.is_feed() => fits_in_parts(data.shape(), &parts),
+        _ => false,
+    }
+}
+
+fn same(shape: impl ExactSizeIterator<Item = i64>, extents: &[i64]) -> bool {
+    shape.len() == extents.len() && shape.eq(extents.iter().copied())
+}
+
+/// Whether the tensors of a feed are the model's own, with any batch, without one, or with the replicas.
+fn fits_in_parts(shape: Shape<'_>, parts: &AnchorShape) -> bool {
+    let inner = parts.own.get(1..).unwrap_or_default();
+    let with_replicas = || AnchorShape { repeats: None, ..parts.clone() }.stored();
+    let other_batch = shape.len() == parts.own.len() && same(shape.iter().skip(1), inner);
+    same(shape.iter(), inner) || other_batch || same(shape.iter(), &with_replicas())
+}
+
+/// The anchors of a model with their data, if it is in the files.
+fn with_data(model: &Model) -> impl Iterator<Item = (&Anchor, Linked<DataBlob<'_>>)> {
+    model.anchors().filter_map(|(anchor, source)| {
+        let data = match source {
+            Source::Tensor(tensor) => Linked { file: tensor.file, blob: tensor.blob.as_data() },
+            Source::Feed(feed) => Linked { file: feed.file, blob: feed.blob.as_data() },
+            Source::User => return None,
+        };
+        Some((anchor, data))
+    })
+}
+
+/// Each blob of data that has an anchor, with the first anchor that it is wrong for.
+fn bound(
+    set: &Set,
+    model: &Model,
+    out: &mut Out<'_>,
+    differ: impl Fn(&Anchor, &DataBlob<'_>) -> bool,
+    message: impl Fn(&Anchor, &DataBlob<'_>) -> String,
+) {
+    for (anchor, data) in with_data(model) {
+        let blob = Linked { file: data.file, blob: *data.blob.blob() };
+        if differ(anchor, &data) && out.is_first_of(set.files(), id_of(&blob)) {
+            out.add(Place::blob(blob.file, &blob), [anchor.name.by_ref()], || message(anchor, &data));
+        }
+    }
+}
+
+/// Anchors whose stored shape lacks one of the outer dimensions.
+fn outer(model: &Model, out: &mut Out<'_>, which: Outer) {
+    for anchor in &model.metadata().anchors {
+        match model.shape_of(anchor) {
+            Err(mismatch) if mismatch.outer == which => {
+                out.add(Place::model(model), [anchor.name.by_ref()], || {
+                    let stored = shape(&anchor.tensor_info.shape);
+                    format!("anchor {} has the shape {stored}: {mismatch}", quote(&anchor.name))
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Shapes of data that are wrong by themselves, and data that is too short for its shape.
+fn size(blob: &Linked<Blob<'_>>, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> bool) {
+    let Some(data) = blob.as_data() else { return };
+    if let Err(error) = data.check_size()
+        && is_it(error.problem())
+    {
+        let place = Place { offset: error.offset(), ..Place::blob(blob.file, blob) };
+        out.add(place, [data.name()], || format!("{} {}: {}", kind(&data), quote(&data.name()), error.reason()));
+    }
+}
+
+/// Shapes of anchors that are wrong by themselves.
+fn anchor_size(model: &Model, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> bool) {
+    for anchor in &model.metadata().anchors {
+        if let Err(error) = anchor.tensor_info.size_in_bytes()
+            && is_it(error.problem())
+        {
+            out.add(Place::model(model), [anchor.name.by_ref()], || {
+                format!("anchor {}: {}", quote(&anchor.name), error.reason())
+            });
+        }
+    }
+}
+
+fn feed_divides(set: &Set, model: &Model, out: &mut Out<'_>) {
+    let metadata = model.metadata();
+    let inputs = with_data(model).filter(|(anchor, _)| anchor.tensor_type == TensorType::Input);
+    for (anchor, feed) in inputs.filter(|(_, data)| data.blob.is_feed()) {
+        let numbers = set.numbers_of(&feed);
+        let runs = numbers.and_then(|numbers| metadata.runs_of(anchor, numbers, NonZeroU32::MIN));
+        if let Some(runs) = runs.filter(|runs| runs.left_over > 0) {
+            out.add(Place::blob(feed.file, feed.blob.blob()), [anchor.name.by_ref()], || {
+                let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "element");
+                let (name, calls) = (quote(&anchor.name), count(runs.runs, "call"));
+                format!("feed {name} is enough for {calls} of {needed}, with {} left over", runs.left_over)
+            });
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! The file itself: damage, types that are not known, names.
+
+use super::super::finding::Severity;
+use super::super::out::{Out, Place};
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, blob, blob_and_model, model, set, set_and_unreadable};
+use super::super::set::{Set, id_of};
+use super::super::words::{count, is_control, quote};
+use crate::error::{ErrorKind, Problem};
+use crate::model::{Linked, Model};
+use crate::read::{Blob, Content, Names};
+use crate::types::{BlobType, DataType, TensorType, Text};
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE001",
+            severity: Severity::Error,
+            title: "bytes that are no blob at the end",
+            meaning: "After the last whole blob there are bytes left, too few to begin another. The file was cut while \
+                      it was written or copied, or something was appended to it. Loaders refuse such a file.",
+            mend: "Copy or export the file again. If what is in front of the byte named is all you need, write those \
+                   blobs to a new file.",
+            when: When::Always,
+        },
+        run: set(|set, out| damage(set, out, |problem| matches!(problem, Problem::HeaderCut { .. }))),
+    },
+    Check {
+        rule: Rule {
+            id: "PE002",
+            severity: Severity::Error,
+            title: "a blob is incomplete",
+            meaning: "A blob's header gives it more bytes than the file has left: a download or copy that broke off, \
+                      or a full disk.",
+            mend: "Compare the file's size and checksum with the original's and copy it again.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            damage(set, out, |problem| matches!(problem, Problem::SizePastEnd { .. } | Problem::Unwritten));
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE003",
+            severity: Severity::Error,
+            title: "a blob is smaller than its own messages",
+            meaning: "A blob's header gives it fewer bytes than its header and info message take. Exporters write the \
+                      size last, so the export was most likely interrupted.",
+            mend: "Export the model again.",
+            when: When::Always,
+        },
+        run: set(|set, out| damage(set, out, |problem| matches!(problem, Problem::SizeTooSmall { .. }))),
+    },
+    Check {
+        rule: Rule {
+            id: "PE004",
+            severity: Severity::Error,
+            title: "what should be a blob cannot be read",
+            meaning: "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF \
+                      file, or bytes in it were overwritten, or something else was appended to it.",
+            mend: "Make sure that this is the file you meant, and export it again.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            damage(set, out, |problem| {
+                let told_apart = matches!(
+                    problem,
+                    Problem::HeaderCut { .. }
+                        | Problem::SizePastEnd { .. }
+                        | Problem::Unwritten
+                        | Problem::SizeTooSmall { .. }
+                );
+                problem.kind() == ErrorKind::Damaged && !told_apart
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE005",
+            severity: Severity::Error,
+            title: "a message beyond the limits",
+            meaning: "Reading a message would cost far more than its length: no exporter writes such a message, but an \
+                      attacker does, to fill a loader's memory.",
+            mend: "Do not load the file. If you know where it is from and that its metadata is that large, open it \
+                   with higher limits.",
+            when: When::Always,
+        },
+        run: set_and_unreadable(
+            |set, out| damage(set, out, |problem| problem.kind() == ErrorKind::Limit),
+            |metadata, error, out| out.add(Place::blob(metadata.file, metadata), [], || error.reason()),
+        ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE006",
+            severity: Severity::Warning,
+            title: "a blob of unknown type",
+            meaning: "The blob's type is none of the five that the format has. It comes from a later version, or its \
+                      bytes are not what they were. What loaders do with it is not known.",
+            mend: "Find out what wrote it. If nothing needs it, leave it out.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| {
+            if let BlobType::Other(number) = blob.blob_type() {
+                out.add(Place::blob(blob.file, blob), [], || {
+                    format!("a blob of type {number}, of which only 0 to 4 are known")
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE007",
+            severity: Severity::Warning,
+            title: "a file without blobs",
+            meaning: "The file holds nothing. That is a valid PopEF file, and no model.",
+            mend: "Look whether the export failed, and export again.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            for (file, opened) in set.files().iter().enumerate() {
+                if opened.is_empty() && opened.damage().is_none() {
+                    out.add(Place::file(file), [], || {
+                        format!("the file has {} and no blobs", count(opened.size(), "byte"))
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE008",
+            severity: Severity::Note,
+            title: "more data than the shape calls for",
+            meaning: "A tensor or feed has bytes behind its last element. They are no part of it. The vendor's own \
+                      listing shows such a file, so loaders take it; why it is so is not known.",
+            mend: "Nothing needs to be done. Written anew, the blob comes out without them.",
+            when: When::Always,
+        },
+        run: blob(surplus),
+    },
+    Check {
+        rule: Rule {
+            id: "PE009",
+            severity: Severity::Warning,
+            title: "data behind metadata",
+            meaning: "A metadata blob has bytes behind its message. The format has none there; something was hidden or \
+                      overwritten, or the size is wrong.",
+            mend: "Export the model again.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| {
+            if blob.blob_type() == BlobType::Metadata && !blob.data().is_empty() {
+                out.add(Place::data(blob.file, blob), [], || {
+                    format!("{} behind the metadata, which has no data", count(blob.data().len(), "byte"))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE010",
+            severity: Severity::Error,
+            title: "an executable without a name",
+            meaning: "The name of an executable is empty. The format forbids that, and neither metadata nor opaque \
+                      blobs can refer to it.",
+            mend: "Export the model again with a name for its executable.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| {
+            if blob.blob_type() == BlobType::PoplarExecutable && is_unnamed(blob) {
+                out.add(Place::blob(blob.file, blob), [], || {
+                    "the executable's name is empty, so nothing can refer to it".to_owned()
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE011",
+            severity: Severity::Warning,
+            title: "data without a name",
+            meaning: "The name of a tensor, feed or opaque blob is empty. Data is found by its name, so most likely \
+                      nothing uses it.",
+            mend: "Export it again under the name of its anchor, or leave it out.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| {
+            if blob.blob_type() != BlobType::PoplarExecutable && is_unnamed(blob) {
+                out.add(Place::blob(blob.file, blob), [], || {
+                    format!("the blob of type {} has no name", blob.blob_type())
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE012",
+            severity: Severity::Warning,
+            title: "a name that is not UTF-8",
+            meaning: "A name's bytes are no UTF-8 text. Programs in Python and most others cannot spell such a name, \
+                      so they cannot ask for it.",
+            mend: "Rename it in the model and export again.",
+            when: When::Always,
+        },
+        run: blob_and_model(
+            |_, blob, out| names_of_blob(blob, &mut |place, kind, name| not_utf8(out, place, kind, name)),
+            |_, model, out| names_of_model(model, &mut |place, kind, name| not_utf8(out, place, kind, name)),
+        ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE013",
+            severity: Severity::Warning,
+            title: "a name with control characters",
+            meaning: "A name holds characters that are not shown but act: line feeds, terminal escapes, zero bytes, or \
+                      such that turn the direction of text around. It can look like another name, and do things to the \
+                      terminal of whoever lists it.",
+            mend: "Rename it in the model and export again. If you did not make the model, be careful with it.",
+            when: When::Always,
+        },
+        run: blob_and_model(
+            |_, blob, out| names_of_blob(blob, &mut |place, kind, name| controls(out, place, kind, name)),
+            |_, model, out| names_of_model(model, &mut |place, kind, name| controls(out, place, kind, name)),
+        ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE014",
+            severity: Severity::Note,
+            title: "a blob with a version",
+            meaning: "All files of the vendor's have an empty version. What loaders do with another one is not known.",
+            mend: "If the file does not load, export it with an empty version.",
+            when: When::Always,
+        },
+        run: set(versions),
+    },
+    Check {
+        rule: Rule {
+            id: "PE015",
+            severity: Severity::Warning,
+            title: "an unknown data type",
+            meaning: "A tensor's element type is none that the format has, so nobody can say how large its elements \
+                      are. Its data was not checked.",
+            mend: "Find out what wrote it, or export it with a type that is known.",
+            when: When::Always,
+        },
+        run: blob_and_model(
+            |_, blob, out| {
+                if let Some(data) = blob.as_data() {
+                    let kind = if data.is_feed() { "feed" } else { "tensor" };
+                    unknown_data_type(out, Place::blob(blob.file, blob), kind, &data.name(), data.data_type());
+                }
+            },
+            |_, model, out| {
+                for anchor in &model.metadata().anchors {
+                    let data_type = anchor.tensor_info.data_type;
+                    unknown_data_type(out, Place::model(model), "anchor", &anchor.name, data_type);
+                }
+            },
+        ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE016",
+            severity: Severity::Warning,
+            title: "an anchor of unknown direction",
+            meaning: "An anchor is neither input nor output, nor of the type that says so. Runtimes cannot connect it.",
+            mend: "Find out what wrote it, and export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            for anchor in &model.metadata().anchors {
+                if let TensorType::Other(number) = anchor.tensor_type {
+                    out.add(Place::model(model), [anchor.name.by_ref()], || {
+                        let name = quote(&anchor.name);
+                        format!("anchor {name} is of type {number}, of which only 0 to 2 are known")
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE017",
+            severity: Severity::Warning,
+            title: "an executable without bytes",
+            meaning: "An executable blob has no data. No program can be loaded from it.",
+            mend: "Export the model again; look whether the disk was full.",
+            when: When::Always,
+        },
+        run: blob(|_, blob, out| {
+            if blob.blob_type() == BlobType::PoplarExecutable && blob.data().is_empty() {
+                let name = blob.name().unwrap_or_default();
+                out.add(Place::data(blob.file, blob), [name.clone()], || {
+                    format!("executable {} has no bytes", quote(&name))
+                });
+            }
+        }),
+    },
+];
+
+/// Damage of the kinds of one rule, in files opened all the same and in files that were not.
+fn damage(set: &Set, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> bool) {
+    let opened = set.files().iter().enumerate().filter_map(|(file, opened)| Some((file, opened.damage()?)));
+    let unopened = set.damaged.iter().map(|(file, error)| (*file, error));
+    for (file, error) in opened.chain(unopened).filter(|(_, error)| is_it(error.problem())) {
+        out.add(Place::of_error(file, error), [], || error.reason());
+    }
+}
+
+fn is_unnamed(blob: &Blob<'_>) -> bool {
+    blob.name().is_some_and(|name| name.is_empty())
+}
+
+fn surplus(_: &Set, blob: &Linked<Blob<'_>>, out: &mut Out<'_>) {
+    let Some(data) = blob.as_data() else { return };
+    let surplus = data.surplus();
+    if surplus > 0 {
+        let (name, needed) = (data.name(), data.data().len().saturating_sub(surplus));
+        out.add(Place::data(blob.file, blob), [name.clone()], || {
+            let (name, surplus) = (quote(&name), count(surplus, "byte"));
+            format!("{name} has {surplus} more than the {needed} that its shape calls for")
+        });
+    }
+}
+
+fn unknown_data_type(out: &mut Out<'_>, place: Place, what: &str, name: &Text<'_>, data_type: DataType) {
+    if let DataType::Other(number) = data_type {
+        out.add(place, [name.clone()], || {
+            format!("{what} {} is of data type {number}, of which only 0 to 14 are known", quote(name))
+        });
+    }
+}
+
+/// The blobs of each version in each file, told of with the first.
+fn versions(set: &Set, out: &mut Out<'_>) {
+    let versioned = || set.blobs().filter(|blob| !blob.version().is_empty());
+    let Ok(mut by_version) = Names::with_capacity(versioned().count()) else { return out.no_memory() };
+    versioned().for_each(|blob| by_version.push((blob.file, blob.version().as_bytes()), id_of(&blob)));
+    by_version.sort();
+    for blob in versioned() {
+        let version = blob.version();
+        let same = by_version
+            .candidates((blob.file, version.as_bytes()))
+            .filter(|&id| set.linked(id).is_some_and(|other| other.file == blob.file && other.version() == version));
+        let mut same = same.peekable();
+        if same.peek() == Some(&id_of(&blob)) {
+            out.add(Place::blob(blob.file, &blob), [version.clone()], || {
+                let number = count(u64::try_from(same.count()).unwrap_or(u64::MAX), "blob");
+                let version = quote(&version);
+                format!(
+                    "of version {version}, where the vendor's files have none: {number}, of which this is the first"
+                )
+            });
+        }
+    }
+}
+
+fn not_utf8(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
+    if let Err(error) = name.to_str() {
+        out.add(place, [name.clone()], || {
+            format!("{kind} {} is not UTF-8 from byte {} on", quote(name), error.valid_up_to())
+        });
+    }
+}
+
+fn controls(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
+    if let Some(letter) = name.to_string_lossy().chars().find(|&letter| is_control(letter)) {
+        out.add(place, [name.clone()], || {
+            format!("{kind} {} holds the control character U+{:04X}", quote(name), u32::from(letter))
+        });
+    }
+}
+
+/// What is done with each name, and what it is the name of.
+type See<'s> = dyn FnMut(Place, &'static str, &Text<'_>) + 's;
+
+/// Every name and other text of a blob that is shown.
+fn names_of_blob(blob: &Linked<Blob<'_>>, see: &mut See<'_>) {
+    let place = Place::blob(blob.file, blob);
+    see(place, "the version", &blob.version());
+    if let Some(name) = blob.name() {
+        see(place, "the name", &name);
+    }
+    if let Content::Opaque(opaque) = blob.content() {
+        see(place, "the executable's name", &opaque.executable());
+    }
+}
+
+/// Every name and other text of metadata that is shown.
+fn names_of_model(model: &Model, see: &mut See<'_>) {
+    let (place, metadata) = (Place::model(model), model.metadata());
+    see(place, "the executable's name", &metadata.executable);
+    see(place, "the seed's handle", &metadata.seed_handle);
+    for anchor in &metadata.anchors {
+        see(place, "the anchor's name", &anchor.name);
+        see(place, "the handle", &anchor.handle);
+    }
+    for option in metadata.engine_options.iter().chain(&metadata.device_options) {
+        see(place, "the option", &option.name);
+        see(place, "the option's value", &option.value);
+    }
+    metadata.programs_map.iter().for_each(|program| see(place, "the program's name", &program.name));
+}

@@ -1,0 +1,279 @@
+//! What belongs together by name.
+
+use super::super::finding::Severity;
+use super::super::out::{Out, Place};
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, blob, set};
+use super::super::set::{Set, id_of};
+use super::super::words::quote;
+use crate::model::Linked;
+use crate::read::{Blob, File, Key, Names, OpaqueBlob};
+use crate::types::Text;
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE101",
+            severity: Severity::Error,
+            title: "metadata for an executable that is not there",
+            meaning: "The metadata names an executable that none of the files has. The model cannot be loaded.",
+            mend: "Give the file with the executable too, or export the model again.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            for metadata in set.metadata().filter(|_| set.complete) {
+                let name = metadata.executable();
+                if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
+                    out.add(Place::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
+                        format!("the metadata is for executable {}, which is in none of the files", quote(&name))
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE102",
+            severity: Severity::Warning,
+            title: "an opaque blob for an executable that is not there",
+            meaning: "An opaque blob names an executable that none of the files has. The framework that wrote it will \
+                      not find its executable.",
+            mend: "Give the file with the executable too, or export the model again.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            for opaque in set.opaques().filter(|_| set.complete) {
+                let executable = opaque.executable();
+                if set.links.first(Key::EXECUTABLE, executable.as_bytes()).is_none() {
+                    out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name(), executable.clone()], || {
+                        let (name, executable) = (quote(&opaque.name()), quote(&executable));
+                        format!("opaque blob {name} is for executable {executable}, which is in none of the files")
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE103",
+            severity: Severity::Warning,
+            title: "an executable without metadata",
+            meaning: "No metadata names the executable. The model runtimes and Triton cannot run it; only the \
+                      framework that wrote it may, by its opaque blob.",
+            mend: "Give the file with the metadata too. PopART leaves it out where it cannot describe a model, and \
+                   says so when it exports.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            for executable in set.executables().filter(|_| set.complete) {
+                let name = executable.name();
+                if set.links.first(Key::METADATA_OF, name.as_bytes()).is_none() {
+                    out.add(Place::blob(executable.file, executable.blob.blob()), [name.clone()], || {
+                        format!("no metadata is for executable {}", quote(&name))
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE104",
+            severity: Severity::Error,
+            title: "two metadata blobs for one executable",
+            meaning: "More than one metadata blob names the same executable. PopART refuses such a set; which one \
+                      others take is not known.",
+            mend: "Give each model's files on their own, or leave one of the metadata blobs out.",
+            when: When::Always,
+        },
+        run: blob(|set, blob, out| {
+            if let Some(first) = set.earlier(Key::METADATA_OF, blob) {
+                let name = blob.named_by(Key::METADATA_OF).map(Text::from).unwrap_or_default();
+                out.add(Place::blob(blob.file, blob), [name.clone()], || {
+                    format!("executable {} has metadata already, {}", quote(&name), at(set, &first))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE105",
+            severity: Severity::Error,
+            title: "two executables of one name",
+            meaning: "The name of an executable has to be its own. Which of the two a loader takes is not known; \
+                      PopART refuses the file.",
+            mend: "Give each model's files on their own, or export one of them under another name.",
+            when: When::Always,
+        },
+        run: blob(|set, blob, out| same_name(set, blob, out, Key::EXECUTABLE, "executable")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE106",
+            severity: Severity::Error,
+            title: "two tensors of one name",
+            meaning: "Two tensor blobs have the same name. Which one is loaded is not known, and the model may run \
+                      with the wrong weights.",
+            mend: "Leave one of them out. Files given together count as one set: check models that have nothing to do \
+                   with each other one by one.",
+            when: When::Always,
+        },
+        run: blob(|set, blob, out| same_name(set, blob, out, Key::TENSOR, "tensor")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE107",
+            severity: Severity::Error,
+            title: "two feeds of one name",
+            meaning: "Two feed blobs have the same name. Which one is fed is not known.",
+            mend: "Leave one of them out, or write one feed with the tensors of both.",
+            when: When::Always,
+        },
+        run: blob(|set, blob, out| same_name(set, blob, out, Key::FEED, "feed")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE108",
+            severity: Severity::Warning,
+            title: "a tensor that no anchor names",
+            meaning: "No anchor of any model has the tensor's name, so nothing will use it. A slip in a name looks \
+                      like this: the anchor that was meant then waits for data from the user.",
+            mend: "Compare its name with the anchors'. If nothing needs it, leave it out.",
+            when: When::Always,
+        },
+        run: set(|set, out| without_anchor(set, out, Key::TENSOR, "tensor")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE109",
+            severity: Severity::Warning,
+            title: "a feed that no anchor names",
+            meaning: "No anchor of any model has the feed's name, so nothing will be fed from it.",
+            mend: "Compare its name with the anchors'. If nothing needs it, leave it out.",
+            when: When::Always,
+        },
+        run: set(|set, out| without_anchor(set, out, Key::FEED, "feed")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE110",
+            severity: Severity::Error,
+            title: "a tensor and a feed of one name",
+            meaning: "Both a tensor and a feed have the name of an anchor. Which of the two a runtime takes is not \
+                      known.",
+            mend: "Leave one of them out.",
+            when: When::Always,
+        },
+        run: blob(|set, blob, out| {
+            let Some(name) = blob.named_by(Key::FEED) else { return };
+            let tensor = set.links.first(Key::TENSOR, name).and_then(|first| set.linked(first));
+            if let Some(tensor) = tensor {
+                let name = Text::from(name);
+                out.add(Place::blob(blob.file, blob), [name.clone()], || {
+                    format!("feed {} has the name of a tensor, {}", quote(&name), at(set, &tensor))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE111",
+            severity: Severity::Warning,
+            title: "data for what is only an output",
+            meaning: "The anchors of this name are outputs. A runtime writes to outputs and never reads the data.",
+            mend: "If it is an expected result, keep it in a file of its own. If it is a weight, the model lacks the \
+                   input anchor that loads it.",
+            when: When::Always,
+        },
+        run: set(data_for_output),
+    },
+    Check {
+        rule: Rule {
+            id: "PE112",
+            severity: Severity::Warning,
+            title: "two opaque blobs of one name for one executable",
+            meaning: "A framework looks for its opaque blob by name and executable, and finds two. Which one it takes \
+                      is not known; PopART refuses the file.",
+            mend: "Leave the older one out.",
+            when: When::Always,
+        },
+        run: set(same_opaque),
+    },
+];
+
+/// Where a blob is, for a finding about another one.
+fn at(set: &Set, blob: &Linked<Blob<'_>>) -> String {
+    let file = match set.files().get(blob.file).and_then(File::path) {
+        Some(path) if set.files().len() > 1 => format!(" of {}", path.display().to_string().escape_debug()),
+        None if set.files().len() > 1 => format!(" of file {}", blob.file),
+        _ => String::new(),
+    };
+    format!("in blob {} at byte {}{file}", blob.index(), blob.offset())
+}
+
+fn same_name(set: &Set, blob: &Linked<Blob<'_>>, out: &mut Out<'_>, key: Key, kind: &str) {
+    if let Some(first) = set.earlier(key, blob) {
+        told_already(set, blob, &first, out, kind);
+    }
+}
+
+fn told_already(set: &Set, blob: &Linked<Blob<'_>>, first: &Linked<Blob<'_>>, out: &mut Out<'_>, kind: &str) {
+    let name = blob.name().unwrap_or_default();
+    out.add(Place::blob(blob.file, blob), [name.clone()], || {
+        format!("{kind} {} is there already, {}", quote(&name), at(set, first))
+    });
+}
+
+fn without_anchor(set: &Set, out: &mut Out<'_>, key: Key, kind: &str) {
+    let mut data = set.blobs().filter(|blob| blob.as_data().is_some()).peekable();
+    if set.metadata().next().is_none() {
+        if data.peek().is_some() {
+            out.skip("whether anything uses the tensors and feeds", "none of the files has metadata, and so anchors");
+        }
+        return;
+    }
+    for blob in data.filter(|_| set.complete) {
+        let Some(name) = blob.named_by(key) else { continue };
+        if set.links.first(key, name).is_some_and(|first| !set.uses.is_named(first)) {
+            let name = Text::from(name);
+            out.add(Place::blob(blob.file, &blob), [name.clone()], || {
+                format!("no anchor is named as {kind} {}", quote(&name))
+            });
+        }
+    }
+}
+
+fn data_for_output(set: &Set, out: &mut Out<'_>) {
+    for blob in set.blobs() {
+        let Some(data) = blob.as_data() else { continue };
+        let key = if data.is_feed() { Key::FEED } else { Key::TENSOR };
+        let name = data.name();
+        if set.links.first(key, name.as_bytes()).is_some_and(|first| set.uses.is_only_output(first)) {
+            out.add(Place::blob(blob.file, &blob), [name.clone()], || {
+                format!("the data of {} is never read: it is only an output", quote(&name))
+            });
+        }
+    }
+}
+
+fn blob_of<'s>(opaque: &Linked<OpaqueBlob<'s>>) -> Linked<Blob<'s>> {
+    Linked { file: opaque.file, blob: *opaque.blob.blob() }
+}
+
+/// Opaque blobs of the same name for the same executable.
+fn same_opaque(set: &Set, out: &mut Out<'_>) {
+    let Ok(mut names) = Names::with_capacity(set.opaques().count()) else { return out.no_memory() };
+    for opaque in set.opaques() {
+        names.push((opaque.name().as_bytes(), opaque.executable().as_bytes()), id_of(&blob_of(&opaque)));
+    }
+    names.sort();
+    for opaque in set.opaques() {
+        let (name, executable, blob) = (opaque.name(), opaque.executable(), blob_of(&opaque));
+        let same = names.candidates((name.as_bytes(), executable.as_bytes())).filter_map(|id| set.linked(id));
+        let first = same.into_iter().find(|other| {
+            other.name().as_ref() == Some(&name) && other.named_by(Key::OPAQUE_OF) == Some(executable.as_bytes())
+        });
+        if let Some(first) = first.filter(|first| id_of(first) != id_of(&blob)) {
+            told_already(set, &blob, &first, out, "opaque blob");
+        }
+    }
+}

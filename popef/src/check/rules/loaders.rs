@@ -1,0 +1,360 @@
+//! What the programs that load PopEF files demand on top, by their public source.
+
+use std::collections::HashSet;
+
+use super::super::finding::Severity;
+use super::super::options::Loader;
+use super::super::out::{Out, Place};
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, model, opaque, set};
+use super::super::set::Set;
+use super::super::words::{count, quote, shape};
+use crate::model::{Linked, Model};
+use crate::read::{Key, OpaqueBlob};
+use crate::types::Text;
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE601",
+            severity: Severity::Error,
+            title: "PopART: two blobs of its own",
+            meaning: "PopART takes every opaque blob whose name contains \"popart\" for its own, and refuses a file \
+                      with two. Used as a cache such a file is passed over silently, and the model is compiled again \
+                      each time.",
+            mend: "Give it one model at a time.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(|set, out| {
+            for opaque in popart_opaques(set).skip(1) {
+                out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {} is another with \"popart\" in its name", quote(&opaque.name()))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE602",
+            severity: Severity::Error,
+            title: "PopART: not one executable for its blob",
+            meaning: "PopART's opaque blob names an executable, and PopART needs exactly one of that name.",
+            mend: "Export the model again, or give the file with the executable too.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(|set, out| {
+            let Some(opaque) = popart_opaques(set).next().filter(|_| set.complete) else { return };
+            let name = opaque.executable();
+            let number = set.links.all(Key::EXECUTABLE, name.as_bytes()).count();
+            if number != 1 {
+                out.add(Place::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
+                    format!("PopART's blob is for executable {}, of which there are {number} and not 1", quote(&name))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE603",
+            severity: Severity::Error,
+            title: "PopART: cannot choose an executable",
+            meaning: "Without an opaque blob of its own PopART takes the only executable. There is not exactly one.",
+            mend: "Give it one model at a time.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(|set, out| {
+            if popart_opaques(set).next().is_none() {
+                exactly_one_executable(set, out, "PopART");
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE604",
+            severity: Severity::Error,
+            title: "PopART: two metadata for its executable",
+            meaning: "PopART refuses a file in which more than one metadata names the executable of its opaque blob.",
+            mend: "Leave one of the metadata blobs out.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(|set, out| {
+            let Some(opaque) = popart_opaques(set).next() else { return };
+            let name = opaque.executable();
+            let metadata = set.links.all(Key::METADATA_OF, name.as_bytes()).filter_map(|id| set.linked(id));
+            for metadata in metadata.skip(1) {
+                out.add(Place::blob(metadata.file, &metadata), [name.clone()], || {
+                    format!("another metadata for PopART's executable {}", quote(&name))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE605",
+            severity: Severity::Error,
+            title: "PopART: a name that is no number",
+            meaning: "PopART reads the executable's name as its hash, so the name has to begin with a number. A file \
+                      where it does not is refused, and passed over silently as a cache.",
+            mend: "Export the model with PopART, or name the executable by its hash in decimal digits.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(popart_hash),
+    },
+    Check {
+        rule: Rule {
+            id: "PE606",
+            severity: Severity::Warning,
+            title: "PopART: a tensor that it ignores",
+            meaning: "PopART takes only the tensors that an anchor of its metadata names, and passes over the others \
+                      without a word. The weights of this tensor do not arrive.",
+            mend: "Compare the tensor's name with the anchors'.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(popart_ignores),
+    },
+    Check {
+        rule: Rule {
+            id: "PE607",
+            severity: Severity::Warning,
+            title: "PopART: no blob of its own",
+            meaning: "None of the files has an opaque blob with \"popart\" in its name. PopART can load the \
+                      executable, but not its own state, and cannot run a session from it.",
+            mend: "Export the model with PopART.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(|set, out| {
+            missing(set, out, popart_opaques(set).next().is_none(), "no opaque blob has \"popart\" in its name");
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE611",
+            severity: Severity::Error,
+            title: "PopTorch: not one executable",
+            meaning: "PopTorch needs exactly one executable in the file. It loads that through PopART, so what PopART \
+                      demands holds too: check for both.",
+            mend: "Give each model a file of its own.",
+            when: When::Loader(Loader::Poptorch),
+        },
+        run: set(|set, out| exactly_one_executable(set, out, "PopTorch")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE612",
+            severity: Severity::Error,
+            title: "PopTorch: no blob of its own",
+            meaning: "None of the opaque blobs is named \"poptorch\". PopTorch refuses the file.",
+            mend: "Export the model with PopTorch; PopART's own files lack the blob.",
+            when: When::Loader(Loader::Poptorch),
+        },
+        run: set(|set, out| unnamed(set, out, "poptorch")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE613",
+            severity: Severity::Note,
+            title: "PopTorch: the version it was made with",
+            meaning: "PopTorch loads only what the same version of it has written. This is the version that the file \
+                      records.",
+            mend: "Use this version of PopTorch to load the file.",
+            when: When::Loader(Loader::Poptorch),
+        },
+        run: opaque(|_, opaque, pickle, out| {
+            if let Some(version) = pickle.and_then(|pickle| pickle.poptorch_version.as_deref()).map(Text::from) {
+                out.add(Place::data(opaque.file, opaque.blob.blob()), [version.clone()], || {
+                    format!("it was written by PopTorch {}, and only that loads it", quote(&version))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE614",
+            severity: Severity::Error,
+            title: "PopTorch: no version",
+            meaning: "PopTorch's blob is no pickle that records a version. PopTorch compares it with its own before \
+                      anything else, and refuses the file.",
+            mend: "Export the model with PopTorch again.",
+            when: When::Loader(Loader::Poptorch),
+        },
+        run: opaque(|_, opaque, pickle, out| {
+            if opaque.name() == "poptorch" && pickle.is_none_or(|pickle| pickle.poptorch_version.is_none()) {
+                let what = if pickle.is_some() { "a pickle without" } else { "no pickle, and so without" };
+                out.add(Place::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob \"poptorch\" is {what} the version of the PopTorch that wrote it")
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE621",
+            severity: Severity::Error,
+            title: "TensorFlow: no blob of its own",
+            meaning: "None of the opaque blobs is named \"tensorflow\". TensorFlow refuses the file.",
+            mend: "Export the model with TensorFlow for the IPU.",
+            when: When::Loader(Loader::Tensorflow),
+        },
+        run: set(|set, out| unnamed(set, out, "tensorflow")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE622",
+            severity: Severity::Error,
+            title: "TensorFlow: a blob without its executable",
+            meaning: "TensorFlow looks for an executable of the name that its opaque blob holds, and there is none.",
+            mend: "Export the model again, or give the file with the executable too.",
+            when: When::Loader(Loader::Tensorflow),
+        },
+        run: set(|set, out| {
+            for opaque in set.opaques().filter(|opaque| set.complete && opaque.name() == "tensorflow") {
+                let name = opaque.executable();
+                if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
+                    out.add(Place::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
+                        format!("TensorFlow's blob is for executable {}, which is in none of the files", quote(&name))
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE623",
+            severity: Severity::Error,
+            title: "TensorFlow: two anchors of one name",
+            meaning: "TensorFlow makes the names of all anchors unique when it exports, inputs and outputs together, \
+                      and programs for its files rely on it.",
+            mend: "Export the model with TensorFlow for the IPU.",
+            when: When::Loader(Loader::Tensorflow),
+        },
+        run: model(|_, model, out| {
+            for (_, name) in out.doubled(model.metadata().anchors.iter().map(|anchor| (&anchor.name, &anchor.name))) {
+                out.add(Place::model(model), [name.by_ref()], || {
+                    format!("more than one anchor is named {}", quote(name))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE631",
+            severity: Severity::Error,
+            title: "Triton: no metadata",
+            meaning: "Triton's backend and the model runtimes know a model by its metadata, and none of the files has \
+                      any.",
+            mend: "Give the file with the metadata too, or export the model again.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: set(|set, out| missing(set, out, set.metadata().next().is_none(), "none of the files has metadata")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE632",
+            severity: Severity::Error,
+            title: "Triton: no executable",
+            meaning: "None of the files has an executable, so there is nothing to run.",
+            mend: "Give the file with the executable too, or export the model again.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: set(|set, out| {
+            missing(set, out, set.executables().next().is_none(), "none of the files has an executable");
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE633",
+            severity: Severity::Note,
+            title: "Triton: what a request has to carry",
+            meaning: "These are the inputs for which the files have no data. Each request has to bring them all; for \
+                      all other inputs the files provide it.",
+            mend: "Compare the list with what your clients send. If a weight is in it, a file with data is missing.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: model(request),
+    },
+];
+
+fn popart_opaques(set: &Set) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {
+    let is_its = |name: &Text<'_>| name.as_bytes().windows(6).any(|part| part == b"popart");
+    set.opaques().filter(move |opaque| is_its(&opaque.name()))
+}
+
+/// No opaque blob has the name that a framework gives its own.
+fn unnamed(set: &Set, out: &mut Out<'_>, name: &str) {
+    let is_missing = set.links.first(Key::OPAQUE, name.as_bytes()).is_none();
+    missing(set, out, is_missing, &format!("no opaque blob is named \"{name}\""));
+}
+
+/// Something that is in none of the files; said of the first.
+fn missing(set: &Set, out: &mut Out<'_>, is_missing: bool, message: &str) {
+    if is_missing && set.complete && !set.files().is_empty() {
+        out.add(Place::file(0), [], || message.to_owned());
+    }
+}
+
+fn exactly_one_executable(set: &Set, out: &mut Out<'_>, loader: &str) {
+    let number = set.executables().count();
+    let is_known = number > 1 || set.complete && !set.files().is_empty();
+    if number != 1 && is_known {
+        out.add(Place::file(0), set.executables().map(|executable| executable.name()), || {
+            let number = u64::try_from(number).unwrap_or(u64::MAX);
+            format!("there are {} and {loader} needs exactly one", count(number, "executable"))
+        });
+    }
+}
+
+/// The name that PopART reads its hash from, as it chooses the executable.
+fn popart_hash(set: &Set, out: &mut Out<'_>) {
+    let of_opaque = popart_opaques(set).next();
+    let chosen = match of_opaque {
+        Some(opaque) => Some((Place::blob(opaque.file, opaque.blob.blob()), opaque.executable())),
+        None => {
+            let only = set.executables().next();
+            only.map(|only| (Place::blob(only.file, only.blob.blob()), only.name()))
+        }
+    };
+    let begins = |name: &Text<'_>| name.as_bytes().trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
+    if let Some((place, name)) = chosen.filter(|(_, name)| !begins(name)) {
+        out.add(place, [name.clone()], || {
+            format!("PopART reads a hash from the executable's name {}, which begins with no digit", quote(&name))
+        });
+    }
+}
+
+fn popart_ignores(set: &Set, out: &mut Out<'_>) {
+    let Some(opaque) = popart_opaques(set).next() else { return };
+    let name = opaque.executable();
+    let Some(metadata) = set.metadata().find(|metadata| metadata.executable() == name) else { return };
+    // That it cannot be read is told elsewhere.
+    let Ok(metadata) = metadata.read() else { return };
+    let mut anchors = HashSet::new();
+    if anchors.try_reserve(metadata.anchors.len()).is_err() {
+        return out.no_memory();
+    }
+    anchors.extend(metadata.anchors.iter().map(|anchor| anchor.name.as_bytes()));
+    for blob in set.blobs() {
+        let Some(name) = blob.named_by(Key::TENSOR).filter(|name| !anchors.contains(name)).map(Text::from) else {
+            continue;
+        };
+        out.add(Place::blob(blob.file, &blob), [name.clone()], || {
+            format!("PopART passes over tensor {}, which no anchor of its model names", quote(&name))
+        });
+    }
+}
+
+fn request(_: &Set, model: &Model, out: &mut Out<'_>) {
+    const MOST: usize = 8;
+    let inputs = || model.inputs_from_user();
+    out.add(Place::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
+        let shown = inputs().take(MOST).map(|anchor| {
+            let info = &anchor.tensor_info;
+            format!("{} {} {}", quote(&anchor.name), info.data_type, shape(&info.shape))
+        });
+        let shown: Vec<_> = shown.collect();
+        let number = inputs().count();
+        let more = number.saturating_sub(MOST);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let list = if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
+        format!("a request has to carry {}{list}", count(u64::try_from(number).unwrap_or(u64::MAX), "input"))
+    });
+}

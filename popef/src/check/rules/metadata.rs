@@ -1,0 +1,434 @@
+//! What metadata says by itself.
+
+use super::super::finding::Severity;
+use super::super::out::{Out, Place};
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, model};
+use super::super::words::{count, list, quote};
+use crate::model::Model;
+use crate::types::{Anchor, Metadata, TensorType, Text};
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE201",
+            severity: Severity::Error,
+            title: "a model of no IPUs",
+            meaning: "The metadata says that the model takes 0 IPUs. A runtime cannot get hold of devices for it.",
+            mend: "Export the model again with the number of IPUs that it was compiled for.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| (metadata.num_ipus == 0).then(|| "the number of IPUs is 0".to_owned()));
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE202",
+            severity: Severity::Error,
+            title: "a replication factor of zero",
+            meaning: "The metadata says that the model has 0 replicas, where one alone is 1. Data cannot be dealt out \
+                      to none.",
+            mend: "Export the model again with a replication factor of at least 1.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                (metadata.replication_factor == 0)
+                    .then(|| "the replication factor is 0, one replica alone is 1".to_owned())
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE203",
+            severity: Severity::Error,
+            title: "a model of no processes",
+            meaning: "The metadata says that 0 host processes share the replicas, where one alone is 1.",
+            mend: "Export the model again with at least one process.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                (metadata.num_processes == 0).then(|| "the number of processes is 0, one process alone is 1".to_owned())
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE204",
+            severity: Severity::Note,
+            title: "device iterations of zero",
+            meaning: "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and a 0 is \
+                      taken as 1; but a runtime of one's own that multiplies by it gets nothing.",
+            mend: "Take 0 as 1 in programs of your own. There is nothing to mend in a file of TensorFlow's.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                (metadata.device_iterations == 0).then(|| "the device iterations are 0, which counts as 1".to_owned())
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE205",
+            severity: Severity::Warning,
+            title: "replicas that do not divide over the processes",
+            meaning: "Neither is the replication factor a multiple of the number of processes, nor the other way \
+                      round, so the processes cannot have equally many replicas. (PopART writes the replicas of one \
+                      process, and for the processes those of all together: then the second is the multiple.)",
+            mend: "Export the model again, with a replication factor that the number of processes divides.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                let (replicas, processes) = (metadata.replication_factor, metadata.num_processes);
+                let uneven = |a: u32, b: u32| a.checked_rem(b).is_some_and(|rest| rest != 0);
+                (uneven(replicas, processes) && uneven(processes, replicas))
+                    .then(|| format!("{replicas} replicas do not divide over {processes} processes"))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE206",
+            severity: Severity::Error,
+            title: "an IPU version that was never made",
+            meaning: "The metadata names an IPU version other than 1, 2 and 21. No device matches it.",
+            mend: "Export the model again for the target that it is to run on.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                let version = metadata.ipu_version;
+                (!matches!(version, 1 | 2 | 21)).then(|| format!("the IPU version is {version}; there are 1, 2 and 21"))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE207",
+            severity: Severity::Warning,
+            title: "a program in the flow without a name",
+            meaning: "The program flow runs a program that the programs map does not list. The executable may have it \
+                      all the same, but every exporter lists all of its programs, so the index is most likely wrong.",
+            mend: "Compare the program flow with the map, and export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            for (phase, programs) in flow(model) {
+                for &program in programs.iter().filter(|&&program| model.program_name(program).is_none()) {
+                    out.add(Place::model(model), [], || {
+                        format!("{phase} runs program {program}, which the programs map does not list")
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE208",
+            severity: Severity::Warning,
+            title: "an anchor's program without a name",
+            meaning: "An anchor is used by a program that the programs map does not list, so it is most likely tied to \
+                      the wrong one.",
+            mend: "Compare the anchor's programs with the map, and export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            for anchor in &model.metadata().anchors {
+                for &program in anchor.programs.iter().filter(|&&program| model.program_name(program).is_none()) {
+                    out.add(Place::model(model), [anchor.name.by_ref()], || {
+                        let name = quote(&anchor.name);
+                        format!("anchor {name} is used by program {program}, which the programs map does not list")
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE209",
+            severity: Severity::Warning,
+            title: "two names for one program",
+            meaning: "The programs map lists an index twice. The vendor's library keeps one name for an index, and \
+                      which one is not known.",
+            mend: "Export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let programs = model.metadata().programs_map.iter().map(|program| (program.index, program));
+            for (first, program) in out.doubled(programs) {
+                out.add(Place::model(model), [first.name.by_ref(), program.name.by_ref()], || {
+                    let (index, first, second) = (program.index, quote(&first.name), quote(&program.name));
+                    format!("program {index} is listed as {first} and again as {second}")
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE210",
+            severity: Severity::Note,
+            title: "a program twice",
+            meaning: "A phase of the program flow runs a program twice, or an anchor lists one twice. The first may be \
+                      meant; the second says nothing more.",
+            mend: "Make sure that it is meant.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| program_twice(model, out)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE211",
+            severity: Severity::Error,
+            title: "a model that runs nothing",
+            meaning: "The list of the programs to run for a call is empty. Loading works, and each call gives nothing.",
+            mend: "Export the model again; it is the main list of the program flow that has to name a program.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                metadata.program_flow.main.is_empty().then(|| "the program flow has no main program".to_owned())
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE212",
+            severity: Severity::Error,
+            title: "an input or output without a handle",
+            meaning: "A runtime connects inputs and outputs to the executable by their handles. Without one, data \
+                      never reaches the model or comes out of it.",
+            mend: "Export the model again. If the tensor is only kept to restore a framework's state, its type is \
+                   unknown, not input or output.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            anchors(model, out, |anchor| {
+                anchor.handle.is_empty().then(|| format!("{} {} has no handle", direction(anchor), quote(&anchor.name)))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE213",
+            severity: Severity::Warning,
+            title: "an input or output that no program uses",
+            meaning: "An anchor lists no programs. A runtime cannot tell when its data is needed, or has come.",
+            mend: "Export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            anchors(model, out, |anchor| {
+                let unused = anchor.programs.is_empty();
+                unused.then(|| format!("{} {} is used by no program", direction(anchor), quote(&anchor.name)))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE214",
+            severity: Severity::Error,
+            title: "one handle for two anchors",
+            meaning: "Two inputs, or two outputs, have the same handle. The executable asks for data by the handle \
+                      alone, so one of the two gets the other's.",
+            mend: "Export the model again with a handle for each.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let connected = connected(model.metadata()).filter(|anchor| !anchor.handle.is_empty());
+            for (first, anchor) in out.doubled(connected.map(|anchor| ((anchor.tensor_type, &anchor.handle), anchor))) {
+                out.add(Place::model(model), [&first.name, &anchor.name, &anchor.handle].map(Text::by_ref), || {
+                    let (first, name) = (quote(&first.name), quote(&anchor.name));
+                    format!("{}s {first} and {name} share the handle {}", direction(anchor), quote(&anchor.handle))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE215",
+            severity: Severity::Note,
+            title: "a seed's handle that no input has",
+            meaning: "The metadata names a handle for the random seed, and no input anchor has it. TensorFlow always \
+                      writes it so; a runtime then provides the seed itself, by the handle.",
+            mend: "Nothing in a file of TensorFlow's. In one of PopART's the anchor for the seed is missing: export \
+                   again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                let handle = &metadata.seed_handle;
+                let has_it = |anchor: &Anchor| anchor.tensor_type == TensorType::Input && anchor.handle == *handle;
+                (!handle.is_empty() && !metadata.anchors.iter().any(has_it))
+                    .then(|| format!("the seed's handle {} is that of no input", quote(handle)))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE216",
+            severity: Severity::Note,
+            title: "repeats of zero",
+            meaning: "Anchors say that their remote buffer has 0 blocks. TensorFlow never sets this number, and a 0 is \
+                      taken as 1; but a runtime of one's own that multiplies by it gets nothing.",
+            mend: "Take 0 as 1 in programs of your own. There is nothing to mend in a file of TensorFlow's.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            together(model, out, |anchor| anchor.repeats == 0, "repeats of 0, which count as 1");
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE217",
+            severity: Severity::Note,
+            title: "repeats without remote buffers",
+            meaning: "Anchors have more than one repeat and do not use remote buffers. The repeats then mean nothing, \
+                      and add no dimension to the shape.",
+            mend: "Make sure that remote buffers were not meant to be on.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let what = "several repeats and no remote buffers";
+            together(model, out, |anchor| anchor.repeats > 1 && !anchor.use_remote_buffers, what);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE218",
+            severity: Severity::Warning,
+            title: "an anchor without a name",
+            meaning: "An input or output has no name. Data cannot be tied to it, and users cannot ask for it.",
+            mend: "Export the model again with names for all inputs and outputs.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            anchors(model, out, |anchor| {
+                let unnamed = anchor.name.is_empty();
+                unnamed.then(|| format!("the {} of handle {} has no name", direction(anchor), quote(&anchor.handle)))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE219",
+            severity: Severity::Note,
+            title: "two anchors of one name and direction",
+            meaning: "Two inputs, or two outputs, have the same name and different handles. PopART writes so a weight \
+                      that is also an output of each call. Data given by name goes to both.",
+            mend: "Tell them apart by their handles.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let connected = connected(model.metadata()).filter(|anchor| !anchor.name.is_empty());
+            let doubled = out.doubled(connected.map(|anchor| ((anchor.tensor_type, &anchor.name), anchor)));
+            for (first, anchor) in doubled.filter(|(first, anchor)| first.handle != anchor.handle) {
+                out.add(Place::model(model), [anchor.name.by_ref()], || {
+                    let (first, handle) = (quote(&first.handle), quote(&anchor.handle));
+                    format!("{} {} has the handles {first} and {handle}", direction(anchor), quote(&anchor.name))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE220",
+            severity: Severity::Warning,
+            title: "an option with two values",
+            meaning: "An engine or device option is there twice, with different values. Poplar takes the last, which \
+                      may not be the one that was meant.",
+            mend: "Export the model again with one value.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let metadata = model.metadata();
+            for (kind, options) in [("engine", &metadata.engine_options), ("device", &metadata.device_options)] {
+                let doubled = out.doubled(options.iter().map(|option| (&option.name, option)));
+                for (first, option) in doubled.filter(|(first, option)| first.value != option.value) {
+                    out.add(Place::model(model), [option.name.by_ref()], || {
+                        let (first, value) = (quote(&first.value), quote(&option.value));
+                        format!("{kind} option {} is {first} and again {value}", quote(&option.name))
+                    });
+                }
+            }
+        }),
+    },
+];
+
+/// At most one finding for each metadata.
+fn each(model: &Model, out: &mut Out<'_>, wrong: impl Fn(&Metadata) -> Option<String>) {
+    if let Some(message) = wrong(model.metadata()) {
+        out.add(Place::model(model), [model.metadata().executable.by_ref()], || message);
+    }
+}
+
+/// Inputs and outputs; other anchors are connected to nothing.
+fn connected(metadata: &Metadata) -> impl Iterator<Item = &Anchor> {
+    metadata.anchors.iter().filter(|anchor| matches!(anchor.tensor_type, TensorType::Input | TensorType::Output))
+}
+
+/// A finding for each input and output that has the fault.
+fn anchors(model: &Model, out: &mut Out<'_>, wrong: impl Fn(&Anchor) -> Option<String>) {
+    for anchor in connected(model.metadata()) {
+        if let Some(message) = wrong(anchor) {
+            out.add(Place::model(model), [anchor.name.by_ref()], || message);
+        }
+    }
+}
+
+/// One finding for all anchors of a metadata that are so.
+fn together(model: &Model, out: &mut Out<'_>, is_so: impl Fn(&Anchor) -> bool, what: &str) {
+    let names = || model.metadata().anchors.iter().filter(|anchor| is_so(anchor)).map(|anchor| &anchor.name);
+    let number = u64::try_from(names().count()).unwrap_or(u64::MAX);
+    if number > 0 {
+        out.add(Place::model(model), names().map(Text::by_ref), || {
+            let have = if number == 1 { "has" } else { "have" };
+            format!("{} {have} {what}: {}", count(number, "anchor"), list(names(), number))
+        });
+    }
+}
+
+/// The programs of each phase.
+fn flow(model: &Model) -> [(&'static str, &[u32]); 3] {
+    let flow = &model.metadata().program_flow;
+    [("load", &flow.load), ("main", &flow.main), ("save", &flow.save)]
+}
+
+fn program_twice(model: &Model, out: &mut Out<'_>) {
+    for (phase, programs) in flow(model) {
+        for program in twice(&sorted(programs, out)) {
+            out.add(Place::model(model), [], || format!("{phase} runs program {program} more than once"));
+        }
+    }
+    for anchor in &model.metadata().anchors {
+        for program in twice(&sorted(&anchor.programs, out)) {
+            out.add(Place::model(model), [anchor.name.by_ref()], || {
+                format!("anchor {} lists program {program} more than once", quote(&anchor.name))
+            });
+        }
+    }
+}
+
+fn sorted(programs: &[u32], out: &mut Out<'_>) -> Vec<u32> {
+    let mut sorted = Vec::new();
+    if sorted.try_reserve_exact(programs.len()).is_err() {
+        out.no_memory();
+        return sorted;
+    }
+    sorted.extend_from_slice(programs);
+    sorted.sort_unstable();
+    sorted
+}
+
+/// What is there more than once.
+fn twice(sorted: &[u32]) -> impl Iterator<Item = u32> {
+    let runs = sorted.chunk_by(|one, other| one == other).filter(|run| run.len() > 1);
+    runs.filter_map(|run| run.first().copied())
+}
+
+fn direction(anchor: &Anchor) -> &'static str {
+    if anchor.tensor_type == TensorType::Input { "input" } else { "output" }
+}

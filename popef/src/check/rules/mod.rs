@@ -1,0 +1,67 @@
+//! The tables of rules, by what they look at.
+
+mod content;
+mod data;
+mod file;
+mod links;
+mod loaders;
+mod metadata;
+mod policy;
+mod safety;
+
+use super::finding::Severity;
+use super::options::CheckOptions;
+use super::policy::Policy;
+use super::rule::{Rule, When};
+use super::run::{Check, Run};
+
+/// All rules, in the order of their ids.
+const GROUPS: &[(&str, &[Check])] = &[
+    ("The file itself", file::RULES),
+    ("Links", links::RULES),
+    ("Metadata", metadata::RULES),
+    ("Shapes and data", data::RULES),
+    ("Contents", content::RULES),
+    ("Safety", safety::RULES),
+    ("Loaders", loaders::RULES),
+    ("Policy", policy::RULES),
+];
+
+fn all() -> impl Iterator<Item = &'static Check> {
+    GROUPS.iter().flat_map(|(_, rules)| rules.iter())
+}
+
+/// The rules that take part in a check, with how severe they are in it.
+pub(super) fn active(options: &CheckOptions) -> impl Iterator<Item = (&'static Rule, Severity, Run)> {
+    let applies = |check: &&'static Check| match check.rule.when {
+        When::Always => true,
+        When::Deep => options.is_deep(),
+        When::Loader(loader) => options.loaders().contains(&loader),
+        When::Policy => options.policy_of().is_some(),
+    };
+    all().filter(applies).filter_map(|check| Some((&check.rule, options.severity_of(&check.rule)?, check.run)))
+}
+
+impl Rule {
+    /// All rules, in the order of their ids.
+    pub fn all() -> impl Iterator<Item = &'static Rule> {
+        all().map(|check| &check.rule)
+    }
+
+    /// All rules in groups of what they look at, each with its title.
+    pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static Rule>)> {
+        GROUPS.iter().map(|(title, rules)| (*title, rules.iter().map(|check| &check.rule)))
+    }
+
+    /// The rule of an id such as `PE101`, in small letters or capitals.
+    pub fn by_id(id: &str) -> Option<&'static Rule> {
+        Rule::all().find(|rule| rule.id.eq_ignore_ascii_case(id))
+    }
+}
+
+impl Policy {
+    /// The ids under `rules` that no rule has: most likely slips of the pen.
+    pub fn unknown_rules(&self) -> impl Iterator<Item = &str> {
+        self.rules.keys().map(String::as_str).filter(|id| Rule::by_id(id).is_none())
+    }
+}

@@ -1,0 +1,198 @@
+//! What a team's policy demands.
+
+use super::super::finding::Severity;
+use super::super::out::{Out, Place};
+use super::super::policy::{Extent, TensorDemand};
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, model, opaque, set};
+use super::super::words::{count, quote, shape};
+use crate::model::Model;
+use crate::types::{Anchor, TensorType, Text};
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE701",
+            severity: Severity::Error,
+            title: "policy: the file is too large",
+            meaning: "The file has more bytes than the policy allows.",
+            mend: "Compress its executables, put data into files of its own, or change the policy's max-file-size.",
+            when: When::Policy,
+        },
+        run: set(|set, out| {
+            let Some(limit) = set.policy.max_file_size else { return };
+            for (file, opened) in set.files().iter().enumerate().filter(|(_, opened)| opened.size() > limit) {
+                out.add(Place::file(file), [], || {
+                    format!("the file has {}, the policy allows {limit}", count(opened.size(), "byte"))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE702",
+            severity: Severity::Error,
+            title: "policy: an executable is not compressed",
+            meaning: "The policy wants all executables compressed.",
+            mend: "Compress it, or change the policy's compressed-executables.",
+            when: When::Policy,
+        },
+        run: set(|set, out| {
+            let stored = set.executables().filter(|executable| !executable.is_compressed());
+            for executable in stored.filter(|_| set.policy.compressed_executables) {
+                out.add(Place::blob(executable.file, executable.blob.blob()), [executable.name()], || {
+                    let bytes = count(executable.data().len(), "byte");
+                    format!("executable {} of {bytes} is not compressed", quote(&executable.name()))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE703",
+            severity: Severity::Error,
+            title: "policy: a pickle",
+            meaning: "The policy allows no Python pickles, as loading one runs what it says.",
+            mend: "Leave the blob out, or change the policy's no-pickles.",
+            when: When::Policy,
+        },
+        run: opaque(|set, opaque, pickle, out| {
+            if pickle.is_some() && set.policy.no_pickles {
+                out.add(Place::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {} is a Python pickle, which the policy forbids", quote(&opaque.name()))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE704",
+            severity: Severity::Error,
+            title: "policy: an opaque blob that is not allowed",
+            meaning: "The policy lists the names that opaque blobs may have, and this is none of them.",
+            mend: "Leave the blob out, or add its name to the policy's opaques.",
+            when: When::Policy,
+        },
+        run: set(|set, out| {
+            let Some(allowed) = &set.policy.opaques else { return };
+            let is_allowed = |name: &Text<'_>| allowed.iter().any(|allowed| *name == **allowed);
+            for opaque in set.opaques().filter(|opaque| !is_allowed(&opaque.name())) {
+                out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {} is none of those that the policy allows", quote(&opaque.name()))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE705",
+            severity: Severity::Error,
+            title: "policy: another number of IPUs",
+            meaning: "A model takes another number of IPUs than the policy demands.",
+            mend: "Compile the model for that number, or change the policy's num-ipus.",
+            when: When::Policy,
+        },
+        run: model(|set, model, out| {
+            demand(model, out, set.policy.num_ipus, model.metadata().num_ipus, |found, needed| {
+                format!("the model takes {}, the policy demands {needed}", count(found.into(), "IPU"))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE706",
+            severity: Severity::Error,
+            title: "policy: another IPU version",
+            meaning: "A model is compiled for another version of the IPU than the policy demands.",
+            mend: "Compile the model for that version, or change the policy's ipu-version.",
+            when: When::Policy,
+        },
+        run: model(|set, model, out| {
+            demand(model, out, set.policy.ipu_version, model.metadata().ipu_version, |found, needed| {
+                format!("the model is for IPU version {found}, the policy demands {needed}")
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE707",
+            severity: Severity::Error,
+            title: "policy: an input is missing",
+            meaning: "A model lacks an input that the policy demands.",
+            mend: "Export the model with that input, or change the policy's inputs.",
+            when: When::Policy,
+        },
+        run: model(|set, model, out| absent(model, out, TensorType::Input, &set.policy.inputs, "input")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE708",
+            severity: Severity::Error,
+            title: "policy: an output is missing",
+            meaning: "A model lacks an output that the policy demands.",
+            mend: "Export the model with that output, or change the policy's outputs.",
+            when: When::Policy,
+        },
+        run: model(|set, model, out| absent(model, out, TensorType::Output, &set.policy.outputs, "output")),
+    },
+    Check {
+        rule: Rule {
+            id: "PE709",
+            severity: Severity::Error,
+            title: "policy: an input or output of another type or shape",
+            meaning: "An input or output that the policy names has another type or shape than it demands. Shapes are \
+                      the model's own, without the dimensions for replicas and repeats.",
+            mend: "Export the model as demanded, or change the policy.",
+            when: When::Policy,
+        },
+        run: model(|set, model, out| {
+            unlike(model, out, TensorType::Input, &set.policy.inputs, "input");
+            unlike(model, out, TensorType::Output, &set.policy.outputs, "output");
+        }),
+    },
+];
+
+fn demand(model: &Model, out: &mut Out<'_>, needed: Option<u32>, found: u32, message: impl Fn(u32, u32) -> String) {
+    if let Some(needed) = needed.filter(|&needed| needed != found) {
+        out.add(Place::model(model), [model.metadata().executable.by_ref()], || message(found, needed));
+    }
+}
+
+/// The anchors of a direction that a demand is about.
+fn meant<'m>(model: &'m Model, direction: TensorType, demand: &TensorDemand) -> impl Iterator<Item = &'m Anchor> {
+    let anchors = model.metadata().anchors.iter();
+    anchors.filter(move |anchor| anchor.tensor_type == direction && anchor.name == *demand.name)
+}
+
+fn absent(model: &Model, out: &mut Out<'_>, direction: TensorType, demands: &[TensorDemand], kind: &str) {
+    for demand in demands.iter().filter(|demand| meant(model, direction, demand).next().is_none()) {
+        let name = Text::from(demand.name.as_str());
+        out.add(Place::model(model), [name.clone()], || format!("the model has no {kind} {}", quote(&name)));
+    }
+}
+
+fn unlike(model: &Model, out: &mut Out<'_>, direction: TensorType, demands: &[TensorDemand], kind: &str) {
+    for demand in demands {
+        for anchor in meant(model, direction, demand) {
+            let info = &anchor.tensor_info;
+            let own = model.shape_of(anchor).map_or_else(|_| info.shape.clone(), |shape| shape.own);
+            let fits = demand.allows_shape(&own) && demand.data_type.is_none_or(|demanded| demanded == info.data_type);
+            if !fits {
+                out.add(Place::model(model), [anchor.name.by_ref()], || {
+                    let (name, found) = (quote(&anchor.name), format!("{} {}", info.data_type, shape(&own)));
+                    format!("{kind} {name} is {found}, the policy demands {}", demanded(demand))
+                });
+            }
+        }
+    }
+}
+
+fn demanded(demand: &TensorDemand) -> String {
+    let data_type = demand.data_type.map_or("any type".to_owned(), |data_type| data_type.to_string());
+    let extent = |extent: &Extent| match extent {
+        Extent::Any => "?".to_owned(),
+        Extent::Exactly(extent) => extent.to_string(),
+    };
+    let shape = demand.shape.as_ref().map(|shape| shape.iter().map(extent).collect::<Vec<_>>().join(", "));
+    format!("{data_type} {}", shape.map_or("of any shape".to_owned(), |shape| format!("[{shape}]")))
+}

@@ -1,0 +1,69 @@
+//! What a rule looks at: one function for each kind of subject that it has something to say of.
+
+use super::out::Out;
+use super::rule::Rule;
+use super::scan::Scanned;
+use super::set::Set;
+use crate::error::Error;
+use crate::model::{Linked, Model};
+use crate::pickle::Pickle;
+use crate::read::{Blob, OpaqueBlob};
+
+/// A rule and what runs it.
+pub(super) struct Check {
+    pub(super) rule: Rule,
+    pub(super) run: Run,
+}
+
+/// All files together, after the pass over their blobs.
+type OfSet = fn(&Set, &mut Out<'_>);
+/// A blob of any type.
+type OfBlob = fn(&Set, &Linked<Blob<'_>>, &mut Out<'_>);
+/// A model.
+type OfModel = fn(&Set, &Model, &mut Out<'_>);
+/// A metadata blob that cannot be read within its file's limits.
+type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Out<'_>);
+/// An opaque blob, with its pickle if it is one.
+type OfOpaque = fn(&Set, &Linked<OpaqueBlob<'_>>, Option<&Pickle>, &mut Out<'_>);
+/// What reading the data of a blob found.
+type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Out<'_>);
+
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub(super) set: Option<OfSet>,
+    pub(super) blob: Option<OfBlob>,
+    pub(super) model: Option<OfModel>,
+    pub(super) unreadable: Option<OfUnreadable>,
+    pub(super) opaque: Option<OfOpaque>,
+    pub(super) data: Option<OfData>,
+}
+
+const NOTHING: Run = Run { set: None, blob: None, model: None, unreadable: None, opaque: None, data: None };
+
+pub(super) const fn set(run: OfSet) -> Run {
+    Run { set: Some(run), ..NOTHING }
+}
+
+pub(super) const fn blob(run: OfBlob) -> Run {
+    Run { blob: Some(run), ..NOTHING }
+}
+
+pub(super) const fn model(run: OfModel) -> Run {
+    Run { model: Some(run), ..NOTHING }
+}
+
+pub(super) const fn blob_and_model(blob: OfBlob, model: OfModel) -> Run {
+    Run { blob: Some(blob), model: Some(model), ..NOTHING }
+}
+
+pub(super) const fn set_and_unreadable(set: OfSet, unreadable: OfUnreadable) -> Run {
+    Run { set: Some(set), unreadable: Some(unreadable), ..NOTHING }
+}
+
+pub(super) const fn opaque(run: OfOpaque) -> Run {
+    Run { opaque: Some(run), ..NOTHING }
+}
+
+pub(super) const fn data(run: OfData) -> Run {
+    Run { data: Some(run), ..NOTHING }
+}

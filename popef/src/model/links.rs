@@ -1,0 +1,88 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, Problem};
+use crate::read::{Blob, BlobId, File, Key, Names};
+
+/// Files that are given together, and their blobs by the names that link them.
+#[derive(Clone)]
+pub(crate) struct Links {
+    files: Arc<[File]>,
+    names: Arc<Names>,
+}
+
+impl Links {
+    pub(crate) fn of(files: Arc<[File]>) -> Result<Self, Error> {
+        let of_file = |file: &File| {
+            Key::ALL.map(|key| file.numbers_of(key.blob_type()).len()).into_iter().fold(0, usize::saturating_add)
+        };
+        let count = files.iter().map(of_file).fold(0, usize::saturating_add);
+        let mut names = Names::with_capacity(count)?;
+        for (file, opened) in (0..).zip(files.iter()) {
+            for key in Key::ALL {
+                for &blob in opened.numbers_of(key.blob_type()) {
+                    let name = opened.numbered(blob).and_then(|blob| blob.named_by(key));
+                    names.push((key, name.unwrap_or_default()), BlobId { file, blob });
+                }
+            }
+        }
+        names.sort();
+        if u32::try_from(files.len()).is_err() {
+            return Err(Problem::TooManyFiles.into());
+        }
+        Ok(Links { files, names: Arc::new(names) })
+    }
+
+    /// No files.
+    pub(crate) fn none() -> Self {
+        Links { files: Arc::new([]), names: Arc::new(Names::default()) }
+    }
+
+    pub(crate) fn files(&self) -> &[File] {
+        &self.files
+    }
+
+    pub(crate) fn blob(&self, id: BlobId) -> Option<Blob<'_>> {
+        self.files.get(usize::try_from(id.file).ok()?)?.numbered(id.blob)
+    }
+
+    /// The blobs of a name, in the order of files and blobs.
+    pub(crate) fn all(&self, key: Key, name: &[u8]) -> impl Iterator<Item = BlobId> {
+        self.names.candidates((key, name)).filter(move |&id| self.is_named(id, key, name))
+    }
+
+    /// The first blob of a name.
+    pub(crate) fn first(&self, key: Key, name: &[u8]) -> Option<BlobId> {
+        self.all(key, name).next()
+    }
+
+    /// The first blob of a name in one file.
+    fn first_in(&self, file: u32, key: Key, name: &[u8]) -> Option<BlobId> {
+        let mut candidates = self.names.candidates_from((key, name), BlobId { file, blob: 0 });
+        candidates.find(|&id| self.is_named(id, key, name)).filter(|id| id.file == file)
+    }
+
+    /// The blob of a name that is meant in the file `home`: one of its own before the first of all.
+    pub(crate) fn nearest(&self, home: u32, key: Key, name: &[u8]) -> Option<BlobId> {
+        let first = self.first(key, name)?;
+        Some(self.first_in(home, key, name).unwrap_or(first))
+    }
+
+    /// The tensor or feed that has the data of an anchor of the file `home`: one of its own file before those of
+    /// others, a tensor before a feed, the first before the next ones.
+    pub(crate) fn data_of(&self, home: u32, name: &[u8]) -> Option<BlobId> {
+        let first = self.first(Key::TENSOR, name).or_else(|| self.first(Key::FEED, name))?;
+        let own = self.first_in(home, Key::TENSOR, name).or_else(|| self.first_in(home, Key::FEED, name));
+        Some(own.unwrap_or(first))
+    }
+
+    fn is_named(&self, id: BlobId, key: Key, name: &[u8]) -> bool {
+        self.blob(id).and_then(|blob| blob.named_by(key)) == Some(name)
+    }
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.files.iter()).finish()
+    }
+}

@@ -1,0 +1,48 @@
+use super::Phase;
+use crate::error::Problem;
+use crate::types::{Metadata, ProgramInfo, Text};
+
+/// Indices of programs, sorted so that each look-up is quick however many there are.
+#[derive(Clone, Debug)]
+pub(super) struct Programs {
+    /// Index of a program, and its place in the programs map; of several, the first.
+    names: Vec<(u32, usize)>,
+    load: Vec<u32>,
+    main: Vec<u32>,
+    save: Vec<u32>,
+}
+
+impl Programs {
+    pub(super) fn of(metadata: &Metadata) -> Result<Self, Problem> {
+        let flow = &metadata.program_flow;
+        Ok(Programs {
+            names: sorted(metadata.programs_map.iter().enumerate().map(|(at, info)| (info.index, at)))?,
+            load: sorted(flow.load.iter().copied())?,
+            main: sorted(flow.main.iter().copied())?,
+            save: sorted(flow.save.iter().copied())?,
+        })
+    }
+
+    pub(super) fn name<'m>(&self, index: u32, map: &'m [ProgramInfo]) -> Option<&'m Text<'static>> {
+        let at = self.names.partition_point(|&(other, _)| other < index);
+        let &(_, place) = self.names.get(at).filter(|&&(other, _)| other == index)?;
+        map.get(place).map(|info| &info.name)
+    }
+
+    pub(super) fn runs(&self, index: u32, phase: Phase) -> bool {
+        let flow = match phase {
+            Phase::Load => &self.load,
+            Phase::Main => &self.main,
+            Phase::Save => &self.save,
+        };
+        flow.binary_search(&index).is_ok()
+    }
+}
+
+fn sorted<T: Ord>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
+    let mut sorted = Vec::new();
+    Problem::in_memory(items.len().saturating_mul(size_of::<T>()), sorted.try_reserve_exact(items.len()))?;
+    sorted.extend(items);
+    sorted.sort_unstable();
+    Ok(sorted)
+}

@@ -1,0 +1,54 @@
+use std::fmt;
+
+use super::blob::Blob;
+use super::blobs::Place;
+use super::file::File;
+use crate::wire::Head;
+
+/// A blob that keeps its file open: to be stored, or sent to another thread. Cheap to clone.
+///
+/// ```
+/// use popef::{BlobHandle, File};
+///
+/// fn weights(path: &str) -> Result<Option<BlobHandle>, popef::Error> {
+///     let file = File::open(path)?;
+///     Ok(file.tensor("input_parameter").and_then(|tensor| file.handle(tensor.blob().index())))
+/// }
+///
+/// let handle = weights("../testdata/interop/executable.popef")?.expect("the model has this weight");
+/// let size = std::thread::spawn(move || handle.blob().size()).join().unwrap();
+/// assert_eq!(size, 136);
+/// # Ok::<(), popef::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct BlobHandle {
+    file: File,
+    place: Place,
+    head: Head,
+}
+
+impl File {
+    /// A handle of the blob of an index.
+    pub fn handle(&self, index: usize) -> Option<BlobHandle> {
+        let (place, head) = self.place_of(index)?;
+        Some(BlobHandle { file: self.clone(), place, head })
+    }
+}
+
+impl BlobHandle {
+    /// The file that it is in.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The blob.
+    pub fn blob(&self) -> Blob<'_> {
+        self.file.blob_at(self.place, self.head)
+    }
+}
+
+impl fmt::Debug for BlobHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BlobHandle").field(&self.blob()).finish()
+    }
+}

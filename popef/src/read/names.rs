@@ -1,0 +1,82 @@
+//! Blobs found by name: sorted hashes, 16 bytes a name.
+
+use std::hash::{BuildHasher, Hash, RandomState};
+
+use crate::error::Problem;
+use crate::types::BlobType;
+
+/// Which blob of which of several files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct BlobId {
+    pub(crate) file: u32,
+    pub(crate) blob: u32,
+}
+
+/// What blobs are found by. Names of different keys never meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// The own name of a blob of this type.
+    Name(BlobType),
+    /// The name of the executable that a blob of this type is for.
+    Executable(BlobType),
+}
+
+impl Key {
+    pub(crate) const EXECUTABLE: Key = Key::Name(BlobType::PoplarExecutable);
+    pub(crate) const TENSOR: Key = Key::Name(BlobType::DataTensor);
+    pub(crate) const FEED: Key = Key::Name(BlobType::DataFeed);
+    pub(crate) const OPAQUE: Key = Key::Name(BlobType::Opaque);
+    pub(crate) const METADATA_OF: Key = Key::Executable(BlobType::Metadata);
+    pub(crate) const OPAQUE_OF: Key = Key::Executable(BlobType::Opaque);
+
+    pub(crate) const OF_NAMES: [Key; 4] = [Key::EXECUTABLE, Key::TENSOR, Key::FEED, Key::OPAQUE];
+    pub(crate) const ALL: [Key; 6] =
+        [Key::EXECUTABLE, Key::TENSOR, Key::FEED, Key::OPAQUE, Key::METADATA_OF, Key::OPAQUE_OF];
+
+    /// The type of the blobs that are found by it.
+    pub(crate) fn blob_type(self) -> BlobType {
+        let (Key::Name(blob_type) | Key::Executable(blob_type)) = self;
+        blob_type
+    }
+}
+
+/// The hashes of names.
+#[derive(Default)]
+pub(crate) struct Names {
+    hasher: RandomState,
+    /// Sorted: those of one name lie together, in the order of files and blobs.
+    entries: Vec<(u64, BlobId)>,
+}
+
+impl Names {
+    /// Room for so many names.
+    pub(crate) fn with_capacity(count: usize) -> Result<Self, Problem> {
+        let mut entries = Vec::new();
+        // Just as many: a list that grows would be held twice meanwhile.
+        Problem::in_memory(count.saturating_mul(size_of::<(u64, BlobId)>()), entries.try_reserve_exact(count))?;
+        Ok(Names { hasher: RandomState::new(), entries })
+    }
+
+    /// Adds a name that there is room for, or several that a blob is found by together.
+    pub(crate) fn push(&mut self, name: impl Hash, id: BlobId) {
+        self.entries.push((self.hasher.hash_one(name), id));
+    }
+
+    /// To be called once all names are there, and before any is looked up.
+    pub(crate) fn sort(&mut self) {
+        self.entries.sort_unstable();
+    }
+
+    /// The blobs whose name has the same hash, in the order of files and blobs. Nearly always it is the same name.
+    pub(crate) fn candidates(&self, name: impl Hash) -> impl Iterator<Item = BlobId> {
+        self.candidates_from(name, BlobId { file: 0, blob: 0 })
+    }
+
+    /// The same, from a place on.
+    pub(crate) fn candidates_from(&self, name: impl Hash, from: BlobId) -> impl Iterator<Item = BlobId> {
+        let hash = self.hasher.hash_one(name);
+        let start = self.entries.partition_point(|&entry| entry < (hash, from));
+        let rest = self.entries.get(start..).unwrap_or_default();
+        rest.iter().take_while(move |&&(other, _)| other == hash).map(|&(_, id)| id)
+    }
+}
