@@ -11,7 +11,7 @@ use crate::input::{Inputs, Opened, listed};
 use crate::log::{Level, Log};
 use crate::progress::Progress;
 use crate::render::{self, Json, JsonLines, Listing, Out, Overview, Renderer, Screen, color};
-use crate::report::{Failure, Options, Provided, Report};
+use crate::report::{Failures, Options, Provided, Report};
 use crate::validate;
 
 /// Something could not be read, or what was to be shown is damaged. 1 is kept for the findings of checks.
@@ -165,10 +165,10 @@ impl Show<'_> {
         };
         self.log_file(opened);
         report.expect_values();
-        let mut failures = Vec::new();
+        let mut failures = Failures::default();
         self.renderer.file(out, &report, &mut failures)?;
-        let line = |failure: &Failure| format!("{}: {failure}", opened.path.display());
-        Ok(failures.iter().chain(report.failure).map(line).collect())
+        let line = |failure: String| format!("{}: {failure}", opened.path.display());
+        Ok(failures.lines().chain(report.failure.map(ToString::to_string)).map(line).collect())
     }
 
     /// Errors go to stderr, behind what is on stdout of their file.

@@ -47,6 +47,21 @@ fn color_adds_nothing_but_color() {
     }
 }
 
+/// Each is shown in its place; at the end the first hundred are told again, and how many more there are.
+#[test]
+fn very_many_faults_are_not_all_told_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let faulty = fs::read(testdata().join("broken/data-short.popef")).unwrap();
+    fs::write(folder.path().join("many.popef"), faulty.repeat(300)).unwrap();
+    for args in [&[][..], &["--all"], &["--format", "json"], &["--format", "ndjson"]] {
+        let run = run(folder.path(), &[args, &["many.popef"]].concat());
+        assert_eq!((run.status, run.out.matches("too short").count()), (2, 300), "{args:?}");
+        let lines: Vec<_> = run.err.lines().collect();
+        assert_eq!(lines.len(), 101, "{args:?}");
+        assert_eq!(*lines[100], *"popef-dump: many.popef: 200 more are shown in their places");
+    }
+}
+
 /// The listing of many anchors is larger than a pipe holds, so the tool meets the closed pipe.
 #[test]
 fn a_closed_pipe_ends_it_quietly() {

@@ -8,13 +8,13 @@ use super::Renderer;
 use super::color::Kind::{Group, Name, Number, Plain, Type};
 use super::out::Out;
 use super::values;
-use crate::report::{AnchorView, Failure, Inside, MetadataView, Report, TensorView};
+use crate::report::{AnchorView, Failure, Failures, Inside, MetadataView, Report, TensorView};
 
 /// Text as `popef_dump` prints it: a section for each kind of blob, two spaces a level.
 pub(crate) struct Listing;
 
 impl Renderer for Listing {
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
         if report.index > 0 {
             out.end_line()?;
         }
@@ -28,7 +28,7 @@ impl Renderer for Listing {
 struct Sections<'a, 'r, 'f> {
     out: &'a mut Out,
     report: &'r Report<'f>,
-    failures: &'a mut Vec<Failure>,
+    failures: &'a mut Failures,
 }
 
 /// The indentations of sections, groups, items and fields.
@@ -337,7 +337,7 @@ impl<'f> Sections<'_, '_, 'f> {
     }
 
     fn failure(&mut self, indent: &str, failure: &Failure) -> io::Result<()> {
-        self.failures.push(failure.clone());
+        self.failures.push(failure);
         self.out.put(indent).put("Error: ").put(failure.message()).end_line()
     }
 }

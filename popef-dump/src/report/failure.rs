@@ -52,6 +52,32 @@ impl Failure {
     }
 }
 
+/// What is wrong with the parts of one file. Each is shown in its place; here the first ones are kept, to be told again
+/// at the end, for a file of millions of blobs may have as many.
+#[derive(Default)]
+pub(crate) struct Failures {
+    first: Vec<Failure>,
+    more: u64,
+}
+
+impl Failures {
+    const MOST: usize = 100;
+
+    pub(crate) fn push(&mut self, failure: &Failure) {
+        if self.first.len() < Self::MOST {
+            self.first.push(failure.clone());
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+
+    /// A line for each, and one that tells how many were left out.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        let more = (self.more > 0).then(|| format!("{} more are shown in their places", self.more));
+        self.first.iter().map(ToString::to_string).chain(more)
+    }
+}
+
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         Failure {

@@ -15,7 +15,7 @@ use glob::{MatchOptions, Pattern};
 use popef::{Blob, BlobType, Content, File, Text};
 
 pub(crate) use executable::Inside;
-pub(crate) use failure::Failure;
+pub(crate) use failure::{Failure, Failures};
 pub(crate) use metadata::{AnchorView, MetadataView};
 pub(crate) use provided::{Provided, names};
 pub(crate) use stats::Stats;

@@ -13,7 +13,7 @@ use serde::ser::{self, SerializeMap as _};
 use serde_json::Serializer;
 
 use super::{Out, Renderer};
-use crate::report::{Failure, Report};
+use crate::report::{Failure, Failures, Report};
 pub(crate) use fields::{hex, text};
 use info::Info;
 use safe::Safe;
@@ -33,7 +33,7 @@ impl Renderer for Json {
         Ok(())
     }
 
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
         out.put(if report.index > 0 { ",\n" } else { "\n" });
         out.put("{");
         out.put(&members(&FileStart(report))?).put(",\"blobs\":[");
@@ -58,7 +58,7 @@ impl Renderer for Json {
 }
 
 impl Renderer for JsonLines {
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
         for blob in selected(report) {
             blob_object(out, report, Some(path(report)), &blob, failures)?;
             out.end_line()?;
@@ -105,14 +105,14 @@ fn blob_object<'f>(
     report: &Report<'f>,
     file: Option<Text<'f>>,
     blob: &Blob<'f>,
-    failures: &mut Vec<Failure>,
+    failures: &mut Failures,
 ) -> io::Result<()> {
     let content = blob.content();
     let info = Info::of(&content, report);
-    failures.extend(info.failures());
+    info.failures().iter().for_each(|failure| failures.push(failure));
     let object_of_blob = BlobObject { file, blob, content: &content, info };
     object(out, &object_of_blob)?;
-    failures.extend(object_of_blob.info.late_failure().cloned());
+    object_of_blob.info.late_failure().into_iter().for_each(|failure| failures.push(failure));
     Ok(())
 }
 

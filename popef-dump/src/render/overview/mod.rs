@@ -11,7 +11,7 @@ use popef::{Text, Value};
 
 use super::color::Kind::{self, Group, Name, Number, Plain, Type};
 use super::{Out, Renderer, values};
-use crate::report::{Failure, Report, TensorView, Values};
+use crate::report::{Failures, Report, TensorView, Values};
 use phrase::Phrase;
 use row::Row;
 use summary::Summary;
@@ -38,7 +38,7 @@ impl Overview {
         self.screen.map(|screen| screen.width)
     }
 
-    fn table(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<usize> {
+    fn table(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<usize> {
         let mut columns = Columns::headings();
         let mut rows = 0;
         for blob in report.blobs() {
@@ -63,7 +63,7 @@ impl Overview {
             }
             for failure in row.failures() {
                 out.put(&indent(&columns)).put("error: ").put(failure.message()).end_line()?;
-                failures.push(failure.clone());
+                failures.push(failure);
             }
         }
         Ok(rows)
@@ -90,7 +90,7 @@ impl Overview {
 }
 
 impl Renderer for Overview {
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Vec<Failure>) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
         if report.index > 0 {
             out.end_line()?;
         }
