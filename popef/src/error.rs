@@ -100,6 +100,14 @@ impl Error {
         self.0.problem.figures().1
     }
 
+    /// Whether it tells of the file as it is, and not of a failure to read it.
+    pub(crate) fn is_about_the_file(&self) -> bool {
+        match self.problem() {
+            Problem::OutOfMemory { .. } | Problem::AddressSpace { .. } => false,
+            problem => matches!(problem.kind(), ErrorKind::Damaged | ErrorKind::Limit),
+        }
+    }
+
     pub(crate) fn problem(&self) -> &Problem {
         &self.0.problem
     }

@@ -353,7 +353,7 @@ impl Problem {
         }
     }
 
-    /// The problem of memory of so many bytes that could not be reserved.
+    /// A reservation of so many bytes.
     pub(crate) fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
         let needed = u64::try_from(needed).unwrap_or(u64::MAX);
         reserved.map_err(|_| Problem::OutOfMemory { needed })

@@ -1,15 +1,15 @@
 //! Opening and listing a file holds at most 64 KiB and 4 times the headers and infos that were looked at, at any
-//! moment, whatever they claim; and so does reading Metadata, of its own info.
+//! moment, whatever they claim; and so does reading Metadata, of its own info. Checking holds a small multiple, too.
 
 mod common;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use common::heap::{BASE, Counting, allowance, peak_of};
+use common::heap::{BASE, Counting, allowance, head_bytes, peak_of};
 use common::popef_files;
-use common::worst::{executable, tensor, with_data, worst_blobs};
-use popef::{Blobs, File, OpenOptions};
+use common::worst::{executable, tensor, with_data, worst_blobs, worst_files};
+use popef::{Blobs, CheckOptions, File, Loader, OpenOptions, check};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -83,6 +83,29 @@ fn files_made_to_cost_much() {
     for gap in [100, 1000, 4000, 20_000, 60_000] {
         std::fs::write(&path, with_data(gap).repeat(40)).unwrap();
         assert_small(&path, &format!("{gap} bytes of data each"));
+    }
+}
+
+/// What a check holds beside the file, at any moment: some findings of each rule, and so much for each byte of headers
+/// and infos. Models are held one at a time. What a pickle takes is a promise of its own.
+fn check_allowance(file: &[u8]) -> u64 {
+    (4 << 20) + 8 * head_bytes(file, false)
+}
+
+#[test]
+fn a_check_holds_a_small_multiple_of_headers_and_infos() {
+    let mut options = CheckOptions::new();
+    for &loader in Loader::ALL {
+        options.loader(loader);
+    }
+    let of_blobs = worst_blobs().into_iter().map(|(what, blob)| (what, blob.repeat(1_500_000 / blob.len() + 1)));
+    let of_files = worst_files().into_iter().filter(|(what, _)| !what.contains("pickle"));
+    for (what, bytes) in of_blobs.chain(of_files.map(|(what, make)| (what, make(1_500_000)))) {
+        let allowed = check_allowance(&bytes);
+        let file = File::from_bytes(bytes).unwrap();
+        let (report, peak) = peak_of(|| check([&file], &options));
+        assert!(peak <= allowed, "{what}: {peak} of {allowed}");
+        assert!(report.is_complete(), "{what}");
     }
 }
 

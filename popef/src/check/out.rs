@@ -1,5 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 use super::finding::{Finding, Severity, Skipped};
 use super::marks::Marks;
@@ -80,7 +79,7 @@ impl<'n> Out<'n> {
         if *count > MOST_OF_A_RULE {
             return;
         }
-        let names = names.into_iter().take(MOST_NAMES).map(Text::try_into_owned);
+        let names = names.into_iter().take(MOST_NAMES).map(Text::try_to_own);
         let names = names.collect::<Result<_, _>>().unwrap_or_else(|_| {
             self.no_memory = true;
             Vec::new()
@@ -112,24 +111,17 @@ impl<'n> Out<'n> {
         }
     }
 
-    /// The later ones of each name, with the first.
-    pub(super) fn doubled<K: Hash + Eq, T: Copy, I: Iterator<Item = (K, T)>>(
+    /// The later ones of each key, with the first. What has no key is passed over.
+    pub(super) fn doubled<'m, T, K: Ord, F: Fn(&'m T) -> Option<K>>(
         &mut self,
-        named: I,
-    ) -> impl Iterator<Item = (T, T)> + use<K, T, I> {
-        let mut firsts = HashMap::new();
-        let (_, most) = named.size_hint();
-        if firsts.try_reserve(most.unwrap_or_default()).is_err() {
+        items: &'m [T],
+        key: F,
+    ) -> impl Iterator<Item = (&'m T, &'m T)> + use<'m, T, K, F> {
+        let places = doubled_places(items, key).unwrap_or_else(|| {
             self.no_memory = true;
-        }
-        let named = Some(named).filter(|_| !self.no_memory).into_iter().flatten();
-        named.filter_map(move |(key, item)| match firsts.get(&key) {
-            Some(&first) => Some((first, item)),
-            None => {
-                firsts.insert(key, item);
-                None
-            }
-        })
+            Vec::new()
+        });
+        places.into_iter().filter_map(|(later, first)| Some((items.get(index(first))?, items.get(index(later))?)))
     }
 
     /// For a rule that had not enough memory for what it compares.
@@ -155,4 +147,27 @@ impl<'n> Out<'n> {
         }
         (self.findings, self.skipped)
     }
+}
+
+/// The places of the later ones of each key, in order, each with that of the first. None if there is no memory for it.
+fn doubled_places<'m, T, K: Ord>(items: &'m [T], key: impl Fn(&'m T) -> Option<K>) -> Option<Vec<(u32, u32)>> {
+    let key_at = |place: u32| items.get(index(place)).and_then(&key);
+    let mut sorted: Vec<u32> = Vec::new();
+    sorted.try_reserve_exact(items.len()).ok()?;
+    sorted.extend((0..).take(items.len()));
+    sorted.sort_unstable_by(|&one, &other| key_at(one).cmp(&key_at(other)).then(one.cmp(&other)));
+    let mut doubled = Vec::new();
+    for same in sorted.chunk_by(|&one, &other| key_at(one) == key_at(other)) {
+        let Some((&first, later)) = same.split_first().filter(|(first, _)| key_at(**first).is_some()) else {
+            continue;
+        };
+        doubled.try_reserve(later.len()).ok()?;
+        doubled.extend(later.iter().map(|&later| (later, first)));
+    }
+    doubled.sort_unstable();
+    Some(doubled)
+}
+
+fn index(place: u32) -> usize {
+    usize::try_from(place).unwrap_or(usize::MAX)
 }

@@ -10,7 +10,7 @@ use super::rules;
 use super::run::Run;
 use super::scan::{Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses};
-use super::skips::{Skips, is_finding};
+use super::skips::Skips;
 use super::words::{count, quote};
 use crate::error::{Error, ErrorKind, Problem};
 use crate::model::{Linked, Links, Model};
@@ -33,7 +33,7 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
     unopened.iter().for_each(|(number, error)| skips.unopened(*number, error));
     // They are numbered behind those that were opened.
     let damaged = (files.len()..).zip(unopened.into_iter().map(|(_, error)| error));
-    let damaged: Vec<_> = damaged.filter(|(_, error)| is_finding(error)).collect();
+    let damaged: Vec<_> = damaged.filter(|(_, error)| error.is_about_the_file()).collect();
     let complete = files.len() == subjects.len() && files.iter().all(|file| file.damage().is_none());
     let active = rules::active(options);
     let outs = active.map(|(rule, severity, run)| (run, Out::new(rule, severity, &numbers))).collect();
@@ -105,7 +105,7 @@ impl Pass<'_> {
                     set.complete = false;
                 }
             }
-            Err(error) if is_finding(&error) => {
+            Err(error) if error.is_about_the_file() => {
                 set.complete = false;
                 each(outs, |run| run.unreadable, |run, out| run(blob, &error, out));
             }

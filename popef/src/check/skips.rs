@@ -1,17 +1,9 @@
 use super::finding::Skipped;
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::Error;
 use crate::read::File;
 
 /// So many failures are listed; a file of many blobs may have as many.
 const MOST_FAILURES: usize = 100;
-
-/// Whether an error is a finding about the file, and not a failure to read it.
-pub(super) fn is_finding(error: &Error) -> bool {
-    match error.problem() {
-        Problem::OutOfMemory { .. } | Problem::AddressSpace { .. } => false,
-        problem => matches!(problem.kind(), ErrorKind::Damaged | ErrorKind::Limit),
-    }
-}
 
 /// Where to say what was not looked at.
 pub(super) struct Skips<'n> {
@@ -50,7 +42,7 @@ impl<'n> Skips<'n> {
 
     /// A file that could not be opened. Damage is a finding, and all that was left out by it is told here.
     pub(super) fn unopened(&mut self, file: usize, error: &Error) {
-        let is_finding = is_finding(error);
+        let is_finding = error.is_about_the_file();
         let what = "the file, and what is only missing from the others".to_owned();
         let why = if is_finding { "the file is damaged".to_owned() } else { error.reason() };
         self.skipped.push(Skipped { file: Some(file), what, why, failed: !is_finding });
@@ -66,7 +58,7 @@ impl<'n> Skips<'n> {
         for (file, opened) in files.iter().enumerate() {
             let Some(damage) = opened.damage() else { continue };
             let what = format!("everything behind byte {}, and what is only missing from the files", opened.end());
-            let failed = !is_finding(damage);
+            let failed = !damage.is_about_the_file();
             let why = if failed { damage.reason() } else { "the file is damaged there".to_owned() };
             let file = self.numbers.get(file).copied();
             self.skipped.push(Skipped { file, what, why, failed });

@@ -5,8 +5,7 @@ use crate::types::Text;
 /// A name for a message: in quotes, on one line, without anything that acts on a terminal, and not too long.
 pub(super) fn quote(name: &Text<'_>) -> String {
     const LONGEST: usize = 80;
-    let lossy = name.to_string_lossy();
-    let mut letters = lossy.chars();
+    let mut letters = name.chars();
     let mut quoted = String::from('"');
     for letter in letters.by_ref().take(LONGEST) {
         match letter {
@@ -27,10 +26,11 @@ pub(super) fn is_control(letter: char) -> bool {
 }
 
 /// A shape as `[2, 3]`.
-pub(super) fn shape(extents: &[i64]) -> String {
+pub(super) fn shape(extents: impl ExactSizeIterator<Item = i64>) -> String {
     const LONGEST: usize = 16;
-    let mut shown: Vec<_> = extents.iter().take(LONGEST).map(ToString::to_string).collect();
-    if extents.len() > LONGEST {
+    let is_longer = extents.len() > LONGEST;
+    let mut shown: Vec<_> = extents.take(LONGEST).map(|extent| extent.to_string()).collect();
+    if is_longer {
         shown.push("...".to_owned());
     }
     format!("[{}]", shown.join(", "))

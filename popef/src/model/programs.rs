@@ -6,7 +6,7 @@ use crate::types::{Metadata, ProgramInfo, Text};
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
     /// Index of a program, and its place in the programs map; of several, the first.
-    names: Vec<(u32, usize)>,
+    names: Vec<(u32, u32)>,
     load: Vec<u32>,
     main: Vec<u32>,
     save: Vec<u32>,
@@ -16,17 +16,20 @@ impl Programs {
     pub(super) fn of(metadata: &Metadata) -> Result<Self, Problem> {
         let flow = &metadata.program_flow;
         Ok(Programs {
-            names: sorted(metadata.programs_map.iter().enumerate().map(|(at, info)| (info.index, at)))?,
-            load: sorted(flow.load.iter().copied())?,
-            main: sorted(flow.main.iter().copied())?,
-            save: sorted(flow.save.iter().copied())?,
+            names: sorted(
+                metadata.programs_map.len(),
+                metadata.programs_map.iter().zip(0..).map(|(info, at)| (info.index, at)),
+            )?,
+            load: sorted(flow.load.len(), flow.load.iter().copied())?,
+            main: sorted(flow.main.len(), flow.main.iter().copied())?,
+            save: sorted(flow.save.len(), flow.save.iter().copied())?,
         })
     }
 
     pub(super) fn name<'m>(&self, index: u32, map: &'m [ProgramInfo]) -> Option<&'m Text<'static>> {
         let at = self.names.partition_point(|&(other, _)| other < index);
         let &(_, place) = self.names.get(at).filter(|&&(other, _)| other == index)?;
-        map.get(place).map(|info| &info.name)
+        map.get(usize::try_from(place).ok()?).map(|info| &info.name)
     }
 
     pub(super) fn runs(&self, index: u32, phase: Phase) -> bool {
@@ -39,9 +42,9 @@ impl Programs {
     }
 }
 
-fn sorted<T: Ord>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
+fn sorted<T: Ord>(len: usize, items: impl Iterator<Item = T>) -> Result<Vec<T>, Problem> {
     let mut sorted = Vec::new();
-    Problem::in_memory(items.len().saturating_mul(size_of::<T>()), sorted.try_reserve_exact(items.len()))?;
+    Problem::in_memory(len.saturating_mul(size_of::<T>()), sorted.try_reserve_exact(len))?;
     sorted.extend(items);
     sorted.sort_unstable();
     Ok(sorted)

@@ -42,7 +42,7 @@ impl<'a> Iterator for Blobs<'a> {
     type Item = Result<Blob<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let step = self.walk.step(&mut { self.bytes }, &self.limits, &mut |_| {})?;
+        let step = self.walk.step(&mut { self.bytes }, &self.limits, &mut |_| Ok(()))?;
         Some(step.map(|(place, head)| {
             let data = Data::in_memory(place.data_in(self.bytes, head));
             Blob::new(place, head, place.head_in(self.bytes, head), data, None, self.limits)
@@ -132,7 +132,7 @@ impl Walk {
         &mut self,
         from: &mut impl Fetch,
         limits: &Limits,
-        keep: &mut impl FnMut(&[u8]),
+        keep: &mut impl FnMut(&[u8]) -> Result<(), Problem>,
     ) -> Option<Result<(Place, Head), Error>> {
         let place = self.next;
         if self.ended {
@@ -155,7 +155,7 @@ fn read_head(
     place: Place,
     from: &mut impl Fetch,
     limits: &Limits,
-    keep: &mut impl FnMut(&[u8]),
+    keep: &mut impl FnMut(&[u8]) -> Result<(), Problem>,
 ) -> Result<Option<Head>, Error> {
     let fault = |problem: Problem, at| problem.at(place.index, place.offset.saturating_add(at));
     let mut room = from.room(place.offset);
@@ -171,7 +171,7 @@ fn read_head(
         }
         match Head::parse(bytes, room, limits) {
             Ok(head) => {
-                keep(head.of_blob(bytes));
+                keep(head.of_blob(bytes)).map_err(|problem| fault(problem, 0))?;
                 return reached(place, head, from).map(Some);
             }
             // Never more than there is room for, and always more than was given.

@@ -1,5 +1,7 @@
 //! A list that can get long and must not take more memory than its elements while it does.
 
+use std::collections::TryReserveError;
+
 /// Elements in chunks: none is moved when more come, so old and new place never exist side by side.
 pub(super) struct Chunks<T> {
     /// All but the last one are full.
@@ -11,16 +13,24 @@ impl<T> Chunks<T> {
     /// Few enough that a started chunk is small beside what any file may take.
     const LEN: usize = 128;
 
-    pub(super) fn push(&mut self, element: T) {
-        if let Some(last) = self.chunks.last_mut().filter(|last| last.len() < Self::LEN) {
-            last.push(element);
-        } else {
-            // Most files fit into the first chunk, which grows as it needs.
-            let mut chunk = if self.chunks.is_empty() { Vec::new() } else { Vec::with_capacity(Self::LEN) };
-            chunk.push(element);
-            self.chunks.push(chunk);
+    pub(super) fn push(&mut self, element: T) -> Result<(), TryReserveError> {
+        match self.chunks.last_mut().filter(|last| last.len() < Self::LEN) {
+            Some(last) => {
+                last.try_reserve(1)?;
+                last.push(element);
+            }
+            None => {
+                // Most files fit into the first chunk, which grows as it needs.
+                let len = if self.chunks.is_empty() { 1 } else { Self::LEN };
+                let mut chunk = Vec::new();
+                chunk.try_reserve_exact(len)?;
+                chunk.push(element);
+                self.chunks.try_reserve(1)?;
+                self.chunks.push(chunk);
+            }
         }
         self.len = self.len.saturating_add(1);
+        Ok(())
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&T> {

@@ -11,7 +11,7 @@ use super::heads::Heads;
 use super::index::Index;
 use super::source::{DiskFile, Stream, Window};
 use super::tensor::{FeedBlob, TensorBlob};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, Problem};
 use crate::limits::Limits;
 use crate::types::BlobType;
 use crate::wire::Head;
@@ -156,11 +156,15 @@ impl OpenOptions {
     }
 
     pub(super) fn index_memory(&self, mut bytes: &[u8]) -> (Index, Option<Error>) {
-        self.index(&mut bytes, |_| {})
+        self.index(&mut bytes, |_| Ok(()))
     }
 
     /// Walks to the end or to the first error; `keep` is given each head's bytes.
-    fn index(&self, from: &mut impl Fetch, mut keep: impl FnMut(&[u8])) -> (Index, Option<Error>) {
+    fn index(
+        &self,
+        from: &mut impl Fetch,
+        mut keep: impl FnMut(&[u8]) -> Result<(), Problem>,
+    ) -> (Index, Option<Error>) {
         let mut index = Index::default();
         let mut walk = Walk::default();
         while let Some(step) = walk.step(from, &self.limits, &mut keep) {
@@ -177,7 +181,7 @@ impl OpenOptions {
         match damage {
             Some(damage) if !self.damaged => Err(damage),
             // What could not be read is no damage: the rest may well be there.
-            Some(failure) if matches!(failure.kind(), ErrorKind::Io | ErrorKind::Changed) => Err(failure),
+            Some(failure) if !failure.is_about_the_file() => Err(failure),
             damage => Ok(File(Arc::new(Inner { source, index, limits: self.limits, damage }))),
         }
     }

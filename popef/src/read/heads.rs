@@ -1,6 +1,7 @@
 //! The header and info messages of a file whose bytes are not in memory, copied once and kept.
 
 use super::chunks::Chunks;
+use crate::error::Problem;
 
 /// Many short runs of bytes, each whole in one allocation, and none ever moved.
 #[derive(Default)]
@@ -22,19 +23,24 @@ impl Heads {
     const LARGEST_CHUNK: usize = 1 << 20;
 
     /// Keeps a copy of the next blob's head.
-    pub(super) fn push(&mut self, head: &[u8]) {
+    pub(super) fn push(&mut self, head: &[u8]) -> Result<(), Problem> {
         let room = self.chunks.last().map_or(0, |chunk| chunk.capacity().saturating_sub(chunk.len()));
         if room < head.len() {
             // Chunks grow with what is kept, so that their free ends stay a small part of it.
             let capacity = (self.total / 16).clamp(Self::SMALLEST_CHUNK, Self::LARGEST_CHUNK).max(head.len());
-            self.chunks.push(Vec::with_capacity(capacity));
+            let mut chunk = Vec::new();
+            Problem::in_memory(capacity, chunk.try_reserve_exact(capacity).and_then(|()| self.chunks.try_reserve(1)))?;
+            self.chunks.push(chunk);
         }
         let chunk_index = self.chunks.len().saturating_sub(1);
-        let Some(chunk) = self.chunks.last_mut() else { return };
-        let (Ok(index), Ok(start)) = (u32::try_from(chunk_index), u32::try_from(chunk.len())) else { return };
+        let Some(chunk) = self.chunks.last_mut() else { return Ok(()) };
+        let (Ok(index), Ok(start)) = (u32::try_from(chunk_index), u32::try_from(chunk.len())) else {
+            return Err(Problem::TooManyBlobs);
+        };
         chunk.extend_from_slice(head);
-        self.places.push(Place { chunk: index, start });
+        Problem::in_memory(size_of::<Place>(), self.places.push(Place { chunk: index, start }))?;
         self.total = self.total.saturating_add(head.len());
+        Ok(())
     }
 
     /// The head of a blob, and whatever follows it here.

@@ -35,11 +35,12 @@ impl Index {
     pub(super) fn push(&mut self, place: Place, head: Head) -> Result<(), Problem> {
         let index = u32::try_from(place.index).map_err(|_| Problem::TooManyBlobs)?;
         let Head { size, header_len, len, version, info } = head;
-        self.blobs.push(Entry { offset: place.offset, header_len, len, version, info });
+        let entry = Entry { offset: place.offset, header_len, len, version, info };
+        let mut of_type = self.by_type.get_mut(usize::from(head.blob_type().number()));
+        let reserved = of_type.as_mut().map_or(Ok(()), |list| list.try_reserve(1));
+        Problem::in_memory(size_of::<Entry>(), reserved.and_then(|()| self.blobs.push(entry)))?;
+        of_type.into_iter().for_each(|list| list.push(index));
         self.end = place.offset.saturating_add(size);
-        if let Some(list) = self.by_type.get_mut(usize::from(head.blob_type().number())) {
-            list.push(index);
-        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
-use std::collections::TryReserveError;
-use std::fmt;
+use std::fmt::{self, Write as _};
+
+use crate::error::Problem;
 
 /// A name or another text of a PopEF file.
 ///
@@ -43,6 +44,14 @@ impl<'a> Text<'a> {
         String::from_utf8_lossy(&self.0)
     }
 
+    /// The letters, with a replacement character (U+FFFD) for each part that is not UTF-8. Allocates nothing.
+    pub(crate) fn chars(&self) -> impl Iterator<Item = char> {
+        self.0.utf8_chunks().flat_map(|chunk| {
+            let replacement = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+            chunk.valid().chars().chain(replacement)
+        })
+    }
+
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -53,13 +62,13 @@ impl<'a> Text<'a> {
         Text(Cow::Borrowed(&self.0))
     }
 
-    /// The same text, borrowed from nothing, if there is enough memory for a copy.
-    pub(crate) fn try_into_owned(self) -> Result<Text<'static>, TryReserveError> {
+    /// The same text, borrowed from nothing. An error if there is no memory for a copy.
+    pub(crate) fn try_to_own(self) -> Result<Text<'static>, Problem> {
         match self.0 {
             Cow::Owned(bytes) => Ok(Text(Cow::Owned(bytes))),
             Cow::Borrowed(bytes) => {
                 let mut copy = Vec::new();
-                copy.try_reserve_exact(bytes.len())?;
+                Problem::in_memory(bytes.len(), copy.try_reserve_exact(bytes.len()))?;
                 copy.extend_from_slice(bytes);
                 Ok(Text(Cow::Owned(copy)))
             }
@@ -74,7 +83,13 @@ impl<'a> Text<'a> {
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.to_string_lossy())
+        if f.width().is_some() || f.precision().is_some() {
+            return f.pad(&self.to_string_lossy());
+        }
+        self.0.utf8_chunks().try_for_each(|chunk| {
+            f.write_str(chunk.valid())?;
+            if chunk.invalid().is_empty() { Ok(()) } else { f.write_char(char::REPLACEMENT_CHARACTER) }
+        })
     }
 }
 

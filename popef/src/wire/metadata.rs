@@ -202,19 +202,24 @@ impl Budget {
     /// An empty list with room for `len` elements.
     fn list<T>(&mut self, len: u32) -> Result<Vec<T>, Problem> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        self.spend(len.saturating_mul(size_of::<T>()))?;
-        Ok(Vec::with_capacity(len))
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.spend(bytes)?;
+        let mut list = Vec::new();
+        Problem::in_memory(bytes, list.try_reserve_exact(len))?;
+        Ok(list)
     }
 
     fn text(&mut self, bytes: &[u8]) -> Result<Text<'static>, Problem> {
         self.spend(bytes.len())?;
-        Ok(Text::from(bytes.to_owned()))
+        Text::from(bytes).try_to_own()
     }
 
     fn numbers<T>(&mut self, list: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
-        self.spend(list.len().saturating_mul(size_of::<T>()))?;
+        let bytes = list.len().saturating_mul(size_of::<T>());
+        self.spend(bytes)?;
         // `collect` makes room for four at least, and most shapes are shorter.
-        let mut numbers = Vec::with_capacity(list.len());
+        let mut numbers = Vec::new();
+        Problem::in_memory(bytes, numbers.try_reserve_exact(list.len()))?;
         numbers.extend(list);
         Ok(numbers)
     }

@@ -10,7 +10,8 @@ use super::output::Output;
 use super::storage::{Access, Found, Handle, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, ErrorKind, Left, Problem};
-use crate::read::uninterrupted;
+use crate::read::{File, uninterrupted};
+use crate::types::Text;
 
 /// So many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
 /// it is: while they are zeros no reader finds a blob here.
@@ -38,12 +39,23 @@ pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<App
     if let Some(damage) = file.damage().cloned() {
         return Err(if damage.kind() == ErrorKind::Damaged { damage.before_append() } else { damage });
     }
-    let names: HashSet<_> = file.executables().map(|executable| executable.name().as_bytes().to_owned()).collect();
+    let names = names_of_executables(&file).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
     let (blobs, old_len) = (file.len(), file.size());
     drop(file);
     let out = Output::new(handle, old_len);
     let appended = Appended { out, path: path.to_owned(), target, old_len, first: [0; FIRST], done: false };
     Ok(Writer::begin(appended).behind(blobs, old_len, names))
+}
+
+/// The names that are taken.
+fn names_of_executables(file: &File) -> Result<HashSet<Text<'static>>, Problem> {
+    let mut names = HashSet::new();
+    let count = file.executables().count();
+    Problem::in_memory(count.saturating_mul(size_of::<Text<'static>>()), names.try_reserve(count))?;
+    for executable in file.executables() {
+        names.insert(executable.name().try_to_own()?);
+    }
+    Ok(names)
 }
 
 /// The file to be changed, locked, and where it is.

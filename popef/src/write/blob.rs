@@ -255,8 +255,9 @@ impl What {
     }
 
     /// A blob whose head is there already.
-    pub(super) fn copied(blob: &Blob<'_>) -> Self {
-        What { blob_type: blob.blob_type(), name: blob.name().unwrap_or_default().into_owned(), info: Vec::new() }
+    pub(super) fn copied(blob: &Blob<'_>) -> Result<Self, Problem> {
+        let name = blob.name().unwrap_or_default().try_to_own()?;
+        Ok(What { blob_type: blob.blob_type(), name, info: Vec::new() })
     }
 
     /// Header and info message of a blob with so many bytes of data.

@@ -30,6 +30,7 @@ pub(super) fn copy_all<'b, D: Destination>(
         if !run.as_mut().is_some_and(|run| run.take(&blob)) {
             run.replace(Run::of(blob)).map(|run| run.copy(writer)).transpose()?;
         }
+        Problem::in_memory(size_of::<Written>(), written.try_reserve(1)).map_err(|problem| writer.refusal(problem))?;
         written.push(Written { offset, size: blob.size() });
         offset = offset.saturating_add(blob.size());
     }
@@ -76,8 +77,9 @@ impl<'b> Run<'b> {
         if on_disk.is_some_and(|place| place.metadata().is_ok_and(|metadata| writer.to.is_file(&metadata))) {
             return Err(writer.refusal(Problem::SameFile));
         }
-        let head = [first.header_bytes(), first.info_bytes()].concat();
-        let mut open = BlobWriter::verbatim(writer, What::copied(&first), head, len)?;
+        let what = writer.what(What::copied(&first))?;
+        let head = head_of(&first).map_err(|problem| writer.refusal(problem))?;
+        let mut open = BlobWriter::verbatim(writer, what, head, len)?;
         match (place, data.as_slice()) {
             (Some(place), _) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
             (_, Some(bytes)) if others == 0 => open.put(bytes)?,
@@ -88,6 +90,16 @@ impl<'b> Run<'b> {
         writer.finished_more(others);
         Ok(written)
     }
+}
+
+/// A copy of header and info.
+fn head_of(blob: &Blob<'_>) -> Result<Vec<u8>, Problem> {
+    let (header, info) = (blob.header_bytes(), blob.info_bytes());
+    let (mut head, len) = (Vec::new(), header.len().saturating_add(info.len()));
+    Problem::in_memory(len, head.try_reserve_exact(len))?;
+    head.extend_from_slice(header);
+    head.extend_from_slice(info);
+    Ok(head)
 }
 
 fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: OnDisk<'_>, len: u64) -> Result<(), Error> {

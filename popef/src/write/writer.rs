@@ -51,7 +51,7 @@ pub struct Writer<D: Destination> {
     index: usize,
     start: u64,
     end: u64,
-    executables: HashSet<Vec<u8>>,
+    executables: HashSet<Text<'static>>,
     fault: Option<Fault>,
 }
 
@@ -184,7 +184,7 @@ impl<D: Destination> Writer<D> {
     }
 
     /// The same, behind so many blobs of a file that end at `end`, among them these executables.
-    pub(super) fn behind(mut self, blobs: usize, end: u64, executables: HashSet<Vec<u8>>) -> Self {
+    pub(super) fn behind(mut self, blobs: usize, end: u64, executables: HashSet<Text<'static>>) -> Self {
         (self.index, self.start, self.end, self.executables) = (blobs, end, end, executables);
         self
     }
@@ -244,10 +244,12 @@ impl<D: Destination> Writer<D> {
         if what.name.is_empty() {
             return Err(self.refusal(Problem::NoExecutableName));
         }
-        if self.executables.contains(what.name.as_bytes()) {
+        if self.executables.contains(&what.name) {
             return Err(self.refusal(Problem::ExecutableTwice { name: what.shown_name() }));
         }
-        Ok(())
+        // So that the name can be kept once the executable is written.
+        let reserved = self.executables.try_reserve(1);
+        Problem::in_memory(size_of::<Text<'static>>(), reserved).map_err(|problem| self.refusal(problem))
     }
 
     pub(super) fn check_fault(&mut self) -> Result<(), Error> {
@@ -300,7 +302,7 @@ impl<D: Destination> Writer<D> {
     /// Counts a blob that was written whole.
     pub(super) fn finished(&mut self, what: &What, size: u64) -> Written {
         if what.blob_type == BlobType::PoplarExecutable {
-            self.executables.insert(what.name.as_bytes().to_owned());
+            self.executables.insert(what.name.clone());
         }
         let written = Written { offset: self.end, size };
         self.end = self.end.saturating_add(size);

@@ -47,8 +47,8 @@ pub(super) const RULES: &[Check] = &[
             let replicas = model.metadata().replication_factor;
             let differ = |anchor: &Anchor, data: &DataBlob<'_>| !fits(data, anchor, replicas);
             bound(set, model, out, differ, |anchor, data| {
-                let (name, stored) = (quote(&anchor.name), shape(&anchor.tensor_info.shape));
-                format!("{} {name} has the shape {}, its anchor {stored}", kind(data), shape(&data.shape().to_vec()))
+                let (name, stored) = (quote(&anchor.name), shape(anchor.tensor_info.shape.iter().copied()));
+                format!("{} {name} has the shape {}, its anchor {stored}", kind(data), shape(data.shape().iter()))
             });
         }),
     },
@@ -214,7 +214,7 @@ fn outer(model: &Model, out: &mut Out<'_>, which: Outer) {
         match model.shape_of(anchor) {
             Err(mismatch) if mismatch.outer == which => {
                 out.add(Place::model(model), [anchor.name.by_ref()], || {
-                    let stored = shape(&anchor.tensor_info.shape);
+                    let stored = shape(anchor.tensor_info.shape.iter().copied());
                     format!("anchor {} has the shape {stored}: {mismatch}", quote(&anchor.name))
                 });
             }

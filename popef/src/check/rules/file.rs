@@ -366,7 +366,7 @@ fn not_utf8(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
 }
 
 fn controls(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
-    if let Some(letter) = name.to_string_lossy().chars().find(|&letter| is_control(letter)) {
+    if let Some(letter) = name.chars().find(|&letter| is_control(letter)) {
         out.add(place, [name.clone()], || {
             format!("{kind} {} holds the control character U+{:04X}", quote(name), u32::from(letter))
         });

@@ -11,7 +11,7 @@ use super::super::set::Set;
 use super::super::words::{count, quote, shape};
 use crate::model::{Linked, Model};
 use crate::read::{Key, OpaqueBlob};
-use crate::types::Text;
+use crate::types::{Anchor, Text};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -228,7 +228,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Loader(Loader::Tensorflow),
         },
         run: model(|_, model, out| {
-            for (_, name) in out.doubled(model.metadata().anchors.iter().map(|anchor| (&anchor.name, &anchor.name))) {
+            for (_, Anchor { name, .. }) in out.doubled(&model.metadata().anchors, |anchor| Some(&anchor.name)) {
                 out.add(Place::model(model), [name.by_ref()], || {
                     format!("more than one anchor is named {}", quote(name))
                 });
@@ -348,7 +348,7 @@ fn request(_: &Set, model: &Model, out: &mut Out<'_>) {
     out.add(Place::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
         let shown = inputs().take(MOST).map(|anchor| {
             let info = &anchor.tensor_info;
-            format!("{} {} {}", quote(&anchor.name), info.data_type, shape(&info.shape))
+            format!("{} {} {}", quote(&anchor.name), info.data_type, shape(info.shape.iter().copied()))
         });
         let shown: Vec<_> = shown.collect();
         let number = inputs().count();

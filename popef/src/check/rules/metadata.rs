@@ -158,8 +158,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: model(|_, model, out| {
-            let programs = model.metadata().programs_map.iter().map(|program| (program.index, program));
-            for (first, program) in out.doubled(programs) {
+            for (first, program) in out.doubled(&model.metadata().programs_map, |program| Some(program.index)) {
                 out.add(Place::model(model), [first.name.by_ref(), program.name.by_ref()], || {
                     let (index, first, second) = (program.index, quote(&first.name), quote(&program.name));
                     format!("program {index} is listed as {first} and again as {second}")
@@ -238,8 +237,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: model(|_, model, out| {
-            let connected = connected(model.metadata()).filter(|anchor| !anchor.handle.is_empty());
-            for (first, anchor) in out.doubled(connected.map(|anchor| ((anchor.tensor_type, &anchor.handle), anchor))) {
+            for (first, anchor) in out.doubled(&model.metadata().anchors, connected_handle) {
                 out.add(Place::model(model), [&first.name, &anchor.name, &anchor.handle].map(Text::by_ref), || {
                     let (first, name) = (quote(&first.name), quote(&anchor.name));
                     format!("{}s {first} and {name} share the handle {}", direction(anchor), quote(&anchor.handle))
@@ -323,8 +321,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: model(|_, model, out| {
-            let connected = connected(model.metadata()).filter(|anchor| !anchor.name.is_empty());
-            let doubled = out.doubled(connected.map(|anchor| ((anchor.tensor_type, &anchor.name), anchor)));
+            let doubled = out.doubled(&model.metadata().anchors, connected_name);
             for (first, anchor) in doubled.filter(|(first, anchor)| first.handle != anchor.handle) {
                 out.add(Place::model(model), [anchor.name.by_ref()], || {
                     let (first, handle) = (quote(&first.handle), quote(&anchor.handle));
@@ -346,7 +343,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             let metadata = model.metadata();
             for (kind, options) in [("engine", &metadata.engine_options), ("device", &metadata.device_options)] {
-                let doubled = out.doubled(options.iter().map(|option| (&option.name, option)));
+                let doubled = out.doubled(options, |option| Some(&option.name));
                 for (first, option) in doubled.filter(|(first, option)| first.value != option.value) {
                     out.add(Place::model(model), [option.name.by_ref()], || {
                         let (first, value) = (quote(&first.value), quote(&option.value));
@@ -365,14 +362,24 @@ fn each(model: &Model, out: &mut Out<'_>, wrong: impl Fn(&Metadata) -> Option<St
     }
 }
 
-/// Inputs and outputs; other anchors are connected to nothing.
-fn connected(metadata: &Metadata) -> impl Iterator<Item = &Anchor> {
-    metadata.anchors.iter().filter(|anchor| matches!(anchor.tensor_type, TensorType::Input | TensorType::Output))
+/// Inputs and outputs are; other anchors are connected to nothing.
+fn is_connected(anchor: &Anchor) -> bool {
+    matches!(anchor.tensor_type, TensorType::Input | TensorType::Output)
+}
+
+/// By which handle an input or output is connected, if it has one.
+fn connected_handle(anchor: &Anchor) -> Option<(TensorType, &Text<'static>)> {
+    (is_connected(anchor) && !anchor.handle.is_empty()).then_some((anchor.tensor_type, &anchor.handle))
+}
+
+/// The name of an input or output, if it has one.
+fn connected_name(anchor: &Anchor) -> Option<(TensorType, &Text<'static>)> {
+    (is_connected(anchor) && !anchor.name.is_empty()).then_some((anchor.tensor_type, &anchor.name))
 }
 
 /// A finding for each input and output that has the fault.
 fn anchors(model: &Model, out: &mut Out<'_>, wrong: impl Fn(&Anchor) -> Option<String>) {
-    for anchor in connected(model.metadata()) {
+    for anchor in model.metadata().anchors.iter().filter(|anchor| is_connected(anchor)) {
         if let Some(message) = wrong(anchor) {
             out.add(Place::model(model), [anchor.name.by_ref()], || message);
         }

@@ -179,7 +179,8 @@ fn unlike(model: &Model, out: &mut Out<'_>, direction: TensorType, demands: &[Te
             let fits = demand.allows_shape(&own) && demand.data_type.is_none_or(|demanded| demanded == info.data_type);
             if !fits {
                 out.add(Place::model(model), [anchor.name.by_ref()], || {
-                    let (name, found) = (quote(&anchor.name), format!("{} {}", info.data_type, shape(&own)));
+                    let (name, found) =
+                        (quote(&anchor.name), format!("{} {}", info.data_type, shape(own.iter().copied())));
                     format!("{kind} {name} is {found}, the policy demands {}", demanded(demand))
                 });
             }

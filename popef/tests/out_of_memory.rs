@@ -1,0 +1,231 @@
+//! Without memory for what a file holds there is an error, and no abort.
+//!
+//! An allocation that cannot fail ends the process. So each job runs in a process of its own, again and again with a
+//! little more memory, until it succeeds.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Read as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use common::worst::{worst_blobs, worst_files};
+use popef::{
+    CheckOptions, DataType, Error, ErrorKind, File, Loader, Model, OpenOptions, Pickle, Sources, TensorDataInfo,
+    TensorInfo, Writer, check,
+};
+
+/// Gives so many bytes and no more. Small pieces come out of a reserve, and out of a second one after a refusal: an
+/// error has to be made, too.
+struct Limited {
+    held: AtomicUsize,
+    limit: AtomicUsize,
+    /// What is a small piece.
+    small: AtomicUsize,
+    reserve: AtomicUsize,
+}
+
+/// How many small pieces are in a reserve.
+const RESERVE: usize = 4;
+
+#[global_allocator]
+static ALLOCATOR: Limited = Limited {
+    held: AtomicUsize::new(0),
+    limit: AtomicUsize::new(usize::MAX / 2),
+    small: AtomicUsize::new(0),
+    reserve: AtomicUsize::new(0),
+};
+
+#[allow(unsafe_code, reason = "an allocator is unsafe to be; it passes every call on")]
+// SAFETY: every call is passed on to the system's allocator as it came, or refused.
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let reserve = if layout.size() <= self.small.load(Relaxed) { self.reserve.load(Relaxed) } else { 0 };
+        if self.held.fetch_add(layout.size(), Relaxed) + layout.size() > self.limit.load(Relaxed) + reserve {
+            self.held.fetch_sub(layout.size(), Relaxed);
+            self.reserve.fetch_max(2 * RESERVE * self.small.load(Relaxed), Relaxed);
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        self.held.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+/// Does a piece of work with so many more bytes of memory than are held now.
+fn within<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    ALLOCATOR.reserve.store(RESERVE * ALLOCATOR.small.load(Relaxed), Relaxed);
+    ALLOCATOR.limit.store(ALLOCATOR.held.load(Relaxed) + bytes, Relaxed);
+    let result = work();
+    ALLOCATOR.limit.store(usize::MAX / 2, Relaxed);
+    result
+}
+
+type Job = fn(&Path, &File) -> Result<(), Stop>;
+
+/// Why a job was not done.
+#[derive(Debug)]
+enum Stop {
+    NoMemory,
+    /// The file is not right for the job.
+    Other,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        let of_memory = error.kind() == ErrorKind::Limit && error.reason().contains("not enough memory");
+        if of_memory { Stop::NoMemory } else { Stop::Other }
+    }
+}
+
+/// What is done with a file that was opened, or with its path.
+const JOBS: &[(&str, Job)] = &[
+    ("open in parts", |path, _| Ok(File::open(path).map(drop)?)),
+    ("open as a stream", |path, _| Ok(OpenOptions::new().stream(std::fs::File::open(path).unwrap()).map(drop)?)),
+    ("read all metadata", |_, file| Ok(file.metadata().try_for_each(|metadata| metadata.read().map(drop))?)),
+    ("link models", |_, file| Ok(Model::link([file]).map(drop)?)),
+    ("find sources", |_, file| Ok(Sources::of([file]).map(drop)?)),
+    ("look up a name", |_, file| {
+        assert!(file.tensor("no such name").is_none());
+        Ok(())
+    }),
+    ("check", |_, file| {
+        let mut options = CheckOptions::new();
+        for &loader in Loader::ALL {
+            options.loader(loader);
+        }
+        let report = check([file], options.deep(true));
+        let missing = report.skipped.iter().any(|skipped| skipped.why.contains("not enough memory"));
+        assert_eq!(missing, !report.is_complete(), "{:?}", report.skipped);
+        if missing { Err(Stop::NoMemory) } else { Ok(()) }
+    }),
+    ("read all data", |_, file| Ok(file.blobs().try_for_each(|blob| blob.data().read().map(drop))?)),
+    ("read all elements", |_, file| {
+        for data in file.blobs().filter_map(|blob| blob.as_data()) {
+            data.item(0)?.to::<f32>()?;
+        }
+        Ok(())
+    }),
+    ("scan pickles", |_, file| {
+        file.opaques().try_for_each(|opaque| match opaque.pickle()? {
+            Some(Pickle { fault: Some(fault), .. }) if fault.reason.contains("memory") => Err(Stop::NoMemory),
+            _ => Ok(()),
+        })
+    }),
+    ("unpack", |_, file| {
+        file.executables().try_for_each(|executable| {
+            let mut unpack = executable.unpack()?;
+            let mut piece = [0; 4096];
+            while unpack.read(&mut piece).map_err(|error| error.downcast::<Error>().unwrap())? > 0 {}
+            Ok(())
+        })
+    }),
+    ("append", |path, _| Ok(Writer::append(path)?.finish().map(drop)?)),
+    ("copy all blobs", |path, file| {
+        let mut writer = Writer::create(path.with_extension("copy"))?;
+        writer.copy_all(file.blobs())?;
+        Ok(writer.finish().map(drop)?)
+    }),
+];
+
+/// Files in which one thing each is large, or there is much of it.
+fn files(len: usize) -> Vec<(&'static str, Vec<u8>)> {
+    const KINDS: [&str; 11] = [
+        "tensors of defaults",
+        "executables of defaults",
+        "metadata of defaults",
+        "lists of 20,000 anchors of one shape",
+        "texts of 300,000 bytes",
+        "one list of programs of one index",
+        "one list of options that share a text",
+        "one anchor of many programs",
+        "one name",
+        "anchors of one name, a feed of many dimensions",
+        "metadata, executables and opaques of one name",
+    ];
+    let numbers: Vec<f32> = (0..len / 4).map(|number| number as f32).collect();
+    let tensor_info = TensorInfo::new(DataType::F32, [i64::try_from(numbers.len()).unwrap()]);
+    let mut tensor = Vec::new();
+    let mut writer = Writer::stream(&mut tensor);
+    writer.write_tensor(&TensorDataInfo { name: "large".into(), tensor_info }, &numbers).unwrap();
+    writer.finish().unwrap();
+    let mut files = vec![("a tensor of many elements", tensor)];
+    for (what, blob) in worst_blobs().into_iter().filter(|(what, _)| KINDS.contains(what)) {
+        files.push((what, blob.repeat(len / blob.len() + 1)));
+    }
+    files.extend(
+        worst_files().into_iter().filter(|(what, _)| KINDS.contains(what)).map(|(what, make)| (what, make(len))),
+    );
+    assert_eq!(files.len(), KINDS.len() + 1);
+    for kind in ["zlib-6", "gzip-two-members", "zstd-two-frames", "lz4-linked", "lz4-two-frames"] {
+        files.push((kind, common::read(&format!("compressed/{kind}.popef"))));
+    }
+    files
+}
+
+/// This variable names a job: the test itself is run again, to do it.
+const DO: &str = "POPEF_TEST_JOB";
+
+#[test]
+fn do_a_job_if_told() {
+    let Ok(job) = std::env::var(DO) else { return };
+    let (what, job) = JOBS.iter().find(|(what, _)| *what == job).unwrap();
+    let (small, len) = match *what {
+        // Some findings of each rule, whatever the file holds.
+        "check" => (256 << 10, 1 << 20),
+        // Buffers and tables, whatever the data.
+        "unpack" => (1 << 20, 300_000),
+        "append" | "copy all blobs" => (128 << 10, 2 << 20),
+        _ => (2 << 10, 300_000),
+    };
+    ALLOCATOR.small.store(small, Relaxed);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let mut all_refused = 0;
+    // A check of many small blobs takes long, and finds much.
+    let takes_long = |name: &str| *what == "check" && name.ends_with("of defaults");
+    for (name, bytes) in files(len).into_iter().filter(|(name, _)| !takes_long(name)) {
+        std::fs::write(&path, &bytes).unwrap();
+        let mut limit = 0;
+        let mut refused = 0;
+        loop {
+            // Opened anew, as an index of names is kept once it was made. Data in memory would not be read into memory.
+            let mut options = OpenOptions::new();
+            let file = match what.starts_with("read all") {
+                true => options.damaged(true).open(&path).unwrap(),
+                false => options.damaged(true).bytes(bytes.clone()).unwrap(),
+            };
+            println!("{what}, {name}, {limit} bytes of memory");
+            match within(limit, || job(&path, &file)) {
+                Err(Stop::NoMemory) => refused += 1,
+                Err(Stop::Other) | Ok(()) => break,
+            }
+            limit += limit / 2 + small;
+        }
+        all_refused += refused;
+    }
+    println!("refused {all_refused} times");
+}
+
+#[test]
+fn no_memory_is_an_error_and_no_abort() {
+    let own = std::env::current_exe().unwrap();
+    for (what, _) in JOBS {
+        let output =
+            Command::new(&own).args(["--exact", "do_a_job_if_told", "--nocapture"]).env(DO, what).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let last: Vec<_> = said.lines().rev().take(3).collect();
+        assert!(output.status.success(), "{last:?} {}", String::from_utf8_lossy(&output.stderr));
+        let refused = said.lines().find_map(|line| line.strip_prefix("refused ")?.strip_suffix(" times")).unwrap();
+        // Looking up a name goes through all names instead, and unpacking has only buffers of its own.
+        let needs_memory = !["look up a name", "scan pickles", "unpack"].contains(what);
+        assert_eq!(refused != "0", needs_memory, "{what} was refused {refused} times");
+    }
+}
