@@ -132,7 +132,6 @@ pub(crate) enum Problem {
         needed: u64,
         limit: u64,
     },
-    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd has windows of any size"))]
     WindowTooLarge {
         needed: u64,
         limit: u64,

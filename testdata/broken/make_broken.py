@@ -430,6 +430,7 @@ def compressed():
     behind_good("lz4-version-2", packed(lz4_of_hello(b"\xa0\x70\x5d", bytes(4)), 5))
     behind_good("lz4-block-checksum", packed(lz4_of_hello(b"\x70\x70\x72", bytes(8)), 5))
     behind_good("lz4-content-checksum", packed(lz4_of_hello(b"\x64\x70\xb9", bytes(8)), 5))
+    behind_good("lz4-legacy", packed(b"\x02\x21\x4c\x18" + lz4_of_hello(b"")[4:], 5))
     behind_good("lz4-content-length", packed(lz4_of_hello(b"\x68\x70\x06" + bytes(7) + b"\xaa", bytes(4)), 5))
     behind_good("compressed-unknown", packed(b"BZh91AY&SY", 5))
     behind_good("compressed-no-data", packed(b"", 5))

@@ -13,6 +13,8 @@ Another version of a compressor may write other bytes of the same meaning.
 
 import gzip
 import io
+import itertools
+import random
 import struct
 import zlib
 from pathlib import Path
@@ -28,8 +30,8 @@ PAYLOAD = bytes((i * i >> 3) & 0xFF for i in range(100_000))
 NOT_COMPRESSED = 2**64 - 1
 
 
-def executable_blob(data, uncompressed_size):
-    info = popef.PoplarExecutable.new_message(name="model", uncompressedSize=uncompressed_size)
+def executable_blob(data, uncompressed_size, name="model"):
+    info = popef.PoplarExecutable.new_message(name=name, uncompressedSize=uncompressed_size)
     content = info.to_bytes() + data
     # The header's length does not depend on the size it states.
     size = len(header_bytes(0)) + len(content)
@@ -94,6 +96,81 @@ def poplar_container(version):
     return magic + sizes + archive + metadata
 
 
+def content(random, length):
+    """Bytes of which some repeat: runs, what stood up to 70,000 bytes before, noise."""
+    out = bytearray()
+    while len(out) < length:
+        size = min(int(random.expovariate(100 / length)) + 1, length - len(out))
+        kind = random.random()
+        if kind < 0.3:
+            out += random.randbytes(random.choice([1, 1, 2, 3, 7])) * size
+        elif kind < 0.9 and out:
+            start = random.randrange(max(0, len(out) - 70_000), len(out))
+            out += out[start : start + size]
+        else:
+            out += random.randbytes(min(size, 100))
+        del out[length:]
+    return bytes(out)
+
+
+def lz4_frames(random, parts, pieces=1, **settings):
+    """A frame for each part, and behind some a frame to be skipped. The compressor is given each part in so many
+    pieces, each of which ends a block."""
+    packed = b""
+    for part in parts:
+        compressor = lz4.frame.LZ4FrameCompressor(auto_flush=pieces > 1, **settings)
+        has_size = random.random() < 0.5
+        packed += compressor.begin(source_size=len(part) if has_size else 0)
+        step = len(part) // pieces + 1
+        packed += b"".join(compressor.compress(part[at : at + step]) for at in range(0, len(part), step))
+        packed += compressor.flush()
+        if random.random() < 0.2:
+            packed += skippable(b"between")
+    assert b"".join(lz4_parts(packed)) == b"".join(parts)
+    return packed
+
+
+def lz4_parts(packed):
+    """What the frames hold, by liblz4 itself."""
+    while packed:
+        part, read = lz4.frame.decompress(packed, return_bytes_read=True)
+        yield part
+        packed = packed[read:]
+        while packed[1:4] == b"\x2a\x4d\x18":
+            packed = packed[8 + struct.unpack("<I", packed[4:8])[0] :]
+
+
+def blob_of(packed, parts):
+    """An executable named by the CRC-32 of what it unpacks to."""
+    whole = b"".join(parts)
+    return executable_blob(packed, len(whole), f"{zlib.crc32(whole):08x}")
+
+
+def lz4_settings():
+    """Executables packed as LZ4 frames of all settings."""
+    seeded = random.Random(4)
+    sizes = [lz4.frame.BLOCKSIZE_MAX64KB, lz4.frame.BLOCKSIZE_MAX256KB, lz4.frame.BLOCKSIZE_MAX1MB]
+    sizes.append(lz4.frame.BLOCKSIZE_MAX4MB)
+    names = ("block_size", "block_linked", "block_checksum", "content_checksum")
+    blobs = []
+
+    def add(lengths, pieces=1, **settings):
+        parts = [content(seeded, length) for length in lengths]
+        level = seeded.choice([-5, 0, 0, 9])
+        blobs.append(blob_of(lz4_frames(seeded, parts, pieces, compression_level=level, **settings), parts))
+
+    # Small enough that each byte can be changed.
+    add([1000, 0, 700], 5, block_linked=True, block_checksum=True, content_checksum=True)
+    for values in itertools.product(sizes, *[[False, True]] * 3):
+        settings = dict(zip(names, values, strict=True))
+        add([int(10 ** seeded.uniform(0, 4)) - 1 for _ in range(seeded.randrange(1, 5))], **settings)
+        add([int(10 ** seeded.uniform(1, 5))], seeded.choice([2, 20, 300]), **settings)
+    for linked in (False, True):
+        add([400_000], seeded.randrange(1, 9), block_linked=linked, block_size=sizes[0])
+        add([5_000_000], block_linked=linked, block_size=sizes[3])
+    return b"".join(blobs)
+
+
 def main():
     (FOLDER / "payload.bin").write_bytes(PAYLOAD)
 
@@ -116,6 +193,8 @@ def main():
     write("lz4-linked", lz4_frame(PAYLOAD, linked=True))
     write("lz4-two-frames", in_two(lz4_frame))
     write("lz4-skippable", with_skippable(lz4_frame))
+
+    (FOLDER / "lz4-settings.popef").write_bytes(lz4_settings())
 
     container = poplar_container(3)
     write("plain-poplar", container, NOT_COMPRESSED)

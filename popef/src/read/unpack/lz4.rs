@@ -1,0 +1,262 @@
+//! LZ4 frames, by <https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md>. lz4_flex unpacks their blocks.
+//!
+//! A frame's header says how large its blocks may become. That is a claim: buffers grow with what the blocks hold. They
+//! are kept from frame to frame, so that many small frames cost no more than their bytes.
+
+use std::hash::Hasher as _;
+use std::io::{self, BufRead as _, Read as _};
+use std::ops::Range;
+
+use lz4_flex::block::{decompress_into, decompress_into_with_dict};
+use twox_hash::XxHash32;
+
+use super::decoder::{Fault, NO_DICTIONARY, ODD_BLOCK, ODD_HEADER, OTHER_CONTENT, OTHER_LENGTH, TOO_EARLY, part};
+use crate::read::blobs::len_of;
+use crate::read::input::Input;
+
+/// Unpacks frames, one after the other.
+pub(super) struct Frames<'a> {
+    input: Input<'a>,
+    /// None between two frames.
+    frame: Option<Frame>,
+    /// Holds a block as it lies in the input.
+    packed: Vec<u8>,
+    unpacked: Unpacked,
+}
+
+impl<'a> Frames<'a> {
+    pub(super) fn of(input: Input<'a>) -> Self {
+        Frames { input, frame: None, packed: Vec::new(), unpacked: Unpacked::default() }
+    }
+
+    /// Gives the next bytes of a frame; none at its end, where the next frame may begin.
+    pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Fault> {
+        let mut frame = match self.frame.take() {
+            Some(frame) => frame,
+            None => self.header()?,
+        };
+        while self.unpacked.left.is_empty() {
+            if !self.next_block(&mut frame)? {
+                frame.check_end(&mut self.input)?;
+                return Ok(0);
+            }
+        }
+        self.frame = Some(frame);
+        Ok(self.unpacked.give(buf))
+    }
+
+    fn header(&mut self) -> Result<Frame, Fault> {
+        let bytes = self.input.peek(LONGEST_HEADER).map_err(Fault::Input)?;
+        let (frame, len) = Frame::parse(bytes)?;
+        self.input.consume(len);
+        self.unpacked.left = 0..0;
+        Ok(frame)
+    }
+
+    /// Unpacks a block; false at the mark of the frame's end.
+    fn next_block(&mut self, frame: &mut Frame) -> Result<bool, Fault> {
+        let size = number(&mut self.input)?;
+        if size == 0 {
+            return Ok(false);
+        }
+        let len = usize::try_from(size & !STORED).unwrap_or(usize::MAX);
+        if len > frame.block_size {
+            return Err(ODD_BLOCK.into());
+        }
+        let packed = fetch(&mut self.input, &mut self.packed, len)?;
+        if frame.has_block_checksums && number(&mut self.input)? != XxHash32::oneshot(0, packed) {
+            return Err("a block does not match its checksum".into());
+        }
+        let bytes = if size & STORED == 0 {
+            self.unpacked.decompress(packed, frame)?
+        } else {
+            self.unpacked.copy(packed, frame.links_blocks)
+        };
+        frame.given = frame.given.saturating_add(len_of(bytes));
+        if let Some(hash) = &mut frame.content_hash {
+            hash.write(bytes);
+        }
+        Ok(true)
+    }
+
+    pub(super) fn input(&mut self) -> &mut Input<'a> {
+        &mut self.input
+    }
+
+    pub(super) fn into_input(self) -> Input<'a> {
+        self.input
+    }
+}
+
+/// In the length of a block: it is not compressed.
+const STORED: u32 = 1 << 31;
+
+fn number(input: &mut Input<'_>) -> Result<u32, Fault> {
+    let bytes = input.peek(4).map_err(Fault::Input)?.first_chunk();
+    let number = u32::from_le_bytes(*bytes.ok_or(TOO_EARLY)?);
+    input.consume(4);
+    Ok(number)
+}
+
+/// The next `len` bytes, which `buffer` holds.
+fn fetch<'b>(input: &mut Input<'_>, buffer: &'b mut Vec<u8>, len: usize) -> Result<&'b [u8], Fault> {
+    if u64::try_from(len).is_ok_and(|len| len > input.left()) {
+        return Err(TOO_EARLY.into());
+    }
+    if len > buffer.len() {
+        // Freed first: nothing in it is needed any more.
+        *buffer = Vec::new();
+        *buffer = vec![0; len];
+    }
+    let bytes = buffer.get_mut(..len).unwrap_or_default();
+    input.read_exact(bytes).map_err(|error| Fault::of(error, input, TOO_EARLY))?;
+    Ok(bytes)
+}
+
+/// What the header of a frame says, and what came out of the frame.
+struct Frame {
+    /// Whether blocks refer to the ones before.
+    links_blocks: bool,
+    has_block_checksums: bool,
+    /// The most bytes of a block, packed or not.
+    block_size: usize,
+    content_size: Option<u64>,
+    /// Only if a checksum follows the frame.
+    content_hash: Option<XxHash32>,
+    given: u64,
+}
+
+const LONGEST_HEADER: usize = 19;
+
+impl Frame {
+    /// Reads a header behind its mark, and tells how long it is with that.
+    fn parse(bytes: &[u8]) -> Result<(Frame, usize), Fault> {
+        let described = bytes.get(4..).unwrap_or_default();
+        let mut rest = described;
+        let [flags, sizes] = part(&mut rest)?;
+        let is_set = |bit: u8| flags >> bit & 1 == 1;
+        let content_size = if is_set(3) { Some(u64::from_le_bytes(part(&mut rest)?)) } else { None };
+        let dictionary: Option<[u8; 4]> = if is_set(0) { Some(part(&mut rest)?) } else { None };
+        let described = described.get(..described.len().saturating_sub(rest.len())).unwrap_or_default();
+        let [checksum] = part(&mut rest)?;
+
+        const VERSION: u8 = 1;
+        let has_odd_bits = is_set(1) || sizes & 0b1000_1111 != 0;
+        let block_size = match sizes >> 4 {
+            4 => 64 << 10,
+            5 => 256 << 10,
+            6 => 1 << 20,
+            7 => 4 << 20,
+            _ => return Err(ODD_HEADER.into()),
+        };
+        if flags >> 6 != VERSION || has_odd_bits {
+            return Err(ODD_HEADER.into());
+        }
+        let [_, found, ..] = XxHash32::oneshot(0, described).to_le_bytes();
+        if found != checksum {
+            return Err("the header of a frame does not match its checksum".into());
+        }
+        if dictionary.is_some() {
+            return Err(NO_DICTIONARY.into());
+        }
+        let frame = Frame {
+            links_blocks: !is_set(5),
+            has_block_checksums: is_set(4),
+            block_size,
+            content_size,
+            content_hash: is_set(2).then(|| XxHash32::with_seed(0)),
+            given: 0,
+        };
+        Ok((frame, bytes.len().saturating_sub(rest.len())))
+    }
+
+    /// Reads what follows the last block, and compares it with what came out.
+    fn check_end(&self, input: &mut Input<'_>) -> Result<(), Fault> {
+        if self.content_size.is_some_and(|size| size != self.given) {
+            return Err(OTHER_LENGTH.into());
+        }
+        match &self.content_hash {
+            Some(hash) if number(input)? != hash.finish_32() => Err(OTHER_CONTENT.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How far back linked blocks refer.
+const REACH: usize = 64 << 10;
+
+/// What blocks were unpacked to.
+#[derive(Default)]
+struct Unpacked {
+    /// Of the frame's bytes the last ones, then anything.
+    bytes: Vec<u8>,
+    /// Where the bytes lie that are still to be given. All before these were.
+    left: Range<usize>,
+}
+
+impl Unpacked {
+    /// Gives as many as fit of the bytes that are left.
+    fn give(&mut self, buf: &mut [u8]) -> usize {
+        let mut left = self.bytes.get(self.left.clone()).unwrap_or_default();
+        let count = left.read(buf).unwrap_or_default();
+        self.left.start = self.left.start.saturating_add(count);
+        count
+    }
+
+    fn decompress(&mut self, packed: &[u8], frame: &Frame) -> Result<&[u8], Fault> {
+        /// A byte of the length of a match stands for so many bytes, and no other byte for more.
+        const MOST_OF_A_BYTE: usize = 255;
+        let most = packed.len().saturating_mul(MOST_OF_A_BYTE).min(frame.block_size);
+        let (before, room) = self.room(most, frame.links_blocks);
+        let unpacked = match before {
+            [] => decompress_into(packed, room),
+            _ => decompress_into_with_dict(packed, room, before),
+        };
+        match unpacked {
+            Ok(count) => Ok(self.add(count)),
+            Err(error) => Err(Fault::Data(ODD_BLOCK, Some(io::Error::other(error)))),
+        }
+    }
+
+    fn copy(&mut self, stored: &[u8], keeps: bool) -> &[u8] {
+        let (_, room) = self.room(stored.len(), keeps);
+        room.copy_from_slice(stored);
+        self.add(stored.len())
+    }
+
+    /// Makes so many bytes at the end of the room those that are left.
+    fn add(&mut self, count: usize) -> &[u8] {
+        self.left.end = self.left.end.saturating_add(count);
+        self.bytes.get(self.left.clone()).unwrap_or_default()
+    }
+
+    /// What the next block may refer to, if anything, and room for `most` bytes behind it. All bytes were given.
+    fn room(&mut self, most: usize, keeps: bool) -> (&[u8], &mut [u8]) {
+        let mut start = if keeps { self.left.end } else { 0 };
+        // Not before as many bytes came as are moved.
+        if start >= 2 * REACH && start.saturating_add(most) > self.bytes.len() {
+            self.bytes.copy_within(start.saturating_sub(REACH)..start, 0);
+            start = REACH;
+        }
+        self.left = start..start;
+        self.make_room(start, most);
+        let (before, room) = self.bytes.split_at_mut_checked(start).unwrap_or_default();
+        let before = before.get(start.saturating_sub(REACH)..).unwrap_or_default();
+        (before, room.get_mut(..most).unwrap_or_default())
+    }
+
+    /// Makes the buffer longer if it has no room for `most` bytes behind the first `kept`.
+    fn make_room(&mut self, kept: usize, most: usize) {
+        const LONGEST: usize = 2 * REACH + (4 << 20);
+        let needed = kept.saturating_add(most);
+        if needed > self.bytes.len() {
+            // Twice as long, so that it seldom happens, but not longer than can ever be needed.
+            let len = self.bytes.len().saturating_mul(2).min(LONGEST).max(needed);
+            // What need not be kept is freed before more is taken.
+            self.bytes.truncate(kept);
+            self.bytes.shrink_to_fit();
+            self.bytes.reserve_exact(len.saturating_sub(kept));
+            self.bytes.resize(len, 0);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+mod decoder;
+#[cfg(feature = "lz4")]
+mod lz4;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+use std::fmt;
+use std::io::{self, Read};
+
+use flate2::bufread::{GzDecoder, ZlibDecoder};
+
+use super::blob::At;
+use super::data::{Data, DataReader};
+use super::executable::Compression;
+use super::input::Input;
+use crate::error::{Error, Problem};
+use decoder::{Decoder, Fault, TOO_EARLY};
+
+/// Reads an executable's own bytes, unpacking them as they come; see
+/// [`ExecutableBlob::unpack`](crate::ExecutableBlob::unpack).
+///
+/// An [`Error`] of this library travels in the `io::Error`.
+pub struct Unpack<'a>(State<'a>);
+
+enum State<'a> {
+    Stored(DataReader<'a>),
+    Packed(Box<Packed<'a>>),
+    /// After an error: whoever reads on must not take what is missing for the end.
+    Failed,
+}
+
+struct Packed<'a> {
+    /// None at the end.
+    decoder: Option<Decoder<'a>>,
+    compression: Compression,
+    /// How far back the data may refer.
+    window: u64,
+    needed: u64,
+    given: u64,
+    at: At<'a>,
+}
+
+impl<'a> Unpack<'a> {
+    pub(super) fn stored(data: Data<'a>) -> Self {
+        Unpack(State::Stored(data.reader()))
+    }
+
+    pub(super) fn packed(
+        data: Data<'a>,
+        compression: Compression,
+        needed: u64,
+        window: u64,
+        at: At<'a>,
+    ) -> Result<Self, Error> {
+        let mut input = Input::of(data);
+        let mut packed = Packed { decoder: None, compression, window, needed, given: 0, at };
+        packed.skip_frames(&mut input)?;
+        packed.decoder = Some(packed.start(input)?);
+        Ok(Unpack(State::Packed(Box::new(packed))))
+    }
+}
+
+impl Read for Unpack<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            State::Stored(data) => data.read(buf),
+            State::Packed(_) if buf.is_empty() => Ok(0),
+            State::Packed(packed) => packed.read(buf).map_err(|error| {
+                self.0 = State::Failed;
+                error.into()
+            }),
+            State::Failed => Err(io::Error::other("the data could not be unpacked before this")),
+        }
+    }
+}
+
+impl fmt::Debug for Unpack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unpack").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Packed<'a> {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Error> {
+        loop {
+            let Some(decoder) = &mut self.decoder else { return Ok(0) };
+            let left = usize::try_from(self.needed.saturating_sub(self.given)).unwrap_or(usize::MAX);
+            // With all bytes given, one more must not come.
+            let mut surplus = [0];
+            let room = if left == 0 { &mut surplus } else { buf.get_mut(..left.min(buf.len())).unwrap_or_default() };
+            match decoder.read(room) {
+                Ok(0) => self.next_stream()?,
+                Ok(_) if left == 0 => return Err(self.at.error(Problem::UnpackedLong { needed: self.needed })),
+                Ok(count) => {
+                    self.given = self.given.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                    return Ok(count);
+                }
+                Err(fault) => return Err(self.error(fault)),
+            }
+        }
+    }
+
+    /// At the end of one compressed stream: the next one, or the end of all.
+    fn next_stream(&mut self) -> Result<(), Error> {
+        let Some(mut decoder) = self.decoder.take() else { return Ok(()) };
+        let input = decoder.input();
+        self.skip_frames(input)?;
+        let found = input.left();
+        let more = input.peek(Compression::MARK)?;
+        if more.is_empty() {
+            return self.check_end();
+        }
+        // zlib streams are not put one behind the other; the others' formats say that they may be.
+        if self.compression == Compression::Zlib || Compression::of(more) != Some(self.compression) {
+            self.check_end()?;
+            return Err(self.at.error(Problem::CompressedTail { found }));
+        }
+        self.decoder = Some(match decoder {
+            #[cfg(feature = "lz4")]
+            Decoder::Lz4(frames) => Decoder::Lz4(frames),
+            other => self.start(other.into_input())?,
+        });
+        Ok(())
+    }
+
+    /// Passes over frames that hold something else, which zstd and LZ4 have in common.
+    fn skip_frames(&self, input: &mut Input<'_>) -> Result<(), Error> {
+        if !matches!(self.compression, Compression::Zstd | Compression::Lz4) {
+            return Ok(());
+        }
+        while let Some(len) = Compression::skippable_frame(input.peek(Compression::SKIPPABLE_HEADER)?) {
+            input.skip(len).ok_or_else(|| self.error(TOO_EARLY.into()))?;
+        }
+        Ok(())
+    }
+
+    fn check_end(&self) -> Result<(), Error> {
+        if self.given == self.needed {
+            return Ok(());
+        }
+        Err(self.at.error(Problem::UnpackedShort { needed: self.needed, found: self.given }))
+    }
+
+    fn start(&self, input: Input<'a>) -> Result<Decoder<'a>, Error> {
+        Ok(match self.compression {
+            Compression::Zlib => Decoder::Zlib(ZlibDecoder::new(input)),
+            Compression::Gzip => Decoder::Gzip(GzDecoder::new(input)),
+            #[cfg(feature = "lz4")]
+            Compression::Lz4 => Decoder::Lz4(Box::new(lz4::Frames::of(input))),
+            #[cfg(feature = "zstd")]
+            Compression::Zstd => {
+                let frame = zstd::Frame::start(input, self.window);
+                Decoder::Zstd(Box::new(frame.map_err(|fault| self.error(fault))?))
+            }
+            #[cfg(not(all(feature = "lz4", feature = "zstd")))]
+            missing => {
+                let (format, feature) = match missing {
+                    Compression::Lz4 => ("LZ4", "lz4"),
+                    _ => ("zstd", "zstd"),
+                };
+                return Err(self.at.error(Problem::CompressionNotBuilt { format, feature }));
+            }
+        })
+    }
+
+    fn error(&self, fault: Fault) -> Error {
+        match fault {
+            Fault::Input(error) => error,
+            Fault::Data(fault, source) => {
+                self.at.error(Problem::Compressed { format: self.compression.name(), fault, source })
+            }
+            Fault::Window(needed) => self.at.error(Problem::WindowTooLarge { needed, limit: self.window }),
+        }
+    }
+}
