@@ -5,7 +5,8 @@ pub(crate) const HEADER_BYTES: u64 = 64 << 10;
 ///
 /// A file's lengths are claims. Nothing is allocated or read by a claim alone: it has to fit into the bytes that
 /// are there, and into these limits. While a file is open, headers and infos take at most four times their length and
-/// 64 KiB; unpacking an executable takes a buffer and what its format looks back on.
+/// 64 KiB. Unpacking an executable takes at most 320 KiB for zlib and gzip, 9 MiB for LZ4, and for zstd what
+/// [`unpack_window`](Self::unpack_window) says; each takes as much only if the data holds as much.
 ///
 /// ```
 /// let mut limits = popef::Limits::default();
@@ -24,9 +25,9 @@ pub struct Limits {
     pub visits: u32,
     /// How deep pointers may nest; the format itself needs 4. 8 unless changed.
     pub nesting: u16,
-    /// How far back compressed data may refer (zstd's window), which has to be held in memory twice. zlib, gzip and
-    /// LZ4 frames have limits of their own, of up to 12 MiB in all. 8 MiB unless changed, which the zstd format asks
-    /// of every decoder; `zstd --ultra` and `--long` make larger ones.
+    /// How far back zstd data may refer (its window). Unpacking takes up to three times as much memory, and 3 MiB; 15 MiB
+    /// in all if nothing is changed. The other formats have limits of their own. 8 MiB unless changed, which the zstd
+    /// format asks of every decoder; `zstd --ultra` and `--long` make larger ones.
     pub unpack_window: u64,
 }
 

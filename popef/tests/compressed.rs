@@ -11,7 +11,7 @@ use popef::{Compression, Error, ErrorKind, ExecutableBlob, File, PoplarHeader};
 const DATA: usize = 88;
 
 /// The files there of many executables, each of which is named by the CRC-32 of what it unpacks to.
-const SETTINGS: [&str; 1] = ["lz4-settings"];
+const SETTINGS: [&str; 2] = ["lz4-settings", "zstd-settings"];
 
 fn settings(name: &str) -> File {
     File::open(testdata(&format!("compressed/{name}.popef"))).unwrap()
@@ -194,6 +194,31 @@ fn frames_of_all_settings_unpack_to_what_was_packed() {
             let mut crc = flate2::Crc::new();
             crc.update(&unpack(&executable).unwrap());
             assert_eq!(executable.name().to_string(), format!("{:08x}", crc.sum()), "{name}, {:?}", executable.blob());
+        }
+    }
+}
+
+/// A few bytes are given without unpacking all that a frame may refer to, and are the right ones all the same.
+#[cfg(feature = "zstd")]
+#[test]
+fn zstd_frames_give_the_bytes_that_the_blob_says_and_then_an_error() {
+    for executable in settings("zstd-settings").executables() {
+        let (packed, unpacked) = (executable.data().read().unwrap(), unpack(&executable).unwrap());
+        assert_eq!(executable.poplar_header().unwrap(), PoplarHeader::parse(&unpacked));
+        for size in [0, 1, 40, 1000, 100_000, 200_000, unpacked.len() - 1] {
+            let file = File::from_bytes(common::worst::executable(size as u64, &packed)).unwrap();
+            let mut reader = only_executable(&file).unpack().unwrap();
+            let mut given: Vec<u8> = Vec::new();
+            let mut buffer = [0; 997];
+            let error = loop {
+                match reader.read(&mut buffer) {
+                    Ok(count) => given.extend(&buffer[..count]),
+                    Err(error) => break error.downcast::<Error>().unwrap(),
+                }
+            };
+            assert!(given == unpacked[..size], "{:?}: the first {size} bytes", executable.blob());
+            let text = format!("the data unpacks to more than the {size} bytes that the blob says");
+            assert_eq!(error.reason(), text, "{:?}", executable.blob());
         }
     }
 }

@@ -155,3 +155,16 @@ fn unpacking_ten_gigabytes_holds_little() {
     assert_eq!(taken.ok(), cfg!(feature = "zstd").then_some(32 << 20));
     assert!(peak < 2 << 20, "{peak}");
 }
+
+/// The first bytes of an executable do not cost a whole window, however far back the data may refer.
+#[cfg(feature = "zstd")]
+#[test]
+fn the_poplar_header_of_a_wide_window_holds_little() {
+    let mut data = b"\x28\xb5\x2f\xfd\x00\x68".to_vec();
+    (0..80).for_each(|_| data.extend(((128u32 << 10) << 3 | 2).to_le_bytes()));
+    let file = File::from_bytes(executable(10 << 20, &data)).unwrap();
+    let executable = file.executables().next().unwrap();
+    let (header, peak) = peak_of(|| executable.poplar_header());
+    assert_eq!(header.unwrap(), None, "zeros");
+    assert!(peak < 1 << 20, "{peak}");
+}

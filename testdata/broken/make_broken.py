@@ -423,6 +423,10 @@ def compressed():
     behind_good("zstd-window-2-41", packed(b"\x28\xb5\x2f\xfd\x00\xff" + zstd_of_zeros(1)[6:], 128 << 10))
     behind_good("zstd-reserved-block", packed(b"\x28\xb5\x2f\xfd\x00\x38" + b"\x07\x00\x00", 5))
     behind_good("zstd-dictionary", packed(b"\x28\xb5\x2f\xfd\x01\x38\x07\x29\x00\x00hello", 5))
+    behind_good("zstd-content-length", packed(b"\x28\xb5\x2f\xfd\x20\x06\x29\x00\x00hello", 5))
+    behind_good("zstd-reserved-bit", packed(b"\x28\xb5\x2f\xfd\x28\x05\x29\x00\x00hello", 5))
+    too_many = b"\x28\xb5\x2f\xfd\x00\x68" + b"\x2d\x00\x00" + b"\x0d\x00\x30\x00" + b"\x00"
+    behind_good("zstd-too-many-literals", packed(too_many, 3 << 16))
     behind_good("lz4-without-end", packed(lz4_of_zeros(1 << 16)[:-4], 1 << 16))
     behind_good("lz4-match-before-start", packed(lz4_of_zeros(1 << 10).replace(b"\x1f\0\1\0", b"\x1f\0\xff\0"), 1 << 10))
     behind_good("lz4-header-checksum", packed(b"\x04\x22\x4d\x18\x60\x70\x74" + bytes(4), 0))

@@ -96,8 +96,8 @@ def poplar_container(version):
     return magic + sizes + archive + metadata
 
 
-def content(random, length):
-    """Bytes of which some repeat: runs, what stood up to 70,000 bytes before, noise."""
+def content(random, length, reach=70_000):
+    """Bytes of which some repeat: runs, what stood up to `reach` bytes before, noise."""
     out = bytearray()
     while len(out) < length:
         size = min(int(random.expovariate(100 / length)) + 1, length - len(out))
@@ -105,7 +105,7 @@ def content(random, length):
         if kind < 0.3:
             out += random.randbytes(random.choice([1, 1, 2, 3, 7])) * size
         elif kind < 0.9 and out:
-            start = random.randrange(max(0, len(out) - 70_000), len(out))
+            start = random.randrange(max(0, len(out) - reach), len(out))
             out += out[start : start + size]
         else:
             out += random.randbytes(min(size, 100))
@@ -171,6 +171,31 @@ def lz4_settings():
     return b"".join(blobs)
 
 
+def zstd_frame(part, in_one, **settings):
+    parameters = zstandard.ZstdCompressionParameters.from_level(settings.pop("level"), **settings)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters)
+    if in_one:
+        return compressor.compress(part)
+    stream = compressor.compressobj()
+    step = len(part) // 3 + 1
+    pieces = (stream.compress(part[at : at + step]) for at in range(0, len(part), step))
+    blocks = b"".join(piece + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for piece in pieces)
+    return blocks + stream.flush()
+
+
+def zstd_settings():
+    """Executables packed as zstd frames of many settings. The first frame of each begins with Poplar's mark."""
+    seeded = random.Random(5)
+    blobs = []
+    for window_log, has_size, has_checksum in itertools.product((10, 14, 17, 18, 21, 23), *[[False, True]] * 2):
+        lengths = [int(10 ** seeded.uniform(0, 4)) - 1 for _ in range(seeded.randrange(3))]
+        parts = [b"GC_EXE_3" + content(seeded, length, 300_000) for length in (300_000, *lengths)]
+        settings = {"window_log": window_log, "write_content_size": has_size, "write_checksum": has_checksum}
+        packed = [zstd_frame(part, has_size, level=seeded.choice([1, 3, 19]), **settings) for part in parts]
+        blobs.append(blob_of(b"".join(packed), parts))
+    return b"".join(blobs)
+
+
 def main():
     (FOLDER / "payload.bin").write_bytes(PAYLOAD)
 
@@ -195,6 +220,7 @@ def main():
     write("lz4-skippable", with_skippable(lz4_frame))
 
     (FOLDER / "lz4-settings.popef").write_bytes(lz4_settings())
+    (FOLDER / "zstd-settings.popef").write_bytes(zstd_settings())
 
     container = poplar_container(3)
     write("plain-poplar", container, NOT_COMPRESSED)

@@ -95,10 +95,16 @@ impl<'a> ExecutableBlob<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn unpack(&self) -> Result<Unpack<'a>, Error> {
+        self.unpack_first(u64::MAX)
+    }
+
+    /// The same of which no more than `wanted` bytes will be read, if there are more.
+    fn unpack_first(&self, wanted: u64) -> Result<Unpack<'a>, Error> {
         let at = self.blob.at(self.blob.data_offset());
         match (self.compression()?, self.uncompressed_size) {
             (Some(compression), Some(size)) => {
-                Unpack::packed(self.data(), compression, size, self.blob.limits().unpack_window, at)
+                let window = self.blob.limits().unpack_window;
+                Unpack::packed(self.data(), compression, [size, wanted], window, at)
             }
             _ => Ok(Unpack::stored(self.data())),
         }
@@ -113,7 +119,7 @@ impl<'a> ExecutableBlob<'a> {
     pub fn poplar_header(&self) -> Result<Option<PoplarHeader>, Error> {
         let mut bytes = Vec::with_capacity(PoplarHeader::LEN);
         let limit = u64::try_from(PoplarHeader::LEN).unwrap_or(u64::MAX);
-        let read = self.unpack()?.take(limit).read_to_end(&mut bytes);
+        let read = self.unpack_first(limit)?.take(limit).read_to_end(&mut bytes);
         read.map_err(|e| self.blob.at(self.blob.data_offset()).unwrap_io(e))?;
         Ok(PoplarHeader::parse(&bytes))
     }

@@ -48,11 +48,11 @@ pub(super) const NO_DICTIONARY: &str = "it needs a dictionary, which no PopEF fi
 pub(super) const ODD_BLOCK: &str = "a block cannot be unpacked";
 #[cfg(any(feature = "lz4", feature = "zstd"))]
 pub(super) const OTHER_CONTENT: &str = "what it unpacks to does not match its checksum";
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "lz4", feature = "zstd"))]
 pub(super) const OTHER_LENGTH: &str = "a frame unpacks to another length than its header says";
 
 /// Takes the first bytes of a header.
-#[cfg(feature = "lz4")]
+#[cfg(any(feature = "lz4", feature = "zstd"))]
 pub(super) fn part<const N: usize>(header: &mut &[u8]) -> Result<[u8; N], Fault> {
     let (part, rest) = header.split_first_chunk().ok_or(TOO_EARLY)?;
     *header = rest;

@@ -37,6 +37,9 @@ struct Packed<'a> {
     window: u64,
     needed: u64,
     given: u64,
+    /// How many bytes will be read, if there are so many.
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd unpacks much before it gives anything"))]
+    wanted: u64,
     at: At<'a>,
 }
 
@@ -45,15 +48,17 @@ impl<'a> Unpack<'a> {
         Unpack(State::Stored(data.reader()))
     }
 
+    /// A reader of which no more than `wanted` bytes will be read, if there are more.
     pub(super) fn packed(
         data: Data<'a>,
         compression: Compression,
-        needed: u64,
+        [needed, wanted]: [u64; 2],
         window: u64,
         at: At<'a>,
     ) -> Result<Self, Error> {
         let mut input = Input::of(data);
-        let mut packed = Packed { decoder: None, compression, window, needed, given: 0, at };
+        let mut packed =
+            Packed { decoder: None, compression, window, needed, given: 0, wanted: wanted.min(needed), at };
         packed.skip_frames(&mut input)?;
         packed.decoder = Some(packed.start(input)?);
         Ok(Unpack(State::Packed(Box::new(packed))))
@@ -149,7 +154,8 @@ impl<'a> Packed<'a> {
             Compression::Lz4 => Decoder::Lz4(Box::new(lz4::Frames::of(input))),
             #[cfg(feature = "zstd")]
             Compression::Zstd => {
-                let frame = zstd::Frame::start(input, self.window);
+                let wanted = self.wanted.saturating_sub(self.given);
+                let frame = zstd::Frame::start(input, self.window, wanted);
                 Decoder::Zstd(Box::new(frame.map_err(|fault| self.error(fault))?))
             }
             #[cfg(not(all(feature = "lz4", feature = "zstd")))]

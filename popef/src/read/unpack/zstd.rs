@@ -1,66 +1,154 @@
-//! zstd frames, which ruzstd unpacks.
+//! zstd frames (RFC 8878). ruzstd unpacks their blocks.
+//!
+//! It gives nothing of a frame before all of it is unpacked, or more than its window. So their headers are read here, and
+//! the window is made no wider than what is wanted: a few bytes of a frame must not cost the work of a window.
 
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, Read as _};
 
-use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError, ReadFrameHeaderError};
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::decoder::{Fault, NO_DICTIONARY, ODD_BLOCK, ODD_HEADER, OTHER_CONTENT, TOO_EARLY};
+use super::decoder::{Fault, NO_DICTIONARY, ODD_BLOCK, ODD_HEADER, OTHER_CONTENT, OTHER_LENGTH, TOO_EARLY, part};
 use crate::read::input::Input;
 
-/// The decoder of one frame.
-pub(super) struct Frame<'a>(StreamingDecoder<Input<'a>, FrameDecoder>);
-
-/// The longest header of a frame.
-const LONGEST_HEADER: usize = 18;
+/// Unpacks one frame.
+pub(super) struct Frame<'a> {
+    input: Input<'a>,
+    /// Made for this frame: one that is used again takes memory for the window that the next frame claims.
+    decoder: FrameDecoder,
+    content_size: Option<u64>,
+    given: u64,
+    /// How many bytes must be ready, if the frame has so many left, before any is given.
+    enough: usize,
+}
 
 impl<'a> Frame<'a> {
-    /// Reads a frame's header. The frame may refer as far back as `limit`.
-    pub(super) fn start(mut input: Input<'a>, limit: u64) -> Result<Self, Fault> {
-        // So that the header is there, or the input at its end: the decoder keeps the input if it fails.
-        input.peek(LONGEST_HEADER).map_err(Fault::Input)?;
-        StreamingDecoder::new_with_max_window_size(input, limit).map(Frame).map_err(odd_header)
+    /// Reads a frame's header. The frame may refer as far back as `limit`, and only so many bytes of it are `wanted`.
+    pub(super) fn start(mut input: Input<'a>, limit: u64, wanted: u64) -> Result<Self, Fault> {
+        let bytes = input.peek(LONGEST_HEADER).map_err(Fault::Input)?;
+        let (header, len) = Header::parse(bytes)?;
+        input.consume(len);
+        if header.window > limit {
+            return Err(Fault::Window(header.window));
+        }
+        let (window, enough) = if header.window.saturating_sub(BLOCK) > wanted {
+            // Until more bytes are ready than are wanted none is given, and so all can be referred to.
+            (BLOCK, wanted.saturating_add(1))
+        } else {
+            (header.window, 1)
+        };
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(u64::MAX);
+        decoder
+            .init(header.with_window(window).as_slice())
+            .map_err(|e| Fault::Data(ODD_HEADER, Some(io::Error::other(e))))?;
+        let enough = usize::try_from(enough).unwrap_or(usize::MAX);
+        Ok(Frame { input, decoder, content_size: header.content_size, given: 0, enough })
     }
 
     /// Gives the next bytes; none at the end of the frame, which is checked then.
     pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Fault> {
-        match self.0.read(buf) {
-            Ok(0) => self.check_end().map(|()| 0),
-            Ok(count) => Ok(count),
-            Err(error) => Err(Fault::of(error, self.0.get_mut(), ODD_BLOCK)),
+        while self.decoder.can_collect() < self.enough && !self.decoder.is_finished() {
+            if has_too_many_literals(self.input.peek(6).map_err(Fault::Input)?) {
+                return Err(ODD_BLOCK.into());
+            }
+            let decoded = self.decoder.decode_blocks(&mut self.input, BlockDecodingStrategy::UptoBlocks(1));
+            decoded.map_err(|error| Fault::of(io::Error::other(error), &mut self.input, ODD_BLOCK))?;
         }
+        self.enough = 1;
+        let count = self.decoder.read(buf).map_err(|error| Fault::Data(ODD_BLOCK, Some(error)))?;
+        if count == 0 {
+            self.check_end()?;
+        }
+        self.given = self.given.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
     }
 
-    /// The decoder works the checksum out and does not compare it.
+    /// Compares what came out with what the frame says, which the decoder does not.
     fn check_end(&self) -> Result<(), Fault> {
-        let decoder = &self.0.decoder;
-        let (stated, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
+        if self.content_size.is_some_and(|size| size != self.given) {
+            return Err(OTHER_LENGTH.into());
+        }
+        let (stated, found) = (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum());
         if stated.is_none() || stated == found { Ok(()) } else { Err(OTHER_CONTENT.into()) }
     }
 
     pub(super) fn input(&mut self) -> &mut Input<'a> {
-        self.0.get_mut()
+        &mut self.input
     }
 
     pub(super) fn into_input(self) -> Input<'a> {
-        self.0.into_inner()
+        self.input
     }
 }
 
-fn odd_header(error: FrameDecoderError) -> Fault {
-    let fault = match &error {
-        FrameDecoderError::WindowSizeTooBig { requested: needed, .. }
-        | FrameDecoderError::FrameHeaderError(FrameHeaderError::WindowTooBig { got: needed }) => {
-            return Fault::Window(*needed);
+/// The most bytes of a block once unpacked.
+const BLOCK: u64 = 128 << 10;
+
+/// Whether the next block says that it has more literals than it may: up to 1 MiB, which ruzstd unpacks.
+fn has_too_many_literals(block: &[u8]) -> bool {
+    const COMPRESSED: u8 = 2;
+    const LONG: u8 = 3;
+    let &[header, _, _, a, b, c, ..] = block else { return false };
+    // The length has 20 bits if the literals lie as they are, or are one, and else 18.
+    let mask = if a & 2 == 0 { 0xf_ffff } else { 0x3_ffff };
+    let literals = u32::from_le_bytes([a, b, c, 0]) >> 4 & mask;
+    header >> 1 & 3 == COMPRESSED && a >> 2 & 3 == LONG && u64::from(literals) > BLOCK
+}
+
+const LONGEST_HEADER: usize = 18;
+
+/// What the header of a frame says.
+struct Header {
+    /// How far back the frame may refer.
+    window: u64,
+    content_size: Option<u64>,
+    has_checksum: bool,
+}
+
+impl Header {
+    /// Reads a header behind its mark, and tells how long it is with that.
+    fn parse(bytes: &[u8]) -> Result<(Header, usize), Fault> {
+        let mut rest = bytes.get(4..).unwrap_or_default();
+        let [flags] = part(&mut rest)?;
+        let is_one_segment = flags >> 5 & 1 == 1;
+        let window = if is_one_segment { None } else { Some(window_of(part(&mut rest)?)) };
+        let dictionary = match flags & 3 {
+            3 => number(&mut rest, 4)?,
+            len => number(&mut rest, len.into())?,
+        };
+        let content_size = match flags >> 6 {
+            0 if is_one_segment => Some(number(&mut rest, 1)?),
+            0 => None,
+            1 => Some(number(&mut rest, 2)?.saturating_add(256)),
+            2 => Some(number(&mut rest, 4)?),
+            _ => Some(number(&mut rest, 8)?),
+        };
+        if flags >> 3 & 1 == 1 {
+            return Err(ODD_HEADER.into());
         }
-        FrameDecoderError::DictNotProvided { .. } => NO_DICTIONARY,
-        FrameDecoderError::ReadFrameHeaderError(
-            ReadFrameHeaderError::FrameDescriptorReadError(_)
-            | ReadFrameHeaderError::WindowDescriptorReadError(_)
-            | ReadFrameHeaderError::DictionaryIdReadError(_)
-            | ReadFrameHeaderError::FrameContentSizeReadError(_),
-        ) => TOO_EARLY,
-        _ => ODD_HEADER,
-    };
-    Fault::Data(fault, Some(io::Error::other(error)))
+        if dictionary != 0 {
+            return Err(NO_DICTIONARY.into());
+        }
+        let window = window.or(content_size).unwrap_or_default();
+        let header = Header { window, content_size, has_checksum: flags >> 2 & 1 == 1 };
+        Ok((header, bytes.len().saturating_sub(rest.len())))
+    }
+
+    /// The header of a frame with a window of so many bytes, or a few more, that does not say its content's size.
+    fn with_window(&self, bytes: u64) -> [u8; 6] {
+        let window = (0..u8::MAX).find(|window| window_of([*window]) >= bytes).unwrap_or(u8::MAX);
+        [0x28, 0xb5, 0x2f, 0xfd, u8::from(self.has_checksum) << 2, window]
+    }
+}
+
+/// The window that a byte says.
+fn window_of([byte]: [u8; 1]) -> u64 {
+    let eighths = 8 | u64::from(byte & 7);
+    eighths << 7 << (byte >> 3)
+}
+
+fn number(bytes: &mut &[u8], len: usize) -> Result<u64, Fault> {
+    let (number, rest) = bytes.split_at_checked(len).ok_or(TOO_EARLY)?;
+    *bytes = rest;
+    Ok(number.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
