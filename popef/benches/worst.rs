@@ -3,11 +3,20 @@
 //!
 //! `cargo bench -p popef --bench worst` prints nanoseconds a byte, and how many times as many a byte of the largest costs
 //! as one of the smallest; `-- WORD` does so for the inputs with that word. Work out of proportion to the input would show
-//! as a factor of 10 from column to column.
+//! as a factor of 10 from column to column. Then it prints what decoders cost, beside what is promised of them.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
 mod common;
+#[allow(dead_code, unreachable_pub, reason = "the tests use the rest")]
+#[path = "../tests/common/cost.rs"]
+mod cost;
+#[allow(unreachable_pub, reason = "a module of its own would say more than it does")]
+#[path = "common/decoding.rs"]
+mod decoding;
+#[allow(dead_code, unreachable_pub, reason = "the tests use the rest")]
+#[path = "../tests/common/heap.rs"]
+mod heap;
 #[allow(dead_code, unreachable_pub, reason = "the tests use the rest")]
 #[path = "../tests/common/worst.rs"]
 mod worst;
@@ -18,6 +27,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use popef::{Blobs, CheckOptions, Content, File, Loader, OpenOptions, check};
+
+#[global_allocator]
+static ALLOCATOR: heap::Counting = heap::Counting;
 
 const LONG_ENOUGH: Duration = Duration::from_millis(150);
 const SIZES: [usize; 3] = [200_000, 2_000_000, 20_000_000];
@@ -61,6 +73,9 @@ fn main() {
             println!("  {work:<38}{each}   ×{:.1}", last[number] / first[number]);
         }
     }
+    let mut decoders = worst::decoders::worst_decoders();
+    decoders.retain(|worst| worst.name.contains(&asked) || worst.bound.decoder == asked);
+    decoding::print(&decoders);
 }
 
 type Make = Box<dyn Fn(usize) -> Vec<u8>>;

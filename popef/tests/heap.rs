@@ -6,8 +6,10 @@ mod common;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::heap::{BASE, Counting, allowance, head_bytes, peak_of};
+use common::cost::Cost;
+use common::heap::{BASE, Counting, allowance, head_bytes, peak_of, taken_by};
 use common::popef_files;
+use common::worst::decoders::worst_decoders;
 use common::worst::{executable, tensor, with_data, worst_blobs, worst_files};
 use popef::{Blobs, CheckOptions, File, Loader, OpenOptions, check};
 
@@ -167,4 +169,41 @@ fn the_poplar_header_of_a_wide_window_holds_little() {
     let (header, peak) = peak_of(|| executable.poplar_header());
     assert_eq!(header.unwrap(), None, "zeros");
     assert!(peak < 1 << 20, "{peak}");
+}
+
+/// What a decoder holds follows from what it was given, and not from what the data claims.
+#[test]
+fn decoders_hold_what_is_promised() {
+    const ENOUGH: u64 = 4 << 20;
+    for worst in worst_decoders() {
+        let mut files = [0, 300, 3000, 20_000].map(worst.make.as_ref()).to_vec();
+        files.dedup();
+        for file in files {
+            let cost = Cost::of(file.len() as u64, || (worst.work)(&file));
+            let (_, heap) = cost.shares(&worst.bound);
+            assert!(heap <= 1.0, "{}, {}: {cost}, {heap:.2} of what is promised", worst.bound.decoder, worst.name);
+            if cost.bytes_out > ENOUGH {
+                break;
+            }
+        }
+    }
+}
+
+/// A stream of some bytes that makes its decoder take more memory each time costs time out of proportion.
+#[test]
+fn small_frames_take_little_memory_each() {
+    for worst in worst_decoders() {
+        let taken = |size| {
+            let file = (worst.make)(size);
+            (file.len() as u64, taken_by(|| (worst.work)(&file)))
+        };
+        let ((few_bytes, (few_given, few)), (many_bytes, (many_given, many))) = (taken(300), taken(3000));
+        // The decoders of gzip and zstd are made for each member and frame, and take 47 KB and 9 KB.
+        let allowed = 4096 * (many_bytes - few_bytes) + 4 * (many_given - few_given);
+        let what = format!("{}, {}: {few} and {many} bytes", worst.bound.decoder, worst.name);
+        assert!(many <= few + allowed, "{what}");
+        if worst.bound.decoder == "LZ4" && worst.name.contains("frames") {
+            assert_eq!(few, many, "{what}");
+        }
+    }
 }

@@ -24,22 +24,47 @@ pub struct Line {
     pub fixed: u64,
     pub per_byte_in: u64,
     pub per_byte_out: u64,
+    /// However many bytes there are.
+    pub most: u64,
 }
 
 const fn line(fixed: u64, per_byte_in: u64, per_byte_out: u64) -> Line {
-    Line { fixed, per_byte_in, per_byte_out }
+    Line { fixed, per_byte_in, per_byte_out, most: u64::MAX }
 }
 
-pub const ZLIB: Bound = Bound { decoder: "zlib", time: line(100_000, 500, 20), heap: line(1 << 20, 0, 0) };
-pub const GZIP: Bound = Bound { decoder: "gzip", time: line(100_000, 500, 20), heap: line(1 << 20, 0, 0) };
-pub const ZSTD: Bound = Bound { decoder: "zstd", time: line(100_000, 500, 20), heap: line(20 << 20, 0, 0) };
-pub const LZ4: Bound = Bound { decoder: "LZ4", time: line(100_000, 500, 20), heap: line(13 << 20, 0, 0) };
+pub const ZLIB: Bound = Bound { decoder: "zlib", time: line(10_000, 75, 6), heap: line(128 << 10, 0, 0) };
+/// A member's header may hold three texts of 64 KiB.
+pub const GZIP: Bound = Bound { decoder: "gzip", time: line(10_000, 75, 6), heap: line(320 << 10, 0, 0) };
+pub const ZSTD: Bound = zstd(8 << 20);
+/// A byte may become 255 before the block that it is in turns out to be damaged.
+pub const LZ4: Bound =
+    Bound { decoder: "LZ4", time: line(10_000, 650, 1), heap: Line { most: 9 << 20, ..line(96 << 10, 520, 0) } };
+
+/// Of zstd data so many bytes may be unpacked before any is given, and a block of more matches than it may have.
+pub const fn zstd(ahead: u64) -> Bound {
+    const PER_BYTE_OUT: u64 = 16;
+    let time = line(10_000 + PER_BYTE_OUT * (ahead + (300 << 10)), 1500, PER_BYTE_OUT);
+    // ruzstd holds a power of two, and half of it while it takes that.
+    let heap = line((3 << 20) + ahead.next_power_of_two() * 3 / 2, 0, 0);
+    Bound { decoder: "zstd", time, heap }
+}
+
 pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(100_000, 500, 0), heap: line(256 << 10, 32, 0) };
 
 impl Line {
     pub fn of(self, bytes_in: u64, bytes_out: u64) -> u64 {
-        self.fixed + self.per_byte_in * bytes_in + self.per_byte_out * bytes_out
+        (self.fixed + self.per_byte_in * bytes_in + self.per_byte_out * bytes_out).min(self.most)
     }
+}
+
+/// Inputs that cost a decoder much.
+pub struct Worst {
+    pub bound: Bound,
+    pub name: &'static str,
+    /// Makes one of about so many bytes; of 0 bytes the smallest.
+    pub make: Box<dyn Fn(usize) -> Vec<u8>>,
+    /// Decodes it, and tells how many bytes came out.
+    pub work: fn(&[u8]) -> u64,
 }
 
 /// What a piece of work took.

@@ -9,6 +9,7 @@ pub struct Counting;
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Threads that end free memory after their counters are gone; that is nobody's peak.
@@ -16,6 +17,7 @@ fn count(bytes: isize) {
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
+        let _ = TAKEN.try_with(|taken| taken.set(taken.get() + bytes.max(0).unsigned_abs() as u64));
     });
 }
 
@@ -49,6 +51,13 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     PEAK.set(before);
     let result = work();
     (result, u64::try_from(PEAK.get() - before).unwrap_or(0))
+}
+
+/// All bytes that `work` took from the heap on this thread, one time after the other, whether it gave them back or not.
+pub fn taken_by<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = TAKEN.get();
+    let result = work();
+    (result, TAKEN.get() - before)
 }
 
 /// How many bytes of headers and infos a reader of these bytes looks at: all of the blobs that are whole, and of the

@@ -1,5 +1,8 @@
 //! Blobs that make a reader keep much, or work much, for few bytes. Each can be read.
 
+#[path = "worst/decoders.rs"]
+pub mod decoders;
+
 const fn to_struct(offset: i32, data: u64, pointers: u64) -> u64 {
     (offset << 2) as u32 as u64 | data << 32 | pointers << 48
 }
@@ -111,6 +114,10 @@ pub fn worst_files() -> Vec<(&'static str, Make)> {
         ("small pickles", |bytes| {
             let small = pickle(b"cos\nsystem\n", 11);
             small.repeat(bytes / small.len())
+        }),
+        ("small packed executables", |bytes| {
+            let packed = executable(0, &[0x78, 0x9c, 3, 0, 0, 0, 0, 1]);
+            packed.repeat(bytes / packed.len())
         }),
         ("metadata, executables and opaques of one name", |bytes| {
             let metadata = sized(1, &metadata(0, |offset| to_list(offset, 2, 2), &[0x61]), &[]);

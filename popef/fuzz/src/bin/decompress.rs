@@ -1,19 +1,20 @@
-//! An executable whose data are any bytes behind the mark of a compression: no panic, never more than the blob says,
-//! and an end or an error.
+//! An executable whose data are any bytes behind the mark of a compression: no panic, never more than the blob says, an
+//! end or an error, and no more time and memory than is promised for so many bytes.
 
 #![no_main]
 
 use std::io::Read as _;
 
 use libfuzzer_sys::fuzz_target;
-use popef::Blobs;
-use popef_fuzz::heap::{Counting, peak_of};
+use popef::{Blobs, Compression, ExecutableBlob, PoplarHeader};
+use popef_fuzz::cost::{Bound, GZIP, LZ4, ZLIB, assert_within, zstd};
+use popef_fuzz::heap::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a decoder may hold: its window, which by default is 8 MiB at most, and its tables.
-const ALLOWED: u64 = 20 << 20;
+/// How many times as long this build may take: it checks sums and counts branches, and is little optimised in CI.
+const SLACK: f64 = 12.0;
 
 fuzz_target!(|input: &[u8]| {
     // Three bytes of the size that the blob states, one for the mark, and the data.
@@ -25,22 +26,42 @@ fuzz_target!(|input: &[u8]| {
 
     let blob = Blobs::new(&file).next().unwrap().unwrap();
     let popef::Content::Executable(executable) = blob.content() else { panic!("an executable was made") };
-    let (_, peak) = peak_of(|| {
-        let Ok(mut unpack) = executable.unpack() else { return };
-        let mut buffer = [0; 4096];
-        let mut given = 0u64;
-        loop {
-            match unpack.read(&mut buffer) {
-                Ok(0) => break assert_eq!(given, u64::from(size), "the end came early"),
-                Ok(count) => given += count as u64,
-                Err(_) => break,
-            }
-            assert!(given <= u64::from(size), "more than the blob says");
-        }
+    let Ok(Some(compression)) = executable.compression() else { return };
+    let bytes = file.len() as u64;
+    assert_within(&bound(compression, size.into()), SLACK, bytes, || unpack(&executable, size.into()));
+    assert_within(&bound(compression, PoplarHeader::LEN as u64), SLACK, bytes, || {
+        executable.poplar_header().map_or(0, |header| header.map_or(0, |_| PoplarHeader::LEN as u64))
     });
-    assert!(peak <= ALLOWED, "unpacking held {peak} bytes");
-    drop(executable.poplar_header());
 });
+
+/// What it may cost to unpack the first `wanted` bytes.
+fn bound(compression: Compression, wanted: u64) -> Bound {
+    match compression {
+        Compression::Zlib => ZLIB,
+        Compression::Gzip => GZIP,
+        Compression::Zstd => zstd(wanted.min(8 << 20)),
+        Compression::Lz4 => LZ4,
+        other => panic!("{other:?} has no bound"),
+    }
+}
+
+/// Unpacks all that there is, and tells how many bytes came out.
+fn unpack(executable: &ExecutableBlob<'_>, size: u64) -> u64 {
+    let Ok(mut unpack) = executable.unpack() else { return 0 };
+    let mut buffer = [0; 4096];
+    let mut given = 0;
+    loop {
+        match unpack.read(&mut buffer) {
+            Ok(0) => {
+                assert_eq!(given, size, "the end came early");
+                return given;
+            }
+            Ok(count) => given += count as u64,
+            Err(_) => return given,
+        }
+        assert!(given <= size, "more than the blob says");
+    }
+}
 
 /// One blob, an executable with no name and this data.
 fn executable(size: u64, data: &[u8]) -> Vec<u8> {
