@@ -20,6 +20,9 @@ pub(super) enum Fault {
     /// The data refers so far back, which is more than it may.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd has windows of any size"))]
     Window(u64),
+    /// There is no memory for so many bytes.
+    #[cfg_attr(not(any(feature = "lz4", feature = "zstd")), expect(dead_code, reason = "the others take little"))]
+    Memory(usize),
 }
 
 impl From<&'static str> for Fault {

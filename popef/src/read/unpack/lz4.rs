@@ -70,7 +70,7 @@ impl<'a> Frames<'a> {
         let bytes = if size & STORED == 0 {
             self.unpacked.decompress(packed, frame)?
         } else {
-            self.unpacked.copy(packed, frame.links_blocks)
+            self.unpacked.copy(packed, frame.links_blocks)?
         };
         frame.given = frame.given.saturating_add(len_of(bytes));
         if let Some(hash) = &mut frame.content_hash {
@@ -106,7 +106,8 @@ fn fetch<'b>(input: &mut Input<'_>, buffer: &'b mut Vec<u8>, len: usize) -> Resu
     if len > buffer.len() {
         // Freed first: nothing in it is needed any more.
         *buffer = Vec::new();
-        *buffer = vec![0; len];
+        buffer.try_reserve_exact(len).map_err(|_| Fault::Memory(len))?;
+        buffer.resize(len, 0);
     }
     let bytes = buffer.get_mut(..len).unwrap_or_default();
     input.read_exact(bytes).map_err(|error| Fault::of(error, input, TOO_EARLY))?;
@@ -207,7 +208,7 @@ impl Unpacked {
         /// A byte of the length of a match stands for so many bytes, and no other byte for more.
         const MOST_OF_A_BYTE: usize = 255;
         let most = packed.len().saturating_mul(MOST_OF_A_BYTE).min(frame.block_size);
-        let (before, room) = self.room(most, frame.links_blocks);
+        let (before, room) = self.room(most, frame.links_blocks)?;
         let unpacked = match before {
             [] => decompress_into(packed, room),
             _ => decompress_into_with_dict(packed, room, before),
@@ -218,10 +219,10 @@ impl Unpacked {
         }
     }
 
-    fn copy(&mut self, stored: &[u8], keeps: bool) -> &[u8] {
-        let (_, room) = self.room(stored.len(), keeps);
+    fn copy(&mut self, stored: &[u8], keeps: bool) -> Result<&[u8], Fault> {
+        let (_, room) = self.room(stored.len(), keeps)?;
         room.copy_from_slice(stored);
-        self.add(stored.len())
+        Ok(self.add(stored.len()))
     }
 
     /// Makes so many bytes at the end of the room those that are left.
@@ -231,7 +232,7 @@ impl Unpacked {
     }
 
     /// What the next block may refer to, if anything, and room for `most` bytes behind it. All bytes were given.
-    fn room(&mut self, most: usize, keeps: bool) -> (&[u8], &mut [u8]) {
+    fn room(&mut self, most: usize, keeps: bool) -> Result<(&[u8], &mut [u8]), Fault> {
         let mut start = if keeps { self.left.end } else { 0 };
         // Not before as many bytes came as are moved.
         if start >= 2 * REACH && start.saturating_add(most) > self.bytes.len() {
@@ -239,14 +240,14 @@ impl Unpacked {
             start = REACH;
         }
         self.left = start..start;
-        self.make_room(start, most);
+        self.make_room(start, most)?;
         let (before, room) = self.bytes.split_at_mut_checked(start).unwrap_or_default();
         let before = before.get(start.saturating_sub(REACH)..).unwrap_or_default();
-        (before, room.get_mut(..most).unwrap_or_default())
+        Ok((before, room.get_mut(..most).unwrap_or_default()))
     }
 
     /// Makes the buffer longer if it has no room for `most` bytes behind the first `kept`.
-    fn make_room(&mut self, kept: usize, most: usize) {
+    fn make_room(&mut self, kept: usize, most: usize) -> Result<(), Fault> {
         const LONGEST: usize = 2 * REACH + (4 << 20);
         let needed = kept.saturating_add(most);
         if needed > self.bytes.len() {
@@ -255,8 +256,10 @@ impl Unpacked {
             // What need not be kept is freed before more is taken.
             self.bytes.truncate(kept);
             self.bytes.shrink_to_fit();
-            self.bytes.reserve_exact(len.saturating_sub(kept));
+            let more = len.saturating_sub(kept);
+            self.bytes.try_reserve_exact(more).map_err(|_| Fault::Memory(more))?;
             self.bytes.resize(len, 0);
         }
+        Ok(())
     }
 }

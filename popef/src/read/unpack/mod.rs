@@ -175,6 +175,10 @@ impl<'a> Packed<'a> {
             Fault::Data(fault, source) => {
                 self.at.error(Problem::Compressed { format: self.compression.name(), fault, source })
             }
+            Fault::Memory(needed) => {
+                let needed = u64::try_from(needed).unwrap_or(u64::MAX);
+                self.at.error(Problem::OutOfMemory { needed })
+            }
             Fault::Window(needed) => self.at.error(Problem::WindowTooLarge { needed, limit: self.window }),
         }
     }

@@ -15,6 +15,7 @@ pub(super) struct Frame<'a> {
     input: Input<'a>,
     /// Made for this frame: one that is used again takes memory for the window that the next frame claims.
     decoder: FrameDecoder,
+    memory: Memory,
     content_size: Option<u64>,
     given: u64,
     /// How many bytes must be ready, if the frame has so many left, before any is given.
@@ -42,7 +43,8 @@ impl<'a> Frame<'a> {
             .init(header.with_window(window).as_slice())
             .map_err(|e| Fault::Data(ODD_HEADER, Some(io::Error::other(e))))?;
         let enough = usize::try_from(enough).unwrap_or(usize::MAX);
-        Ok(Frame { input, decoder, content_size: header.content_size, given: 0, enough })
+        let memory = Memory::of(window);
+        Ok(Frame { input, decoder, memory, content_size: header.content_size, given: 0, enough })
     }
 
     /// Gives the next bytes; none at the end of the frame, which is checked then.
@@ -51,6 +53,7 @@ impl<'a> Frame<'a> {
             if has_too_many_literals(self.input.peek(6).map_err(Fault::Input)?) {
                 return Err(ODD_BLOCK.into());
             }
+            self.memory.check()?;
             let decoded = self.decoder.decode_blocks(&mut self.input, BlockDecodingStrategy::UptoBlocks(1));
             decoded.map_err(|error| Fault::of(io::Error::other(error), &mut self.input, ODD_BLOCK))?;
         }
@@ -78,6 +81,39 @@ impl<'a> Frame<'a> {
 
     pub(super) fn into_input(self) -> Input<'a> {
         self.input
+    }
+}
+
+/// Whether there is memory for what may be referred to. The decoder ends the process if there is none, so the same is
+/// asked for before, and freed.
+struct Memory {
+    /// How much that is. It is a claim, until so many bytes came out.
+    window: u64,
+    /// How many blocks may be unpacked before memory is asked for: they take little.
+    blocks: u8,
+}
+
+impl Memory {
+    fn of(window: u64) -> Self {
+        Memory { window, blocks: 4 }
+    }
+
+    /// To be called before a block is unpacked.
+    fn check(&mut self) -> Result<(), Fault> {
+        match self.blocks.checked_sub(1) {
+            Some(0) => {
+                self.blocks = 0;
+                // While a buffer grows it is held beside one of half its size.
+                let needed = self.window.saturating_add(self.window / 2);
+                let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+                Vec::<u8>::new().try_reserve_exact(needed).map_err(|_| Fault::Memory(needed))
+            }
+            Some(blocks) => {
+                self.blocks = blocks;
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 }
 
