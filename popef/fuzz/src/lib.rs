@@ -15,6 +15,9 @@ pub mod everything;
 #[path = "../../tests/common/heap.rs"]
 pub mod heap;
 
+#[path = "../../tests/common/work.rs"]
+pub mod work;
+
 use arbitrary::Unstructured;
 
 /// The file that an input stands for. Its first byte says whether the rest is the file itself or a recipe for one.

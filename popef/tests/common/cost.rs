@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use super::heap::peak_of;
 
+/// How many times as long a fuzz target may take: its build checks sums and counts branches, and is little optimised in CI.
+pub const SLACK: f64 = 12.0;
+
 /// What a decoder may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
@@ -31,6 +34,14 @@ pub struct Line {
 const fn line(fixed: u64, per_byte_in: u64, per_byte_out: u64) -> Line {
     Line { fixed, per_byte_in, per_byte_out, most: u64::MAX }
 }
+
+/// Reading headers and infos.
+pub const HEADS: Bound = Bound { decoder: "headers and infos", time: line(10_000, 12, 0), heap: line(1 << 10, 0, 0) };
+pub const HEADS_KEPT: Bound =
+    Bound { decoder: "headers and infos, kept", time: line(20_000, 15, 0), heap: line(64 << 10, 4, 0) };
+pub const METADATA: Bound = Bound { decoder: "Metadata", time: line(10_000, 40, 0), heap: line(64 << 10, 4, 0) };
+/// All rules together, and an opened file.
+pub const CHECK: Bound = Bound { decoder: "checks", time: line(100_000, 200, 0), heap: line(4 << 20, 12, 0) };
 
 pub const ZLIB: Bound = Bound { decoder: "zlib", time: line(10_000, 75, 6), heap: line(128 << 10, 0, 0) };
 /// A member's header may hold three texts of 64 KiB.

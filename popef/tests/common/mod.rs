@@ -5,6 +5,7 @@
 pub mod cost;
 pub mod everything;
 pub mod heap;
+pub mod work;
 pub mod worst;
 
 use std::io::{self, Read};

@@ -2,6 +2,8 @@
 
 #[path = "worst/decoders.rs"]
 pub mod decoders;
+#[path = "worst/messages.rs"]
+pub mod messages;
 
 const fn to_struct(offset: i32, data: u64, pointers: u64) -> u64 {
     (offset << 2) as u32 as u64 | data << 32 | pointers << 48

@@ -7,14 +7,11 @@ use std::io::Read as _;
 
 use libfuzzer_sys::fuzz_target;
 use popef::{Blobs, Compression, ExecutableBlob, PoplarHeader};
-use popef_fuzz::cost::{Bound, GZIP, LZ4, ZLIB, assert_within, zstd};
+use popef_fuzz::cost::{Bound, GZIP, LZ4, SLACK, ZLIB, assert_within, zstd};
 use popef_fuzz::heap::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// How many times as long this build may take: it checks sums and counts branches, and is little optimised in CI.
-const SLACK: f64 = 12.0;
 
 fuzz_target!(|input: &[u8]| {
     // Three bytes of the size that the blob states, one for the mark, and the data.

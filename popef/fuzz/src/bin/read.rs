@@ -1,12 +1,14 @@
 //! The walk and every accessor over any bytes, from memory, the models in it and its checks: no panic, nothing that
-//! contradicts itself, and no more memory than the headers and infos account for.
+//! contradicts itself, no more memory than the headers and infos account for, and no more time than is promised.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use popef::{Blobs, CheckOptions, File, Model, OpenOptions, check};
+use popef_fuzz::cost::{CHECK, HEADS, HEADS_KEPT, METADATA, SLACK, assert_within};
 use popef_fuzz::everything::{everything, walk};
 use popef_fuzz::heap::{BASE, Counting, allowance, peak_of};
+use popef_fuzz::work;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -14,6 +16,11 @@ static ALLOCATOR: Counting = Counting;
 fuzz_target!(|input: &[u8]| {
     let file = popef_fuzz::file(input);
     walk(&file);
+    let len = file.len() as u64;
+    assert_within(&HEADS, SLACK, len, || work::walk(&file));
+    assert_within(&HEADS_KEPT, SLACK, len, || work::list(&file));
+    assert_within(&METADATA, SLACK, len, || work::read_metadata(&file));
+    assert_within(&CHECK, SLACK, len, || work::check_headers(&file));
 
     let allowed = allowance(&file, false);
     let allowed_streamed = allowance(&file, true);
