@@ -1,5 +1,8 @@
 //! Which imports are ordinary in a pickle, and which can do harm. What is in neither list is unknown.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
 use super::ImportClass;
 
 /// The class of an import. Dots in `name` reach through attributes.
@@ -105,8 +108,7 @@ const ORDINARY: &[(&str, &[&str])] = &[
 ];
 
 fn is_ordinary(module: &str, name: &str) -> bool {
-    let listed = ORDINARY.iter().find(|(listed, _)| *listed == module);
-    listed.is_some_and(|(_, names)| names.contains(&name))
+    TABLES.ordinary.get(module).is_some_and(|names| names.contains(&name))
         || matches!(module, "torch" | "numpy") && is_number_type(name)
         || module == "builtins" && is_class_name(name) && (name.ends_with("Error") || name.ends_with("Exception"))
         || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
@@ -402,8 +404,13 @@ fn is_dangerous(module: &str, name: &str) -> bool {
         return false;
     }
     let root = module.split('.').next().unwrap_or_default();
-    let path = format!("{module}.{name}");
-    DANGEROUS_MODULES.contains(&root) || DANGEROUS_PARTS.iter().any(|part| is_in(&path, part)) || reaches(name)
+    TABLES.dangerous.contains(root)
+        || TABLES.roots_of_parts.contains(root) && is_in_dangerous_part(&format!("{module}.{name}"))
+        || reaches(name)
+}
+
+fn is_in_dangerous_part(path: &str) -> bool {
+    DANGEROUS_PARTS.iter().any(|part| is_in(path, part))
 }
 
 /// Whether an attribute is itself a module or a function that does harm, reached through one that imported it,
@@ -411,6 +418,21 @@ fn is_dangerous(module: &str, name: &str) -> bool {
 fn reaches(name: &str) -> bool {
     name.split('.').any(|part| {
         let bare = part.trim_start_matches('_');
-        part.starts_with("__") || DANGEROUS_MODULES.contains(&bare) || REACHING.contains(&part)
+        part.starts_with("__") || TABLES.dangerous.contains(bare) || TABLES.reaching.contains(part)
     })
 }
+
+/// The lists above, in which a name is found as fast as it is read.
+struct Tables {
+    ordinary: HashMap<&'static str, &'static [&'static str]>,
+    dangerous: HashSet<&'static str>,
+    roots_of_parts: HashSet<&'static str>,
+    reaching: HashSet<&'static str>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
+    ordinary: ORDINARY.iter().copied().collect(),
+    dangerous: DANGEROUS_MODULES.iter().copied().collect(),
+    roots_of_parts: DANGEROUS_PARTS.iter().filter_map(|part| part.split('.').next()).collect(),
+    reaching: REACHING.iter().copied().collect(),
+});
