@@ -4,6 +4,8 @@
 pub mod decoders;
 #[path = "worst/messages.rs"]
 pub mod messages;
+#[path = "worst/pickles.rs"]
+pub mod pickles;
 
 const fn to_struct(offset: i32, data: u64, pointers: u64) -> u64 {
     (offset << 2) as u32 as u64 | data << 32 | pointers << 48
