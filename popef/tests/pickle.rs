@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::Range;
 
 use popef::{ImportClass, Pickle};
 
@@ -68,42 +69,93 @@ fn the_fault_is_where_the_walk_ended() {
     assert_eq!((fault.offset, fault.reason), (6, "a byte is no opcode"));
 }
 
-/// Every prefix and every byte changed: no panic, and what was dangerous before the cut stays so.
+/// Files that are dangerous, and by python3 -m pickletools the bytes of the first opcode that tells so: an import, or bytes
+/// or a text that has one inside.
+const DANGEROUS: [(&str, Range<usize>); 5] = [
+    ("os-system-0.pickle", 9..23),
+    ("nested-2.pickle", 35..78),
+    ("nested-4.pickle", 21..65),
+    ("getattr-reach.pickle", 2..20),
+    ("extension-2.pickle", 11..14),
+];
+
+/// Every prefix, and every byte changed: what is dangerous before the cut or the change stays so, and places lie within.
 #[test]
-fn no_bytes_bring_the_walk_down() {
-    for file in
-        ["os-system-0.pickle", "nested-2.pickle", "getattr-reach.pickle", "extension-2.pickle", "plain-5.pickle"]
-    {
+fn what_follows_an_import_does_not_hide_it() {
+    for (file, opcode) in DANGEROUS {
         let bytes = fs::read(format!("{FOLDER}/{file}")).unwrap();
-        for cut in 0..bytes.len() {
-            Pickle::scan_bytes(&bytes[..cut]);
+        for cut in (0..=bytes.len()).filter(|cut| !(opcode.start + 1..opcode.end).contains(cut)) {
+            assert_eq!(is_dangerous(&bytes[..cut]), cut >= opcode.end, "{file}, {cut} bytes");
         }
         for at in 0..bytes.len() {
             for value in (0..=255).step_by(9) {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                Pickle::scan_bytes(&changed);
+                assert!(is_dangerous(&changed) || at < opcode.end, "{file}, byte {at} is {value}");
             }
         }
     }
 }
 
-/// A chain of tuples in tuples, and values without end, take neither the stack nor the memory.
+/// Whether it imports something dangerous. What is told of it must lie within it.
+fn is_dangerous(bytes: &[u8]) -> bool {
+    let Some(pickle) = Pickle::scan_bytes(bytes) else { return false };
+    let len = bytes.len() as u64;
+    assert!(pickle.imports.iter().all(|import| import.offset < len), "{pickle:?}");
+    assert!(pickle.fault.iter().all(|fault| fault.offset <= len), "{pickle:?}");
+    pickle.worst().is_some_and(|worst| worst.class == ImportClass::Dangerous)
+}
+
+/// However many values there are, a pickle is followed to its end. What it takes is held in pickle_cost.rs.
 #[test]
-fn a_pickle_of_one_opcode_over_and_over_is_bounded() {
-    for opcode in [b"\x85", b"2", b"("] {
+fn a_pickle_of_one_opcode_over_and_over_is_followed_to_its_end() {
+    for opcode in [b"\x85", b"2", b"(", b"\x94", b")"] {
         let mut bytes = b"\x80\x04)".to_vec();
         bytes.extend(opcode.repeat((1 << 20) + 10));
-        Pickle::scan_bytes(&bytes).unwrap();
+        bytes.extend(b"0cos\nsystem\n");
+        let pickle = Pickle::scan_bytes(&bytes).unwrap();
+        let (import, fault) = (pickle.worst().unwrap(), pickle.fault.as_ref().unwrap());
+        assert_eq!((import.path.as_str(), import.offset), ("os.system", bytes.len() as u64 - 11));
+        assert_eq!((fault.offset, fault.reason), (bytes.len() as u64, "it ends in the middle"));
+    }
+}
+
+/// Imports beyond those that are kept are not passed over in silence, in one pickle or in several.
+#[test]
+fn too_many_imports_are_told() {
+    let imports = |count: usize| (0..count).flat_map(|number| format!("cm\na{number}\n").into_bytes());
+    let pickle = |count| [b"\x80\x02".as_slice(), &imports(count).collect::<Vec<_>>(), b"."].concat();
+    let most = 4096;
+    let scan = |bytes: &[u8]| Pickle::scan_bytes(bytes).unwrap();
+    assert_eq!(scan(&pickle(most)).fault, None);
+    assert_eq!(scan(&[pickle(most), pickle(most)].concat()).fault, None);
+    for more in [pickle(most + 1), [pickle(most), b"cos\nsystem\n.".to_vec()].concat()] {
+        let scanned = scan(&more);
+        assert_eq!(scanned.imports.len(), most);
+        assert_eq!(scanned.fault.unwrap().reason, "it imports more than any model needs");
+    }
+}
+
+/// What one pickle calls as it should, another one behind it may not call with anything else.
+#[test]
+fn an_import_is_judged_by_all_of_its_calls() {
+    let harmless = b"\x80\x02ctorch.storage\n_load_from_bytes\nC\x04\x80\x02N.\x85R.".to_vec();
+    let class = |bytes: &[u8]| Pickle::scan_bytes(bytes).unwrap().worst().unwrap().class;
+    assert_eq!(class(&harmless), ImportClass::Ordinary);
+    for (module, name) in [("torch.storage", "_load_from_bytes"), ("torch", "storage._load_from_bytes")] {
+        let other = format!("c{module}\n{name}\n(S'PK'\ntR.").into_bytes();
+        assert_eq!(class(&[harmless.clone(), other].concat()), ImportClass::Dangerous, "{module}");
     }
 }
 
 #[test]
 fn a_path_that_grows_is_bounded() {
-    let mut bytes = b"\x80\x04cbuiltins\ngetattr\n\x94(ccollections\nCounter\n".to_vec();
+    let mut bytes = b"\x80\x04cbuiltins\ngetattr\nq\0ccollections\nCounter\nq\x01".to_vec();
     for _ in 0..10_000 {
-        bytes.extend(b"\x8c\x02ab\x86h\x002");
+        bytes.extend(b"h\0h\x01\x8c\x02ab\x86Rq\x01");
     }
     let pickle = Pickle::scan_bytes(&bytes).unwrap();
-    assert!(pickle.fault.is_some());
+    assert_eq!(pickle.fault.unwrap().reason, "it imports more than any model needs");
+    assert!((100..1000).contains(&pickle.imports.len()), "{}", pickle.imports.len());
+    assert!(pickle.imports.iter().map(|import| import.path.len()).sum::<usize>() < 10 * bytes.len());
 }

@@ -1,3 +1,8 @@
+use std::borrow::Cow;
+use std::collections::TryReserveError;
+use std::mem;
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::read::Data;
 
@@ -8,6 +13,8 @@ pub(super) enum Halt {
     Fault(&'static str),
     /// Python would go on: it is too much, or too odd, to be followed here.
     Limit(&'static str),
+    /// The same for all of the data: the pickles that this one lies in cannot be followed either.
+    Spent(&'static str),
     /// The bytes could not be read.
     Unread(Error),
 }
@@ -18,37 +25,97 @@ impl From<Error> for Halt {
     }
 }
 
+impl From<TryReserveError> for Halt {
+    fn from(_: TryReserveError) -> Self {
+        Halt::Spent("there is not enough memory to follow it")
+    }
+}
+
 pub(super) const CUT: Halt = Halt::Fault("it ends in the middle");
 
-/// Reads data from front to back in windows.
-pub(super) struct Input<'a> {
+/// The bytes that pickles are read from: all of them, where they lie in memory, or a window that moves over a file.
+pub(super) struct Source<'a> {
     data: Data<'a>,
-    position: u64,
-    window: Vec<u8>,
+    window: Cow<'a, [u8]>,
     window_start: u64,
 }
 
-impl<'a> Input<'a> {
+impl<'a> Source<'a> {
     const WINDOW: u64 = 64 << 10;
+    /// So much of what was read stays: the lines of an import are both wanted when the second one is known.
+    const BEHIND: u64 = 8 << 10;
 
-    pub(super) fn new(data: Data<'a>, position: u64) -> Self {
-        Input { data, position, window: Vec::new(), window_start: 0 }
+    pub(super) fn new(data: Data<'a>) -> Self {
+        Source { data, window: Cow::Borrowed(data.as_slice().unwrap_or_default()), window_start: 0 }
     }
 
+    /// All of it.
+    pub(super) fn input(&mut self) -> Input<'_, 'a> {
+        let end = self.data.len();
+        Input { source: self, position: 0, end }
+    }
+
+    /// The bytes of a range, which must lie within the data.
+    fn bytes(&mut self, range: Range<u64>) -> Result<&[u8], Halt> {
+        if self.windowed(&range).is_none() {
+            self.move_window(&range)?;
+        }
+        self.windowed(&range).ok_or(CUT)
+    }
+
+    fn windowed(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let start = range.start.checked_sub(self.window_start)?;
+        let end = range.end.checked_sub(self.window_start)?;
+        self.window.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// Over the range, and over what comes next. What the window has of it already is not read again.
+    fn move_window(&mut self, range: &Range<u64>) -> Result<(), Halt> {
+        let mut window = match mem::take(&mut self.window) {
+            Cow::Owned(window) => window,
+            Cow::Borrowed(_) => Vec::new(),
+        };
+        let known = self.window_start..self.window_start.saturating_add(as_u64(window.len()));
+        let start = if (known.start..=known.end).contains(&range.start) {
+            range.start.saturating_sub(Self::BEHIND).max(known.start)
+        } else {
+            window.clear();
+            range.start
+        };
+        window.drain(..as_usize(start.saturating_sub(known.start)).min(window.len()));
+        let len = window.len();
+        let end = range.start.saturating_add(Self::WINDOW).min(self.data.len()).max(range.end);
+        let more = as_usize(end.saturating_sub(start)).saturating_sub(len);
+        window.try_reserve_exact(more)?;
+        window.resize(len.saturating_add(more), 0);
+        self.data.read_at(start.saturating_add(as_u64(len)), window.get_mut(len..).unwrap_or_default())?;
+        self.window = Cow::Owned(window);
+        self.window_start = start;
+        Ok(())
+    }
+}
+
+/// A part of a source, read from front to back.
+pub(super) struct Input<'s, 'a> {
+    source: &'s mut Source<'a>,
+    position: u64,
+    end: u64,
+}
+
+impl<'a> Input<'_, 'a> {
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
     pub(super) fn left(&self) -> u64 {
-        self.data.len().saturating_sub(self.position)
+        self.end.saturating_sub(self.position)
     }
 
-    /// The next `len` bytes as data of their own, passed over.
-    pub(super) fn part(&mut self, len: u64) -> Result<Data<'a>, Halt> {
-        let end = self.position.checked_add(len).filter(|&end| end <= self.data.len()).ok_or(CUT)?;
-        let part = self.data.range(self.position..end)?;
-        self.position = end;
-        Ok(part)
+    /// The next `len` bytes, passed over without a look.
+    pub(super) fn skip(&mut self, len: u64) -> Result<Range<u64>, Halt> {
+        let start = self.position;
+        self.position = start.checked_add(len).filter(|&end| end <= self.end).ok_or(CUT)?;
+        Ok(start..self.position)
     }
 
     pub(super) fn byte(&mut self) -> Result<u8, Halt> {
@@ -57,50 +124,53 @@ impl<'a> Input<'a> {
     }
 
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Halt> {
-        let mut bytes = [0; N];
-        for byte in &mut bytes {
-            *byte = self.windowed()?;
-        }
-        Ok(bytes)
-    }
-
-    /// The next `len` bytes, through the window: for short ones, of which there may be very many.
-    pub(super) fn bytes(&mut self, len: u64) -> Result<Vec<u8>, Halt> {
-        if len > self.left() {
-            return Err(CUT);
-        }
-        let mut bytes = Vec::new();
-        for _ in 0..len {
-            bytes.push(self.windowed()?);
-        }
-        Ok(bytes)
+        let there = self.position..self.position.saturating_add(as_u64(N)).min(self.end);
+        self.position = there.end;
+        self.source.bytes(there)?.first_chunk().copied().ok_or(CUT)
     }
 
     /// The bytes up to the next line feed, which is passed over. `limit` is how many there may be.
-    pub(super) fn line(&mut self, limit: usize) -> Result<Vec<u8>, Halt> {
-        let mut line = Vec::new();
-        loop {
-            match self.windowed()? {
-                b'\n' => return Ok(line),
-                _ if line.len() >= limit => return Err(Halt::Limit("a line has no end in sight")),
-                byte => line.push(byte),
+    pub(super) fn line(&mut self, limit: u64) -> Result<Range<u64>, Halt> {
+        let start = self.position;
+        let longest = start.saturating_add(limit).saturating_add(1);
+        let end = longest.min(self.end);
+        let (mut searched, mut step) = (start, 256);
+        while searched < end {
+            // All of the line, so that it lies in the window. The step doubles, so that few bytes are read twice.
+            let until = searched.saturating_add(step).min(end);
+            let bytes = self.source.bytes(start..until)?.get(as_usize(searched.saturating_sub(start))..);
+            if let Some(len) = bytes.unwrap_or_default().iter().position(|&byte| byte == b'\n') {
+                let line = start..searched.saturating_add(as_u64(len));
+                self.position = line.end.saturating_add(1);
+                return Ok(line);
             }
+            searched = until;
+            step = step.saturating_mul(2);
         }
+        self.position = end;
+        Err(if end == longest { Halt::Limit("a line has no end in sight") } else { CUT })
     }
 
-    fn windowed(&mut self) -> Result<u8, Halt> {
-        loop {
-            let at = self.position.checked_sub(self.window_start).and_then(|at| usize::try_from(at).ok());
-            if let Some(&byte) = at.and_then(|at| self.window.get(at)) {
-                self.position = self.position.saturating_add(1);
-                return Ok(byte);
-            }
-            if self.left() == 0 {
-                return Err(CUT);
-            }
-            let end = self.position.saturating_add(Self::WINDOW).min(self.data.len());
-            self.window = self.data.range(self.position..end)?.read()?.into_owned();
-            self.window_start = self.position;
-        }
+    /// The next bytes, which are not passed over: so many, or as many as are left.
+    pub(super) fn peek(&mut self, len: u64) -> Result<&[u8], Halt> {
+        self.source.bytes(self.position..self.position.saturating_add(len).min(self.end))
     }
+
+    /// The bytes of a range that was passed over.
+    pub(super) fn bytes(&mut self, range: Range<u64>) -> Result<&[u8], Halt> {
+        self.source.bytes(range)
+    }
+
+    /// A range that was passed over, as input of its own.
+    pub(super) fn part(&mut self, range: Range<u64>) -> Input<'_, 'a> {
+        Input { source: self.source, position: range.start, end: range.end }
+    }
+}
+
+pub(super) fn as_u64(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+pub(super) fn as_usize(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
 }

@@ -1,14 +1,18 @@
 //! What a Python pickle would import when it is loaded, found without loading it.
 //!
-//! A pickle is a program for a small stack machine. [`walk`] follows its opcodes with stand-ins for the values: it
-//! keeps short texts, as names of modules are put together from them, and forgets the rest.
+//! A pickle is a program for a small stack machine. [`walk`] follows its opcodes with stand-ins for the values
+//! ([`values`]): it keeps short texts, as names of modules are put together from them, and forgets the rest.
 
 #![deny(clippy::arithmetic_side_effects, reason = "lengths in a pickle are claims")]
 
+mod imports;
 mod input;
+mod list;
 mod names;
 mod op;
+mod path;
 mod text;
+mod values;
 mod walk;
 
 use std::fmt;
@@ -88,13 +92,14 @@ pub struct PickleFault {
 
 impl Pickle {
     /// What the bytes are, if they are a pickle: if they begin with a pickle's mark, or follow its grammar to a stop
-    /// or to an import. Nothing of it is run.
+    /// or to an import. Nothing of it is run. Time and memory are in proportion to the bytes.
     pub fn scan_bytes(bytes: &[u8]) -> Option<Pickle> {
         // Bytes in memory cannot fail to be read.
         Pickle::scan(&Data::in_memory(bytes)).unwrap_or_default()
     }
 
-    /// The same for a blob's data, which is read in parts. Memory stays small.
+    /// The same for a blob's data, which is read in parts: a window of it is held at a time, and some eight bytes for
+    /// each value that the pickle keeps.
     pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
         walk::scan(data)
     }

@@ -1,11 +1,12 @@
 //! One opcode after the other, with what follows it in the stream.
 
-use super::input::{Halt, Input};
-use super::text;
-use crate::read::Data;
+use std::ops::Range;
 
-/// The opcodes, as far as they differ in what they do to names.
-pub(super) enum Op<'a> {
+use super::input::{Halt, Input};
+use super::text::Spelling;
+
+/// The opcodes, as far as they differ in what they do to names. What follows one is told by where it lies.
+pub(super) enum Op {
     Stop,
     Mark,
     Pop,
@@ -13,8 +14,8 @@ pub(super) enum Op<'a> {
     Dup,
     /// Puts a value there whose content does not matter here.
     Value,
-    Text(Passage<'a>),
-    Bytes(Data<'a>),
+    Text(Spelling, Range<u64>),
+    Bytes(Range<u64>),
     EmptyDict,
     /// So many values become one tuple.
     Tuple(u8),
@@ -33,37 +34,31 @@ pub(super) enum Op<'a> {
     NewObjectWithNames,
     /// A class is the first after the mark.
     Object,
-    Instance {
-        module: String,
-        name: String,
-    },
-    Global {
-        module: String,
-        name: String,
-    },
+    Instance(Names),
+    Global(Names),
     StackGlobal,
     Extension(i64),
     /// One value becomes another.
     PersistentId,
-    Get(u64),
-    Put(u64),
+    Get(u32),
+    Put(u32),
     Memoize,
     Protocol(u8),
     Nothing,
 }
 
-/// A text of the pickle: whole if it is short enough to matter, else where it lies.
-pub(super) enum Passage<'a> {
-    Short(String),
-    Long(Data<'a>),
+/// The lines of a module and of a name in it.
+pub(super) struct Names {
+    pub(super) module: Range<u64>,
+    pub(super) name: Range<u64>,
 }
 
 /// A line, and a text that is looked into, may be this long.
-const LONGEST_TEXT: usize = 1 << 20;
-const LONGEST_NAME: usize = 4096;
+pub(super) const LONGEST_TEXT: u64 = 1 << 20;
+const LONGEST_NAME: u64 = 4096;
 
-impl<'a> Op<'a> {
-    pub(super) fn read(input: &mut Input<'a>) -> Result<Op<'a>, Halt> {
+impl Op {
+    pub(super) fn read(input: &mut Input<'_, '_>) -> Result<Op, Halt> {
         Ok(match input.byte()? {
             b'.' => Op::Stop,
             b'(' => Op::Mark,
@@ -96,25 +91,19 @@ impl<'a> Op<'a> {
             0x81 => Op::NewObject,
             0x92 => Op::NewObjectWithNames,
             b'o' => Op::Object,
-            b'i' => {
-                let (module, name) = names(input)?;
-                Op::Instance { module, name }
-            }
-            b'c' => {
-                let (module, name) = names(input)?;
-                Op::Global { module, name }
-            }
+            b'i' => Op::Instance(names(input)?),
+            b'c' => Op::Global(names(input)?),
             0x93 => Op::StackGlobal,
             0x82 => Op::Extension(i64::from(input.byte()?)),
             0x83 => Op::Extension(u16::from_le_bytes(input.array()?).into()),
             0x84 => Op::Extension(i32::from_le_bytes(input.array()?).into()),
             b'Q' => Op::PersistentId,
-            b'g' => Op::Get(line_number(input)?),
+            b'g' => Op::Get(place(input)?),
             b'h' => Op::Get(input.byte()?.into()),
-            b'j' => Op::Get(u32::from_le_bytes(input.array()?).into()),
-            b'p' => Op::Put(line_number(input)?),
+            b'j' => Op::Get(u32::from_le_bytes(input.array()?)),
+            b'p' => Op::Put(place(input)?),
             b'q' => Op::Put(input.byte()?.into()),
-            b'r' => Op::Put(u32::from_le_bytes(input.array()?).into()),
+            b'r' => Op::Put(u32::from_le_bytes(input.array()?)),
             0x94 => Op::Memoize,
             0x80 => Op::Protocol(input.byte()?),
             // Readers take a frame's length as advice only.
@@ -124,65 +113,56 @@ impl<'a> Op<'a> {
     }
 }
 
-fn text_or_bytes<'a>(opcode: u8, input: &mut Input<'a>) -> Result<Op<'a>, Halt> {
+fn text_or_bytes(opcode: u8, input: &mut Input<'_, '_>) -> Result<Op, Halt> {
     Ok(match opcode {
-        b'S' => short_text(text::unquote(&input.line(LONGEST_TEXT)?))?,
-        b'V' => short_text(text::unescape_unicode(&input.line(LONGEST_TEXT)?))?,
-        b'U' | b'T' | 0x8c | b'X' | 0x8d => {
-            let len = length(opcode, input)?;
-            Op::Text(passage(input, len)?)
-        }
-        b'C' | b'B' | 0x8e | 0x96 => {
-            let len = length(opcode, input)?;
-            Op::Bytes(input.part(len)?)
-        }
+        b'S' => Op::Text(Spelling::Quoted, input.line(LONGEST_TEXT)?),
+        b'V' => Op::Text(Spelling::Raw, input.line(LONGEST_TEXT)?),
+        b'U' | b'T' | 0x8c | b'X' | 0x8d => Op::Text(Spelling::Utf8, counted(opcode, input)?),
+        b'C' | b'B' | 0x8e | 0x96 => Op::Bytes(counted(opcode, input)?),
         _ => return Err(Halt::Fault("a byte is no opcode")),
     })
 }
 
-fn length(opcode: u8, input: &mut Input<'_>) -> Result<u64, Halt> {
-    Ok(match opcode {
+/// As many bytes as are stated before them.
+fn counted(opcode: u8, input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
+    let len = match opcode {
         b'U' | 0x8c | b'C' => input.byte()?.into(),
         b'T' | b'X' | b'B' => u32::from_le_bytes(input.array()?).into(),
         _ => u64::from_le_bytes(input.array()?),
-    })
+    };
+    input.skip(len)
 }
 
-fn short_text<'a>(text: Option<String>) -> Result<Op<'a>, Halt> {
-    text.map(|text| Op::Text(Passage::Short(text))).ok_or(Halt::Limit("a text is not spelt as Python spells one"))
+fn names(input: &mut Input<'_, '_>) -> Result<Names, Halt> {
+    Ok(Names { module: input.line(LONGEST_NAME)?, name: input.line(LONGEST_NAME)? })
 }
 
-fn passage<'a>(input: &mut Input<'a>, len: u64) -> Result<Passage<'a>, Halt> {
-    if len > u64::try_from(LONGEST_TEXT).unwrap_or(u64::MAX) {
-        return input.part(len).map(Passage::Long);
-    }
-    Ok(Passage::Short(String::from_utf8_lossy(&input.bytes(len)?).into_owned()))
-}
-
-fn names(input: &mut Input<'_>) -> Result<(String, String), Halt> {
-    let mut name = || Ok::<_, Halt>(String::from_utf8_lossy(&input.line(LONGEST_NAME)?).trim_end().to_owned());
-    Ok((name()?, name()?))
-}
-
-fn line_then<'a>(input: &mut Input<'_>, op: Op<'a>) -> Result<Op<'a>, Halt> {
+fn line_then(input: &mut Input<'_, '_>, op: Op) -> Result<Op, Halt> {
     input.line(LONGEST_TEXT)?;
     Ok(op)
 }
 
-fn skip_then<'a>(input: &mut Input<'_>, bytes: u64, op: Op<'a>) -> Result<Op<'a>, Halt> {
-    input.part(bytes)?;
+fn skip_then(input: &mut Input<'_, '_>, bytes: u64, op: Op) -> Result<Op, Halt> {
+    input.skip(bytes)?;
     Ok(op)
 }
 
 /// A number of any size; its length is one of `LONG1` or `LONG4`.
-fn long<'a>(input: &mut Input<'_>, width: u8) -> Result<Op<'a>, Halt> {
+fn long(input: &mut Input<'_, '_>, width: u8) -> Result<Op, Halt> {
     let len = if width == 1 { u64::from(input.byte()?) } else { u32::from_le_bytes(input.array()?).into() };
     skip_then(input, len, Op::Value)
 }
 
-fn line_number(input: &mut Input<'_>) -> Result<u64, Halt> {
+/// A place in the memo, as a line.
+fn place(input: &mut Input<'_, '_>) -> Result<u32, Halt> {
     let line = input.line(LONGEST_NAME)?;
+    let line = std::str::from_utf8(input.bytes(line)?).unwrap_or_default();
+    number(line.trim()).ok_or(Halt::Limit("a place in the memo is not a number of 32 bits"))
+}
+
+fn number(text: &str) -> Option<u32> {
     // Python allows an underscore between digits.
-    let number = std::str::from_utf8(&line).ok().and_then(|line| line.trim().replace('_', "").parse().ok());
-    number.ok_or(Halt::Limit("a place in the memo is not a number"))
+    let mut digits = text.strip_prefix('+').unwrap_or(text).chars().filter(|&letter| letter != '_').peekable();
+    digits.peek()?;
+    digits.try_fold(0u32, |number, digit| number.checked_mul(10)?.checked_add(digit.to_digit(10)?))
 }

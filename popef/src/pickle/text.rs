@@ -1,34 +1,135 @@
-//! How Python spells texts in the older protocols.
+//! How Python spells texts, and bytes as texts.
 
-/// The text of a `STRING` line: quoted, with the escapes of Python's string literals.
-pub(super) fn unquote(line: &[u8]) -> Option<String> {
-    let inner = match line {
-        [b'\'', inner @ .., b'\''] | [b'"', inner @ .., b'"'] => inner,
-        _ => return None,
-    };
-    unescape(inner, false)
+use std::borrow::Cow;
+
+use super::input::{Halt, as_usize};
+
+/// How the bytes of a text stand for its letters.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spelling {
+    Utf8,
+    /// A `STRING` line: quoted, with the escapes of Python's string literals.
+    Quoted,
+    /// A `UNICODE` line: only `\u` and `\U` are escapes.
+    Raw,
 }
 
-/// The text of a `UNICODE` line: only `\u` and `\U` are escapes.
-pub(super) fn unescape_unicode(line: &[u8]) -> Option<String> {
-    unescape(line, true)
+/// A text as it is spelt in a pickle.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'b> {
+    pub(super) spelling: Spelling,
+    pub(super) bytes: &'b [u8],
 }
 
-/// Bytes stand for the characters of their numbers, as in Latin-1.
-fn unescape(bytes: &[u8], raw: bool) -> Option<String> {
-    let mut text = String::with_capacity(bytes.len());
+/// Without a pickle's mark, only so many bytes are tried as one.
+pub(super) const LARGEST_TRIAL: u64 = 64 << 10;
+
+impl<'b> Text<'b> {
+    /// Gives the text to `each`, piece by piece. What is no UTF-8 becomes U+FFFD.
+    pub(super) fn spell(self, mut each: impl FnMut(&str)) -> Result<(), Halt> {
+        let whole = match self.spelling {
+            Spelling::Utf8 => {
+                spell_utf8(self.bytes, each);
+                Some(())
+            }
+            Spelling::Quoted => unquote(self.bytes).and_then(|inner| unescape(inner, escape, &mut each)),
+            Spelling::Raw => unescape(self.bytes, raw_escape, &mut each),
+        };
+        whole.ok_or(Halt::Limit("a text is not spelt as Python spells one"))
+    }
+
+    /// The bytes of a text that may be a pickle: Python 3 spells bytes as texts in protocols 0 to 2, each as the letter
+    /// of its number.
+    pub(super) fn pickle(self) -> Result<Option<Cow<'b, [u8]>>, Halt> {
+        let is_utf8 = matches!(self.spelling, Spelling::Utf8);
+        if is_utf8 && !may_be_pickle(self.bytes) {
+            return Ok(None);
+        }
+        let mut seen = Seen::default();
+        self.spell(|piece| seen.see(piece))?;
+        if !seen.may_be_pickle() {
+            return Ok(None);
+        }
+        if is_utf8 && seen.len == self.bytes.len() {
+            return Ok(Some(Cow::Borrowed(self.bytes)));
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(seen.len)?;
+        self.spell(|piece| bytes.extend(piece.chars().filter_map(|letter| u8::try_from(letter).ok())))?;
+        Ok(Some(Cow::Owned(bytes)))
+    }
+}
+
+/// Whether a text in UTF-8 begins with a pickle's mark, or may be a pickle without one.
+fn may_be_pickle(bytes: &[u8]) -> bool {
+    is_marked(bytes) || bytes.contains(&b'\n') && bytes.contains(&b'.')
+}
+
+/// Whether a text in UTF-8 begins with a pickle's mark, U+0080.
+pub(super) fn is_marked(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xc2, 0x80])
+}
+
+/// What tells whether a text may be a pickle.
+#[derive(Default)]
+struct Seen {
+    /// How many letters it has.
+    len: usize,
+    marked: bool,
+    line: bool,
+    stop: bool,
+    /// It has letters that stand for no byte.
+    wide: bool,
+}
+
+impl Seen {
+    fn see(&mut self, piece: &str) {
+        for letter in piece.chars() {
+            self.marked |= self.len == 0 && letter == '\u{80}';
+            self.line |= letter == '\n';
+            self.stop |= letter == '.';
+            self.wide |= letter > '\u{ff}';
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    fn may_be_pickle(&self) -> bool {
+        !self.wide && (self.marked || self.line && self.stop && self.len <= as_usize(LARGEST_TRIAL))
+    }
+}
+
+/// Gives bytes as text to `each`, with U+FFFD for what is no UTF-8.
+pub(super) fn spell_utf8(bytes: &[u8], mut each: impl FnMut(&str)) {
+    for chunk in bytes.utf8_chunks() {
+        each(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            each("\u{fffd}");
+        }
+    }
+}
+
+fn unquote(line: &[u8]) -> Option<&[u8]> {
+    match line {
+        [b'\'', inner @ .., b'\''] | [b'"', inner @ .., b'"'] => Some(inner),
+        _ => None,
+    }
+}
+
+/// Bytes stand for the letters of their numbers, as in Latin-1, and those behind a backslash for what `escape` says.
+fn unescape(bytes: &[u8], escape: fn(&[u8]) -> Escape<'_>, mut each: impl FnMut(&str)) -> Option<()> {
+    let mut give = |letter: char| each(letter.encode_utf8(&mut [0; 4]));
     let mut rest = bytes;
     while let [first, more @ ..] = rest {
         rest = more;
         if *first == b'\\' {
-            let (letter, after) = if raw { raw_escape(more)? } else { escape(more)? };
-            text.extend(letter.into_iter().flatten());
+            let (letters, after) = escape(more)?;
+            letters.into_iter().flatten().for_each(&mut give);
             rest = after;
         } else {
-            text.push(char::from(*first));
+            give(char::from(*first));
         }
     }
-    Some(text)
+    Some(())
 }
 
 /// A piece of text out of an escape, and what follows it.
@@ -81,14 +182,14 @@ fn octal(rest: &[u8]) -> Escape<'_> {
     Some(([char::from_u32(number & 0xff), None], after))
 }
 
-/// The bytes of a text whose characters are all below U+0100, as Python 3 spells bytes in protocols 0 to 2.
-pub(super) fn latin1(text: &str) -> Option<Vec<u8>> {
-    text.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{latin1, unescape_unicode, unquote};
+    use super::{Spelling, Text};
+
+    fn spelt(spelling: Spelling, bytes: &[u8]) -> Option<String> {
+        let mut text = String::new();
+        Text { spelling, bytes }.spell(|piece| text.push_str(piece)).ok().map(|()| text)
+    }
 
     /// By Python: `pickle.loads(b"S" + line + b"\n.")`.
     #[test]
@@ -102,11 +203,11 @@ mod tests {
             (r"'\q\8'", r"\q\8"),
             (r"'\1234'", "S4"),
         ] {
-            assert_eq!(unquote(line.as_bytes()).as_deref(), Some(text), "{line}");
+            assert_eq!(spelt(Spelling::Quoted, line.as_bytes()).as_deref(), Some(text), "{line}");
         }
-        assert_eq!(unquote(b"os"), None);
-        assert_eq!(unquote(b"'os\""), None);
-        assert_eq!(unquote(br"'\x6'"), None);
+        assert_eq!(spelt(Spelling::Quoted, b"os"), None);
+        assert_eq!(spelt(Spelling::Quoted, b"'os\""), None);
+        assert_eq!(spelt(Spelling::Quoted, br"'\x6'"), None);
     }
 
     /// By Python: `pickle.loads(b"V" + line + b"\n.")`.
@@ -119,15 +220,25 @@ mod tests {
             (r"\\u006f", r"\\u006f"),
             (r"\x6fs", r"\x6fs"),
         ] {
-            assert_eq!(unescape_unicode(line.as_bytes()).as_deref(), Some(text), "{line}");
+            assert_eq!(spelt(Spelling::Raw, line.as_bytes()).as_deref(), Some(text), "{line}");
         }
-        assert_eq!(unescape_unicode(b"caf\xe9").as_deref(), Some("caf\u{e9}"));
-        assert_eq!(unescape_unicode(br"\u00"), None);
+        assert_eq!(spelt(Spelling::Raw, b"caf\xe9").as_deref(), Some("caf\u{e9}"));
+        assert_eq!(spelt(Spelling::Raw, br"\u00"), None);
     }
 
     #[test]
-    fn latin1_is_of_single_bytes() {
-        assert_eq!(latin1("\u{80}\u{4}").as_deref(), Some(&[0x80, 4][..]));
-        assert_eq!(latin1("\u{100}"), None);
+    fn bytes_that_are_spelt_as_text_come_back() {
+        let pickle = |spelling, bytes| Text { spelling, bytes }.pickle().unwrap().map(|bytes| bytes.to_vec());
+        for (spelling, text, bytes) in [
+            (Spelling::Utf8, "\u{80}\u{2}\u{ff}".as_bytes(), &b"\x80\x02\xff"[..]),
+            (Spelling::Utf8, b"cm\nn\n.", b"cm\nn\n."),
+            (Spelling::Quoted, br"'\x80\x02\377'", b"\x80\x02\xff"),
+            (Spelling::Raw, br"\u0080\u0002\u00ff", b"\x80\x02\xff"),
+        ] {
+            assert_eq!(pickle(spelling, text).as_deref(), Some(bytes), "{spelling:?}");
+        }
+        for text in ["cm n.", "\u{80}\u{2}\u{100}", "no mark", ""] {
+            assert_eq!(pickle(Spelling::Utf8, text.as_bytes()), None, "{text:?}");
+        }
     }
 }

@@ -1,552 +1,511 @@
-use std::collections::HashMap;
-use std::rc::Rc;
+//! Follows a pickle's opcodes, and the pickles that lie in its texts and bytes.
+//!
+//! Each byte is an opcode's once at most, and a text that may be a pickle is read once more for each pickle that it
+//! lies in, of which there are few. So the work is in proportion to the data; what else could grow is counted in
+//! [`Imports`].
 
-use super::input::{Halt, Input};
+use std::ops::Range;
+
+use super::imports::{Imports, Role};
+use super::input::{Halt, Input, Source};
 use super::names::{classify, classify_attribute};
-use super::op::{Op, Passage};
-use super::text::latin1;
-use super::{ImportClass, Pickle, PickleFault, PickleImport};
+use super::op::{LONGEST_TEXT, Names, Op};
+use super::path::Path;
+use super::text::{LARGEST_TRIAL, Spelling, Text, is_marked};
+use super::values::{Arguments, EMPTY, Memo, Stack, Texts, Value};
+use super::{ImportClass, Pickle, PickleFault};
 use crate::error::Error;
 use crate::read::Data;
 
-/// How deep pickles in pickles are followed. Each is read once for each one that it lies in.
+/// How deep pickles in pickles are followed.
 const DEEPEST: u8 = 4;
-/// How many values the stack and the memo may hold. A pickle of millions of objects has fewer.
-const MOST_VALUES: usize = 1 << 20;
-/// How many different imports are kept.
-const MOST_IMPORTS: usize = 4096;
-/// Modules and names are no longer than this, and only short texts are kept.
-const LONGEST_PART: usize = 256;
-/// And this is as long as both, and what is reached through them, can be.
-const LONGEST_PATH: usize = 2048;
-/// Without a pickle's mark, only so much text or bytes is tried as one.
-const LARGEST_TRIAL: u64 = 64 << 10;
 
 pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
+    let mut source = Source::new(*data);
+    let mut scan = Scan { imports: Imports::new(data.len()), path: Path::default(), place: 0 };
     let mut found = Found::default();
-    let marked = begins_as_pickle(data)?;
-    let ended = walk_all(*data, 0, 0, &mut found)?;
-    let is_pickle = marked || ended || found.called || found.imports.iter().any(Import::has_name);
-    Ok(is_pickle.then(|| found.finish()))
+    let is_pickle = match scan_into(&mut source.input(), &mut scan, &mut found) {
+        Ok(is_pickle) => is_pickle || found.called || scan.imports.have_name(),
+        Err(Halt::Unread(error)) => return Err(error),
+        // Whatever it is, it was not followed to its end.
+        Err(halt) => {
+            found.halt(&halt, scan.place);
+            true
+        }
+    };
+    Ok(is_pickle.then(|| Pickle {
+        protocol: found.protocol,
+        imports: scan.imports.finish(),
+        poptorch_version: found.version,
+        fault: found.fault,
+    }))
 }
 
-/// What was found so far, over all pickles in one another.
+/// Whether the data is a pickle by its first bytes, or by its grammar.
+fn scan_into(input: &mut Input<'_, '_>, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
+    let marked = begins_as_pickle(input)?;
+    let ended = walk_all(input, &mut Level::default(), scan, found)?;
+    Ok(marked || ended)
+}
+
+fn begins_as_pickle(input: &mut Input<'_, '_>) -> Result<bool, Halt> {
+    Ok(matches!(input.peek(2)?, [0x80, 0..=5]))
+}
+
+/// What all pickles in the data share.
+struct Scan {
+    imports: Imports,
+    /// The path of an import, while it is put together.
+    path: Path,
+    /// The byte of the opcode that is followed, not in pickles inside but in what holds them.
+    place: u64,
+}
+
+/// What is found in a pickle beside its imports, and in those inside.
 #[derive(Default)]
 struct Found {
     protocol: u8,
-    imports: Vec<Import>,
-    places: HashMap<String, usize>,
     version: Option<String>,
     fault: Option<PickleFault>,
     /// The fault is a limit of ours.
     limited: bool,
-    /// Something imported was called.
+    /// It imports something.
+    imports: bool,
+    /// It imports something dangerous, by a path that is one of names.
+    dangerous: bool,
+    /// It calls something that it imports.
     called: bool,
 }
 
-struct Import {
-    path: String,
-    offset: u64,
-    class: ImportClass,
-    guard: Option<Guard>,
-    /// Of a guarded one: it was called with something that was understood.
-    used: bool,
-    /// Of a guarded one: it was put where it can be called out of sight, or called with something else.
-    misused: bool,
-}
-
-impl Import {
-    /// Whether the path is one of names, and not of any text that happened to look like an opcode and its lines.
-    fn has_name(&self) -> bool {
-        self.path.split('.').all(|part| {
-            part.starts_with(|first: char| first.is_alphabetic() || first == '_')
-                && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-        })
-    }
-}
-
-/// Imports that are as harmless as what they are called with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Guard {
-    /// `getattr`, by which Python 3.11 spells the member of an enum.
-    Attribute,
-    /// Torch's way to keep a storage: bytes that hold another pickle.
-    Load,
-}
-
-impl Guard {
-    fn of(module: &str, name: &str) -> Option<Guard> {
-        match (module, name) {
-            ("builtins" | "__builtin__", "getattr") => Some(Guard::Attribute),
-            ("torch.storage", "_load_from_bytes") => Some(Guard::Load),
-            _ => None,
-        }
-    }
-}
-
 impl Found {
-    fn note(&mut self, path: String, offset: u64, class: ImportClass, guard: Option<Guard>) -> Result<usize, Halt> {
-        if let Some(&place) = self.places.get(&path) {
-            return Ok(place);
+    fn halt(&mut self, halt: &Halt, offset: u64) {
+        if let Halt::Fault(reason) | Halt::Limit(reason) | Halt::Spent(reason) = *halt {
+            self.fault.get_or_insert(PickleFault { offset, reason });
         }
-        if self.imports.len() >= MOST_IMPORTS || path.len() > LONGEST_PATH {
-            return Err(Halt::Limit("it imports more than any model needs"));
-        }
-        let place = self.imports.len();
-        self.places.insert(path.clone(), place);
-        self.imports.push(Import { path, offset, class, guard, used: false, misused: false });
-        Ok(place)
+        self.limited |= !matches!(halt, Halt::Fault(_));
     }
 
-    fn fault(&mut self, offset: u64, reason: &'static str) {
-        self.fault.get_or_insert(PickleFault { offset, reason });
-    }
-
-    /// Takes over what a trial found.
     fn absorb(&mut self, other: Found) {
-        for import in other.imports {
-            if let Ok(place) = self.note(import.path, import.offset, import.class, import.guard)
-                && let Some(known) = self.imports.get_mut(place)
-            {
-                known.used |= import.used;
-                known.misused |= import.misused;
-            }
-        }
         self.protocol = self.protocol.max(other.protocol);
         self.version = self.version.take().or(other.version);
         self.fault = self.fault.take().or(other.fault);
         self.limited |= other.limited;
+        self.imports |= other.imports;
+        self.dangerous |= other.dangerous;
         self.called |= other.called;
     }
-
-    fn finish(self) -> Pickle {
-        let class = |import: &Import| match import.guard {
-            Some(_) if import.used && !import.misused => ImportClass::Ordinary,
-            _ => import.class,
-        };
-        let imports = self.imports.into_iter().map(|import| PickleImport {
-            class: class(&import),
-            path: import.path,
-            offset: import.offset,
-        });
-        Pickle {
-            protocol: self.protocol,
-            imports: imports.collect(),
-            poptorch_version: self.version,
-            fault: self.fault,
-        }
-    }
 }
 
-fn begins_as_pickle(data: &Data<'_>) -> Result<bool, Error> {
-    let mut first = [0; 2];
-    let len = usize::try_from(data.len().min(2)).unwrap_or_default();
-    data.read_at(0, first.get_mut(..len).unwrap_or_default())?;
-    Ok(matches!(first, [0x80, 0..=5]) && len == 2)
-}
-
-/// Walks a pickle and those that follow it; torch's older format is several. Whether they are all of the data.
-fn walk_all(data: Data<'_>, base: u64, depth: u8, found: &mut Found) -> Result<bool, Error> {
-    let mut start = 0;
-    loop {
-        let mut trial = Found::default();
-        let mut walk = Walk::new(data, start, base, depth, &mut trial);
-        let end = walk.run();
-        let (position, left) = (walk.input.position(), walk.input.left());
-        let reason = match end {
-            Ok(()) => None,
-            Err(Halt::Unread(error)) => return Err(error),
-            // What follows the first may be anything, as long as it imports nothing.
-            Err(Halt::Fault(_)) if start > 0 && trial.imports.is_empty() => return Ok(false),
-            Err(Halt::Fault(reason) | Halt::Limit(reason)) => Some(reason),
-        };
-        if let Some(reason) = reason {
-            trial.fault(base.saturating_add(position), reason);
-            trial.limited |= matches!(end, Err(Halt::Limit(_)));
-        }
-        found.absorb(trial);
-        start = position;
-        if reason.is_some() || left == 0 {
-            return Ok(reason.is_none());
-        }
-    }
-}
-
-/// A stand-in for a value on the stack.
-#[derive(Clone)]
-enum Value {
-    Text(Rc<str>),
-    /// Something imported, by its place in the list.
-    Import(usize),
-    /// At most three values, none of them a tuple: enough for a call's arguments.
-    Tuple(Rc<[Value]>),
-    /// An object of a class that was imported.
-    Object(usize),
-    /// A dictionary, and its text under "version".
-    Dict(Option<Rc<str>>),
-    /// Bytes that were looked into, and whether all of what loading them would do is known.
-    Scanned(bool),
-    Other,
-}
-
-struct Walk<'a, 'f> {
-    input: Input<'a>,
-    base: u64,
+/// The machine for pickles that lie in equally many others. It serves one after the other.
+#[derive(Default)]
+struct Level {
     depth: u8,
-    opcode_at: u64,
-    stack: Vec<Value>,
-    marks: Vec<usize>,
-    memo: HashMap<u64, Value>,
-    found: &'f mut Found,
+    stack: Stack,
+    memo: Memo,
+    texts: Texts,
+    inner: Option<Box<Level>>,
 }
 
-impl<'a, 'f> Walk<'a, 'f> {
-    fn new(data: Data<'a>, start: u64, base: u64, depth: u8, found: &'f mut Found) -> Self {
-        let input = Input::new(data, start);
-        Walk { input, base, depth, opcode_at: start, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new(), found }
+impl Level {
+    fn clear(&mut self) {
+        self.stack.clear();
+        self.memo.clear();
+        self.texts.clear();
     }
 
+    /// For pickles that lie in one of these.
+    fn inner(&mut self) -> &mut Level {
+        let depth = self.depth.saturating_add(1);
+        self.inner.get_or_insert_with(|| Box::new(Level { depth, ..Level::default() }))
+    }
+}
+
+/// Walks a pickle and those that follow it; torch's older format is several. Whether they are all of the input. An error
+/// if those that hold them cannot be followed either.
+fn walk_all(input: &mut Input<'_, '_>, level: &mut Level, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
+    let mut is_first = true;
+    loop {
+        level.clear();
+        let mut walk = Walk { input, level, scan, found: Found::default() };
+        let end = walk.run();
+        let mut trial = walk.found;
+        match end {
+            Ok(()) => found.absorb(trial),
+            // What follows the first may be anything, as long as it imports nothing.
+            Err(Halt::Fault(_)) if !is_first && !trial.imports => return Ok(false),
+            Err(halt) => {
+                trial.halt(&halt, if level.depth == 0 { input.position() } else { scan.place });
+                found.absorb(trial);
+                return if matches!(halt, Halt::Fault(_) | Halt::Limit(_)) { Ok(false) } else { Err(halt) };
+            }
+        }
+        if input.left() == 0 {
+            return Ok(true);
+        }
+        is_first = false;
+    }
+}
+
+/// Walks what may be a pickle in another one. Whether all of what loading it would do is known.
+fn look_into(input: &mut Input<'_, '_>, holder: &mut Level, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
+    let marked = begins_as_pickle(input)?;
+    if !marked && input.left() > LARGEST_TRIAL {
+        return Ok(false);
+    }
+    if holder.depth >= DEEPEST {
+        return if marked { Err(Halt::Limit("pickles in it lie too deep in one another")) } else { Ok(false) };
+    }
+    let imports_before = scan.imports.len();
+    let mut inner = Found::default();
+    let ended = walk_all(input, holder.inner(), scan, &mut inner)?;
+    if !(marked || ended || inner.dangerous) {
+        // So nothing guarded was called either.
+        scan.imports.forget_from(imports_before);
+        return Ok(false);
+    }
+    let known = marked && inner.fault.is_none();
+    // Bytes that only look like a pickle at first are no fault of what holds them.
+    let is_fault = inner.limited || inner.imports;
+    inner.fault = inner.fault.filter(|_| is_fault);
+    inner.version = None;
+    found.absorb(inner);
+    Ok(known)
+}
+
+struct Walk<'w, 's, 'a> {
+    input: &'w mut Input<'s, 'a>,
+    level: &'w mut Level,
+    scan: &'w mut Scan,
+    found: Found,
+}
+
+impl Walk<'_, '_, '_> {
     /// To the stop.
     fn run(&mut self) -> Result<(), Halt> {
         loop {
-            self.opcode_at = self.input.position();
-            match Op::read(&mut self.input)? {
-                Op::Stop => return self.pop().map(|value| self.leak(&value)),
-                op => self.step(op)?,
+            if self.level.depth == 0 {
+                self.scan.place = self.input.position();
             }
-            if self.stack.len().saturating_add(self.memo.len()).saturating_add(self.marks.len()) > MOST_VALUES {
-                return Err(Halt::Limit("it keeps more values than any model needs"));
+            match Op::read(self.input)? {
+                Op::Stop => return self.pop_and_leak(),
+                op => self.step(op)?,
             }
         }
     }
 
-    fn step(&mut self, op: Op<'a>) -> Result<(), Halt> {
+    fn step(&mut self, op: Op) -> Result<(), Halt> {
         match op {
-            Op::Stop | Op::Nothing => {}
-            Op::Mark => self.marks.push(self.stack.len()),
-            Op::Pop => self.pop_or_unmark()?,
-            Op::PopMark => self.marked().map(drop)?,
-            Op::Dup => {
-                let top = self.top()?.clone();
-                self.stack.push(top);
+            Op::Stop | Op::Nothing => Ok(()),
+            Op::Mark => self.level.stack.mark(),
+            Op::Pop => self.level.stack.pop_or_unmark(),
+            Op::PopMark => {
+                let start = self.level.stack.unmark()?;
+                self.level.stack.cut(start);
+                Ok(())
             }
-            Op::Value => self.stack.push(Value::Other),
-            Op::Text(passage) => self.text(passage)?,
-            Op::Bytes(data) => self.bytes(data)?,
-            Op::EmptyDict => self.stack.push(Value::Dict(None)),
-            Op::Tuple(len) => self.tuple(len)?,
+            Op::Dup => {
+                let top = self.level.stack.top()?;
+                self.push(top)
+            }
+            Op::Value => self.push(Value::Other),
+            Op::Text(spelling, text) => self.text(spelling, text),
+            Op::Bytes(bytes) => {
+                let known = look_into(&mut self.input.part(bytes), self.level, self.scan, &mut self.found)?;
+                self.push(if known { Value::Known } else { Value::Other })
+            }
+            Op::EmptyDict => self.push(Value::Dict),
+            Op::Tuple(len) => {
+                let start = self.level.stack.start_of_last(len.into())?;
+                self.tuple(start)
+            }
             Op::MarkedTuple => {
-                let values = self.marked()?;
-                self.push_tuple(values);
+                let start = self.level.stack.unmark()?;
+                self.tuple(start)
             }
             Op::MarkedDict => {
-                let items = self.marked()?;
-                let version = self.version_of(&items);
-                self.stack.push(Value::Dict(version));
+                let start = self.level.stack.unmark()?;
+                self.leak_from(start);
+                let version = self.version_from(start);
+                self.level.stack.cut(start);
+                self.push(version.map_or(Value::Dict, Value::Versioned))
             }
-            Op::Marked => self.marked_away(Value::Other)?,
-            Op::Append => self.pop().map(|value| self.leak(&value))?,
-            Op::Appends => {
-                let values = self.marked()?;
-                values.iter().for_each(|value| self.leak(value));
+            Op::Marked => {
+                self.take_marked()?;
+                self.push(Value::Other)
             }
+            Op::Append => self.pop_and_leak(),
+            Op::Appends => self.take_marked(),
             Op::SetItem => {
-                let value = self.pop()?;
-                let key = self.pop()?;
-                self.set_items(&[key, value])?;
+                let start = self.level.stack.start_of_last(2)?;
+                self.set_items(start)
             }
             Op::SetItems => {
-                let items = self.marked()?;
-                self.set_items(&items)?;
+                let start = self.level.stack.unmark()?;
+                self.set_items(start)
             }
-            Op::Build => self.build()?,
-            Op::Reduce => self.reduce()?,
-            Op::NewObject => self.new_object(1)?,
-            Op::NewObjectWithNames => self.new_object(2)?,
-            Op::Object => self.marked_object()?,
-            Op::Instance { module, name } => {
-                let class = self.import(&module, &name)?;
-                self.marked_away(Value::Object(class))?;
+            Op::Build => self.build(),
+            Op::Reduce => self.reduce(),
+            Op::NewObject => self.new_object(1),
+            Op::NewObjectWithNames => self.new_object(2),
+            Op::Object => self.marked_object(),
+            Op::Instance(names) => {
+                let class = self.import_lines(names)?;
+                self.take_marked()?;
+                self.push(Value::Object(class))
             }
-            Op::Global { module, name } => {
-                let import = self.import(&module, &name)?;
-                self.stack.push(Value::Import(import));
+            Op::Global(names) => {
+                let import = self.import_lines(names)?;
+                self.push(Value::Import(import))
             }
-            Op::StackGlobal => self.stack_global()?,
+            Op::StackGlobal => self.stack_global(),
             Op::Extension(code) => {
-                let import = self.note(format!("(extension-{code})"), ImportClass::Dangerous, None)?;
-                self.stack.push(Value::Import(import));
+                let import = self.import_unnamed(&format!("(extension-{code})"))?;
+                self.push(Value::Import(import))
             }
-            Op::PersistentId => {
-                self.pop()?;
-                self.stack.push(Value::Other);
-            }
+            Op::PersistentId => self.level.stack.replace_top(Value::Other),
             Op::Get(at) => {
-                let value = self.memo.get(&at).cloned().ok_or(Halt::Fault("it asks for a place in an empty memo"))?;
-                self.stack.push(value);
+                let value = self.level.memo.get(at).ok_or(Halt::Fault("it asks for a place in an empty memo"))?;
+                self.push(value)
             }
             Op::Put(at) => {
-                let value = self.top()?.clone();
-                self.memo.insert(at, value);
+                let top = self.level.stack.top()?;
+                self.level.memo.put(at, top)
             }
             Op::Memoize => {
-                let value = self.top()?.clone();
-                let at = u64::try_from(self.memo.len()).unwrap_or(u64::MAX);
-                self.memo.insert(at, value);
+                let top = self.level.stack.top()?;
+                self.level.memo.append(top)
             }
-            Op::Protocol(protocol @ 0..=5) => self.found.protocol = self.found.protocol.max(protocol),
-            Op::Protocol(_) => return Err(Halt::Fault("it is of a protocol that is not known")),
+            Op::Protocol(protocol @ 0..=5) => {
+                self.found.protocol = self.found.protocol.max(protocol);
+                Ok(())
+            }
+            Op::Protocol(_) => Err(Halt::Fault("it is of a protocol that is not known")),
         }
-        Ok(())
     }
 
     // ---- the stack
 
-    fn floor(&self) -> usize {
-        self.marks.last().copied().unwrap_or(0)
+    fn push(&mut self, value: Value) -> Result<(), Halt> {
+        self.level.stack.push(value)
     }
 
-    fn pop(&mut self) -> Result<Value, Halt> {
-        let above = self.stack.len() > self.floor();
-        above.then(|| self.stack.pop()).flatten().ok_or(EMPTY)
-    }
-
-    fn top(&self) -> Result<&Value, Halt> {
-        let above = self.stack.len() > self.floor();
-        above.then(|| self.stack.last()).flatten().ok_or(EMPTY)
-    }
-
-    fn pop_or_unmark(&mut self) -> Result<(), Halt> {
-        if self.marks.last() == Some(&self.stack.len()) {
-            self.marks.pop();
-            return Ok(());
-        }
-        self.pop().map(drop)
-    }
-
-    /// The values above the mark.
-    fn marked(&mut self) -> Result<Vec<Value>, Halt> {
-        let mark = self.marks.pop().ok_or(Halt::Fault("it looks for a mark that is not there"))?;
-        Ok(self.stack.split_off(mark.min(self.stack.len())))
-    }
-
-    fn marked_away(&mut self, result: Value) -> Result<(), Halt> {
-        let values = self.marked()?;
-        values.iter().for_each(|value| self.leak(value));
-        self.stack.push(result);
+    fn pop_and_leak(&mut self) -> Result<(), Halt> {
+        let value = self.level.stack.pop()?;
+        leak(&mut self.scan.imports, value);
         Ok(())
     }
 
-    fn tuple(&mut self, len: u8) -> Result<(), Halt> {
-        let mut values = Vec::new();
-        for _ in 0..len {
-            values.push(self.pop()?);
-        }
-        values.reverse();
-        self.push_tuple(values);
+    fn leak_from(&mut self, start: usize) {
+        let imports = &mut self.scan.imports;
+        self.level.stack.values_from(start).for_each(|value| leak(imports, value));
+    }
+
+    fn take_marked(&mut self) -> Result<(), Halt> {
+        let start = self.level.stack.unmark()?;
+        self.leak_from(start);
+        self.level.stack.cut(start);
         Ok(())
     }
 
-    fn push_tuple(&mut self, values: Vec<Value>) {
-        values.iter().for_each(|value| self.leak(value));
-        // Tuples in tuples could become a chain too long to drop.
-        let flat = |value| if matches!(value, Value::Tuple(_)) { Value::Other } else { value };
-        self.stack.push(match values.len() {
-            0..=3 => Value::Tuple(values.into_iter().map(flat).collect()),
-            _ => Value::Other,
-        });
+    /// Makes a tuple of the values from `start` on. One in another one tells nothing.
+    fn tuple(&mut self, start: usize) -> Result<(), Halt> {
+        self.leak_from(start);
+        let tuple = self.arguments_from(start).map_or(Value::Other, Value::Tuple);
+        self.level.stack.cut(start);
+        self.push(tuple)
+    }
+
+    fn arguments_from(&self, start: usize) -> Option<Arguments> {
+        let Level { stack, texts, .. } = &*self.level;
+        let mut values = stack.values_from(start);
+        match [values.next(), values.next(), values.next(), values.next()] {
+            [Some(Value::Import(import)), Some(Value::Text(text)), None, _] => {
+                Some(Arguments::ImportAndText(import, text))
+            }
+            [Some(Value::Import(import)), _, _, None] => Some(Arguments::Import(import)),
+            [Some(Value::Known), None, ..] => Some(Arguments::Known),
+            [Some(Value::Known), Some(Value::Text(codec)), None, _] => {
+                (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)
+            }
+            _ => None,
+        }
     }
 
     // ---- imports
 
-    fn note(&mut self, path: String, class: ImportClass, guard: Option<Guard>) -> Result<usize, Halt> {
-        self.found.note(path, self.base.saturating_add(self.opcode_at), class, guard)
+    /// The import whose path was put together.
+    fn note(&mut self, judge: impl FnOnce(&str, &str) -> (ImportClass, Role)) -> Result<u16, Halt> {
+        let Scan { imports, path, place } = &mut *self.scan;
+        let (of, name) = path.parts();
+        let import = imports.note(path.as_str(), *place, || judge(of, name))?;
+        self.found.imports = true;
+        self.found.dangerous |= imports.get(import).is_some_and(|import| import.is_dangerous_name());
+        Ok(import)
     }
 
-    fn import(&mut self, module: &str, name: &str) -> Result<usize, Halt> {
-        self.note(format!("{module}.{name}"), classify(module, name), Guard::of(module, name))
+    fn import_lines(&mut self, names: Names) -> Result<u16, Halt> {
+        let path = &mut self.scan.path;
+        path.begin();
+        path.add_line(self.input.bytes(names.module)?)?;
+        path.add_dot()?;
+        path.add_line(self.input.bytes(names.name)?)?;
+        self.note(|module, name| (classify(module, name), Role::of(module, name)))
     }
 
-    fn stack_global(&mut self) -> Result<(), Halt> {
-        let (name, module) = (self.pop()?, self.pop()?);
-        let import = match (module, name) {
-            (Value::Text(module), Value::Text(name)) => self.import(&module, &name)?,
-            _ => self.note("(computed)".to_owned(), ImportClass::Dangerous, None)?,
-        };
-        self.stack.push(Value::Import(import));
-        Ok(())
-    }
-
-    /// A guarded import in a place from where it may be called unseen.
-    fn leak(&mut self, value: &Value) {
-        if let Value::Import(place) = value
-            && let Some(import) = self.found.imports.get_mut(*place)
-        {
-            import.misused |= import.guard.is_some();
-        }
-    }
-
-    fn reduce(&mut self) -> Result<(), Halt> {
-        let (arguments, callable) = (self.pop()?, self.pop()?);
-        let arguments: &[Value] = if let Value::Tuple(values) = &arguments { values } else { &[] };
-        let result = match callable {
-            Value::Import(place) => self.call(place, arguments)?,
-            _ => Value::Other,
-        };
-        self.stack.push(result);
-        Ok(())
-    }
-
-    fn call(&mut self, place: usize, arguments: &[Value]) -> Result<Value, Halt> {
-        self.found.called = true;
-        let Some(import) = self.found.imports.get_mut(place) else { return Ok(Value::Other) };
-        match (import.guard, arguments) {
-            (Some(Guard::Attribute), [Value::Import(of), Value::Text(name)]) => {
-                import.used = true;
-                self.attribute(*of, &Rc::clone(name))
-            }
-            (Some(Guard::Load), [Value::Scanned(true)]) => {
-                import.used = true;
-                Ok(Value::Other)
-            }
-            (Some(_), _) => {
-                import.misused = true;
-                Ok(Value::Other)
-            }
-            // Protocols 0 and 1 name the class first, protocols 0 to 2 spell bytes so.
-            (None, [Value::Import(class), ..]) if import.path.ends_with("._reconstructor") => Ok(Value::Object(*class)),
-            (None, [text @ Value::Scanned(_), Value::Text(codec)]) if import.path == "_codecs.encode" => {
-                // In another encoding they are other bytes than those that were looked into.
-                Ok(if **codec == *"latin1" { text.clone() } else { Value::Other })
-            }
-            (None, _) => Ok(Value::Object(place)),
-        }
+    fn import_texts(&mut self, module: u32, name: u32) -> Result<u16, Halt> {
+        let path = &mut self.scan.path;
+        path.begin();
+        path.add(self.level.texts.get(module))?;
+        path.add_dot()?;
+        path.add(self.level.texts.get(name))?;
+        self.note(|module, name| (classify(module, name), Role::of(module, name)))
     }
 
     /// What `getattr` gives.
-    fn attribute(&mut self, of: usize, name: &str) -> Result<Value, Halt> {
-        let Some(import) = self.found.imports.get(of) else { return Ok(Value::Other) };
-        let class = classify_attribute(import.class, &import.path, name);
-        let path = format!("{}.{name}", import.path);
-        self.note(path, class, None).map(Value::Import)
+    fn import_attribute(&mut self, of: u16, name: u32) -> Result<Value, Halt> {
+        let Scan { imports, path, .. } = &mut *self.scan;
+        let Some(of) = imports.get(of) else { return Ok(Value::Other) };
+        path.begin();
+        path.add(of.path.as_bytes())?;
+        path.add_dot()?;
+        path.add(self.level.texts.get(name))?;
+        let class = of.class;
+        self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(Value::Import)
+    }
+
+    /// What is no name, but tells of what is imported all the same.
+    fn import_unnamed(&mut self, what: &str) -> Result<u16, Halt> {
+        self.scan.path.begin();
+        self.scan.path.add(what.as_bytes())?;
+        self.note(|_, _| (ImportClass::Dangerous, Role::Other))
+    }
+
+    fn stack_global(&mut self) -> Result<(), Halt> {
+        let (name, module) = (self.level.stack.pop()?, self.level.stack.pop()?);
+        let import = match (module, name) {
+            (Value::Text(module), Value::Text(name)) => self.import_texts(module, name)?,
+            _ => self.import_unnamed("(computed)")?,
+        };
+        self.push(Value::Import(import))
+    }
+
+    // ---- calls
+
+    fn reduce(&mut self) -> Result<(), Halt> {
+        let (arguments, callable) = (self.level.stack.pop()?, self.level.stack.pop()?);
+        let result = match callable {
+            Value::Import(import) => self.call(import, arguments)?,
+            _ => Value::Other,
+        };
+        self.push(result)
+    }
+
+    fn call(&mut self, import: u16, arguments: Value) -> Result<Value, Halt> {
+        self.found.called = true;
+        let imports = &mut self.scan.imports;
+        let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(Value::Other) };
+        Ok(match (role, arguments) {
+            (Role::Attribute, Value::Tuple(Arguments::ImportAndText(of, name))) => {
+                imports.understand(import);
+                self.import_attribute(of, name)?
+            }
+            (Role::Load, Value::Tuple(Arguments::Known)) => {
+                imports.understand(import);
+                Value::Other
+            }
+            (Role::Attribute | Role::Load, _) => {
+                imports.misuse(import);
+                Value::Other
+            }
+            (Role::Reconstruct, Value::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
+                Value::Object(class)
+            }
+            // In another encoding they are other bytes than those that were looked into.
+            (Role::Encode, Value::Tuple(Arguments::KnownAndLatin1)) => Value::Known,
+            _ => Value::Object(import),
+        })
     }
 
     fn new_object(&mut self, arguments: usize) -> Result<(), Halt> {
         for _ in 0..arguments {
-            let argument = self.pop()?;
-            self.leak(&argument);
+            self.pop_and_leak()?;
         }
-        let class = self.pop()?;
-        self.push_object(&class);
-        Ok(())
+        let class = self.level.stack.pop()?;
+        self.push_object(class)
     }
 
     fn marked_object(&mut self) -> Result<(), Halt> {
-        let values = self.marked()?;
-        values.iter().for_each(|value| self.leak(value));
-        let class = values.first().cloned().ok_or(EMPTY)?;
-        self.push_object(&class);
-        Ok(())
+        let start = self.level.stack.unmark()?;
+        self.leak_from(start);
+        let class = self.level.stack.values_from(start).next().ok_or(EMPTY)?;
+        self.level.stack.cut(start);
+        self.push_object(class)
     }
 
-    fn push_object(&mut self, class: &Value) {
-        self.leak(class);
-        self.stack.push(if let Value::Import(class) = class { Value::Object(*class) } else { Value::Other });
+    fn push_object(&mut self, class: Value) -> Result<(), Halt> {
+        leak(&mut self.scan.imports, class);
+        self.push(if let Value::Import(class) = class { Value::Object(class) } else { Value::Other })
     }
 
     // ---- the version that PopTorch records
 
-    fn version_of(&mut self, items: &[Value]) -> Option<Rc<str>> {
-        items.iter().for_each(|value| self.leak(value));
-        items.chunks_exact(2).find_map(|item| match item {
-            [Value::Text(key), Value::Text(value)] if **key == *"version" => Some(Rc::clone(value)),
+    /// The text under "version" among keys and values.
+    fn version_from(&self, start: usize) -> Option<u32> {
+        let Level { stack, texts, .. } = &*self.level;
+        let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
+        keys.zip(values).find_map(|item| match item {
+            (Value::Text(key), Value::Text(value)) if texts.get(key) == b"version" => Some(value),
             _ => None,
         })
     }
 
-    fn set_items(&mut self, items: &[Value]) -> Result<(), Halt> {
-        let version = self.version_of(items);
-        self.top()?;
-        if let Some(Value::Dict(known)) = self.stack.last_mut()
-            && version.is_some()
-        {
-            *known = version;
+    fn set_items(&mut self, start: usize) -> Result<(), Halt> {
+        self.leak_from(start);
+        let version = self.version_from(start);
+        self.level.stack.cut(start);
+        match (self.level.stack.top()?, version) {
+            (Value::Dict | Value::Versioned(_), Some(version)) => {
+                self.level.stack.replace_top(Value::Versioned(version))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn build(&mut self) -> Result<(), Halt> {
-        let state = self.pop()?;
-        self.leak(&state);
-        let Value::Object(class) = *self.top()? else { return Ok(()) };
-        let is_poptorch = self.found.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
-        if let (Value::Dict(Some(version)), true, 0) = (state, is_poptorch, self.depth) {
-            self.found.version = Some(version.as_ref().to_owned());
+        let state = self.level.stack.pop()?;
+        leak(&mut self.scan.imports, state);
+        let (Value::Versioned(version), Value::Object(class)) = (state, self.level.stack.top()?) else { return Ok(()) };
+        let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
+        if is_poptorch && self.level.depth == 0 {
+            self.found.version = Some(String::from_utf8_lossy(self.level.texts.get(version)).into_owned());
         }
         Ok(())
     }
 
-    // ---- pickles inside
+    // ---- texts
 
-    fn bytes(&mut self, data: Data<'a>) -> Result<(), Halt> {
-        let known = self.look_into(data)?;
-        self.stack.push(Value::Scanned(known));
-        Ok(())
-    }
-
-    fn text(&mut self, passage: Passage<'a>) -> Result<(), Halt> {
-        let value = match passage {
-            Passage::Short(text) => self.short_text(&text)?,
-            Passage::Long(data) => {
-                let mut first = [0; 2];
-                data.read_at(0, &mut first)?;
-                // U+0080, the mark of a pickle, in UTF-8.
-                if first == [0xc2, 0x80] {
-                    return Err(Halt::Limit("a pickle of more than a megabyte is inside it, spelt as text"));
-                }
-                Value::Other
+    fn text(&mut self, spelling: Spelling, range: Range<u64>) -> Result<(), Halt> {
+        if range.end.saturating_sub(range.start) > LONGEST_TEXT {
+            if is_marked(self.input.part(range).peek(2)?) {
+                return Err(Halt::Limit("a pickle of more than a megabyte is inside it, spelt as text"));
             }
+            return self.push(Value::Other);
+        }
+        let text = Text { spelling, bytes: self.input.bytes(range)? };
+        let value = match text.pickle()? {
+            Some(bytes) => {
+                let mut source = Source::new(Data::in_memory(&bytes));
+                let known = look_into(&mut source.input(), self.level, self.scan, &mut self.found)?;
+                if known { Value::Known } else { Value::Other }
+            }
+            None => self.level.texts.add(text)?.map_or(Value::Other, Value::Text),
         };
-        self.stack.push(value);
-        Ok(())
-    }
-
-    /// Python 3 spells bytes as texts in protocols 0 to 2, so a text may be a pickle as well.
-    fn short_text(&mut self, text: &str) -> Result<Value, Halt> {
-        let may_be_pickle = text.starts_with('\u{80}') || text.contains('\n') && text.contains('.');
-        if let Some(bytes) = latin1(text).filter(|_| may_be_pickle) {
-            return self.look_into(Data::in_memory(&bytes)).map(Value::Scanned);
-        }
-        let is_name = text.len() <= LONGEST_PART;
-        Ok(if is_name { Value::Text(Rc::from(text)) } else { Value::Other })
-    }
-
-    /// Walks what may be a pickle; whether all of what loading it would do is known. Offsets inside become that of
-    /// the opcode that holds it.
-    fn look_into(&mut self, data: Data<'_>) -> Result<bool, Halt> {
-        let marked = begins_as_pickle(&data)?;
-        if !marked && data.len() > LARGEST_TRIAL {
-            return Ok(false);
-        }
-        if self.depth >= DEEPEST {
-            return if marked { Err(Halt::Limit("pickles in it lie too deep in one another")) } else { Ok(false) };
-        }
-        let mut inner = Found::default();
-        let ended = walk_all(data, 0, self.depth.saturating_add(1), &mut inner)?;
-        let dangerous = inner.imports.iter().any(|import| import.class == ImportClass::Dangerous && import.has_name());
-        if !(marked || ended || dangerous) {
-            return Ok(false);
-        }
-        let at = self.base.saturating_add(self.opcode_at);
-        let known = marked && inner.fault.is_none();
-        inner.imports.iter_mut().for_each(|import| import.offset = at);
-        // Bytes that only look like a pickle at first are no fault of what holds them.
-        let is_fault = inner.limited || !inner.imports.is_empty();
-        inner.fault = inner.fault.filter(|_| is_fault).map(|fault| PickleFault { offset: at, ..fault });
-        inner.version = None;
-        self.found.absorb(inner);
-        Ok(known)
+        self.push(value)
     }
 }
 
-const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
+fn leak(imports: &mut Imports, value: Value) {
+    if let Value::Import(place) = value {
+        imports.misuse(place);
+    }
+}

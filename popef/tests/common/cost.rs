@@ -60,7 +60,7 @@ pub const fn zstd(ahead: u64) -> Bound {
     Bound { decoder: "zstd", time, heap }
 }
 
-pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(100_000, 500, 0), heap: line(256 << 10, 32, 0) };
+pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(50_000, 120, 0), heap: line(256 << 10, 16, 0) };
 
 impl Line {
     pub fn of(self, bytes_in: u64, bytes_out: u64) -> u64 {

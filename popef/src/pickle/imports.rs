@@ -1,0 +1,306 @@
+//! The imports that were found so far, of all pickles in the data together.
+
+use std::collections::TryReserveError;
+use std::hash::{BuildHasher, RandomState};
+
+use super::input::{Halt, as_u64, as_usize};
+use super::{ImportClass, PickleImport};
+
+/// How many different imports are kept.
+const MOST: usize = 4096;
+/// A module, a name, and what is reached through them, are no longer than this.
+const LONGEST_PATH: usize = 2048;
+
+const TOO_MANY: &str = "it imports more than any model needs";
+
+/// What imports are called with, as far as that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// `getattr`, by which Python 3.11 spells the member of an enum: as harmless as what it gives.
+    Attribute,
+    /// Torch's way to keep a storage: bytes that hold another pickle, and as harmless as that.
+    Load,
+    /// By which protocols 0 and 1 make an object of the class that is named first.
+    Reconstruct,
+    /// By which protocols 0 to 2 spell bytes.
+    Encode,
+    Other,
+}
+
+impl Role {
+    pub(super) fn of(module: &str, name: &str) -> Role {
+        match (module, name) {
+            ("builtins" | "__builtin__", "getattr") => Role::Attribute,
+            ("torch.storage", "_load_from_bytes") => Role::Load,
+            ("_codecs", "encode") => Role::Encode,
+            (_, name) if name.split('.').next_back() == Some("_reconstructor") => Role::Reconstruct,
+            _ => Role::Other,
+        }
+    }
+
+    /// Whether it can do harm, and is called ordinary only where all calls of it are understood.
+    fn is_guarded(self) -> bool {
+        matches!(self, Role::Attribute | Role::Load)
+    }
+}
+
+/// What is known of an import beside what is told of it.
+#[derive(Clone, Copy)]
+struct Note {
+    role: Role,
+    /// The path is one of names, and not of any text that happened to look like an opcode and its lines.
+    is_name: bool,
+    /// Of a guarded one: it was called with something that was understood.
+    understood: bool,
+    /// Of a guarded one: it was put where it can be called out of sight, or called with something else.
+    misused: bool,
+}
+
+/// An import, to those who have its place in the list.
+#[derive(Clone, Copy)]
+pub(super) struct Import<'i> {
+    pub(super) path: &'i str,
+    pub(super) class: ImportClass,
+    pub(super) role: Role,
+    is_name: bool,
+}
+
+impl Import<'_> {
+    pub(super) fn is_dangerous_name(&self) -> bool {
+        self.class == ImportClass::Dangerous && self.is_name
+    }
+}
+
+/// Each path once, by the first place.
+pub(super) struct Imports {
+    list: Vec<PickleImport>,
+    notes: Vec<Note>,
+    index: Index,
+    budget: Budget,
+}
+
+impl Imports {
+    /// For data of so many bytes.
+    pub(super) fn new(len: u64) -> Self {
+        Imports { list: Vec::new(), notes: Vec::new(), index: Index::default(), budget: Budget::new(len) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn get(&self, place: u16) -> Option<Import<'_>> {
+        let import = self.list.get(usize::from(place))?;
+        let note = self.notes.get(usize::from(place))?;
+        Some(Import { path: &import.path, class: import.class, role: note.role, is_name: note.is_name })
+    }
+
+    /// The place of a path. One that is new is given its class and its role by `judge`.
+    pub(super) fn note(
+        &mut self,
+        path: &str,
+        offset: u64,
+        judge: impl FnOnce() -> (ImportClass, Role),
+    ) -> Result<u16, Halt> {
+        self.budget.look_up(path)?;
+        if let Some(place) = self.index.find(path, &self.list) {
+            return Ok(place);
+        }
+        if path.len() > LONGEST_PATH {
+            return Err(Halt::Limit(TOO_MANY));
+        }
+        let place = u16::try_from(self.list.len()).ok().filter(|_| self.list.len() < MOST);
+        let place = place.ok_or(Halt::Spent(TOO_MANY))?;
+        self.budget.keep(path)?;
+        let (class, role) = judge();
+        self.add(path, PickleImport { path: String::new(), offset, class }, role)?;
+        Ok(place)
+    }
+
+    fn add(&mut self, path: &str, mut import: PickleImport, role: Role) -> Result<(), TryReserveError> {
+        import.path.try_reserve_exact(path.len())?;
+        import.path.push_str(path);
+        self.list.try_reserve(1)?;
+        self.notes.try_reserve(1)?;
+        self.index.add(path, &self.list)?;
+        self.list.push(import);
+        self.notes.push(Note { role, is_name: is_name(path), understood: false, misused: false });
+        Ok(())
+    }
+
+    /// Forgets all but the first `len`.
+    pub(super) fn forget_from(&mut self, len: usize) {
+        while self.list.len() > len {
+            let Some(import) = self.list.pop() else { return };
+            self.notes.pop();
+            self.index.remove_last(&import.path, self.list.len());
+            self.budget.give_back(&import.path);
+        }
+    }
+
+    /// A guarded import was called with something that was understood.
+    pub(super) fn understand(&mut self, place: u16) {
+        if let Some(note) = self.notes.get_mut(usize::from(place)) {
+            note.understood = true;
+        }
+    }
+
+    /// An import, if it is a guarded one, is where it may be called unseen, or was called with something else.
+    pub(super) fn misuse(&mut self, place: u16) {
+        if let Some(note) = self.notes.get_mut(usize::from(place)) {
+            note.misused = true;
+        }
+    }
+
+    pub(super) fn have_name(&self) -> bool {
+        self.notes.iter().any(|note| note.is_name)
+    }
+
+    pub(super) fn finish(mut self) -> Vec<PickleImport> {
+        for (import, note) in self.list.iter_mut().zip(&self.notes) {
+            if note.role.is_guarded() && note.understood && !note.misused {
+                import.class = ImportClass::Ordinary;
+            }
+        }
+        self.list
+    }
+}
+
+fn is_name(path: &str) -> bool {
+    path.split('.').all(|part| {
+        part.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+    })
+}
+
+/// How many bytes of paths may still be looked up, and kept. All else that a pickle takes follows from its bytes: an opcode
+/// is one step and leaves one value. But paths are put together from texts in the memo, each of which two bytes ask for.
+struct Budget {
+    look_ups: u64,
+    kept: u64,
+}
+
+impl Budget {
+    /// In a pickle that a pickler writes, all paths together are no longer than the pickle.
+    fn new(len: u64) -> Self {
+        let bytes = len.saturating_mul(4).saturating_add(16 << 10);
+        Budget { look_ups: bytes, kept: bytes }
+    }
+
+    fn look_up(&mut self, path: &str) -> Result<(), Halt> {
+        // An opcode may be worth so much.
+        let len = as_u64(path.len()).saturating_sub(16);
+        self.look_ups = self.look_ups.checked_sub(len).ok_or(Halt::Spent(TOO_MANY))?;
+        Ok(())
+    }
+
+    fn keep(&mut self, path: &str) -> Result<(), Halt> {
+        self.kept = self.kept.checked_sub(as_u64(path.len())).ok_or(Halt::Spent(TOO_MANY))?;
+        Ok(())
+    }
+
+    fn give_back(&mut self, path: &str) {
+        self.kept = self.kept.saturating_add(as_u64(path.len()));
+    }
+}
+
+/// Places in the list by path. Each stands in the slot that its hash says, or in the next one that was free. At most half
+/// of the slots are taken.
+#[derive(Default)]
+struct Index {
+    slots: Vec<u16>,
+    hasher: RandomState,
+}
+
+const FREE: u16 = u16::MAX;
+
+impl Index {
+    /// The slots in which a path may stand, in the order in which they are tried.
+    fn slots_of(&self, path: &str) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.slots.len().saturating_sub(1);
+        let first = as_usize(self.hasher.hash_one(path) & 0xffff);
+        (0..self.slots.len()).map(move |step| first.saturating_add(step) & mask)
+    }
+
+    fn find(&self, path: &str, list: &[PickleImport]) -> Option<u16> {
+        let places = self.slots_of(path).filter_map(|slot| self.slots.get(slot).copied());
+        places.take_while(|&place| place != FREE).find(|&place| is_at(list, place, path))
+    }
+
+    /// Adds the path that comes behind those of the list.
+    fn add(&mut self, path: &str, list: &[PickleImport]) -> Result<(), TryReserveError> {
+        if self.slots.len() <= list.len().saturating_mul(2) {
+            self.grow(list)?;
+        }
+        self.set(path, FREE, u16::try_from(list.len()).unwrap_or(FREE));
+        Ok(())
+    }
+
+    fn grow(&mut self, list: &[PickleImport]) -> Result<(), TryReserveError> {
+        let len = self.slots.len().saturating_mul(2).max(64);
+        self.slots.try_reserve_exact(len.saturating_sub(self.slots.len()))?;
+        self.slots.clear();
+        self.slots.resize(len, FREE);
+        for (place, import) in (0..).zip(list) {
+            self.set(&import.path, FREE, place);
+        }
+        Ok(())
+    }
+
+    /// Takes out the path that was added last. No other was put behind it because its slot was taken.
+    fn remove_last(&mut self, path: &str, place: usize) {
+        self.set(path, u16::try_from(place).unwrap_or(FREE), FREE);
+    }
+
+    /// Puts `new` into the first slot of a path that holds `old`.
+    fn set(&mut self, path: &str, old: u16, new: u16) {
+        let slot = self.slots_of(path).find(|&slot| self.slots.get(slot) == Some(&old));
+        if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
+            *slot = new;
+        }
+    }
+}
+
+fn is_at(list: &[PickleImport], place: u16, path: &str) -> bool {
+    list.get(usize::from(place)).is_some_and(|import| import.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ImportClass, Imports, Role};
+
+    #[test]
+    fn paths_are_found_until_they_are_forgotten() {
+        let mut imports = Imports::new(1 << 20);
+        let mut known: Vec<String> = Vec::new();
+        let mut random = 1u32;
+        for step in 0..20_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let path = format!("a.b{}", random >> 20);
+            let place = known.iter().position(|known| *known == path).unwrap_or_else(|| {
+                known.push(path.clone());
+                known.len() - 1
+            });
+            let judge = || (ImportClass::Unknown, Role::Other);
+            assert_eq!(usize::from(imports.note(&path, step, judge).unwrap()), place);
+            if step % 1000 == 999 {
+                let len = known.len() - known.len() / 3;
+                imports.forget_from(len);
+                known.truncate(len);
+            }
+        }
+        assert!(known.len() > 1000);
+        assert!(imports.finish().into_iter().map(|import| import.path).eq(known));
+    }
+
+    /// A trial that is dropped forgets its imports, and not how they were called: all that are guarded are dangerous.
+    #[test]
+    fn what_is_guarded_is_dangerous() {
+        for (module, name) in
+            [("builtins", "getattr"), ("__builtin__", "getattr"), ("torch.storage", "_load_from_bytes")]
+        {
+            assert!(Role::of(module, name).is_guarded());
+            assert_eq!(super::super::names::classify(module, name), ImportClass::Dangerous);
+        }
+    }
+}

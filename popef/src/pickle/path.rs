@@ -1,0 +1,48 @@
+use std::collections::TryReserveError;
+
+use super::text::spell_utf8;
+
+/// The path of an import, while it is put together: what it is taken from, a dot, and its name there.
+#[derive(Default)]
+pub(super) struct Path {
+    text: String,
+    dot: usize,
+}
+
+impl Path {
+    pub(super) fn begin(&mut self) {
+        self.text.clear();
+        self.dot = 0;
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), TryReserveError> {
+        // A byte that is no UTF-8 becomes a letter of three.
+        self.text.try_reserve(bytes.len().saturating_mul(3))?;
+        spell_utf8(bytes, |piece| self.text.push_str(piece));
+        Ok(())
+    }
+
+    /// The same without the white space at its end, such as a carriage return.
+    pub(super) fn add_line(&mut self, line: &[u8]) -> Result<(), TryReserveError> {
+        let start = self.text.len();
+        self.add(line)?;
+        let len = self.text.get(start..).unwrap_or_default().trim_end().len();
+        self.text.truncate(start.saturating_add(len));
+        Ok(())
+    }
+
+    pub(super) fn add_dot(&mut self) -> Result<(), TryReserveError> {
+        self.dot = self.text.len();
+        self.add(b".")
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What is before the dot, and what is behind it.
+    pub(super) fn parts(&self) -> (&str, &str) {
+        let (module, name) = self.text.split_at_checked(self.dot).unwrap_or_default();
+        (module, name.strip_prefix('.').unwrap_or(name))
+    }
+}

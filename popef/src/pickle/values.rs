@@ -1,0 +1,290 @@
+//! What a walk keeps of a pickle: stand-ins for its values on a stack and in a memo, and its short texts.
+//!
+//! An opcode leaves at most one value in each, so they take memory in proportion to the pickle's bytes.
+
+use std::collections::HashMap;
+
+use super::input::{Halt, as_usize};
+use super::list::List;
+use super::text::{Spelling, Text};
+
+/// A stand-in for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// A short text, by its place in [`Texts`].
+    Text(u32),
+    /// Something imported, by its place in the list of imports.
+    Import(u16),
+    /// An object of a class that was imported.
+    Object(u16),
+    /// A dictionary without a text under "version".
+    Dict,
+    /// A dictionary, and that text.
+    Versioned(u32),
+    /// Bytes that are a pickle, and all of what loading them would do is known.
+    Known,
+    Tuple(Arguments),
+    Other,
+}
+
+/// A tuple that tells something to what is called with it. It has at most three values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arguments {
+    ImportAndText(u16, u32),
+    /// Other values, of which the first is an import.
+    Import(u16),
+    /// Known bytes alone.
+    Known,
+    KnownAndLatin1,
+}
+
+const _: () = assert!(size_of::<Value>() == 8 && size_of::<Option<Value>>() == 8, "there may be very many");
+
+pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
+const TOO_LARGE: Halt = Halt::Limit("it keeps more than can be counted");
+
+#[derive(Default)]
+pub(super) struct Stack {
+    values: List<Value>,
+    /// How many values lie below each mark.
+    marks: List<usize>,
+    /// The last of the marks: what lies below it cannot be taken.
+    floor: usize,
+}
+
+impl Stack {
+    pub(super) fn clear(&mut self) {
+        self.values.truncate(0);
+        self.marks.truncate(0);
+        self.floor = 0;
+    }
+
+    pub(super) fn push(&mut self, value: Value) -> Result<(), Halt> {
+        self.values.push(value)
+    }
+
+    pub(super) fn pop(&mut self) -> Result<Value, Halt> {
+        let above = self.values.len() > self.floor;
+        above.then(|| self.values.pop()).flatten().ok_or(EMPTY)
+    }
+
+    pub(super) fn top(&self) -> Result<Value, Halt> {
+        let above = self.values.len() > self.floor;
+        above.then(|| self.values.last()).flatten().ok_or(EMPTY)
+    }
+
+    pub(super) fn replace_top(&mut self, value: Value) -> Result<(), Halt> {
+        self.pop()?;
+        self.push(value)
+    }
+
+    pub(super) fn mark(&mut self) -> Result<(), Halt> {
+        self.floor = self.values.len();
+        self.marks.push(self.floor)
+    }
+
+    /// Takes a value away, or a mark that nothing lies above.
+    pub(super) fn pop_or_unmark(&mut self) -> Result<(), Halt> {
+        if self.marks.last() == Some(self.values.len()) {
+            return self.unmark().map(drop);
+        }
+        self.pop().map(drop)
+    }
+
+    /// Takes the last mark away, and tells where the values above it begin.
+    pub(super) fn unmark(&mut self) -> Result<usize, Halt> {
+        let start = self.marks.pop().ok_or(Halt::Fault("it looks for a mark that is not there"))?;
+        self.floor = self.marks.last().unwrap_or(0);
+        Ok(start)
+    }
+
+    /// Where the last `count` values begin.
+    pub(super) fn start_of_last(&self, count: usize) -> Result<usize, Halt> {
+        self.values.len().checked_sub(count).filter(|&start| start >= self.floor).ok_or(EMPTY)
+    }
+
+    pub(super) fn values_from(&self, start: usize) -> impl Iterator<Item = Value> {
+        (start..self.values.len()).map_while(|index| self.values.get(index))
+    }
+
+    pub(super) fn cut(&mut self, start: usize) {
+        self.values.truncate(start);
+    }
+}
+
+/// Values by the places that the pickle gives them.
+#[derive(Default)]
+pub(super) struct Memo {
+    /// Those at the first places. Picklers count places up from 0 or 1, so that most values are here.
+    near: List<Option<Value>>,
+    far: HashMap<u32, Value>,
+    /// How many values have been put here, and at how many places.
+    puts: u32,
+    len: u32,
+}
+
+impl Memo {
+    pub(super) fn clear(&mut self) {
+        self.near.truncate(0);
+        if !self.far.is_empty() {
+            // To clear a large table takes as long as to fill it.
+            self.far = HashMap::new();
+        }
+        (self.puts, self.len) = (0, 0);
+    }
+
+    pub(super) fn get(&self, place: u32) -> Option<Value> {
+        self.near.get(as_usize(place.into())).flatten().or_else(|| self.far.get(&place).copied())
+    }
+
+    pub(super) fn put(&mut self, place: u32, value: Value) -> Result<(), Halt> {
+        self.puts = self.puts.checked_add(1).ok_or(TOO_LARGE)?;
+        // So there are no more near places than values were put, and `append` never needs a far one.
+        let before = if place <= self.puts { self.put_near(place, value)? } else { self.put_far(place, value)? };
+        self.len = self.len.saturating_add(before.is_none().into());
+        Ok(())
+    }
+
+    fn put_near(&mut self, place: u32, value: Value) -> Result<Option<Value>, Halt> {
+        let near = as_usize(place.into());
+        while self.near.len() <= near {
+            self.near.push(None)?;
+        }
+        let before = self.near.get_mut(near).and_then(|old| old.replace(value));
+        Ok(if before.is_none() && !self.far.is_empty() { self.far.remove(&place) } else { before })
+    }
+
+    fn put_far(&mut self, place: u32, value: Value) -> Result<Option<Value>, Halt> {
+        self.far.try_reserve(1)?;
+        Ok(self.far.insert(place, value))
+    }
+
+    /// Puts a value at the place whose number is how many places have one.
+    pub(super) fn append(&mut self, value: Value) -> Result<(), Halt> {
+        self.put(self.len, value)
+    }
+}
+
+/// Texts that may be names. They lie one behind the other in blocks, each after its length.
+#[derive(Default)]
+pub(super) struct Texts {
+    blocks: Vec<Vec<u8>>,
+    /// The block that is being filled.
+    current: usize,
+    /// The text that is being added.
+    text: Vec<u8>,
+}
+
+impl Texts {
+    /// A module or a name is no longer than this.
+    const LONGEST: usize = 256;
+    const BLOCK: usize = 4096;
+
+    /// The other blocks are emptied when they are used again: this may be done for every few bytes.
+    pub(super) fn clear(&mut self) {
+        self.current = 0;
+        if let Some(first) = self.blocks.first_mut() {
+            first.clear();
+        }
+    }
+
+    /// Keeps a text; none if it is too long to be a name.
+    pub(super) fn add(&mut self, text: Text<'_>) -> Result<Option<u32>, Halt> {
+        if matches!(text.spelling, Spelling::Utf8) && text.bytes.len() > Self::LONGEST {
+            return Ok(None);
+        }
+        self.text.clear();
+        self.text.try_reserve(Self::LONGEST)?;
+        let mut fits = true;
+        text.spell(|piece| {
+            fits &= self.text.len().saturating_add(piece.len()) <= Self::LONGEST;
+            if fits {
+                self.text.extend(piece.as_bytes());
+            }
+        })?;
+        if fits { self.append().map(Some) } else { Ok(None) }
+    }
+
+    fn append(&mut self) -> Result<u32, Halt> {
+        let len = u16::try_from(self.text.len()).unwrap_or(u16::MAX).to_le_bytes();
+        self.make_room(len.len().saturating_add(self.text.len()))?;
+        let block = self.blocks.get_mut(self.current).ok_or(TOO_LARGE)?;
+        let place = self.current.checked_mul(Self::BLOCK).and_then(|start| start.checked_add(block.len()));
+        let place = place.and_then(|place| u32::try_from(place).ok()).ok_or(TOO_LARGE)?;
+        block.extend(len);
+        block.extend(&self.text);
+        Ok(place)
+    }
+
+    /// Goes on to the next block if the current one has no room for so many bytes.
+    fn make_room(&mut self, needed: usize) -> Result<(), Halt> {
+        let is_full = |block: &Vec<u8>| Self::BLOCK.saturating_sub(block.len()) < needed;
+        if self.blocks.get(self.current).is_some_and(is_full) {
+            self.current = self.current.saturating_add(1);
+            if let Some(next) = self.blocks.get_mut(self.current) {
+                next.clear();
+            }
+        }
+        if self.current == self.blocks.len() {
+            let mut block = Vec::new();
+            block.try_reserve_exact(Self::BLOCK)?;
+            self.blocks.try_reserve(1)?;
+            self.blocks.push(block);
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(&self, place: u32) -> &[u8] {
+        let place = as_usize(place.into());
+        let text = self.blocks.get(place / Self::BLOCK).and_then(|block| block.get(place % Self::BLOCK..));
+        let Some((len, text)) = text.and_then(|text| text.split_first_chunk()) else { return &[] };
+        text.get(..u16::from_le_bytes(*len).into()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{Memo, Spelling, Text, Texts, Value};
+
+    /// As Python's dictionary, in which `MEMOIZE` puts a value at the number of places.
+    #[test]
+    fn places_near_and_far_are_those_of_a_map() {
+        let (mut memo, mut map) = (Memo::default(), HashMap::new());
+        let mut random = 1u32;
+        for step in 0..20_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let place = match random >> 30 {
+                0 => map.len() as u32,
+                1 => random >> 8 & 0xff,
+                2 => random >> 8 & 0xffff,
+                _ => random,
+            };
+            memo.put(place, Value::Text(step)).unwrap();
+            map.insert(place, step);
+            memo.append(Value::Text(step)).unwrap();
+            map.insert(map.len() as u32, step);
+        }
+        assert!(memo.far.len() > 1000 && memo.near.len() > 10_000);
+        for place in map.keys().copied().chain(0..70_000) {
+            assert_eq!(memo.get(place), map.get(&place).map(|&step| Value::Text(step)), "{place}");
+        }
+        memo.clear();
+        assert!(map.keys().all(|&place| memo.get(place).is_none()));
+    }
+
+    #[test]
+    fn short_texts_are_kept() {
+        let mut texts = Texts::default();
+        for _ in 0..2 {
+            let spelt: Vec<_> = (0..300).map(|len| format!("{len:len$}")).collect();
+            let add = |text: &String| texts.add(Text { spelling: Spelling::Utf8, bytes: text.as_bytes() }).unwrap();
+            let places: Vec<_> = spelt.iter().map(add).collect();
+            for (text, place) in spelt.iter().zip(places) {
+                assert_eq!(place.map(|place| texts.get(place)), (text.len() <= 256).then_some(text.as_bytes()));
+            }
+            texts.clear();
+        }
+    }
+}

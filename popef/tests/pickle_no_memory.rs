@@ -1,0 +1,82 @@
+//! Where there is no memory left, a scan for pickles says so and tells what it found: it neither ends the process nor
+//! takes the data for something else.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
+
+use common::worst::pickles::worst_pickles;
+use popef::Pickle;
+
+struct Scarce;
+
+thread_local! {
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// What is smaller is of a fixed size, and not counted.
+const SMALL: usize = 1024;
+
+/// Whether there is so much left, which is then gone. What is freed does not come back.
+fn take(size: usize) -> bool {
+    let left = LEFT.get();
+    LEFT.set(left.saturating_sub(size));
+    size < SMALL || size <= left
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came, or refused.
+unsafe impl GlobalAlloc for Scarce {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract.
+        if take(layout.size()) { unsafe { System.alloc(layout) } } else { ptr::null_mut() }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: the caller keeps the contract.
+        if take(new_size) { unsafe { System.realloc(ptr, layout, new_size) } } else { ptr::null_mut() }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Scarce = Scarce;
+
+fn scan_with(left: usize, bytes: &[u8]) -> Option<Pickle> {
+    LEFT.set(left);
+    let pickle = Pickle::scan_bytes(bytes);
+    LEFT.set(usize::MAX);
+    pickle
+}
+
+#[test]
+fn a_scan_without_memory_says_so() {
+    let mut refused = 0;
+    for worst in worst_pickles() {
+        // Without the mark, so that it is told by what is found.
+        let bytes = &(worst.make)(20_000)[2..];
+        let whole = scan_with(usize::MAX, bytes);
+        let imports = |pickle: &Option<Pickle>| pickle.as_ref().map_or(Vec::new(), |pickle| pickle.imports.clone());
+        for left in (0..12).map(|step| (1 << step) * 300) {
+            let scanned = scan_with(left, bytes);
+            if scanned == whole {
+                continue;
+            }
+            refused += 1;
+            let reason = scanned.as_ref().and_then(|pickle| pickle.fault.as_ref()).map(|fault| fault.reason);
+            assert_eq!(reason, Some("there is not enough memory to follow it"), "{} with {left} bytes", worst.name);
+            let (some, all) = (imports(&scanned), imports(&whole));
+            assert!(
+                some.iter().zip(&all).all(|(one, other)| one.path == other.path),
+                "{} with {left} bytes",
+                worst.name
+            );
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
