@@ -207,6 +207,8 @@ def main():
     write("cut-plain", pickle.dumps(list(range(100)), 4)[:-20], "odd")
     write("bad-opcode", b"\x80\x04" + text("x") + b"\xff.", "odd")
     write("no-stop", b"cposix\nsystem\n(S'true'\ntR", "dangerous-odd", "posix.system")
+    # The unpickler that is written in Python takes the last letter for the end of the line, and calls it.
+    write("inst-cut", b"(S'true'\niposix\nsystem.", "dangerous-odd", "posix.system")
     write("bad-frame", b"\x80\x04\x95" + struct.pack("<Q", 2**60) + text("posix") + text("system") + b"\x93" + text("true") + b"\x85R.", "dangerous", "posix.system")
     write("huge-length", b"\x80\x04\x8d" + struct.pack("<Q", 2**63 - 1) + b"ab", "odd")
     write("empty-stack", b"\x80\x02R.", "odd")

@@ -134,7 +134,17 @@ fn counted(opcode: u8, input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
 }
 
 fn names(input: &mut Input<'_, '_>) -> Result<Names, Halt> {
-    Ok(Names { module: input.line(LONGEST_NAME)?, name: input.line(LONGEST_NAME)? })
+    Ok(Names { module: name(input)?, name: name(input)? })
+}
+
+/// Where the line feed is missing at the end, the unpickler that is written in Python takes the last letter for one,
+/// imports, and stops after that.
+fn name(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
+    let start = input.position();
+    match input.line(LONGEST_NAME) {
+        Err(Halt::Fault(_)) => Ok(start..input.position().saturating_sub(1).max(start)),
+        line => line,
+    }
 }
 
 fn line_then(input: &mut Input<'_, '_>, op: Op) -> Result<Op, Halt> {
