@@ -160,6 +160,35 @@ fn a_path_that_grows_is_bounded() {
     assert!(pickle.imports.iter().map(|import| import.path.len()).sum::<usize>() < 10 * bytes.len());
 }
 
+/// Python reads these, without a mark: nothing in them may stop the walk before the import, or make it none.
+#[test]
+fn odd_lines_hide_no_import() {
+    let megabyte = "1".repeat((1 << 20) + 1);
+    for line in [
+        format!("I{megabyte}\n"),
+        format!("F{megabyte}\n"),
+        format!("S'{megabyte}'\n"),
+        format!("S'\\x80{megabyte}'\n"),
+        format!("V{megabyte}\n"),
+        format!("V\\u0080{megabyte}\n"),
+        "Np-0\n".to_owned(),
+        "Np1_0\n".to_owned(),
+        "Np 007 \n".to_owned(),
+        "Np5\0junk\n".to_owned(),
+        format!("Np{:10000}5\n", ' '),
+        "Np18446744073709551615\n0g18446744073709551615\n".to_owned(),
+    ] {
+        let bytes = [line.as_bytes(), b"0cos\nsystem\n."].concat();
+        let shown = &line[..line.len().min(30)];
+        let pickle = Pickle::scan_bytes(&bytes).unwrap_or_else(|| panic!("{shown}"));
+        assert_eq!(pickle.imports[0].path, "os.system", "{shown}");
+        assert_eq!(pickle.fault.is_some(), line.contains("80"), "{shown}");
+    }
+    // What is not followed is told, whatever the data is.
+    let beyond = Pickle::scan_bytes(b"Np18446744073709551616\n0cos\nsystem\n.").unwrap();
+    assert_eq!(beyond.fault.unwrap().offset, 23);
+}
+
 /// A line of random.jsonl: a pickle, and what Python found in it.
 struct ByPython {
     bytes: Vec<u8>,

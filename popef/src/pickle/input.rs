@@ -151,6 +151,24 @@ impl<'a> Input<'_, 'a> {
         Err(if end == longest { Halt::Limit("a line has no end in sight") } else { CUT })
     }
 
+    /// The bytes up to the next line feed, which is passed over, without keeping them in the window.
+    pub(super) fn skip_line(&mut self) -> Result<Range<u64>, Halt> {
+        let start = self.position;
+        let mut step = 256;
+        while self.position < self.end {
+            let until = self.position.saturating_add(step).min(self.end);
+            let bytes = self.source.bytes(self.position..until)?;
+            if let Some(len) = bytes.iter().position(|&byte| byte == b'\n') {
+                let end = self.position.saturating_add(as_u64(len));
+                self.position = end.saturating_add(1);
+                return Ok(start..end);
+            }
+            self.position = until;
+            step = step.saturating_mul(2).min(Source::WINDOW);
+        }
+        Err(CUT)
+    }
+
     /// The next bytes, which are not passed over: so many, or as many as are left.
     pub(super) fn peek(&mut self, len: u64) -> Result<&[u8], Halt> {
         self.source.bytes(self.position..self.position.saturating_add(len).min(self.end))

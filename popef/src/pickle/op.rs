@@ -40,8 +40,8 @@ pub(super) enum Op {
     Extension(i64),
     /// One value becomes another.
     PersistentId,
-    Get(u32),
-    Put(u32),
+    Get(u64),
+    Put(u64),
     Memoize,
     Protocol(u8),
     Nothing,
@@ -53,7 +53,7 @@ pub(super) struct Names {
     pub(super) name: Range<u64>,
 }
 
-/// A line, and a text that is looked into, may be this long.
+/// A text that is looked into may be this long.
 pub(super) const LONGEST_TEXT: u64 = 1 << 20;
 const LONGEST_NAME: u64 = 4096;
 
@@ -100,10 +100,10 @@ impl Op {
             b'Q' => Op::PersistentId,
             b'g' => Op::Get(place(input)?),
             b'h' => Op::Get(input.byte()?.into()),
-            b'j' => Op::Get(u32::from_le_bytes(input.array()?)),
+            b'j' => Op::Get(u32::from_le_bytes(input.array()?).into()),
             b'p' => Op::Put(place(input)?),
             b'q' => Op::Put(input.byte()?.into()),
-            b'r' => Op::Put(u32::from_le_bytes(input.array()?)),
+            b'r' => Op::Put(u32::from_le_bytes(input.array()?).into()),
             0x94 => Op::Memoize,
             0x80 => Op::Protocol(input.byte()?),
             // Readers take a frame's length as advice only.
@@ -115,8 +115,8 @@ impl Op {
 
 fn text_or_bytes(opcode: u8, input: &mut Input<'_, '_>) -> Result<Op, Halt> {
     Ok(match opcode {
-        b'S' => Op::Text(Spelling::Quoted, input.line(LONGEST_TEXT)?),
-        b'V' => Op::Text(Spelling::Raw, input.line(LONGEST_TEXT)?),
+        b'S' => Op::Text(Spelling::Quoted, any_line(input)?),
+        b'V' => Op::Text(Spelling::Raw, any_line(input)?),
         b'U' | b'T' | 0x8c | b'X' | 0x8d => Op::Text(Spelling::Utf8, counted(opcode, input)?),
         b'C' | b'B' | 0x8e | 0x96 => Op::Bytes(counted(opcode, input)?),
         _ => return Err(Halt::Fault("a byte is no opcode")),
@@ -147,8 +147,17 @@ fn name(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
     }
 }
 
+/// A line of any length. A short one lies in the window then.
+fn any_line(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
+    let start = input.position();
+    match input.line(LONGEST_TEXT) {
+        Err(Halt::Limit(_)) => input.skip_line().map(|rest| start..rest.end),
+        line => line,
+    }
+}
+
 fn line_then(input: &mut Input<'_, '_>, op: Op) -> Result<Op, Halt> {
-    input.line(LONGEST_TEXT)?;
+    input.skip_line()?;
     Ok(op)
 }
 
@@ -164,15 +173,23 @@ fn long(input: &mut Input<'_, '_>, width: u8) -> Result<Op, Halt> {
 }
 
 /// A place in the memo, as a line.
-fn place(input: &mut Input<'_, '_>) -> Result<u32, Halt> {
-    let line = input.line(LONGEST_NAME)?;
-    let line = std::str::from_utf8(input.bytes(line)?).unwrap_or_default();
-    number(line.trim()).ok_or(Halt::Limit("a place in the memo is not a number of 32 bits"))
+fn place(input: &mut Input<'_, '_>) -> Result<u64, Halt> {
+    let line = any_line(input)?;
+    if line.end.saturating_sub(line.start) > LONGEST_TEXT {
+        return Err(FAR_PLACE);
+    }
+    // The unpickler that is written in C reads up to a zero byte.
+    let line = input.bytes(line)?.split(|&byte| byte == 0).next().unwrap_or_default();
+    let line = std::str::from_utf8(line).unwrap_or_default().trim();
+    // Python allows a sign, and an underscore between digits.
+    let mut digits = line.strip_prefix(['+', '-']).unwrap_or(line).chars().filter(|&letter| letter != '_').peekable();
+    digits.peek().ok_or(NO_PLACE)?;
+    let number = digits.try_fold(0u64, |number, digit| {
+        let digit = digit.to_digit(10).ok_or(NO_PLACE)?;
+        number.checked_mul(10).and_then(|tens| tens.checked_add(digit.into())).ok_or(FAR_PLACE)
+    })?;
+    if line.starts_with('-') && number > 0 { Err(NO_PLACE) } else { Ok(number) }
 }
 
-fn number(text: &str) -> Option<u32> {
-    // Python allows an underscore between digits.
-    let mut digits = text.strip_prefix('+').unwrap_or(text).chars().filter(|&letter| letter != '_').peekable();
-    digits.peek()?;
-    digits.try_fold(0u32, |number, digit| number.checked_mul(10)?.checked_add(digit.to_digit(10)?))
-}
+const NO_PLACE: Halt = Halt::Fault("a place in the memo is not a number");
+const FAR_PLACE: Halt = Halt::Spent("a place in the memo is too large a number");

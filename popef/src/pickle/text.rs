@@ -25,6 +25,18 @@ pub(super) struct Text<'b> {
 pub(super) const LARGEST_TRIAL: u64 = 64 << 10;
 
 impl<'b> Text<'b> {
+    /// Whether it begins with a pickle's mark, U+0080. Some of its first bytes are enough to tell.
+    pub(super) fn is_marked(self) -> bool {
+        let mut first = None;
+        let mut see = |piece: &str| first = first.or(piece.chars().next());
+        match self.spelling {
+            Spelling::Utf8 => spell_utf8(self.bytes, see),
+            Spelling::Quoted => drop(unescape(self.bytes.get(1..).unwrap_or_default(), escape, &mut see)),
+            Spelling::Raw => drop(unescape(self.bytes, raw_escape, &mut see)),
+        }
+        first == Some('\u{80}')
+    }
+
     /// Gives the text to `each`, piece by piece. What is no UTF-8 becomes U+FFFD.
     pub(super) fn spell(self, mut each: impl FnMut(&str)) -> Result<(), Halt> {
         let whole = match self.spelling {
@@ -62,12 +74,7 @@ impl<'b> Text<'b> {
 
 /// Whether a text in UTF-8 begins with a pickle's mark, or may be a pickle without one.
 fn may_be_pickle(bytes: &[u8]) -> bool {
-    is_marked(bytes) || bytes.contains(&b'\n') && bytes.contains(&b'.')
-}
-
-/// Whether a text in UTF-8 begins with a pickle's mark, U+0080.
-pub(super) fn is_marked(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0xc2, 0x80])
+    bytes.starts_with("\u{80}".as_bytes()) || bytes.contains(&b'\n') && bytes.contains(&b'.')
 }
 
 /// What tells whether a text may be a pickle.

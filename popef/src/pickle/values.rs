@@ -41,7 +41,7 @@ pub(super) enum Arguments {
 const _: () = assert!(size_of::<Value>() == 8 && size_of::<Option<Value>>() == 8, "there may be very many");
 
 pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
-const TOO_LARGE: Halt = Halt::Limit("it keeps more than can be counted");
+const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
 
 #[derive(Default)]
 pub(super) struct Stack {
@@ -117,10 +117,10 @@ impl Stack {
 pub(super) struct Memo {
     /// Those at the first places. Picklers count places up from 0 or 1, so that most values are here.
     near: List<Option<Value>>,
-    far: HashMap<u32, Value>,
+    far: Far,
     /// How many values have been put here, and at how many places.
-    puts: u32,
-    len: u32,
+    puts: u64,
+    len: u64,
 }
 
 impl Memo {
@@ -128,40 +128,76 @@ impl Memo {
         self.near.truncate(0);
         if !self.far.is_empty() {
             // To clear a large table takes as long as to fill it.
-            self.far = HashMap::new();
+            self.far = Far::default();
         }
         (self.puts, self.len) = (0, 0);
     }
 
-    pub(super) fn get(&self, place: u32) -> Option<Value> {
-        self.near.get(as_usize(place.into())).flatten().or_else(|| self.far.get(&place).copied())
+    pub(super) fn get(&self, place: u64) -> Option<Value> {
+        self.near.get(as_usize(place)).flatten().or_else(|| self.far.get(place))
     }
 
-    pub(super) fn put(&mut self, place: u32, value: Value) -> Result<(), Halt> {
-        self.puts = self.puts.checked_add(1).ok_or(TOO_LARGE)?;
+    pub(super) fn put(&mut self, place: u64, value: Value) -> Result<(), Halt> {
+        self.puts = self.puts.saturating_add(1);
         // So there are no more near places than values were put, and `append` never needs a far one.
-        let before = if place <= self.puts { self.put_near(place, value)? } else { self.put_far(place, value)? };
+        let before = if place <= self.puts { self.put_near(place, value)? } else { self.far.put(place, value)? };
         self.len = self.len.saturating_add(before.is_none().into());
         Ok(())
     }
 
-    fn put_near(&mut self, place: u32, value: Value) -> Result<Option<Value>, Halt> {
-        let near = as_usize(place.into());
+    fn put_near(&mut self, place: u64, value: Value) -> Result<Option<Value>, Halt> {
+        let near = as_usize(place);
         while self.near.len() <= near {
             self.near.push(None)?;
         }
         let before = self.near.get_mut(near).and_then(|old| old.replace(value));
-        Ok(if before.is_none() && !self.far.is_empty() { self.far.remove(&place) } else { before })
-    }
-
-    fn put_far(&mut self, place: u32, value: Value) -> Result<Option<Value>, Halt> {
-        self.far.try_reserve(1)?;
-        Ok(self.far.insert(place, value))
+        Ok(if before.is_none() && !self.far.is_empty() { self.far.remove(place) } else { before })
     }
 
     /// Puts a value at the place whose number is how many places have one.
     pub(super) fn append(&mut self, value: Value) -> Result<(), Halt> {
         self.put(self.len, value)
+    }
+}
+
+/// Values at places that no pickler uses: by 32 bits most often, which takes less memory than by 64.
+#[derive(Default)]
+struct Far {
+    by_32: HashMap<u32, Value>,
+    by_64: HashMap<u64, Value>,
+}
+
+impl Far {
+    fn is_empty(&self) -> bool {
+        self.by_32.is_empty() && self.by_64.is_empty()
+    }
+
+    fn get(&self, place: u64) -> Option<Value> {
+        match u32::try_from(place) {
+            Ok(place) => self.by_32.get(&place).copied(),
+            Err(_) => self.by_64.get(&place).copied(),
+        }
+    }
+
+    /// Gives the value that was there.
+    fn put(&mut self, place: u64, value: Value) -> Result<Option<Value>, Halt> {
+        Ok(match u32::try_from(place) {
+            Ok(place) => {
+                self.by_32.try_reserve(1)?;
+                self.by_32.insert(place, value)
+            }
+            Err(_) => {
+                self.by_64.try_reserve(1)?;
+                self.by_64.insert(place, value)
+            }
+        })
+    }
+
+    fn remove(&mut self, place: u64) -> Option<Value> {
+        match u32::try_from(place) {
+            Ok(place) => self.by_32.remove(&place),
+            Err(_) => self.by_64.remove(&place),
+        }
     }
 }
 
@@ -252,21 +288,22 @@ mod tests {
     #[test]
     fn places_near_and_far_are_those_of_a_map() {
         let (mut memo, mut map) = (Memo::default(), HashMap::new());
-        let mut random = 1u32;
+        let mut random = 1u64;
         for step in 0..20_000 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let place = match random >> 30 {
-                0 => map.len() as u32,
-                1 => random >> 8 & 0xff,
-                2 => random >> 8 & 0xffff,
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let place = match random >> 61 {
+                0 => map.len() as u64,
+                1 | 2 => random >> 40 & 0xff,
+                3 | 4 => random >> 40 & 0xffff,
+                5 | 6 => random >> 30 & 0xffff_ffff,
                 _ => random,
             };
             memo.put(place, Value::Text(step)).unwrap();
             map.insert(place, step);
             memo.append(Value::Text(step)).unwrap();
-            map.insert(map.len() as u32, step);
+            map.insert(map.len() as u64, step);
         }
-        assert!(memo.far.len() > 1000 && memo.near.len() > 10_000);
+        assert!(memo.far.by_32.len() > 1000 && memo.far.by_64.len() > 1000 && memo.near.len() > 10_000);
         for place in map.keys().copied().chain(0..70_000) {
             assert_eq!(memo.get(place), map.get(&place).map(|&step| Value::Text(step)), "{place}");
         }

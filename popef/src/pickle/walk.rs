@@ -11,7 +11,7 @@ use super::input::{Halt, Input, Source};
 use super::names::{classify, classify_attribute};
 use super::op::{LONGEST_TEXT, Names, Op};
 use super::path::Path;
-use super::text::{LARGEST_TRIAL, Spelling, Text, is_marked};
+use super::text::{LARGEST_TRIAL, Spelling, Text};
 use super::values::{Arguments, EMPTY, Memo, Stack, Texts, Value};
 use super::{ImportClass, Pickle, PickleFault};
 use crate::error::Error;
@@ -128,13 +128,14 @@ fn walk_all(input: &mut Input<'_, '_>, level: &mut Level, scan: &mut Scan, found
         level.clear();
         let mut walk = Walk { input, level, scan, found: Found::default() };
         let end = walk.run();
+        let place = walk.place();
         let mut trial = walk.found;
         match end {
             Ok(()) => found.absorb(trial),
             // What follows the first may be anything, as long as it imports nothing.
             Err(Halt::Fault(_)) if !is_first && !trial.imports => return Ok(false),
             Err(halt) => {
-                trial.halt(&halt, if level.depth == 0 { input.position() } else { scan.place });
+                trial.halt(&halt, place);
                 found.absorb(trial);
                 return if matches!(halt, Halt::Fault(_) | Halt::Limit(_)) { Ok(false) } else { Err(halt) };
             }
@@ -486,10 +487,7 @@ impl Walk<'_, '_, '_> {
 
     fn text(&mut self, spelling: Spelling, range: Range<u64>) -> Result<(), Halt> {
         if range.end.saturating_sub(range.start) > LONGEST_TEXT {
-            if is_marked(self.input.part(range).peek(2)?) {
-                return Err(Halt::Limit("a pickle of more than a megabyte is inside it, spelt as text"));
-            }
-            return self.push(Value::Other);
+            return self.long_text(spelling, range);
         }
         let text = Text { spelling, bytes: self.input.bytes(range)? };
         let value = match text.pickle()? {
@@ -501,6 +499,22 @@ impl Walk<'_, '_, '_> {
             None => self.level.texts.add(text)?.map_or(Value::Other, Value::Text),
         };
         self.push(value)
+    }
+
+    /// One that may be a pickle is not looked into, which is told, and what follows is walked all the same.
+    fn long_text(&mut self, spelling: Spelling, range: Range<u64>) -> Result<(), Halt> {
+        let first = range.start..range.start.saturating_add(16);
+        let text = Text { spelling, bytes: self.input.bytes(first)? };
+        if text.is_marked() {
+            let halt = Halt::Limit("a pickle of more than a megabyte is inside it, spelt as text");
+            self.found.halt(&halt, self.place());
+        }
+        self.push(Value::Other)
+    }
+
+    /// The byte at which a fault is told.
+    fn place(&self) -> u64 {
+        if self.level.depth == 0 { self.input.position() } else { self.scan.place }
     }
 }
 
