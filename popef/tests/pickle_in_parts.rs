@@ -26,7 +26,7 @@ fn a_file_in_parts_gives_the_same_and_is_read_about_once() {
         all.push((path.display().to_string(), std::fs::read(&path).unwrap()));
     }
     // Lines and texts that are longer than a window, and end in its middle.
-    for len in [65_535, 65_536, 100_000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1] {
+    for len in [65_536, 100_000, 1 << 20, (1 << 20) + 1] {
         let line = [b"N0V".repeat(9), b"a".repeat(len), b"\n0cm\nn\n.".to_vec()].concat();
         all.push((format!("a line of {len}"), line));
         let text = [b"X".as_slice(), &(len as u32).to_le_bytes(), &b"\xc2\x80".repeat(len / 2), b"cm\nn\n."].concat();
