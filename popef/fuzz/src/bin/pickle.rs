@@ -5,14 +5,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use popef::Pickle;
-use popef_fuzz::cost::{PICKLE, assert_within};
+use popef_fuzz::cost::{PICKLE, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// How many times as long this build may take: it checks sums and counts branches, and is little optimised in CI.
-const SLACK: f64 = 10.0;
 
 fuzz_target!(|input: &[u8]| {
     let len = input.len() as u64;
