@@ -270,6 +270,7 @@ mod tests {
     use super::{ImportClass, Imports, Role};
 
     #[test]
+    #[cfg_attr(miri, ignore = "its 20,000 steps take an hour there, and none is unsafe")]
     fn paths_are_found_until_they_are_forgotten() {
         let mut imports = Imports::new(1 << 20);
         let mut known: Vec<String> = Vec::new();

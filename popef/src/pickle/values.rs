@@ -286,6 +286,7 @@ mod tests {
 
     /// As Python's dictionary, in which `MEMOIZE` puts a value at the number of places.
     #[test]
+    #[cfg_attr(miri, ignore = "its 40,000 steps take an hour there, and none is unsafe")]
     fn places_near_and_far_are_those_of_a_map() {
         let (mut memo, mut map) = (Memo::default(), HashMap::new());
         let mut random = 1u64;

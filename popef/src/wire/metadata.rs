@@ -239,6 +239,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "its 50,000 anchors take an hour there")]
     fn no_limit_refuses_what_is_large_or_next_to_nothing() {
         let name = |index: u32| Text::from(format!("layer/{index}"));
         let anchor = |index: u32| Anchor { name: name(index), programs: vec![index], ..Anchor::default() };

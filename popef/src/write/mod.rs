@@ -17,7 +17,8 @@ mod copy;
 mod create;
 mod deflate;
 mod destination;
-#[cfg(test)]
+// Each fault writes files anew: hours in Miri.
+#[cfg(all(test, not(miri)))]
 mod faults;
 mod feeds;
 mod output;
