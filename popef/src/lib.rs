@@ -171,7 +171,6 @@ mod error;
 mod limits;
 mod model;
 mod pickle;
-mod problem;
 mod read;
 mod types;
 mod wire;
@@ -181,7 +180,7 @@ pub use check::{
     CheckOptions, Extent, Finding, Level, Loader, Policy, Progress, Report, Rule, Severity, Skipped, Subject,
     TensorDemand, check, check_with_progress,
 };
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorCode, ErrorKind, UnknownName};
 /// The crate whose `f16` is the type of the elements of F16 tensors.
 pub use half;
 pub use limits::Limits;

@@ -7,7 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
 use common::testdata;
-use popef::{ErrorKind, File};
+use popef::{ErrorCode, ErrorKind, File};
 
 fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -150,16 +150,16 @@ fn a_file_that_never_rests() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_not_a_plain_file_is_told_so() {
+fn what_is_not_a_regular_file_is_told_so() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_owned(), "/dev/null".into(), "/dev/zero".into()] {
         let error = File::open(&path).unwrap_err();
-        assert_eq!((error.kind(), error.path()), (ErrorKind::Io, Some(path.as_path())), "{error}");
-        assert!(error.reason().ends_with("it is not a plain file"), "{error}");
+        assert_eq!((error.code(), error.path()), (ErrorCode::NotRegularFile, Some(path.as_path())), "{error}");
+        assert!(error.reason().ends_with("it is not a regular file"), "{error}");
     }
     let missing = folder.path().join("missing.popef");
     let error = File::open(&missing).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!((error.code(), error.kind()), (ErrorCode::NotFound, ErrorKind::Io));
     assert!(error.to_string().contains("missing.popef: cannot open the file: "), "{error}");
     assert!(std::error::Error::source(&error).is_some());
 }

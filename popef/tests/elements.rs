@@ -9,7 +9,8 @@ use std::fmt::Debug;
 use common::{read, testdata, ways};
 use half::f16;
 use popef::{
-    DataType, Element, Elements, ErrorKind, F8143, F8152, File, OpaqueInfo, TensorDataInfo, TensorInfo, Value, Writer,
+    DataType, Element, Elements, ErrorCode, ErrorKind, F8143, F8152, File, OpaqueInfo, TensorDataInfo, TensorInfo,
+    Value, Writer,
 };
 
 fn expected() -> BTreeMap<String, Vec<f64>> {
@@ -84,7 +85,7 @@ fn the_items_of_a_feed_follow_each_other_without_gaps() {
             assert_eq!(feed.items().count(), 3);
 
             let error = feed.item(3).unwrap_err();
-            assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(3), Some(3)));
+            assert_eq!((error.code(), error.needed(), error.found()), (ErrorCode::NoSuchItem, Some(3), Some(3)));
             assert_eq!(error.reason(), "item 3 was asked for, but the feed has 3");
         }
     }
@@ -110,7 +111,7 @@ fn what_lies_aligned_in_memory_is_borrowed_and_the_rest_copied() {
 fn asking_for_another_type_names_both() {
     let file = File::open(testdata("elements/elements.popef")).unwrap();
     let error = file.tensor("f16 odd").unwrap().elements().unwrap().to::<f32>().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!((error.code(), error.kind()), (ErrorCode::WrongElementType, ErrorKind::WrongType));
     assert_eq!(error.reason(), "elements of type F32 were asked for, but they are F16");
 }
 
@@ -149,7 +150,7 @@ fn f8_is_not_taken_for_a_number() {
     let file = File::open(testdata("interop/all-types.popef")).unwrap();
     let elements = file.tensor("t_f8").unwrap().elements().unwrap();
     let error = elements.values().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!((error.code(), error.kind()), (ErrorCode::NotNumeric, ErrorKind::WrongType));
     assert!(error.to_string().contains("elements of type F8 cannot be shown as numbers"), "{error}");
     assert_eq!(elements.data().len(), 6, "its bytes are there all the same");
 }
@@ -226,11 +227,11 @@ fn what_cannot_be_converted_is_an_error() {
     let elements = file.tensor("f16 odd").unwrap().elements().unwrap();
 
     let error = elements.convert_into(&mut [0.0; 11]).unwrap_err();
-    assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(12), Some(11)));
+    assert_eq!((error.code(), error.needed(), error.found()), (ErrorCode::BufferTooSmall, Some(12), Some(11)));
     assert_eq!(error.reason(), "12 elements were to be converted, but the buffer has room for 11");
     for (start, end) in [(0, 13), (13, 13), (u64::MAX, u64::MAX), (5, 4)] {
         let error = elements.range(start..end).unwrap_err();
-        assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(end), Some(12)));
+        assert_eq!((error.code(), error.needed(), error.found()), (ErrorCode::NoSuchElements, Some(end), Some(12)));
     }
     let part = elements.range(2..9).unwrap();
     assert_eq!(part.range(3..8).unwrap_err().reason(), "the elements from 3 to 8 were asked for, but there are 7");

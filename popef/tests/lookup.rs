@@ -5,7 +5,9 @@ mod common;
 use std::io::{ErrorKind as ErrorKindOfIo, Read as _, Seek as _, SeekFrom};
 
 use common::{testdata, ways};
-use popef::{BlobType, DataType, ErrorKind, FeedDataInfo, File, OpenOptions, TensorDataInfo, TensorInfo, Writer};
+use popef::{
+    BlobType, DataType, ErrorCode, ErrorKind, FeedDataInfo, File, OpenOptions, TensorDataInfo, TensorInfo, Writer,
+};
 
 #[test]
 fn blobs_are_found_by_index_type_and_name_in_every_way() {
@@ -88,7 +90,11 @@ fn data_is_read_from_anywhere_and_not_beyond_its_end() {
         assert!(reader.seek(SeekFrom::Current(-100)).is_err(), "{way}");
 
         let error = data.range(10..17).unwrap_err();
-        assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Usage, Some(17), Some(16)), "{way}");
+        assert_eq!(
+            (error.code(), error.needed(), error.found()),
+            (ErrorCode::NoSuchBytes, Some(17), Some(16)),
+            "{way}"
+        );
         assert_eq!(error.reason(), "the bytes from 10 to 17 were asked for, but there are 16");
         assert!(data.range(16..16).unwrap().is_empty() && !data.is_empty());
     }
@@ -183,7 +189,7 @@ fn a_stream_lists_everything_and_keeps_no_data() {
     let tensor = file.tensor("input_parameter").unwrap();
     assert_eq!(tensor.shape().to_string(), "[2]");
     let error = tensor.elements().unwrap().to::<f32>().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!((error.code(), error.kind()), (ErrorCode::DataNotKept, ErrorKind::Unsupported));
     assert!(error.reason().starts_with("the data was passed over while reading a stream"), "{error}");
 }
 

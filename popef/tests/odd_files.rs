@@ -1,4 +1,4 @@
-//! What is no plain file, or cannot be reached: an error that says so, and at once.
+//! What is not a regular file, or cannot be reached: an error that says so, and at once.
 
 #![cfg(unix)]
 
@@ -35,18 +35,19 @@ fn open(path: &Path) -> Result<usize, Error> {
 
 fn assert_error(path: &Path, reason: &str) {
     let error = open(path).unwrap_err();
-    assert_eq!((error.kind(), error.path()), (ErrorKind::Io, Some(path)), "{error}");
+    let kind = if reason.starts_with("cannot open") { ErrorKind::Io } else { ErrorKind::Unsupported };
+    assert_eq!((error.kind(), error.path()), (kind, Some(path)), "{error}");
     assert!(error.reason().contains(reason), "{error}");
 }
 
-const NOT_PLAIN: &str = "cannot read it by position: it is not a plain file";
+const NOT_REGULAR: &str = "cannot read it by position: it is not a regular file";
 
 #[test]
 fn a_pipe_that_nobody_writes_to() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe.popef");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert_error(&pipe, NOT_PLAIN);
+    assert_error(&pipe, NOT_REGULAR);
 }
 
 /// A name that is a file's when it is looked at can be a pipe's when it is opened.
@@ -86,13 +87,13 @@ fn a_pipe_that_comes_into_the_place_of_a_file() {
 #[test]
 fn folders_devices_and_sockets() {
     let folder = tempfile::tempdir().unwrap();
-    assert_error(folder.path(), NOT_PLAIN);
+    assert_error(folder.path(), NOT_REGULAR);
     for device in ["/dev/zero", "/dev/null", "/dev/full"] {
-        assert_error(Path::new(device), NOT_PLAIN);
+        assert_error(Path::new(device), NOT_REGULAR);
     }
     let socket = folder.path().join("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    assert_error(&socket, NOT_PLAIN);
+    assert_error(&socket, NOT_REGULAR);
 }
 
 /// Their length is 0 or one that they do not have.

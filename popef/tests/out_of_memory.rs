@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use common::worst::decoders::worst_decoders;
 use common::worst::{worst_blobs, worst_files};
 use popef::{
-    CheckOptions, DataType, Error, ErrorKind, File, Loader, Model, OpenOptions, Pickle, Sources, TensorDataInfo,
+    CheckOptions, DataType, Error, ErrorCode, File, Loader, Model, OpenOptions, Pickle, Sources, TensorDataInfo,
     TensorInfo, Writer, check,
 };
 
@@ -81,8 +81,7 @@ enum Stop {
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        let of_memory = error.kind() == ErrorKind::Limit && error.reason().contains("not enough memory");
-        if of_memory { Stop::NoMemory } else { Stop::Other }
+        if error.code() == ErrorCode::OutOfMemory { Stop::NoMemory } else { Stop::Other }
     }
 }
 

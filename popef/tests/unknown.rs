@@ -3,7 +3,7 @@
 mod common;
 
 use common::read;
-use popef::{BlobType, Content, DataType, ErrorKind, File, TensorType};
+use popef::{BlobType, Content, DataType, ErrorCode, ErrorKind, File, TensorType};
 
 /// Where blob 3 of interop/executable.popef, a tensor, begins; its header message is 40 bytes long.
 const TENSOR: usize = 66_722;
@@ -40,7 +40,10 @@ fn an_unknown_data_type_keeps_its_number_and_only_its_size_is_an_error() {
     assert_eq!(tensor.shape().to_vec(), [2]);
     let errors = [tensor.size_in_bytes().unwrap_err(), tensor.elements().unwrap_err()];
     for error in errors {
-        assert_eq!((error.kind(), error.blob()), (ErrorKind::Usage, Some(3)));
+        assert_eq!(
+            (error.code(), error.kind(), error.blob()),
+            (ErrorCode::UnknownDataType, ErrorKind::Unknown, Some(3))
+        );
         assert_eq!(error.reason(), "data type 99 is not known, so neither is the size of its elements");
     }
     assert_eq!(tensor.blob().data().len(), 16, "the bytes are there all the same");

@@ -63,7 +63,7 @@ fn copies_at_once_are_the_bytes_of_their_blobs() {
     let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
     writer.write_executable("two", b"").unwrap();
     let error = writer.copy_all(opened.blobs()).unwrap_err();
-    assert_eq!((error.kind(), error.blob()), (ErrorKind::Usage, Some(3)), "{error}");
+    assert_eq!((error.code(), error.blob()), (ErrorCode::DuplicateExecutable, Some(3)), "{error}");
 }
 
 #[test]

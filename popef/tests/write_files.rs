@@ -209,12 +209,12 @@ fn overwriting_can_be_refused_to_the_end() {
     let mut options = CreateOptions::new();
     options.overwrite(false);
     let error = options.create(&place.path).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!((error.code(), error.kind()), (ErrorCode::FileExists, ErrorKind::Exists));
     assert_eq!(text_behind_path(&error), "the file exists already, and it was asked not to overwrite one");
     fs::remove_file(&place.path).unwrap();
     let writer = options.create(&place.path).unwrap();
     fs::write(&place.path, &place.bytes).unwrap();
-    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(writer.finish().unwrap_err().code(), ErrorCode::FileExists);
     place.is_as_it_was();
 }
 
@@ -231,16 +231,18 @@ fn a_name_as_long_as_names_may_be() {
 }
 
 #[test]
-fn only_plain_files_are_replaced() {
+fn only_regular_files_are_replaced() {
     let place = Place::new();
     for error in [Writer::create(place.folder.path()).unwrap_err(), Writer::append(place.folder.path()).unwrap_err()] {
-        assert!(error.to_string().contains("this is not a plain file"), "{error}");
+        assert_eq!((error.code(), error.kind()), (ErrorCode::NotRegularFile, ErrorKind::Unsupported));
+        assert!(error.to_string().contains("this is not a regular file"), "{error}");
     }
     let missing = place.folder.path().join("missing/model.popef");
     let error = Writer::create(&missing).unwrap_err();
     assert!(error.to_string().contains("cannot make a temporary file beside it: No such file or directory"), "{error}");
     let error = Writer::append(place.folder.path().join("missing")).unwrap_err();
     assert!(error.to_string().contains("cannot open the file to write to it: No such file or directory"), "{error}");
+    assert_eq!(error.code(), ErrorCode::NotFound);
     assert!(std::error::Error::source(&error).is_some());
 }
 
@@ -347,7 +349,7 @@ fn the_file_being_read_is_not_appended_to_itself() {
     let source = File::open(&place.path).unwrap();
     let mut writer = Writer::append(&place.path).unwrap();
     let error = writer.copy(&source.blob(0).unwrap()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!((error.code(), error.kind()), (ErrorCode::CopyFromTarget, ErrorKind::Misuse));
     assert!(
         error.to_string().ends_with("the very file that is being appended to; read it from another copy"),
         "{error}"

@@ -177,14 +177,16 @@ fn a_full_device_is_an_error() {
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     for len in [10, 1_000_000] {
         let error = Writer::stream(full()).then(|writer| writer.write_opaque(&opaque("new"), &vec![1; len]));
-        assert!(error.unwrap_err().to_string().contains("No space left on device"));
+        let error = error.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StorageFull);
+        assert!(error.to_string().contains("No space left on device"));
     }
     let place = Place::new();
     let source = File::open(place.path()).unwrap();
     let error = Writer::stream(full()).then(|writer| writer.copy_all(source.blobs())).unwrap_err();
     assert!(error.to_string().contains("No space left on device"), "{error}");
     for error in [Writer::create("/dev/full").unwrap_err(), Writer::append("/dev/full").unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        assert_eq!(error.code(), ErrorCode::NotRegularFile, "{error}");
     }
 }
 

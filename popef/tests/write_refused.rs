@@ -18,44 +18,56 @@ fn mistakes_are_refused_before_anything_is_written() {
     let huge = Metadata { anchors: vec![anchor], ..Metadata::default() };
     let bytes = in_memory(|writer| {
         writer.write_executable("model", b"GC").unwrap();
-        let says = |result: Result<Written, Error>, text: &str| {
+        let says = |result: Result<Written, Error>, code: ErrorCode, text: &str| {
             let error = result.unwrap_err();
-            assert_eq!((error.kind(), error.reason().as_str()), (ErrorKind::Usage, text));
+            assert_eq!((error.code(), error.reason().as_str()), (code, text));
             assert_eq!((error.blob(), error.offset()), (Some(1), Some(90)));
         };
         let w = writer;
-        says(w.write_executable("", b""), "an executable needs a name that is not empty");
-        says(w.write_executable("model", b""), "the file has an executable named model already, and names must differ");
+        says(w.write_executable("", b""), ErrorCode::ExecutableUnnamed, "an executable needs a name that is not empty");
+        says(
+            w.write_executable("model", b""),
+            ErrorCode::DuplicateExecutable,
+            "the file has an executable named model already, and names must differ",
+        );
         says(
             w.write_packed_executable("other", b"", Packing::Gzip(10)),
+            ErrorCode::NoSuchLevel,
             "compression level 10 was asked for, but levels are 0 to 9",
         );
         says(
             w.write_tensor(&tensor(DataType::F32, &[2, 3]), &[1.5f32; 5]),
+            ErrorCode::WrongDataLength,
             "tensor weights (F32 [2, 3]) needs 24 bytes of data, but 20 were given",
         );
         says(
             w.write_tensor(&tensor(DataType::F32, &[2]), &[1u32; 2]),
+            ErrorCode::WrongElementType,
             "tensor weights has elements of type F32, but elements of type U32 were given",
         );
         says(
             w.write_tensor_bytes(&tensor(DataType::U8, &[4, -1]), &[]),
+            ErrorCode::ImpossibleShape,
             "dimension 1 of the shape is -1, which no tensor can have",
         );
         says(
             w.write_tensor_bytes(&tensor(DataType::U64, &[i64::MAX]), &[]),
+            ErrorCode::ImpossibleShape,
             "the shape calls for more bytes than 64 bits can count",
         );
         says(
             w.write_tensor_bytes(&tensor(DataType::from_number(99), &[1]), &[1]),
+            ErrorCode::UnknownDataType,
             "data type 99 is not known, so neither is the size of its elements",
         );
         says(
             w.write_feed(&feed(3), &[1i32; 5]),
+            ErrorCode::WrongDataLength,
             "feed labels\\u{1b}[2J (S32 [2], 3 times) needs 24 bytes of data, but 20 were given",
         );
         says(
             w.write_metadata(&huge),
+            ErrorCode::MessageTooLong,
             "the info message needs 314573040 bytes, more than the 268435456 that readers accept",
         );
         let finish = |mut blob: BlobWriter<'_, _>, data: &[u8]| {
@@ -64,30 +76,47 @@ fn mistakes_are_refused_before_anything_is_written() {
         };
         says(
             w.sized_opaque(&opaque("o"), 5).and_then(|blob| finish(blob, b"four")),
+            ErrorCode::BlobUnfinished,
             "opaque blob o was left unfinished: it needs 5 bytes of data, and 4 were written",
         );
         says(
             w.sized_opaque(&opaque("o"), 3).and_then(|blob| finish(blob, b"four")),
+            ErrorCode::WrongDataLength,
             "opaque blob o needs 3 bytes of data, but 4 were given",
         );
         let error = w.tensor(&tensor(DataType::F32, &[2])).unwrap().write_elements(&[1u8]).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::WrongElementType);
         assert_eq!(error.reason(), "tensor weights has elements of type F32, but elements of type U8 were given");
         let mut feeds = w.feeds(&[feed(2), feed(0), feed(2)]).unwrap();
         feeds.push(0, &[1, 2]).unwrap();
         let reasons = [
-            (feeds.push(0, &[1]), "each tensor of feed labels\\u{1b}[2J needs 8 bytes of data, but 4 were given"),
+            (
+                feeds.push(0, &[1]),
+                ErrorCode::WrongDataLength,
+                "each tensor of feed labels\\u{1b}[2J needs 8 bytes of data, but 4 were given",
+            ),
             (
                 feeds.push(0, &[1u8]),
+                ErrorCode::WrongElementType,
                 "feed labels\\u{1b}[2J has elements of type S32, but elements of type U8 were given",
             ),
             (
                 feeds.push(1, &[1, 2]),
+                ErrorCode::FeedFull,
                 "one more tensor was given for feed labels\\u{1b}[2J, which has all its 0 tensors",
             ),
-            (feeds.push(3, &[1, 2]), "a tensor was given for feed 3, counted from 0, but there are 3 feeds"),
+            (
+                feeds.push(3, &[1, 2]),
+                ErrorCode::NoSuchFeed,
+                "a tensor was given for feed 3, counted from 0, but there are 3 feeds",
+            ),
         ];
-        reasons.into_iter().for_each(|(result, reason)| assert_eq!(result.unwrap_err().reason(), reason));
+        for (result, code, reason) in reasons {
+            let error = result.unwrap_err();
+            assert_eq!((error.code(), error.reason().as_str()), (code, reason));
+        }
         let error = feeds.finish().unwrap_err();
+        assert_eq!(error.code(), ErrorCode::FeedsUnfinished);
         assert_eq!(
             error.reason(),
             "feed labels\\u{1b}[2J is incomplete: 1 of its 2 tensors are missing; so is 1 other feed"
@@ -123,6 +152,7 @@ fn a_stream_cannot_take_back_what_went_out() {
     writer.sized_opaque(&opaque("half"), 9).unwrap().write_all(b"half").unwrap();
     for _ in 0..2 {
         let error = writer.write_opaque(&opaque("next"), b"").unwrap_err();
+        assert_eq!((error.code(), error.kind()), (ErrorCode::StreamBroken, ErrorKind::Io));
         assert!(error.reason().starts_with("a blob was left unfinished in a stream"), "{error}");
     }
     assert!(writer.finish().is_err());
@@ -147,8 +177,9 @@ fn a_failure_is_final_and_keeps_its_reason() {
     writer.write_opaque(&opaque("fits"), b"").unwrap();
     let error = writer.write_opaque(&opaque("does not"), b"data").unwrap_err();
     let reason = std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
-    assert_eq!((error.kind(), reason.kind()), (ErrorKind::Io, io::ErrorKind::StorageFull));
+    assert_eq!((error.code(), reason.kind()), (ErrorCode::StorageFull, io::ErrorKind::StorageFull));
     let error = writer.write_metadata(&Metadata::default()).unwrap_err();
+    assert_eq!((error.code(), error.kind()), (ErrorCode::WriterFailed, ErrorKind::Io));
     assert!(error.reason().starts_with("writing failed before"), "{error}");
     assert!(writer.finish().is_err());
     let error = Writer::stream(Full(100)).finish().unwrap_err();
@@ -234,5 +265,5 @@ fn the_longest_header_is_written_and_no_longer_one() {
     let longest = (64 << 10) - 5 * 8 - 1;
     let file = File::from_bytes(write(longest).unwrap()).unwrap();
     assert_eq!(file.blob(0).unwrap().header_bytes().len(), 64 << 10);
-    assert_eq!(write(longest + 1).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(write(longest + 1).unwrap_err().code(), ErrorCode::MessageTooLong);
 }

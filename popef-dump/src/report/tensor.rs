@@ -1,6 +1,6 @@
 //! What tensors, feeds and anchors have in common: a type, a shape and a size, which may be wrong.
 
-use popef::{DataType, Elements, Error, ErrorKind, FeedBlob, Shape, TensorBlob, Text};
+use popef::{DataType, Elements, Error, ErrorCode, FeedBlob, Shape, TensorBlob, Text};
 
 use super::failure::Failure;
 use super::{Options, Values};
@@ -68,7 +68,7 @@ impl<'f> TensorView<'f> {
 pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Failure>) {
     match value {
         Ok(value) => (Some(value), None),
-        Err(error) if error.kind() == ErrorKind::Usage => (None, None),
+        Err(error) if error.code() == ErrorCode::UnknownDataType => (None, None),
         Err(error) => (None, Some(error.into())),
     }
 }

@@ -12,7 +12,7 @@ use super::scan::{Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses};
 use super::skips::Skips;
 use super::words::{count, quote};
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::model::{Linked, Links, Model};
 use crate::read::{Blob, Content, File, OpaqueBlob};
 
@@ -134,13 +134,15 @@ impl Pass<'_> {
         match scan(blob, reading) {
             Ok(None) => {}
             Ok(Some(Scanned::Meaningless)) => *meaningless = meaningless.saturating_add(1),
-            Ok(Some(Scanned::Executable(Err(error)))) if error.kind() != ErrorKind::Damaged => match error.problem() {
-                Problem::CompressionNotBuilt { .. } => {
-                    let name = quote(&blob.name().unwrap_or_default());
-                    skips.left_out(format!("executable {name}"), &error.reason());
-                }
-                _ => failed(skips, &error),
-            },
+            Ok(Some(Scanned::Executable(Err(error)))) if error.code() == ErrorCode::CompressionNotBuilt => {
+                let name = quote(&blob.name().unwrap_or_default());
+                skips.left_out(format!("executable {name}"), &error.reason());
+            }
+            Ok(Some(Scanned::Executable(Err(error))))
+                if !matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unknown) =>
+            {
+                failed(skips, &error);
+            }
             Ok(Some(scanned)) => each(outs, |run| run.data, |run, out| run(blob, &scanned, out)),
             Err(error) => failed(skips, &error),
         }

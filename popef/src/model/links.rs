@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, Problem};
+use super::problem::ModelProblem;
+use crate::error::Error;
 use crate::read::{Blob, BlobId, File, Key, Names};
 
 /// Files that are given together, and their blobs by the names that link them.
@@ -28,7 +29,7 @@ impl Links {
         }
         names.sort();
         if u32::try_from(files.len()).is_err() {
-            return Err(Problem::TooManyFiles.into());
+            return Err(ModelProblem::TooManyFiles.into());
         }
         Ok(Links { files, names: Arc::new(names) })
     }

@@ -5,6 +5,7 @@
 mod calls;
 mod links;
 mod options;
+mod problem;
 mod programs;
 mod shape;
 mod sources;
@@ -15,6 +16,7 @@ use std::fmt;
 pub use calls::FeedRuns;
 pub(crate) use calls::numbers_of;
 pub(crate) use links::Links;
+pub(crate) use problem::ModelProblem;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 

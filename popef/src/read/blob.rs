@@ -162,7 +162,7 @@ impl<'a> Blob<'a> {
     }
 
     /// The error of a problem with this blob, at one of the file's bytes.
-    pub(super) fn error(&self, problem: Problem, offset: u64) -> Error {
+    pub(super) fn error(&self, problem: impl Into<Problem>, offset: u64) -> Error {
         self.at(offset).error(problem)
     }
 
@@ -194,8 +194,8 @@ pub(super) struct At<'a> {
 }
 
 impl At<'_> {
-    pub(super) fn error(self, problem: Problem) -> Error {
-        problem.at(self.blob, self.offset).in_file(self.path)
+    pub(super) fn error(self, problem: impl Into<Problem>) -> Error {
+        problem.into().at(self.blob, self.offset).in_file(self.path)
     }
 
     /// So many bytes behind.
@@ -207,7 +207,7 @@ impl At<'_> {
     pub(super) fn unwrap_io(self, error: io::Error) -> Error {
         match error.downcast::<Error>() {
             Ok(error) => error,
-            Err(source) => self.error(Problem::Io { doing: "read the data", source }),
+            Err(source) => self.error(Problem::io("read the data", source)),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::blob::Blob;
 use super::data::Data;
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
-use crate::wire::{Head, Stop};
+use crate::wire::{Head, Stop, WireProblem};
 
 /// The blobs of a file whose bytes are in memory, one after the other.
 ///
@@ -190,7 +190,7 @@ fn reached(place: Place, head: Head, from: &mut impl Fetch) -> Result<Head, Erro
     let reach = from.reach(place.offset.saturating_add(head.size));
     let problem = match reach.map(|end| end.saturating_sub(place.offset)) {
         Ok(found) if found >= head.size => return Ok(head),
-        Ok(found) => Problem::SizePastEnd { needed: head.size, found },
+        Ok(found) => WireProblem::BlobCut { needed: head.size, found }.into(),
         Err(problem) => problem,
     };
     Err(problem.at(place.index, place.offset))

@@ -5,7 +5,8 @@ use zerocopy::IntoBytes;
 
 use super::blobs::len_of;
 use super::elements::{Element, Elements};
-use crate::error::{Error, Problem};
+use super::problem::ReadProblem;
+use crate::error::Error;
 use crate::types::{DataType, F8143, F8152};
 
 /// How many elements are converted at a time: where they have to be copied first, the copy stays small.
@@ -38,7 +39,7 @@ impl Elements<'_> {
     /// # Ok::<(), popef::Error>(())
     /// ```
     pub fn convert_into<'b>(&self, buffer: &'b mut [f32]) -> Result<&'b mut [f32], Error> {
-        let short = Problem::BufferShort { needed: self.len(), found: len_of(buffer) };
+        let short = ReadProblem::BufferTooSmall { needed: self.len(), found: len_of(buffer) };
         let part = usize::try_from(self.len()).ok().and_then(|len| buffer.get_mut(..len));
         let into = part.ok_or_else(|| self.error(short))?;
         match self.data_type() {
@@ -59,7 +60,7 @@ impl Elements<'_> {
             DataType::S64 => self.convert_each(into, |value: i64| value as f32)?,
             DataType::U64 => self.convert_each(into, |value: u64| value as f32)?,
             DataType::Bool => self.convert_each(into, |value: bool| f32::from(u8::from(value)))?,
-            data_type => return Err(self.error(Problem::NotNumeric { data_type })),
+            data_type => return Err(self.error(ReadProblem::NotNumeric { data_type })),
         }
         Ok(into)
     }

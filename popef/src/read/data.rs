@@ -4,8 +4,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::blobs::len_of;
+use super::problem::ReadProblem;
 use super::source::DiskFile;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, SystemProblem};
 
 /// Some of a file's bytes: a blob's data, or a part of it. Nothing is read until it is asked for.
 ///
@@ -87,14 +88,14 @@ impl<'a> Data<'a> {
                 disk.read_exact_at(buf, offset).map_err(failed)?;
             }
             Place::Gone { len: 0, .. } => {}
-            Place::Gone { blob, offset, .. } => return Err(Problem::DataNotKept.at(blob, offset)),
+            Place::Gone { blob, offset, .. } => return Err(Problem::from(ReadProblem::DataNotKept).at(blob, offset)),
         }
         Ok(())
     }
 
     /// A part of the bytes; an error if it does not lie within them.
     pub fn range(&self, range: Range<u64>) -> Result<Data<'a>, Error> {
-        let outside = || self.error(Problem::NoSuchRange { start: range.start, end: range.end, len: self.len() });
+        let outside = || self.error(ReadProblem::NoSuchBytes { start: range.start, end: range.end, len: self.len() });
         let len = range.end.checked_sub(range.start).filter(|_| range.end <= self.len()).ok_or_else(outside)?;
         Ok(Data(match self.0 {
             Place::Memory(bytes) => {
@@ -110,7 +111,8 @@ impl<'a> Data<'a> {
         }))
     }
 
-    fn error(&self, problem: Problem) -> Error {
+    fn error(&self, problem: impl Into<Problem>) -> Error {
+        let problem = problem.into();
         match self.0 {
             Place::Memory(_) => problem.into(),
             Place::Disk { disk, blob, offset, .. } => problem.at(blob, offset).in_file(Some(&disk.path)),
@@ -216,10 +218,10 @@ impl Seek for DataReader<'_> {
 
 /// So many elements of zero; an error, and no abort, if there is no memory for them.
 pub(super) fn zeroed<T: Clone + Default>(len: u64) -> Result<Vec<T>, Problem> {
-    let len = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
+    let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     let mut elements = Vec::new();
     let needed = u64::try_from(len.saturating_mul(size_of::<T>())).unwrap_or(u64::MAX);
-    elements.try_reserve_exact(len).map_err(|_| Problem::OutOfMemory { needed })?;
+    elements.try_reserve_exact(len).map_err(|_| SystemProblem::OutOfMemory { needed })?;
     elements.resize(len, T::default());
     Ok(elements)
 }

@@ -7,6 +7,7 @@ use zerocopy::{FromBytes, IntoBytes, TryFromBytes};
 
 use super::blob::At;
 use super::data::{Data, zeroed};
+use super::problem::ReadProblem;
 use super::value::Values;
 use crate::error::{Error, Problem};
 use crate::types::{DataType, F8143, F8152};
@@ -52,7 +53,7 @@ impl<'a> Elements<'a> {
     /// Part by part, a tensor of any size is read in little memory; see [`convert_into`](Elements::convert_into).
     pub fn range(&self, range: Range<u64>) -> Result<Elements<'a>, Error> {
         let Range { start, end } = range;
-        let outside = || self.error(Problem::NoSuchElements { start, end, count: self.count });
+        let outside = || self.error(ReadProblem::NoSuchElements { start, end, count: self.count });
         let count = end.checked_sub(start).filter(|_| end <= self.count).ok_or_else(outside)?;
         // No product wraps: all elements together have as many bytes as the data.
         let bytes = |elements: u64| elements.saturating_mul(self.data_type.size().unwrap_or_default());
@@ -67,7 +68,7 @@ impl<'a> Elements<'a> {
     /// Asking for another type than theirs is an error, and so is a `bool` that is neither 0 nor 1.
     pub fn to<T: Element>(&self) -> Result<Cow<'a, [T]>, Error> {
         if self.data_type != T::DATA_TYPE {
-            return Err(self.error(Problem::WrongType { asked: T::DATA_TYPE, held: self.data_type }));
+            return Err(self.error(ReadProblem::WrongType { asked: T::DATA_TYPE, held: self.data_type }));
         }
         T::view(self)
     }
@@ -91,13 +92,13 @@ impl<'a> Elements<'a> {
         Values::of(*self)
     }
 
-    pub(super) fn error(&self, problem: Problem) -> Error {
+    pub(super) fn error(&self, problem: impl Into<Problem>) -> Error {
         self.at.error(problem)
     }
 
     /// The error of a bool that is none.
     pub(super) fn not_bool(&self, element: u64, value: u8) -> Error {
-        let problem = Problem::NotBool { element: self.first.saturating_add(element), value };
+        let problem = ReadProblem::NotBool { element: self.first.saturating_add(element), value };
         self.at.further(element).error(problem)
     }
 }

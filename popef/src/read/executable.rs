@@ -5,7 +5,8 @@ use byteorder::{ByteOrder, LittleEndian};
 use super::blob::Blob;
 use super::data::Data;
 use super::unpack::Unpack;
-use crate::error::{Error, Problem};
+use super::unpack::{FirstBytes, UnpackProblem};
+use crate::error::Error;
 use crate::types::{ExecutableInfo, Text};
 use crate::wire::Span;
 
@@ -67,8 +68,12 @@ impl<'a> ExecutableBlob<'a> {
             start = len.saturating_add(start);
             first = self.bytes_at(start, &mut buf)?;
         }
-        let unknown = || self.blob.error(Problem::UnknownCompression { first: mark, given }, self.blob.data_offset());
-        Compression::of(first).ok_or_else(unknown).map(Some)
+        let unknown = || match given {
+            0 => UnpackProblem::NoData,
+            _ => UnpackProblem::UnknownFormat { first: FirstBytes { bytes: mark, given } },
+        };
+        let compression = Compression::of(first).ok_or_else(|| self.blob.error(unknown(), self.blob.data_offset()));
+        compression.map(Some)
     }
 
     /// As many of the data's bytes as there are from `start` on and fit.

@@ -1,6 +1,7 @@
 //! The header and info messages of a file whose bytes are not in memory, copied once and kept.
 
 use super::chunks::Chunks;
+use super::problem::ReadProblem;
 use crate::error::Problem;
 
 /// Many short runs of bytes, each whole in one allocation, and none ever moved.
@@ -35,7 +36,7 @@ impl Heads {
         let chunk_index = self.chunks.len().saturating_sub(1);
         let Some(chunk) = self.chunks.last_mut() else { return Ok(()) };
         let (Ok(index), Ok(start)) = (u32::try_from(chunk_index), u32::try_from(chunk.len())) else {
-            return Err(Problem::TooManyBlobs);
+            return Err(ReadProblem::TooManyBlobs.into());
         };
         chunk.extend_from_slice(head);
         Problem::in_memory(size_of::<Place>(), self.places.push(Place { chunk: index, start }))?;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::blobs::Place;
 use super::chunks::Chunks;
 use super::names::{BlobId, Key, Names};
+use super::problem::ReadProblem;
 use crate::error::Problem;
 use crate::types::BlobType;
 use crate::wire::{Head, Info, Span};
@@ -33,7 +34,7 @@ struct Entry {
 
 impl Index {
     pub(super) fn push(&mut self, place: Place, head: Head) -> Result<(), Problem> {
-        let index = u32::try_from(place.index).map_err(|_| Problem::TooManyBlobs)?;
+        let index = u32::try_from(place.index).map_err(|_| ReadProblem::TooManyBlobs)?;
         let Head { size, header_len, len, version, info } = head;
         let entry = Entry { offset: place.offset, header_len, len, version, info };
         let mut of_type = self.by_type.get_mut(usize::from(head.blob_type().number()));

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::blobs::{Fetch, len_of};
-use crate::error::{Error, Problem};
+use super::problem::ReadProblem;
+use crate::error::{Error, Problem, SystemProblem};
 
 /// A file on disk and what it looked like when it was opened.
 pub(super) struct DiskFile {
@@ -20,7 +21,7 @@ impl DiskFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let file =
             open_regular(path, std::fs::OpenOptions::new().read(true)).map_err(|source| match source.kind() {
-                io::ErrorKind::WouldBlock => Error::from(Problem::Busy).in_file(Some(path)),
+                io::ErrorKind::WouldBlock => Error::from(SystemProblem::FileBusy).in_file(Some(path)),
                 _ if is_not_regular(&source) => unreadable(path, source),
                 _ => Error::io(Some(path), "open the file", source),
             })?;
@@ -55,8 +56,8 @@ impl DiskFile {
 
     /// Whether the file still looks as it did when it was opened.
     pub(super) fn check_unchanged(&self) -> Result<(), Problem> {
-        let metadata = self.file.metadata().map_err(|source| Problem::Io { doing: "look at the file", source })?;
-        if self.identity.is_still(&Identity::of(&metadata)) { Ok(()) } else { Err(Problem::Changed) }
+        let metadata = self.file.metadata().map_err(|source| Problem::io("look at the file", source))?;
+        if self.identity.is_still(&Identity::of(&metadata)) { Ok(()) } else { Err(ReadProblem::FileChanged.into()) }
     }
 
     /// Fills `buf` from a position, and makes sure that the bytes are still those of the file that was opened.
@@ -68,10 +69,10 @@ impl DiskFile {
     fn fill(&self, mut buf: &mut [u8], mut offset: u64) -> Result<(), Problem> {
         while !buf.is_empty() {
             let count = uninterrupted(|| read_at(&self.file, buf, offset))
-                .map_err(|source| Problem::Io { doing: "read the file", source })?;
+                .map_err(|source| Problem::io("read the file", source))?;
             // The file had these bytes when it was opened.
             if count == 0 {
-                return Err(Problem::Changed);
+                return Err(ReadProblem::FileChanged.into());
             }
             buf = buf.get_mut(count..).unwrap_or_default();
             offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
@@ -86,7 +87,7 @@ struct NotRegular;
 
 impl fmt::Display for NotRegular {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it is not a plain file")
+        f.write_str("it is not a regular file")
     }
 }
 
@@ -125,7 +126,7 @@ fn open_at_once(path: &Path, options: &mut std::fs::OpenOptions) -> io::Result<s
 }
 
 fn unreadable(path: &Path, why: io::Error) -> Error {
-    Error::io(Some(path), "read it by position", why)
+    Error::from(ReadProblem::NotRegularFile { source: why }).in_file(Some(path))
 }
 
 #[cfg(unix)]
@@ -239,14 +240,14 @@ impl<'f> Window<'f> {
         let end = at.saturating_add(len.max(self.size));
         let end = Some(end & !(Self::SMALLEST - 1)).filter(|&page| page >= at.saturating_add(len)).unwrap_or(end);
         let len = end.saturating_sub(at).min(self.disk.len().saturating_sub(at));
-        let len = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
+        let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
         // Not emptied and grown: both windows would be held for a moment.
         if self.bytes.capacity() < len || self.bytes.capacity() / 2 > len {
             self.bytes = Vec::new();
         }
         let more = len.saturating_sub(self.bytes.len());
         let needed = u64::try_from(len).unwrap_or(u64::MAX);
-        self.bytes.try_reserve_exact(more).map_err(|_| Problem::OutOfMemory { needed })?;
+        self.bytes.try_reserve_exact(more).map_err(|_| SystemProblem::OutOfMemory { needed })?;
         self.bytes.resize(len, 0);
         self.start = at;
         self.disk.fill(&mut self.bytes, at)
@@ -304,7 +305,7 @@ impl<R: Read> Stream<R> {
         let more = usize::try_from(missing).unwrap_or(usize::MAX).clamp(Self::PIECE, most);
         let len = self.bytes.len().saturating_add(more);
         let needed = u64::try_from(len).unwrap_or(u64::MAX);
-        self.bytes.try_reserve_exact(more).map_err(|_| Problem::OutOfMemory { needed })?;
+        self.bytes.try_reserve_exact(more).map_err(|_| SystemProblem::OutOfMemory { needed })?;
         self.bytes.resize(len, 0);
         Ok(())
     }
@@ -321,7 +322,7 @@ impl<R: Read> Stream<R> {
 }
 
 fn stream_error(source: io::Error) -> Problem {
-    Problem::Io { doing: "read the stream", source }
+    Problem::io("read the stream", source)
 }
 
 impl<R: Read> Fetch for Stream<R> {

@@ -6,7 +6,9 @@ use byteorder::{ByteOrder, LittleEndian};
 use super::blob::{At, Blob};
 use super::data::Data;
 use super::elements::Elements;
-use crate::error::{Error, Problem};
+use super::problem::ReadProblem;
+use crate::error::Error;
+use crate::types::ShapeProblem;
 use crate::types::tensor_info::elements_and_bytes;
 use crate::types::{DataType, FeedDataInfo, TensorDataInfo, TensorInfo, Text};
 use crate::wire::Span;
@@ -142,7 +144,7 @@ impl<'a> DataBlob<'a> {
     /// bytes than all its tensors call for.
     pub fn item(&self, index: u32) -> Result<Elements<'a>, Error> {
         if index >= self.num_tensors() {
-            let problem = Problem::NoSuchItem { asked: index, held: self.num_tensors() };
+            let problem = ReadProblem::NoSuchItem { asked: index, held: self.num_tensors() };
             return Err(self.blob.error(problem, self.blob.data_offset()));
         }
         self.layout()?.elements(index)
@@ -153,13 +155,13 @@ impl<'a> DataBlob<'a> {
         elements_and_bytes(self.shape().iter(), self.data_type).map_err(|problem| self.info_error(problem))
     }
 
-    fn info_error(&self, problem: Problem) -> Error {
+    fn info_error(&self, problem: ShapeProblem) -> Error {
         self.blob.error(problem, self.blob.info_offset())
     }
 
     /// The bytes of all tensors of this size.
     fn needed(&self, size: u64) -> Result<u64, Error> {
-        size.checked_mul(self.num_tensors().into()).ok_or_else(|| self.info_error(Problem::ShapeTooLarge))
+        size.checked_mul(self.num_tensors().into()).ok_or_else(|| self.info_error(ShapeProblem::TooLarge))
     }
 
     /// The tensors one behind the other, if the data is there.
@@ -168,7 +170,8 @@ impl<'a> DataBlob<'a> {
         let needed = self.needed(size)?;
         let data = self.data();
         if data.len() < needed {
-            return Err(self.blob.error(Problem::DataShort { needed, found: data.len() }, self.blob.data_offset()));
+            let problem = ReadProblem::DataTooShort { needed, found: data.len() };
+            return Err(self.blob.error(problem, self.blob.data_offset()));
         }
         let at = self.blob.at(self.blob.data_offset());
         Ok(Layout { data, at, data_type: self.data_type, count, size })

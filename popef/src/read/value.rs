@@ -6,7 +6,8 @@ use byteorder::{ByteOrder, LittleEndian};
 use half::f16;
 
 use super::elements::Elements;
-use crate::error::{Error, Problem};
+use super::problem::ReadProblem;
+use crate::error::Error;
 use crate::types::{DataType, F8143, F8152};
 
 /// One element of a tensor, as exact as the file has it.
@@ -91,7 +92,7 @@ impl<'a> Values<'a> {
     pub(super) fn of(elements: Elements<'a>) -> Result<Self, Error> {
         let data_type = elements.data_type();
         let element_size = data_type.size().filter(|_| data_type != DataType::F8);
-        let element_size = element_size.ok_or_else(|| elements.error(Problem::NotNumeric { data_type }))?;
+        let element_size = element_size.ok_or_else(|| elements.error(ReadProblem::NotNumeric { data_type }))?;
         Ok(Values { elements, element_size, next: 0, block: Cow::Borrowed(&[]), used: 0 })
     }
 

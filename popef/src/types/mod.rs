@@ -4,6 +4,7 @@ mod float8;
 mod infos;
 mod metadata;
 mod numbered;
+mod problem;
 pub(crate) mod tensor_info;
 mod text;
 
@@ -11,5 +12,6 @@ pub use float8::{F8143, F8152};
 pub use infos::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
 pub use numbered::{BlobType, DataType, TensorType};
+pub(crate) use problem::ShapeProblem;
 pub use tensor_info::TensorInfo;
 pub use text::Text;

@@ -1,4 +1,5 @@
-use crate::error::{Error, Problem};
+use super::problem::ShapeProblem;
+use crate::error::Error;
 use crate::types::DataType;
 
 /// The shape and element type of a tensor.
@@ -48,28 +49,31 @@ impl Default for TensorInfo {
     }
 }
 
-pub(crate) fn element_count(shape: impl Iterator<Item = i64>) -> Result<u64, Problem> {
+pub(crate) fn element_count(shape: impl Iterator<Item = i64>) -> Result<u64, ShapeProblem> {
     let mut product = Some(1u64);
     let mut any_zero = false;
     for (dimension, extent) in shape.enumerate() {
-        let extent = u64::try_from(extent).map_err(|_| Problem::NegativeDimension { dimension, extent })?;
+        let extent = u64::try_from(extent).map_err(|_| ShapeProblem::NegativeDimension { dimension, extent })?;
         any_zero |= extent == 0;
         product = product.and_then(|product| product.checked_mul(extent));
     }
     match product {
         _ if any_zero => Ok(0),
         Some(product) => Ok(product),
-        None => Err(Problem::ShapeTooLarge),
+        None => Err(ShapeProblem::TooLarge),
     }
 }
 
-pub(crate) fn size_in_bytes(shape: impl Iterator<Item = i64>, data_type: DataType) -> Result<u64, Problem> {
+pub(crate) fn size_in_bytes(shape: impl Iterator<Item = i64>, data_type: DataType) -> Result<u64, ShapeProblem> {
     elements_and_bytes(shape, data_type).map(|(_, bytes)| bytes)
 }
 
 /// How many elements a tensor has, and how many bytes they take.
-pub(crate) fn elements_and_bytes(shape: impl Iterator<Item = i64>, data_type: DataType) -> Result<(u64, u64), Problem> {
-    let size = data_type.size().ok_or_else(|| Problem::UnknownDataType { number: data_type.number() })?;
+pub(crate) fn elements_and_bytes(
+    shape: impl Iterator<Item = i64>,
+    data_type: DataType,
+) -> Result<(u64, u64), ShapeProblem> {
+    let size = data_type.size().ok_or_else(|| ShapeProblem::UnknownDataType { number: data_type.number() })?;
     let count = element_count(shape)?;
-    Ok((count, count.checked_mul(size).ok_or(Problem::ShapeTooLarge)?))
+    Ok((count, count.checked_mul(size).ok_or(ShapeProblem::TooLarge)?))
 }

@@ -5,7 +5,8 @@ use super::head::{HeaderFields, Info, InfoMessage, Span};
 use super::message::Frame;
 use super::metadata;
 use super::popef_capnp as schema;
-use crate::error::{Message, Problem};
+use super::problem::Message;
+use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::BlobType;
 
@@ -25,7 +26,7 @@ pub(super) fn header(bytes: &[u8], frame: Frame, limits: &Limits) -> Result<Head
 pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<Info, Problem> {
     let fields = Fields { message: Message::Info, limits };
     let reader = message.frame.reader(message.bytes, limits);
-    let text = |text, field| Ok(Span::of(fields.text(text, field)?, message.blob));
+    let text = |text, field| Ok::<_, Problem>(Span::of(fields.text(text, field)?, message.blob));
     Ok(match message.blob_type {
         BlobType::PoplarExecutable => {
             let root = fields.root::<schema::poplar_executable::Owned, _>(&reader)?;

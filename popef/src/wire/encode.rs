@@ -11,7 +11,8 @@ use capnp::{serialize, struct_list, text};
 
 use super::head::NOT_COMPRESSED;
 use super::popef_capnp as schema;
-use crate::error::{Message, Problem};
+use super::problem::{Message, WireProblem};
+use crate::error::Problem;
 use crate::limits::{HEADER_BYTES, Limits};
 use crate::types::{
     Anchor, BlobType, EngineOption, FeedDataInfo, Metadata, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo,
@@ -165,7 +166,7 @@ fn set_number<'m, E: Introspect>(
 }
 
 fn refused(field: &'static str) -> impl Fn(capnp::Error) -> Problem {
-    move |source| Problem::Message { message: Message::Info, field, source }
+    move |source| WireProblem::Malformed { message: Message::Info, field, source }.into()
 }
 
 fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
@@ -231,10 +232,11 @@ impl Words {
             Message::Info => limits.info_bytes,
         };
         let needed = self.message_len();
+        let too_long = || WireProblem::TooLongToWrite { message, needed, limit };
         if needed > limit {
-            return Err(Problem::TooLongToWrite { message, needed, limit });
+            return Err(too_long().into());
         }
-        let words = u32::try_from(self.0).map_err(|_| Problem::TooLongToWrite { message, needed, limit })?;
+        let words = u32::try_from(self.0).map_err(|_| too_long())?;
         Ok(Builder::new(HeapAllocator::new().first_segment_words(words)))
     }
 }

@@ -5,7 +5,8 @@ use capnp::traits::Owned;
 use capnp::{NotInSchema, primitive_list, text};
 
 use super::popef_capnp::tensor_info;
-use crate::error::{Message, Problem};
+use super::problem::{Message, WireProblem};
+use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::DataType;
 
@@ -25,13 +26,14 @@ pub(super) struct TensorInfoRef<'m> {
 impl Fields<'_> {
     pub(super) fn get<T>(self, value: capnp::Result<T>, field: &'static str) -> Result<T, Problem> {
         let Fields { message, limits } = self;
-        value.map_err(|source| match source.kind {
-            capnp::ErrorKind::ReadLimitExceeded => Problem::TooManyVisits { message, limit: limits.visits },
+        let problem = |source: capnp::Error| match source.kind {
+            capnp::ErrorKind::ReadLimitExceeded => WireProblem::TooManyVisits { message, limit: limits.visits },
             capnp::ErrorKind::MessageIsTooDeeplyNested
             | capnp::ErrorKind::MessageIsTooDeeplyNestedOrContainsCycles
-            | capnp::ErrorKind::NestingLimitExceeded => Problem::TooDeep { message, limit: limits.nesting },
-            _ => Problem::Message { message, field, source },
-        })
+            | capnp::ErrorKind::NestingLimitExceeded => WireProblem::TooDeep { message, limit: limits.nesting },
+            _ => WireProblem::Malformed { message, field, source },
+        };
+        Ok(value.map_err(problem)?)
     }
 
     pub(super) fn root<'m, T: Owned, S: ReaderSegments>(self, reader: &'m Reader<S>) -> Result<T::Reader<'m>, Problem> {
@@ -62,7 +64,7 @@ impl Fields<'_> {
     pub(super) fn numbers<'m>(self, shape: primitive_list::Reader<'m, i64>) -> Result<&'m [u8], Problem> {
         let elements = capnp::raw::get_list_step_size_in_bits(shape);
         if elements != i64::BITS && !shape.is_empty() {
-            return Err(Problem::ListStep { message: self.message, field: "shape" });
+            return Err(WireProblem::NotNumbers { message: self.message, field: "shape" }.into());
         }
         Ok(capnp::raw::get_list_bytes(shape))
     }

@@ -1,6 +1,7 @@
 use super::message::Frame;
+use super::problem::{Message, WireProblem};
 use super::{Stop, decode, plain};
-use crate::error::{Message, Problem};
+use crate::error::SystemProblem;
 use crate::limits::{HEADER_BYTES, Limits};
 use crate::types::{BlobType, DataType};
 
@@ -85,7 +86,7 @@ impl Head {
         };
         let len = header.len.saturating_add(info_len);
         let limit = u64::from(u32::MAX);
-        let short = |len| u32::try_from(len).map_err(|_| Problem::InfoTooLong { needed: len, limit });
+        let short = |len| u32::try_from(len).map_err(|_| WireProblem::InfoTooLong { needed: len, limit });
         Ok(Head { size, header_len: short(header.len)?, len: short(len)?, version, info })
     }
 
@@ -138,27 +139,29 @@ struct Header {
 impl Header {
     fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Header, Stop> {
         let frame = match Frame::parse(bytes, Message::Header) {
-            Err(Stop::Need(needed)) if needed > room => return Err(Problem::HeaderCut { needed, found: room }.into()),
+            Err(Stop::Need(needed)) if needed > room => {
+                return Err(WireProblem::HeaderCut { needed, found: room }.into());
+            }
             result => result?,
         };
         let len = frame.len;
         if len > HEADER_BYTES {
-            return Err(Problem::HeaderTooLong { needed: len, limit: HEADER_BYTES }.into());
+            return Err(WireProblem::HeaderTooLong { needed: len, limit: HEADER_BYTES }.into());
         }
         if frame.is_empty() {
-            return Err(Problem::Unwritten.into());
+            return Err(WireProblem::BlobUnwritten.into());
         }
         if len > room {
-            return Err(Problem::HeaderCut { needed: len, found: room }.into());
+            return Err(WireProblem::HeaderCut { needed: len, found: room }.into());
         }
         let bytes = given(bytes, len)?;
 
         let fields = plain::header(bytes, frame, limits).map_or_else(|| decode::header(bytes, frame, limits), Ok)?;
         if fields.size < len {
-            return Err(Problem::SizeTooSmall { needed: len, found: fields.size }.into());
+            return Err(WireProblem::BlobTooSmall { needed: len, found: fields.size }.into());
         }
         if fields.size > room {
-            return Err(Problem::SizePastEnd { needed: fields.size, found: room }.into());
+            return Err(WireProblem::BlobCut { needed: fields.size, found: room }.into());
         }
         Ok(Header { len, fields })
     }
@@ -166,7 +169,7 @@ impl Header {
 
 /// The message of `len` bytes at the start of `bytes`, if they are given.
 fn given(bytes: &[u8], len: u64) -> Result<&[u8], Stop> {
-    let index = usize::try_from(len).map_err(|_| Problem::AddressSpace { needed: len })?;
+    let index = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     bytes.get(..index).ok_or(Stop::Need(len))
 }
 
@@ -187,19 +190,19 @@ fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result
     let bytes = usize::try_from(header.len).ok().and_then(|start| blob.get(start..)).unwrap_or_default();
     let left = size.saturating_sub(header.len);
     let bytes = usize::try_from(left).ok().and_then(|left| bytes.get(..left)).unwrap_or(bytes);
-    let too_small = |len: u64| Problem::SizeTooSmall { needed: header.len.saturating_add(len), found: size };
+    let too_small = |len: u64| WireProblem::BlobTooSmall { needed: header.len.saturating_add(len), found: size };
     let frame = match Frame::parse(bytes, Message::Info) {
         Err(Stop::Need(needed)) if needed > left => return Err(too_small(needed).into()),
         result => result?,
     };
     if frame.len > room.saturating_sub(header.len) {
-        return Err(Problem::InfoPastEnd { needed: frame.len, found: left }.into());
+        return Err(WireProblem::InfoPastEnd { needed: frame.len, found: left }.into());
     }
     if frame.len > left {
         return Err(Stop::from(too_small(frame.len)).reaching(frame.len));
     }
     if frame.len > limits.info_bytes {
-        return Err(Problem::InfoTooLong { needed: frame.len, limit: limits.info_bytes }.into());
+        return Err(WireProblem::InfoTooLong { needed: frame.len, limit: limits.info_bytes }.into());
     }
     let bytes = given(bytes, frame.len)?;
     let message = InfoMessage { blob, bytes, frame, blob_type: header.fields.blob_type };

@@ -9,7 +9,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use capnp::message::{Reader, ReaderOptions, ReaderSegments};
 
 use super::Stop;
-use crate::error::{Message, Problem};
+use super::problem::{Message, WireProblem};
 use crate::limits::Limits;
 
 /// The most segments that the Rust and the C++ reader accept.
@@ -34,7 +34,7 @@ impl Frame {
         let first_word = bytes.first_chunk::<8>().ok_or(Stop::Need(WORD))?;
         let segments = u64::from(LittleEndian::read_u32(first_word)).saturating_add(1);
         if to_index(segments) > MAX_SEGMENTS {
-            return Err(Problem::SegmentCount { message, found: segments }.into());
+            return Err(WireProblem::TooManySegments { message, found: segments }.into());
         }
         let table = table_len(segments);
         let words = bytes.get(4..).and_then(|rest| rest.get(..to_index(segments.saturating_mul(4))));

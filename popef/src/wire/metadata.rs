@@ -7,7 +7,8 @@ use super::Stop;
 use super::fields::{Fields, TensorInfoRef, number};
 use super::message::Frame;
 use super::popef_capnp as schema;
-use crate::error::{Message, Problem};
+use super::problem::{Message, WireProblem};
+use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
 
@@ -90,7 +91,7 @@ impl<'m> MetadataRef<'m> {
         let found = lists.into_iter().map(u64::from).fold(0, u64::saturating_add);
         let limit = frame.words();
         if found > limit {
-            return Err(Problem::TooManyElements { found, limit });
+            return Err(WireProblem::TooManyElements { found, limit }.into());
         }
         Ok(refs)
     }
@@ -195,7 +196,7 @@ impl Budget {
     fn spend(&mut self, bytes: usize) -> Result<(), Problem> {
         let limit = u64::try_from(self.limit).unwrap_or(u64::MAX);
         let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.left = self.left.checked_sub(bytes).ok_or(Problem::TooMuchMemory { needed, limit })?;
+        self.left = self.left.checked_sub(bytes).ok_or(WireProblem::MetadataTooLarge { needed, limit })?;
         Ok(())
     }
 

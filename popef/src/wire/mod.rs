@@ -25,9 +25,11 @@ mod plain;
     reason = "generated from schema/popef.capnp"
 )]
 mod popef_capnp;
+mod problem;
 
 pub(crate) use head::{Head, Info, Span};
 pub(crate) use metadata::read_metadata;
+pub(crate) use problem::WireProblem;
 
 use crate::error::Problem;
 
@@ -41,9 +43,9 @@ pub(crate) enum Stop {
     Fault { problem: Problem, at: u64, reach: u64 },
 }
 
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Self {
-        Stop::Fault { problem, at: 0, reach: 0 }
+impl<P: Into<Problem>> From<P> for Stop {
+    fn from(problem: P) -> Self {
+        Stop::Fault { problem: problem.into(), at: 0, reach: 0 }
     }
 }
 
@@ -70,7 +72,7 @@ impl Stop {
     fn into_problem(self) -> Problem {
         match self {
             Stop::Fault { problem, .. } => problem,
-            Stop::Need(needed) => Problem::HeaderCut { needed, found: 0 },
+            Stop::Need(needed) => WireProblem::HeaderCut { needed, found: 0 }.into(),
         }
     }
 }

@@ -168,9 +168,9 @@ impl<'a> Struct<'a> {
 mod tests {
     use std::path::Path;
 
+    use super::super::problem::Message;
     use super::super::{Head, decode};
     use super::*;
-    use crate::error::Message;
 
     /// The blobs of the files in testdata, as their bytes.
     fn blobs() -> Vec<Vec<u8>> {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind, len_of};
 use super::output::Output;
+use super::problem::{Left, WriteProblem};
 use super::storage::{Access, Found, Handle, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
-use crate::error::{Error, ErrorKind, Left, Problem};
-use crate::read::{File, uninterrupted};
+use crate::error::{Error, ErrorKind, Problem, SystemProblem};
+use crate::read::{File, ReadProblem, uninterrupted};
 use crate::types::Text;
 
 /// So many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
@@ -63,9 +64,9 @@ fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf)
     let failed = not_opened("open the file to write to it");
     let (target, found) = resolve(storage, path).map_err(&failed)?;
     if found == Some(Found::Other) {
-        return Err(Problem::NotPlain);
+        return Err(WriteProblem::NotRegularFile.into());
     }
-    let handle = open_locked(storage, &target, Access::ReadWrite).map_err(&failed)?.ok_or(Problem::Busy)?;
+    let handle = open_locked(storage, &target, Access::ReadWrite).map_err(&failed)?.ok_or(SystemProblem::FileBusy)?;
     Ok((handle, target))
 }
 
@@ -85,7 +86,7 @@ impl Appended {
     fn check_undisturbed(&self) -> Result<(), Problem> {
         let failed = |source| Problem::io("look at what is there", source);
         if !uninterrupted(|| self.out.handle().is_at(&self.target)).map_err(failed)? {
-            return Err(Problem::Changed);
+            return Err(ReadProblem::FileChanged.into());
         }
         self.out.check_len().map_err(failed)
     }
@@ -108,7 +109,7 @@ impl Sink for Appended {
     }
 
     fn cut(&mut self, len: u64) -> Result<(), Failure> {
-        self.out.cut(len).map_err(|source| Problem::Io { doing: "undo an unfinished blob", source }.into())
+        self.out.cut(len).map_err(|source| Problem::io("undo an unfinished blob", source).into())
     }
 
     fn commit(&mut self, end: u64) -> Result<(), Failure> {
@@ -197,13 +198,12 @@ pub(super) fn recover_in(storage: &dyn Storage, path: &Path) -> Result<Recovered
         None => Ok(Recovered { blobs, len, cut: 0, damage: None }),
         Some(damage) if damage.kind() != ErrorKind::Damaged => Err(damage),
         damage => {
-            let now =
-                uninterrupted(|| handle.len()).map_err(|source| failed(Problem::Io { doing: "look at it", source }))?;
+            let now = uninterrupted(|| handle.len()).map_err(|source| failed(Problem::io("look at it", source)))?;
             if now != size {
-                return Err(failed(Problem::Disturbed));
+                return Err(failed(WriteProblem::FileResized.into()));
             }
-            uninterrupted(|| handle.set_len(len)).map_err(|source| failed(Problem::Io { doing: "cut it", source }))?;
-            handle.sync().map_err(|source| failed(Problem::Io { doing: "flush the cut to disk", source }))?;
+            uninterrupted(|| handle.set_len(len)).map_err(|source| failed(Problem::io("cut it", source)))?;
+            handle.sync().map_err(|source| failed(Problem::io("flush the cut to disk", source)))?;
             Ok(Recovered { blobs, len, cut: size.saturating_sub(len), damage })
         }
     }

@@ -3,10 +3,11 @@ use std::fs;
 use std::io::{self, Write};
 
 use super::destination::{Destination, Rewind, len_of};
+use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::read::{Blob, Element};
-use crate::types::{BlobType, DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, Text};
+use crate::types::{BlobType, DataType, FeedDataInfo, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, Text};
 use crate::wire::encode;
 
 /// A blob that is being written, by [`Write`] or by elements. It counts only once it is [finished](Self::finish); if it
@@ -98,7 +99,7 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
     pub fn write_elements<T: Element>(&mut self, elements: &[T]) -> Result<(), Error> {
         match self.element_type {
             Some(needed) if needed != T::DATA_TYPE => {
-                let problem = Problem::GivenType { blob: self.what.to_string(), needed, found: T::DATA_TYPE };
+                let problem = WriteProblem::WrongType { blob: self.what.to_string(), needed, found: T::DATA_TYPE };
                 Err(self.writer.refusal(problem))
             }
             _ => self.put(&T::to_file(elements)),
@@ -132,9 +133,9 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
     fn wrong_length(&self, needed: u64) -> Error {
         let (blob, found) = (self.what.to_string(), self.given);
         let problem = if found < needed {
-            Problem::BlobShort { blob, needed, found }
+            WriteProblem::BlobUnfinished { blob, needed, found }
         } else {
-            Problem::GivenLength { blob, needed, found }
+            WriteProblem::WrongLength { blob, needed, found }
         };
         self.writer.refusal(problem)
     }
@@ -263,7 +264,8 @@ impl What {
     /// Header and info message of a blob with so many bytes of data.
     pub(super) fn head<D: Destination>(&self, writer: &Writer<D>, data_len: u64) -> Result<Vec<u8>, Error> {
         let size = writer.header_len().checked_add(len_of(&self.info)).and_then(|len| len.checked_add(data_len));
-        let size = size.ok_or_else(|| writer.refusal(Problem::Given(Box::new(Problem::ShapeTooLarge))))?;
+        let size =
+            size.ok_or_else(|| writer.refusal(WriteProblem::ImpossibleShape { problem: ShapeProblem::TooLarge }))?;
         let mut head = writer.header(self.blob_type, size)?;
         head.extend_from_slice(&self.info);
         Ok(head)

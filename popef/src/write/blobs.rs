@@ -4,10 +4,13 @@ use super::blob::{BlobWriter, What};
 use super::destination::{Destination, Rewind, len_of};
 use super::feeds::FeedsWriter;
 use super::packed::{PackedWriter, Packing};
+use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::read::{Blob, Element};
-use crate::types::{BlobType, DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, TensorInfo, Text};
+use crate::types::{
+    BlobType, DataType, FeedDataInfo, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
+};
 
 impl<D: Destination> Writer<D> {
     /// Writes an executable as it is. Its name must not be empty, nor that of another executable of the file.
@@ -150,21 +153,21 @@ impl<D: Destination> Writer<D> {
         if info.data_type == found {
             return Ok(());
         }
-        Err(self.refusal(Problem::GivenType { blob: what.to_string(), needed: info.data_type, found }))
+        Err(self.refusal(WriteProblem::WrongType { blob: what.to_string(), needed: info.data_type, found }))
     }
 
     /// How many bytes of data so many tensors have; what cannot be told is the caller's mistake here.
     pub(super) fn needed(&self, info: &TensorInfo, tensors: u32) -> Result<u64, Error> {
         let size = crate::types::tensor_info::size_in_bytes(info.shape.iter().copied(), info.data_type);
-        let needed = size.and_then(|size| size.checked_mul(tensors.into()).ok_or(Problem::ShapeTooLarge));
-        needed.map_err(|problem| self.refusal(Problem::Given(Box::new(problem))))
+        let needed = size.and_then(|size| size.checked_mul(tensors.into()).ok_or(ShapeProblem::TooLarge));
+        needed.map_err(|problem| self.refusal(impossible(problem)))
     }
 
     fn whole_tensors(&mut self, what: What, info: &TensorInfo, tensors: u32, data: &[u8]) -> Result<Written, Error> {
         let (needed, found) = (self.needed(info, tensors)?, len_of(data));
         if needed != found {
             let blob = described(&what, info, tensors);
-            return Err(self.refusal(Problem::GivenLength { blob, needed, found }));
+            return Err(self.refusal(WriteProblem::WrongLength { blob, needed, found }));
         }
         self.whole(what, data)
     }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::blob::{BlobWriter, WRITE, What};
 use super::destination::Destination;
+use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::read::{Blob, Data, OnDisk};
@@ -75,7 +76,7 @@ impl<'b> Run<'b> {
         let data = first.data();
         let on_disk = first.on_disk();
         if on_disk.is_some_and(|place| place.metadata().is_ok_and(|metadata| writer.to.is_file(&metadata))) {
-            return Err(writer.refusal(Problem::SameFile));
+            return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
         let what = writer.what(What::copied(&first))?;
         let head = head_of(&first).map_err(|problem| writer.refusal(problem))?;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind};
 use super::output::Output;
+use super::problem::{Left, WriteProblem, left_behind};
 use super::storage::{Access, Found, Handle, MOST_TRIES, Openness, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
-use crate::error::{Error, Left, Problem};
+use crate::error::{Error, Problem, SystemProblem};
 use crate::read::uninterrupted;
 
 /// How to create a file: whether in place of another one.
@@ -131,14 +132,14 @@ impl NewFile {
             return Ok(());
         }
         uninterrupted(|| storage.link(temporary, target)).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Problem::Exists,
-            _ => Problem::Io { doing: "put the new file in its place without overwriting", source },
+            io::ErrorKind::AlreadyExists => WriteProblem::FileExists.into(),
+            _ => Problem::io("put the new file in its place without overwriting", source),
         })
     }
 
     fn sync_folder(&self) -> Result<(), Problem> {
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        self.storage.sync_folder(folder).map_err(|source| Problem::FolderNotFlushed { source })
+        self.storage.sync_folder(folder).map_err(|source| WriteProblem::FolderNotFlushed { source }.into())
     }
 }
 
@@ -151,13 +152,13 @@ fn lock_old(
 ) -> Result<Option<Box<dyn Handle>>, Problem> {
     match found {
         None => return Ok(None),
-        Some(_) if !overwrite => return Err(Problem::Exists),
+        Some(_) if !overwrite => return Err(WriteProblem::FileExists.into()),
         Some(Found::PlainFile) => {}
-        Some(_) => return Err(Problem::NotPlain),
+        Some(_) => return Err(WriteProblem::NotRegularFile.into()),
     }
     match open_locked(storage, target, Access::Read) {
         Ok(Some(old)) => Ok(Some(old)),
-        Ok(None) => Err(Problem::Busy),
+        Ok(None) => Err(SystemProblem::FileBusy.into()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(not_opened("lock the file that is there")(e)),
     }
@@ -203,16 +204,14 @@ fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> R
             Err(e) => return Err(failed(e)),
         }
     }
-    Err(Problem::Busy)
+    Err(SystemProblem::FileBusy.into())
 }
 
 /// The problem, with the temporary file removed or named.
 fn or_left(storage: &dyn Storage, temporary: &Path, problem: Problem) -> Problem {
     match remove(storage, temporary) {
         Ok(()) => problem,
-        Err(source) => {
-            Problem::LeftBehind { problem: Box::new(problem), left: Left::Temporary(temporary.to_owned()), source }
-        }
+        Err(source) => left_behind(problem, Left::Temporary(temporary.to_owned()), source),
     }
 }
 
@@ -230,15 +229,11 @@ fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
 }
 
 fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<(), Problem> {
-    let failed = |source| Problem::LeftBehind {
-        problem: Box::new(Problem::Busy),
-        left: Left::Temporary(temporary.to_owned()),
-        source,
-    };
+    let failed = |source| left_behind(SystemProblem::FileBusy, Left::Temporary(temporary.to_owned()), source);
     match uninterrupted(|| storage.look(temporary)).map_err(failed)? {
         None => return Ok(()),
         Some(Found::PlainFile) => {}
-        Some(_) => return Err(failed(io::Error::other("it is not a plain file"))),
+        Some(_) => return Err(failed(io::Error::other("it is not a regular file"))),
     }
     // Another name of the old file, which is locked already: left where overwriting was refused, between the two.
     if let Some(old) = old
@@ -248,7 +243,7 @@ fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Han
     }
     let locked = match open_locked(storage, temporary, Access::Read) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        locked => locked.map_err(failed)?.ok_or(Problem::Busy)?,
+        locked => locked.map_err(failed)?.ok_or(SystemProblem::FileBusy)?,
     };
     remove(storage, temporary).map_err(failed)?;
     drop(locked);
@@ -286,8 +281,8 @@ impl Sink for NewFile {
         match removed {
             Ok(()) => Ok(flushed?),
             Err(Remains(left, source)) => {
-                let problem = Box::new(flushed.err().unwrap_or(Problem::InPlace));
-                Err(Failure(Problem::LeftBehind { problem, left, source }))
+                let problem = flushed.err().unwrap_or(WriteProblem::InPlace.into());
+                Err(left_behind(problem, left, source).into())
             }
         }
     }

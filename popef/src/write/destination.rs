@@ -3,7 +3,8 @@ use std::fs;
 use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Take, Write};
 use std::path::Path;
 
-use crate::error::{Left, Problem};
+use super::problem::{Left, WriteProblem};
+use crate::error::Problem;
 
 /// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::NewFile) or
 /// [`Appended`](crate::Appended). Not for others to implement.
@@ -20,9 +21,9 @@ pub(super) mod sink {
     #[derive(Debug)]
     pub struct Failure(pub(crate) Problem);
 
-    impl From<Problem> for Failure {
-        fn from(problem: Problem) -> Self {
-            Failure(problem)
+    impl<P: Into<Problem>> From<P> for Failure {
+        fn from(problem: P) -> Self {
+            Failure(problem.into())
         }
     }
 
@@ -93,11 +94,11 @@ impl<W: Write> Sink for Stream<W> {
     }
 
     fn cut(&mut self, len: u64) -> Result<(), Failure> {
-        if len == self.at { Ok(()) } else { Err(Problem::NotUndone.into()) }
+        if len == self.at { Ok(()) } else { Err(WriteProblem::NotUndone.into()) }
     }
 
     fn commit(&mut self, _end: u64) -> Result<(), Failure> {
-        self.inner.flush().map_err(|source| Problem::Io { doing: "flush the stream", source }.into())
+        self.inner.flush().map_err(|source| Problem::io("flush the stream", source).into())
     }
 
     fn abandon(&mut self, _end: u64) -> Result<(), Remains> {
@@ -214,12 +215,12 @@ impl<W: Write + Seek + Truncate> Sink for Seekable<W> {
         let end = self.base.saturating_add(len);
         let cut = self.inner.truncate(end).and_then(|()| self.inner.seek(SeekFrom::Start(end)));
         self.at = len;
-        cut.map(drop).map_err(|source| Problem::Io { doing: "undo an unfinished blob", source }.into())
+        cut.map(drop).map_err(|source| Problem::io("undo an unfinished blob", source).into())
     }
 
     fn commit(&mut self, end: u64) -> Result<(), Failure> {
         let committed = self.go_to(end).and_then(|()| self.inner.flush());
-        committed.map_err(|source| Problem::Io { doing: "flush what was written", source }.into())
+        committed.map_err(|source| Problem::io("flush what was written", source).into())
     }
 
     fn abandon(&mut self, end: u64) -> Result<(), Remains> {

@@ -2,10 +2,11 @@ use std::fmt;
 
 use super::blob::What;
 use super::destination::{Destination, Rewind, len_of};
+use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::read::Element;
-use crate::types::{DataType, FeedDataInfo};
+use crate::types::{DataType, FeedDataInfo, ShapeProblem};
 
 /// Several feeds that are written at once, because data sets are made sample by sample: all inputs of a sample
 /// together, while in the file each feed's tensors lie together.
@@ -85,7 +86,8 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         for info in infos {
             let feed = lay_out(writer, info, offset)?;
             let end = offset.checked_add(feed.size());
-            offset = end.ok_or_else(|| writer.refusal(Problem::Given(Box::new(Problem::ShapeTooLarge))))?;
+            offset =
+                end.ok_or_else(|| writer.refusal(WriteProblem::ImpossibleShape { problem: ShapeProblem::TooLarge }))?;
             feeds.push(feed);
         }
         let gathered = GATHERED_OF_ALL.checked_div(feeds.len()).unwrap_or_default().min(GATHERED);
@@ -106,7 +108,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let (needed, found) = (to.data_type, T::DATA_TYPE);
         if needed != found {
             let blob = to.what.to_string();
-            return Err(self.writer.refusal(Problem::GivenType { blob, needed, found }));
+            return Err(self.writer.refusal(WriteProblem::WrongType { blob, needed, found }));
         }
         self.push_bytes(feed, &T::to_file(elements))
     }
@@ -118,11 +120,11 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let (needed, found, held) = (to.tensor_size, len_of(tensor), to.tensors);
         if needed != found {
             let blob = format!("each tensor of {}", to.what);
-            return Err(self.writer.refusal(Problem::GivenLength { blob, needed, found }));
+            return Err(self.writer.refusal(WriteProblem::WrongLength { blob, needed, found }));
         }
         if to.missing() == 0 {
             let feed = to.what.to_string();
-            return Err(self.writer.refusal(Problem::FeedFull { feed, held }));
+            return Err(self.writer.refusal(WriteProblem::FeedFull { feed, held }));
         }
         self.put(feed, tensor)
     }
@@ -160,12 +162,12 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let mut short = self.feeds.iter().filter(|feed| feed.missing() > 0);
         let Some(first) = short.next() else { return Ok(()) };
         let (feed, missing, needed) = (first.what.to_string(), first.missing(), first.tensors);
-        Err(self.writer.refusal(Problem::FeedsShort { feed, missing, needed, others: short.count() }))
+        Err(self.writer.refusal(WriteProblem::FeedsUnfinished { feed, missing, needed, others: short.count() }))
     }
 
     fn feed(&self, feed: usize) -> Result<&Feed, Error> {
         let held = self.feeds.len();
-        self.feeds.get(feed).ok_or_else(|| self.writer.refusal(Problem::NoSuchFeed { asked: feed, held }))
+        self.feeds.get(feed).ok_or_else(|| self.writer.refusal(WriteProblem::NoSuchFeed { asked: feed, held }))
     }
 }
 

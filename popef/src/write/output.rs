@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Take};
 
 use super::destination::len_of;
+use super::problem::WriteProblem;
 use super::storage::Handle;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::read::uninterrupted;
 
 const BUFFER: usize = 64 << 10;
@@ -68,7 +69,7 @@ impl Output {
     /// write behind its end would leave zeros before it, which may read as data.
     pub(super) fn check_len(&self) -> io::Result<()> {
         let len = uninterrupted(|| self.handle.len())?;
-        if len == self.reached { Ok(()) } else { Err(Error::from(Problem::Disturbed).into()) }
+        if len == self.reached { Ok(()) } else { Err(Error::from(WriteProblem::FileResized).into()) }
     }
 
     fn write_now(&mut self, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {

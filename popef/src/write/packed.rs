@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use super::blob::BlobWriter;
 use super::deflate::Deflater;
 use super::destination::{Destination, Rewind, len_of};
+use super::problem::WriteProblem;
 use super::writer::Written;
 use crate::error::{Error, Problem};
 
@@ -34,13 +35,13 @@ impl Packing {
 
     pub(super) fn check(self) -> Result<(), Problem> {
         let level = self.level();
-        if level <= 9 { Ok(()) } else { Err(Problem::Level { level }) }
+        if level <= 9 { Ok(()) } else { Err(WriteProblem::NoSuchLevel { level }.into()) }
     }
 
     /// All the bytes, compressed on so many threads.
     pub(super) fn pack(self, data: &[u8], threads: usize) -> Result<Vec<u8>, Problem> {
         self.check()?;
-        let failed = |source| Problem::Io { doing: COMPRESS, source };
+        let failed = |source| Problem::io(COMPRESS, source);
         let (mut deflater, mut packed, mut rest) = (Deflater::new(self, threads), Vec::new(), data);
         while !rest.is_empty() {
             let taken = deflater.push(rest, &mut packed).map_err(failed)?;
@@ -84,12 +85,12 @@ impl<'w, D: Rewind> PackedWriter<'w, D> {
 impl<D: Destination> PackedWriter<'_, D> {
     fn take(&mut self) -> Result<Deflater, Error> {
         self.blob.writer.check_fault()?;
-        self.deflater.take().ok_or_else(|| self.blob.writer.refusal(Problem::Failed))
+        self.deflater.take().ok_or_else(|| self.blob.writer.refusal(WriteProblem::WriterFailed))
     }
 
     /// The library's own error of the destination; or else it is the compressing that failed.
     fn failure(&mut self, error: io::Error) -> Error {
-        let compressing = |source| self.blob.writer.fail(Problem::Io { doing: COMPRESS, source });
+        let compressing = |source| self.blob.writer.fail(Problem::io(COMPRESS, source));
         error.downcast::<Error>().unwrap_or_else(compressing)
     }
 }

@@ -6,8 +6,9 @@ use std::io::{self, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
 use super::destination::copy_all;
+use super::problem::WriteProblem;
 use super::rights::Rights;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, SystemProblem};
 use crate::read::{self, is_not_regular, open_regular, same_file, uninterrupted};
 
 /// What is done by path.
@@ -250,9 +251,9 @@ pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) ->
 /// Why [`Storage::open`] failed.
 pub(super) fn not_opened(doing: &'static str) -> impl Fn(io::Error) -> Problem {
     move |source| match source.kind() {
-        io::ErrorKind::WouldBlock => Problem::Busy,
-        _ if is_not_regular(&source) => Problem::NotPlain,
-        _ => Problem::Io { doing, source },
+        io::ErrorKind::WouldBlock => SystemProblem::FileBusy.into(),
+        _ if is_not_regular(&source) => WriteProblem::NotRegularFile.into(),
+        _ => Problem::io(doing, source),
     }
 }
 

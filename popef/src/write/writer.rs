@@ -8,6 +8,7 @@ use super::blob::{WRITE, What};
 use super::create::{CreateOptions, NewFile};
 use super::destination::sink::{Failure, Remains};
 use super::destination::{Destination, Seekable, Stream, Truncate, len_of};
+use super::problem::{WriteProblem, left_behind};
 use crate::error::{Error, Problem};
 use crate::types::{BlobType, Text};
 use crate::wire::encode;
@@ -227,8 +228,7 @@ impl<D: Destination> Writer<D> {
         let path = self.to.path().map(Path::to_owned);
         let left = self.to.abandon(self.end);
         left.map_err(|Remains(left, source)| {
-            let problem = Box::new(Problem::Discarded);
-            Error::from(Problem::LeftBehind { problem, left, source }).in_file(path.as_deref())
+            Error::from(left_behind(WriteProblem::Discarded, left, source)).in_file(path.as_deref())
         })
     }
 }
@@ -242,10 +242,10 @@ impl<D: Destination> Writer<D> {
             return Ok(());
         }
         if what.name.is_empty() {
-            return Err(self.refusal(Problem::NoExecutableName));
+            return Err(self.refusal(WriteProblem::ExecutableUnnamed));
         }
         if self.executables.contains(&what.name) {
-            return Err(self.refusal(Problem::ExecutableTwice { name: what.shown_name() }));
+            return Err(self.refusal(WriteProblem::DuplicateExecutable { name: what.shown_name() }));
         }
         // So that the name can be kept once the executable is written.
         let reserved = self.executables.try_reserve(1);
@@ -255,11 +255,10 @@ impl<D: Destination> Writer<D> {
     pub(super) fn check_fault(&mut self) -> Result<(), Error> {
         let problem = match &mut self.fault {
             None => return Ok(()),
-            Some(Fault::NotUndone) => Problem::NotUndone,
-            Some(Fault::Failed) => Problem::Failed,
-            Some(untold) => match std::mem::replace(untold, Fault::Failed) {
+            Some(Fault::NotUndone) => WriteProblem::NotUndone.into(),
+            Some(fault) => match std::mem::replace(fault, Fault::Failed) {
                 Fault::Untold(problem) => problem,
-                _ => Problem::Failed,
+                _ => WriteProblem::WriterFailed.into(),
             },
         };
         Err(self.refusal(problem))
@@ -321,15 +320,15 @@ impl<D: Destination> Writer<D> {
             && let Err(Failure(problem)) = self.to.cut(self.end)
         {
             self.fault = Some(match problem {
-                Problem::NotUndone => Fault::NotUndone,
+                Problem::Write(WriteProblem::NotUndone) => Fault::NotUndone,
                 problem => Fault::Untold(self.give_up(problem)),
             });
         }
     }
 
     /// The error of a mistake of the caller, after which the writer goes on.
-    pub(super) fn refusal(&self, problem: Problem) -> Error {
-        problem.at(self.index, self.end).in_file(self.to.path())
+    pub(super) fn refusal(&self, problem: impl Into<Problem>) -> Error {
+        problem.into().at(self.index, self.end).in_file(self.to.path())
     }
 
     /// The error of a failure of the system, after which it does not: what was written is removed at once.
@@ -343,7 +342,7 @@ impl<D: Destination> Writer<D> {
     fn give_up(&mut self, problem: Problem) -> Problem {
         match self.to.abandon(self.end) {
             Ok(()) => problem,
-            Err(Remains(left, source)) => Problem::LeftBehind { problem: Box::new(problem), left, source },
+            Err(Remains(left, source)) => left_behind(problem, left, source),
         }
     }
 }

@@ -98,7 +98,7 @@ impl Calls {
                     assert!(!broken || blobs.is_empty(), "it went on after a failure\n{self:?}");
                     written.extend(blobs);
                 }
-                Err(error) => broken |= error.kind() != ErrorKind::Usage,
+                Err(error) => broken |= error.kind() == ErrorKind::Io,
             }
             if !was_broken {
                 left.extend(call.left());

@@ -6,7 +6,7 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use popef::{Blob, Content, Destination, Error, ErrorKind, File, OpenOptions, Writer, Written};
+use popef::{Blob, Content, Destination, Error, ErrorCode, File, OpenOptions, Writer, Written};
 use popef_fuzz::everything::everything;
 
 fuzz_target!(|input: &[u8]| {
@@ -54,7 +54,7 @@ fn kept(written: &Result<Written, Error>, blob: &Blob<'_>) -> bool {
     match written {
         Ok(_) => true,
         Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+            assert!(matches!(error.code(), ErrorCode::ExecutableUnnamed | ErrorCode::DuplicateExecutable), "{error}");
             assert!(matches!(blob.content(), Content::Executable(_)), "{error}");
             false
         }

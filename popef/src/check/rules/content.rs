@@ -6,7 +6,7 @@ use super::super::rule::{Rule, When};
 use super::super::run::{Check, data};
 use super::super::scan::{Counts, Scanned};
 use super::super::words::{count, quote};
-use crate::error::{Error, Problem};
+use crate::error::ErrorCode;
 use crate::model::Linked;
 use crate::read::{Blob, Content, PoplarHeader};
 
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Check] = &[
             mend: "Copy or export the file again.",
             when: When::Deep,
         },
-        run: data(|blob, scanned, out| packed(blob, scanned, out, |error| !is_unknown(error))),
+        run: data(|blob, scanned, out| packed(blob, scanned, out, |code| !is_unknown(code))),
     },
     Check {
         rule: Rule {
@@ -113,9 +113,9 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Out<'_>, is_it: impl Fn(&Error) -> bool) {
+fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Out<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let Scanned::Executable(Err(error)) = scanned else { return };
-    if is_it(error) {
+    if is_it(error.code()) {
         let name = blob.name().unwrap_or_default();
         out.add(Place::data(blob.file, blob), [name.clone()], || {
             format!("executable {}: {}", quote(&name), error.reason())
@@ -123,8 +123,9 @@ fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Out<'_>, is_it: 
     }
 }
 
-fn is_unknown(error: &Error) -> bool {
-    matches!(error.problem(), Problem::UnknownCompression { .. })
+/// Whether nothing tells how to unpack what is said to be compressed.
+fn is_unknown(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::UnknownCompression | ErrorCode::CompressedDataMissing)
 }
 
 fn odd_elements(

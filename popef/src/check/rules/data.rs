@@ -8,7 +8,7 @@ use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, model};
 use super::super::set::{Set, id_of};
 use super::super::words::{count, quote, shape};
-use crate::error::Problem;
+use crate::error::ErrorCode;
 use crate::model::{AnchorShape, Linked, Model, Outer, Source};
 use crate::read::{Blob, DataBlob, Shape};
 use crate::types::{Anchor, TensorType};
@@ -89,8 +89,8 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: blob_and_model(
-            |_, blob, out| size(blob, out, |problem| matches!(problem, Problem::NegativeDimension { .. })),
-            |_, model, out| anchor_size(model, out, |problem| matches!(problem, Problem::NegativeDimension { .. })),
+            |_, blob, out| size(blob, out, ErrorCode::NegativeDimension),
+            |_, model, out| anchor_size(model, out, ErrorCode::NegativeDimension),
         ),
     },
     Check {
@@ -103,7 +103,7 @@ pub(super) const RULES: &[Check] = &[
             mend: "Export the data again.",
             when: When::Always,
         },
-        run: blob(|_, blob, out| size(blob, out, |problem| matches!(problem, Problem::DataShort { .. }))),
+        run: blob(|_, blob, out| size(blob, out, ErrorCode::DataTooShort)),
     },
     Check {
         rule: Rule {
@@ -146,8 +146,8 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: blob_and_model(
-            |_, blob, out| size(blob, out, |problem| matches!(problem, Problem::ShapeTooLarge)),
-            |_, model, out| anchor_size(model, out, |problem| matches!(problem, Problem::ShapeTooLarge)),
+            |_, blob, out| size(blob, out, ErrorCode::ShapeTooLarge),
+            |_, model, out| anchor_size(model, out, ErrorCode::ShapeTooLarge),
         ),
     },
 ];
@@ -224,10 +224,10 @@ fn outer(model: &Model, out: &mut Out<'_>, which: Outer) {
 }
 
 /// Shapes of data that are wrong by themselves, and data that is too short for its shape.
-fn size(blob: &Linked<Blob<'_>>, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> bool) {
+fn size(blob: &Linked<Blob<'_>>, out: &mut Out<'_>, code: ErrorCode) {
     let Some(data) = blob.as_data() else { return };
     if let Err(error) = data.check_size()
-        && is_it(error.problem())
+        && error.code() == code
     {
         let place = Place { offset: error.offset(), ..Place::blob(blob.file, blob) };
         out.add(place, [data.name()], || format!("{} {}: {}", kind(&data), quote(&data.name()), error.reason()));
@@ -235,10 +235,10 @@ fn size(blob: &Linked<Blob<'_>>, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> 
 }
 
 /// Shapes of anchors that are wrong by themselves.
-fn anchor_size(model: &Model, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> bool) {
+fn anchor_size(model: &Model, out: &mut Out<'_>, code: ErrorCode) {
     for anchor in &model.metadata().anchors {
         if let Err(error) = anchor.tensor_info.size_in_bytes()
-            && is_it(error.problem())
+            && error.code() == code
         {
             out.add(Place::model(model), [anchor.name.by_ref()], || {
                 format!("anchor {}: {}", quote(&anchor.name), error.reason())

@@ -6,7 +6,7 @@ use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, model, set, set_and_unreadable};
 use super::super::set::{Set, id_of};
 use super::super::words::{count, is_control, quote};
-use crate::error::{ErrorKind, Problem};
+use crate::error::{ErrorCode, ErrorKind};
 use crate::model::{Linked, Model};
 use crate::read::{Blob, Content, Names};
 use crate::types::{BlobType, DataType, TensorType, Text};
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Check] = &[
                    blobs to a new file.",
             when: When::Always,
         },
-        run: set(|set, out| damage(set, out, |problem| matches!(problem, Problem::HeaderCut { .. }))),
+        run: set(|set, out| damage(set, out, |code| code == ErrorCode::HeaderCut)),
     },
     Check {
         rule: Rule {
@@ -36,7 +36,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: set(|set, out| {
-            damage(set, out, |problem| matches!(problem, Problem::SizePastEnd { .. } | Problem::Unwritten));
+            damage(set, out, |code| matches!(code, ErrorCode::BlobCut | ErrorCode::BlobUnwritten));
         }),
     },
     Check {
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Check] = &[
             mend: "Export the model again.",
             when: When::Always,
         },
-        run: set(|set, out| damage(set, out, |problem| matches!(problem, Problem::SizeTooSmall { .. }))),
+        run: set(|set, out| damage(set, out, |code| code == ErrorCode::BlobTooSmall)),
     },
     Check {
         rule: Rule {
@@ -62,15 +62,12 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: set(|set, out| {
-            damage(set, out, |problem| {
+            damage(set, out, |code| {
                 let told_apart = matches!(
-                    problem,
-                    Problem::HeaderCut { .. }
-                        | Problem::SizePastEnd { .. }
-                        | Problem::Unwritten
-                        | Problem::SizeTooSmall { .. }
+                    code,
+                    ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten | ErrorCode::BlobTooSmall
                 );
-                problem.kind() == ErrorKind::Damaged && !told_apart
+                code.kind() == ErrorKind::Damaged && !told_apart
             });
         }),
     },
@@ -86,7 +83,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: set_and_unreadable(
-            |set, out| damage(set, out, |problem| problem.kind() == ErrorKind::Limit),
+            |set, out| damage(set, out, |code| code.kind() == ErrorKind::Limit),
             |metadata, error, out| out.add(Place::blob(metadata.file, metadata), [], || error.reason()),
         ),
     },
@@ -301,10 +298,10 @@ pub(super) const RULES: &[Check] = &[
 ];
 
 /// Damage of the kinds of one rule, in files opened all the same and in files that were not.
-fn damage(set: &Set, out: &mut Out<'_>, is_it: impl Fn(&Problem) -> bool) {
+fn damage(set: &Set, out: &mut Out<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let opened = set.files().iter().enumerate().filter_map(|(file, opened)| Some((file, opened.damage()?)));
     let unopened = set.damaged.iter().map(|(file, error)| (*file, error));
-    for (file, error) in opened.chain(unopened).filter(|(_, error)| is_it(error.problem())) {
+    for (file, error) in opened.chain(unopened).filter(|(_, error)| is_it(error.code())) {
         out.add(Place::of_error(file, error), [], || error.reason());
     }
 }

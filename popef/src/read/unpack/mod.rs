@@ -1,6 +1,7 @@
 mod decoder;
 #[cfg(feature = "lz4")]
 mod lz4;
+mod problem;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -13,8 +14,10 @@ use super::blob::At;
 use super::data::{Data, DataReader};
 use super::executable::Compression;
 use super::input::Input;
-use crate::error::{Error, Problem};
+use crate::error::{Error, SystemProblem};
 use decoder::{Decoder, Fault, TOO_EARLY};
+pub(super) use problem::FirstBytes;
+pub(crate) use problem::UnpackProblem;
 
 /// Reads an executable's own bytes, unpacking them as they come; see
 /// [`ExecutableBlob::unpack`](crate::ExecutableBlob::unpack).
@@ -25,8 +28,8 @@ pub struct Unpack<'a>(State<'a>);
 enum State<'a> {
     Stored(DataReader<'a>),
     Packed(Box<Packed<'a>>),
-    /// After an error: whoever reads on must not take what is missing for the end.
-    Failed,
+    /// After this error: whoever reads on must not take what is missing for the end.
+    Failed(Error),
 }
 
 struct Packed<'a> {
@@ -71,10 +74,10 @@ impl Read for Unpack<'_> {
             State::Stored(data) => data.read(buf),
             State::Packed(_) if buf.is_empty() => Ok(0),
             State::Packed(packed) => packed.read(buf).map_err(|error| {
-                self.0 = State::Failed;
+                self.0 = State::Failed(error.clone());
                 error.into()
             }),
-            State::Failed => Err(io::Error::other("the data could not be unpacked before this")),
+            State::Failed(error) => Err(error.clone().into()),
         }
     }
 }
@@ -95,7 +98,7 @@ impl<'a> Packed<'a> {
             let room = if left == 0 { &mut surplus } else { buf.get_mut(..left.min(buf.len())).unwrap_or_default() };
             match decoder.read(room) {
                 Ok(0) => self.next_stream()?,
-                Ok(_) if left == 0 => return Err(self.at.error(Problem::UnpackedLong { needed: self.needed })),
+                Ok(_) if left == 0 => return Err(self.at.error(UnpackProblem::TooLong { needed: self.needed })),
                 Ok(count) => {
                     self.given = self.given.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
                     return Ok(count);
@@ -118,7 +121,7 @@ impl<'a> Packed<'a> {
         // zlib streams are not put one behind the other; the others' formats say that they may be.
         if self.compression == Compression::Zlib || Compression::of(more) != Some(self.compression) {
             self.check_end()?;
-            return Err(self.at.error(Problem::CompressedTail { found }));
+            return Err(self.at.error(UnpackProblem::Surplus { found }));
         }
         self.decoder = Some(match decoder {
             #[cfg(feature = "lz4")]
@@ -143,7 +146,7 @@ impl<'a> Packed<'a> {
         if self.given == self.needed {
             return Ok(());
         }
-        Err(self.at.error(Problem::UnpackedShort { needed: self.needed, found: self.given }))
+        Err(self.at.error(UnpackProblem::TooShort { needed: self.needed, found: self.given }))
     }
 
     fn start(&self, input: Input<'a>) -> Result<Decoder<'a>, Error> {
@@ -164,7 +167,7 @@ impl<'a> Packed<'a> {
                     Compression::Lz4 => ("LZ4", "lz4"),
                     _ => ("zstd", "zstd"),
                 };
-                return Err(self.at.error(Problem::CompressionNotBuilt { format, feature }));
+                return Err(self.at.error(UnpackProblem::NotBuilt { format, feature }));
             }
         })
     }
@@ -173,13 +176,13 @@ impl<'a> Packed<'a> {
         match fault {
             Fault::Input(error) => error,
             Fault::Data(fault, source) => {
-                self.at.error(Problem::Compressed { format: self.compression.name(), fault, source })
+                self.at.error(UnpackProblem::Damaged { format: self.compression.name(), fault, source })
             }
             Fault::Memory(needed) => {
                 let needed = u64::try_from(needed).unwrap_or(u64::MAX);
-                self.at.error(Problem::OutOfMemory { needed })
+                self.at.error(SystemProblem::OutOfMemory { needed })
             }
-            Fault::Window(needed) => self.at.error(Problem::WindowTooLarge { needed, limit: self.window }),
+            Fault::Window(needed) => self.at.error(UnpackProblem::WindowTooLarge { needed, limit: self.window }),
         }
     }
 }

@@ -407,7 +407,7 @@ fn what_was_left_may_be_removed_by_somebody_else_meanwhile() {
 #[test]
 fn a_file_that_somebody_else_makes_meanwhile_is_not_overwritten() {
     for (error, left) in with_somebody_else(&disk_with(None), &create(false), || Meanwhile::Make(TARGET.into())) {
-        assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
         assert!(left == disk_with(Some(&[])), "{error}");
     }
 }

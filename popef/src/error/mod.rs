@@ -1,20 +1,56 @@
+//! The error of this library: a problem, and where in which file it is.
+
+mod code;
+mod kind;
+mod names;
+mod problem;
+mod system;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use crate::problem::{Left, Message, Problem};
+use crate::write::WriteProblem;
+
+pub use code::ErrorCode;
+pub use kind::ErrorKind;
+pub use names::UnknownName;
+pub(crate) use problem::{Facts, Problem, problems};
+pub(crate) use system::SystemProblem;
 
 /// What went wrong, and where.
 ///
-/// The text says all of it in one line: the file, the blob, the byte, what was needed and what was found.
+/// The text says all of it in one line: the file, the blob, the byte, what was needed and what was found. Programs go by
+/// the [code](Error::code), or by its [kind](Error::kind).
 ///
 /// ```
 /// let cut = &std::fs::read("../testdata/interop/executable.popef")?[..2000];
 /// let error = popef::File::from_bytes(cut.to_vec()).unwrap_err();
+/// assert_eq!(error.code(), popef::ErrorCode::BlobCut);
 /// assert_eq!(error.kind(), popef::ErrorKind::Damaged);
 /// assert_eq!((error.blob(), error.offset()), (Some(1), Some(1648)));
 /// assert_eq!((error.needed(), error.found()), (Some(1288), Some(352)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # As an error of `std::io`
+///
+/// Where `std::io::Read` and `std::io::Write` allow no other error, this one travels in an [`io::Error`] of the
+/// [nearest kind](ErrorCode::io_kind). `downcast` and `get_ref` give it back:
+///
+/// ```
+/// use popef::{Error, ErrorCode, File};
+///
+/// # fn read(bytes: Vec<u8>) -> std::io::Result<()> {
+/// let file = File::from_bytes(bytes)?;
+/// # Ok(())
+/// # }
+/// # let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// # let error = read(bytes[..2000].to_vec()).unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+/// let error = error.downcast::<Error>()?;
+/// assert_eq!(error.code(), ErrorCode::BlobCut);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone)]
@@ -28,23 +64,8 @@ struct Inner {
     offset: Option<u64>,
 }
 
-/// Whose fault an [`Error`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The file's bytes are not what the format demands.
-    Damaged,
-    /// The caller asked for something that is not there, or not of this kind.
-    Usage,
-    /// Reading on would cost more than a limit allows; see [`Limits`](crate::Limits).
-    Limit,
-    /// The file was changed by somebody else after it was opened.
-    Changed,
-    /// Another program, or another writer of this one, is writing the file.
-    Busy,
-    /// The system could not read or write.
-    Io,
-}
+/// The error that another one comes from.
+pub(crate) type Source<'e> = &'e (dyn std::error::Error + 'static);
 
 impl Error {
     pub(crate) fn at(problem: Problem, blob: usize, offset: u64) -> Self {
@@ -53,12 +74,12 @@ impl Error {
 
     /// An error of the system while doing something with a file.
     pub(crate) fn io(path: Option<&Path>, doing: &'static str, source: io::Error) -> Self {
-        Error::from(Problem::Io { doing, source }).in_file(path)
+        Error::from(Problem::io(doing, source)).in_file(path)
     }
 
     /// The same error, of a file that was to be appended to.
     pub(crate) fn before_append(mut self) -> Self {
-        self.0.problem = Arc::new(Problem::BeforeAppend(self.0.problem));
+        self.0.problem = Arc::new(WriteProblem::BeforeAppend { damage: self.0.problem }.into());
         self
     }
 
@@ -70,9 +91,28 @@ impl Error {
         self
     }
 
-    /// Whose fault it is.
+    /// Which error it is, for programs.
+    ///
+    /// ```
+    /// use popef::{CreateOptions, ErrorCode};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.popef");
+    /// # std::fs::write(&path, "precious")?;
+    /// match CreateOptions::new().overwrite(false).create(&path) {
+    ///     Ok(writer) => drop(writer.finish()?),
+    ///     Err(error) if error.code() == ErrorCode::FileExists => println!("{} is there already", path.display()),
+    ///     Err(error) => return Err(error.into()),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn code(&self) -> ErrorCode {
+        self.0.problem.code()
+    }
+
+    /// What it comes to: the kind of its code.
     pub fn kind(&self) -> ErrorKind {
-        self.0.problem.kind()
+        self.code().kind()
     }
 
     /// The file, if it came from a path.
@@ -92,24 +132,17 @@ impl Error {
 
     /// How much was needed, where that is a number.
     pub fn needed(&self) -> Option<u64> {
-        self.0.problem.figures().0
+        self.0.problem.needed()
     }
 
     /// How much was found, where that is a number.
     pub fn found(&self) -> Option<u64> {
-        self.0.problem.figures().1
+        self.0.problem.found()
     }
 
     /// Whether it tells of the file as it is, and not of a failure to read it.
     pub(crate) fn is_about_the_file(&self) -> bool {
-        match self.problem() {
-            Problem::OutOfMemory { .. } | Problem::AddressSpace { .. } => false,
-            problem => matches!(problem.kind(), ErrorKind::Damaged | ErrorKind::Limit),
-        }
-    }
-
-    pub(crate) fn problem(&self) -> &Problem {
-        &self.0.problem
+        matches!(self.kind(), ErrorKind::Damaged | ErrorKind::Unknown | ErrorKind::Limit)
     }
 
     /// The text without the file, the blob and the byte, for those who show these themselves.
@@ -142,6 +175,7 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
+            .field("code", &self.code())
             .field("kind", &self.kind())
             .field("path", &self.0.path)
             .field("blob", &self.0.blob)
@@ -157,19 +191,14 @@ impl std::error::Error for Error {
     }
 }
 
-/// So that an error travels through `std::io::Read`; [`io::Error::get_ref`] gives it back.
+/// So that an error travels through `std::io`; [`io::Error::downcast`] gives it back.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
-        let kind = match error.kind() {
-            ErrorKind::Damaged | ErrorKind::Changed => io::ErrorKind::InvalidData,
-            ErrorKind::Usage => io::ErrorKind::InvalidInput,
-            ErrorKind::Limit => io::ErrorKind::OutOfMemory,
-            ErrorKind::Busy => io::ErrorKind::ResourceBusy,
-            ErrorKind::Io => match &*error.0.problem {
-                Problem::Io { source, .. } => source.kind(),
-                _ => io::ErrorKind::Other,
-            },
+        let of_the_system = || {
+            let source = std::error::Error::source(&error)?;
+            source.downcast_ref().map(io::Error::kind)
         };
-        io::Error::new(kind, error)
+        let kind = error.code().io_kind().or_else(of_the_system);
+        io::Error::new(kind.unwrap_or(io::ErrorKind::Other), error)
     }
 }

@@ -1,0 +1,69 @@
+use std::io;
+
+use crate::error::{ErrorCode, problems};
+use crate::types::DataType;
+
+problems! {
+    /// What is wrong with a file, with its data, or with what was asked for of them.
+    ReadProblem in Read {
+        NotRegularFile { source: io::Error } => {
+            code: ErrorCode::NotRegularFile,
+            source: Some(source),
+            words: "cannot read it by position: {source}",
+        }
+        FileChanged => {
+            code: ErrorCode::FileChanged,
+            words: "the file was changed by somebody else after it was opened; open it again",
+        }
+        TooManyBlobs => {
+            code: ErrorCode::TooManyBlobs,
+            words: "the file has more blobs than can be numbered with 32 bits",
+        }
+        DataNotKept => {
+            code: ErrorCode::DataNotKept,
+            words: "the data was passed over while reading a stream; open the file itself to read it",
+        }
+        DataTooShort { needed: u64, found: u64 } => {
+            code: ErrorCode::DataTooShort,
+            needed: *needed,
+            found: *found,
+            words: "the data is too short: shape and type call for {needed} bytes, the blob holds {found}",
+        }
+        NotBool { element: u64, value: u8 } => {
+            code: ErrorCode::NotBool,
+            words: "element {element} is {value:#04x}, but a bool is 0 or 1",
+        }
+        WrongType { asked: DataType, held: DataType } => {
+            code: ErrorCode::WrongElementType,
+            words: "elements of type {asked} were asked for, but they are {held}",
+        }
+        NotNumeric { data_type: DataType } => {
+            code: ErrorCode::NotNumeric,
+            words: "elements of type {data_type} cannot be shown as numbers: the file does not say what its bits mean",
+        }
+        NoSuchItem { asked: u32, held: u32 } => {
+            code: ErrorCode::NoSuchItem,
+            needed: u64::from(*asked),
+            found: u64::from(*held),
+            words: "item {asked} was asked for, but the feed has {held}",
+        }
+        NoSuchBytes { start: u64, end: u64, len: u64 } => {
+            code: ErrorCode::NoSuchBytes,
+            needed: *end,
+            found: *len,
+            words: "the bytes from {start} to {end} were asked for, but there are {len}",
+        }
+        NoSuchElements { start: u64, end: u64, count: u64 } => {
+            code: ErrorCode::NoSuchElements,
+            needed: *end,
+            found: *count,
+            words: "the elements from {start} to {end} were asked for, but there are {count}",
+        }
+        BufferTooSmall { needed: u64, found: u64 } => {
+            code: ErrorCode::BufferTooSmall,
+            needed: *needed,
+            found: *found,
+            words: "{needed} elements were to be converted, but the buffer has room for {found}",
+        }
+    }
+}

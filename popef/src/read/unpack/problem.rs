@@ -1,0 +1,67 @@
+use std::fmt;
+use std::io;
+
+use crate::error::{ErrorCode, problems};
+
+problems! {
+    /// What keeps a compressed executable from being unpacked.
+    UnpackProblem in Unpack {
+        NoData => {
+            code: ErrorCode::CompressedDataMissing,
+            words: "the blob says that its data is compressed, but it has none; export the file again",
+        }
+        UnknownFormat { first: FirstBytes } => {
+            code: ErrorCode::UnknownCompression,
+            words: "the data is compressed in a way that is not known: it begins{first}, \
+                    and is not zlib, gzip, zstd or an LZ4 frame",
+        }
+        #[cfg_attr(all(feature = "lz4", feature = "zstd"), expect(dead_code, reason = "all were built"))]
+        NotBuilt { format: &'static str, feature: &'static str } => {
+            code: ErrorCode::CompressionNotBuilt,
+            words: "the data is compressed with {format}, and popef was built without its feature {feature:?}",
+        }
+        Damaged { format: &'static str, fault: &'static str, source: Option<io::Error> } => {
+            code: ErrorCode::CompressedDataDamaged,
+            source: source.as_ref().map(|source| source as _),
+            words: "the {format} data is damaged: {fault}; copy or export the file again",
+        }
+        Surplus { found: u64 } => {
+            code: ErrorCode::CompressedDataSurplus,
+            needed: 0,
+            found: *found,
+            words: "{found} bytes follow the end of the compressed data, and nothing says what they are",
+        }
+        TooShort { needed: u64, found: u64 } => {
+            code: ErrorCode::UnpackedTooShort,
+            needed: *needed,
+            found: *found,
+            words: "the data unpacks to {found} bytes, the blob says {needed}",
+        }
+        TooLong { needed: u64 } => {
+            code: ErrorCode::UnpackedTooLong,
+            needed: *needed,
+            words: "the data unpacks to more than the {needed} bytes that the blob says",
+        }
+        WindowTooLarge { needed: u64, limit: u64 } => {
+            code: ErrorCode::WindowTooLarge,
+            needed: *needed,
+            found: *limit,
+            words: "unpacking the data would take a window of {needed} bytes, more than the limit of {limit}; \
+                    raise the limit if the file is trusted",
+        }
+    }
+}
+
+/// The first bytes of data that is compressed in a way that is not known.
+#[derive(Debug)]
+pub(crate) struct FirstBytes {
+    pub(crate) bytes: [u8; 4],
+    /// How many of them there are.
+    pub(crate) given: usize,
+}
+
+impl fmt::Display for FirstBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes.iter().take(self.given).try_for_each(|byte| write!(f, " {byte:02x}"))
+    }
+}

@@ -1,0 +1,156 @@
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::{ErrorCode, Problem, problems};
+use crate::types::{DataType, ShapeProblem};
+
+problems! {
+    /// What keeps something from being written.
+    WriteProblem in Write {
+        ImpossibleShape { problem: ShapeProblem } => {
+            code: ErrorCode::ImpossibleShape,
+            words: "{problem}",
+        }
+        WrongLength { blob: String, needed: u64, found: u64 } => {
+            code: ErrorCode::WrongDataLength,
+            needed: *needed,
+            found: *found,
+            words: "{blob} needs {needed} bytes of data, but {found} were given",
+        }
+        WrongType { blob: String, needed: DataType, found: DataType } => {
+            code: ErrorCode::WrongElementType,
+            words: "{blob} has elements of type {needed}, but elements of type {found} were given",
+        }
+        BlobUnfinished { blob: String, needed: u64, found: u64 } => {
+            code: ErrorCode::BlobUnfinished,
+            needed: *needed,
+            found: *found,
+            words: "{blob} was left unfinished: it needs {needed} bytes of data, and {found} were written",
+        }
+        ExecutableUnnamed => {
+            code: ErrorCode::ExecutableUnnamed,
+            words: "an executable needs a name that is not empty",
+        }
+        DuplicateExecutable { name: String } => {
+            code: ErrorCode::DuplicateExecutable,
+            words: "the file has an executable named {name} already, and names must differ",
+        }
+        NoSuchLevel { level: u32 } => {
+            code: ErrorCode::NoSuchLevel,
+            words: "compression level {level} was asked for, but levels are 0 to 9",
+        }
+        NoSuchFeed { asked: usize, held: usize } => {
+            code: ErrorCode::NoSuchFeed,
+            words: "a tensor was given for feed {asked}, counted from 0, but there are {held} feeds",
+        }
+        FeedFull { feed: String, held: u32 } => {
+            code: ErrorCode::FeedFull,
+            words: "one more tensor was given for {feed}, which has all its {held} tensors",
+        }
+        FeedsUnfinished { feed: String, missing: u32, needed: u32, others: usize } => {
+            code: ErrorCode::FeedsUnfinished,
+            needed: u64::from(*needed),
+            found: u64::from(needed.saturating_sub(*missing)),
+            words: "{feed} is incomplete: {missing} of its {needed} tensors are missing{}", other_feeds(*others),
+        }
+        /// An unfinished blob is in a stream, and stays there.
+        NotUndone => {
+            code: ErrorCode::StreamBroken,
+            words: "a blob was left unfinished in a stream, which cannot take it back; what was written is no PopEF file",
+        }
+        WriterFailed => {
+            code: ErrorCode::WriterFailed,
+            words: "writing failed before, and this writer cannot go on; write the file anew",
+        }
+        BeforeAppend { damage: Arc<Problem> } => {
+            code: damage.code(),
+            needed: damage.needed(),
+            found: damage.found(),
+            source: damage.source(),
+            words: "nothing is appended to a damaged file, recover it first; the damage: {damage}",
+        }
+        FileExists => {
+            code: ErrorCode::FileExists,
+            words: "the file exists already, and it was asked not to overwrite one",
+        }
+        CopyFromTarget => {
+            code: ErrorCode::CopyFromTarget,
+            words: "the blob would be copied out of the very file that is being appended to; \
+                    read it from another copy",
+        }
+        NotRegularFile => {
+            code: ErrorCode::NotRegularFile,
+            words: "this is not a regular file, so it cannot be replaced or appended to; write to it as to a stream",
+        }
+        /// A file that is being written has another length than what was written.
+        FileResized => {
+            code: ErrorCode::FileResized,
+            words: "the file was made shorter or longer by somebody else while it was written, without its lock; \
+                    look at what is there, and write again",
+        }
+        FolderNotFlushed { source: io::Error } => {
+            code: ErrorCode::FolderNotFlushed,
+            source: Some(source),
+            words: "the new file is in place, but its folder could not be flushed to disk: {source}; \
+                    after a power cut the old one may be back",
+        }
+        /// No failure by itself: something stayed behind where writing was given up.
+        Discarded => {
+            code: ErrorCode::LeftBehind,
+            words: "writing was given up",
+        }
+        /// No failure by itself: something stayed behind where the file was finished.
+        InPlace => {
+            code: ErrorCode::LeftBehind,
+            words: "the new file is whole and in place",
+        }
+        /// A problem, and what stayed behind because undoing it failed as well.
+        LeftBehind { problem: Box<Problem>, left: Left, source: io::Error } => {
+            code: problem.code(),
+            needed: problem.needed(),
+            found: problem.found(),
+            source: problem.source().or(Some(source)),
+            words: "{problem}; and {}", left.not_undone(source),
+        }
+    }
+}
+
+/// What a failed write could not take back.
+#[derive(Debug)]
+pub(crate) enum Left {
+    Temporary(PathBuf),
+    Tail { old_len: u64 },
+}
+
+impl Left {
+    fn not_undone(&self, why: &io::Error) -> String {
+        match self {
+            Left::Temporary(path) => format!("the temporary file {} could not be removed: {why}", path.display()),
+            Left::Tail { old_len } => {
+                format!("the file could not be cut back to its {old_len} bytes: {why}; recover it")
+            }
+        }
+    }
+}
+
+fn other_feeds(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "; so is 1 other feed".to_owned(),
+        _ => format!("; so are {count} other feeds"),
+    }
+}
+
+/// What is wrong with a shape that is to be written. It is the caller's, so it damages nothing.
+pub(super) fn impossible(problem: ShapeProblem) -> Problem {
+    match problem {
+        ShapeProblem::UnknownDataType { .. } => problem.into(),
+        _ => WriteProblem::ImpossibleShape { problem }.into(),
+    }
+}
+
+/// The problem, and what stayed behind because undoing it failed as well.
+pub(super) fn left_behind(problem: impl Into<Problem>, left: Left, source: io::Error) -> Problem {
+    WriteProblem::LeftBehind { problem: Box::new(problem.into()), left, source }.into()
+}
