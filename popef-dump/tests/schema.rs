@@ -7,6 +7,7 @@ use std::path::Path;
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use common::{files, golden, interop, run, run_with_input, testdata};
+use popef::{ErrorCode, ErrorKind};
 use serde_json::Value;
 
 struct Schema {
@@ -74,6 +75,21 @@ fn damaged_files() {
             assert_eq!((run.status, run.err.is_empty()), (if failed { 2 } else { 0 }, !failed), "byte {at}: {run:?}");
         }
     }
+}
+
+/// What the library can say, the schema lets through: each kind by its name, and each code.
+#[test]
+fn kinds_and_codes_of_errors_are_those_of_the_library() {
+    let schema = Schema::load();
+    let document = run(&golden(), &["--format", "json", "damaged.popef"]).json();
+    let accepts = |key: &str, name: &str| {
+        let mut document = document.clone();
+        document["files"][0]["error"][key] = name.into();
+        schema.accepts(&document).is_ok()
+    };
+    assert!(ErrorKind::ALL.iter().all(|kind| accepts("kind", kind.as_str())) && accepts("kind", "notPopef"));
+    assert!(ErrorCode::ALL.iter().all(|code| accepts("code", code.as_str())) && accepts("code", "not-popef"));
+    assert!(!accepts("kind", "usage") && !accepts("code", "Not a code"));
 }
 
 /// A schema that lets everything through would pass the tests above.

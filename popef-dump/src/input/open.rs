@@ -32,17 +32,13 @@ pub(crate) fn open(path: &Path, keep_data: bool) -> Opened {
 #[cfg(unix)]
 fn stdin() -> Result<fs::File, Failure> {
     use std::os::fd::AsFd as _;
-    let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(|e| cannot("read the stream", &e))?;
+    let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(|e| Failure::io("read the stream", &e))?;
     Ok(fs::File::from(stdin))
 }
 
 #[cfg(not(unix))]
 fn stdin() -> Result<io::Stdin, Failure> {
     Ok(io::stdin())
-}
-
-fn cannot(what: &str, error: &io::Error) -> Failure {
-    Failure::io(format!("cannot {what}: {error}"))
 }
 
 /// A file with its damage, and what it is if it is plainly something else.
@@ -57,13 +53,13 @@ pub(crate) fn open_any(path: &Path, keep_data: bool) -> Result<Found, Failure> {
 }
 
 fn open_path(path: &Path, keep_data: bool) -> Result<Found, Failure> {
-    let kind = fs::metadata(path).map_err(|e| cannot("open the file", &e))?.file_type();
+    let kind = fs::metadata(path).map_err(|e| Failure::io("open the file", &e))?.file_type();
     if kind.is_dir() {
         let advice = "give the files in it, or their list: find FOLDER -name '*.popef' | popef-dump --files-from -";
         return Err(Failure::not_popef(format!("this is a folder; {advice}")));
     }
     if !kind.is_file() {
-        let pipe = fs::File::open(path).map_err(|e| cannot("open the file", &e))?;
+        let pipe = fs::File::open(path).map_err(|e| Failure::io("open the file", &e))?;
         return open_stream(pipe, keep_data);
     }
     let file = OpenOptions::new().damaged(true).open(path)?;
@@ -76,14 +72,14 @@ const STREAM_BUFFER: usize = 64 << 10;
 
 fn open_stream(stream: impl Read, keep_data: bool) -> Result<Found, Failure> {
     let mut stream = BufReader::with_capacity(STREAM_BUFFER, stream);
-    let first = first_bytes(&mut stream).map_err(|e| cannot("read the stream", &e))?;
+    let first = first_bytes(&mut stream).map_err(|e| Failure::io("read the stream", &e))?;
     let mut whole = Cursor::new(first.clone()).chain(stream);
     let mut options = OpenOptions::new();
     options.damaged(true);
     let file = match keep_data {
         true => {
             let mut bytes = Vec::new();
-            whole.read_to_end(&mut bytes).map_err(|e| cannot("read the stream", &e))?;
+            whole.read_to_end(&mut bytes).map_err(|e| Failure::io("read the stream", &e))?;
             options.bytes(bytes)?
         }
         false => options.stream(whole)?,

@@ -1,39 +1,37 @@
 use std::fmt;
 use std::io;
 
-use popef::{Error, ErrorKind};
+use popef::{Error, ErrorCode, ErrorKind};
 use serde::Serialize;
 
 /// What could not be read or shown, and where in its file.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failure {
     message: String,
-    kind: Kind,
+    /// The library's names for kind and code, or those of [`NOT_POPEF`].
+    kind: &'static str,
+    code: &'static str,
     blob: Option<usize>,
     offset: Option<u64>,
     needed: Option<u64>,
     found: Option<u64>,
 }
 
-/// Whose fault it is: the library's kinds, and one for what is no PopEF file at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Kind {
-    Damaged,
-    Usage,
-    Limit,
-    Changed,
-    Io,
-    NotPopef,
-}
+/// Kind and code of a file that is something else, which the library cannot tell from a damaged one.
+const NOT_POPEF: (&str, &str) = ("notPopef", "not-popef");
 
 impl Failure {
-    pub(crate) fn not_popef(message: String) -> Self {
-        Failure { message, kind: Kind::NotPopef, blob: None, offset: None, needed: None, found: None }
+    fn new(message: String, (kind, code): (&'static str, &'static str)) -> Self {
+        Failure { message, kind, code, blob: None, offset: None, needed: None, found: None }
     }
 
-    pub(crate) fn io(message: String) -> Self {
-        Failure { kind: Kind::Io, ..Failure::not_popef(message) }
+    pub(crate) fn not_popef(message: String) -> Self {
+        Failure::new(message, NOT_POPEF)
+    }
+
+    /// What could not be done, and why.
+    pub(crate) fn io(doing: &str, error: &io::Error) -> Self {
+        Failure::new(format!("cannot {doing}: {error}"), names(error.kind().into()))
     }
 
     /// The same, at a place that the library could not know.
@@ -43,7 +41,7 @@ impl Failure {
 
     /// Whether the first blob could not be read, as of every file that is something else.
     pub(crate) fn is_at_start(&self) -> bool {
-        self.kind == Kind::Damaged && self.blob == Some(0)
+        self.kind == ErrorKind::Damaged.as_str() && self.blob == Some(0)
     }
 
     /// The text without the place.
@@ -81,12 +79,11 @@ impl Failures {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         Failure {
-            message: error.reason(),
-            kind: kind(error.kind()),
             blob: error.blob(),
             offset: error.offset(),
             needed: error.needed(),
             found: error.found(),
+            ..Failure::new(error.reason(), names(error.code()))
         }
     }
 }
@@ -102,19 +99,14 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.downcast::<Error>() {
             Ok(error) => error.into(),
-            Err(error) => Failure::io(format!("cannot read the data: {error}")),
+            Err(error) => Failure::io("read the data", &error),
         }
     }
 }
 
-fn kind(kind: ErrorKind) -> Kind {
-    match kind {
-        ErrorKind::Damaged => Kind::Damaged,
-        ErrorKind::Limit => Kind::Limit,
-        ErrorKind::Changed => Kind::Changed,
-        ErrorKind::Io => Kind::Io,
-        _ => Kind::Usage,
-    }
+/// Kind and code as they are shown.
+fn names(code: ErrorCode) -> (&'static str, &'static str) {
+    (code.kind().as_str(), code.as_str())
 }
 
 impl fmt::Display for Failure {
