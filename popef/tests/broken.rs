@@ -1,4 +1,5 @@
-//! Every file of testdata/broken, against what its table says: the exact words and the exact byte, in every way in.
+//! Every file of testdata/broken, against what its table says: the code, the exact words and the exact byte, in every
+//! way in.
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use common::everything::{everything, walk};
 use common::{Pieces, popef_files, testdata};
-use popef::{Blob, Blobs, Content, DataType, Error, File, OpenOptions};
+use popef::{Blob, Blobs, Content, DataType, Error, ErrorCode, File, OpenOptions};
 
 const TABLE: &str = "broken/table.txt";
 /// Set it to write what the reader says now into the table, and then read every changed line.
@@ -28,13 +29,13 @@ impl Row {
 
     /// The row without what the reader says.
     fn cause(&self) -> Row {
-        Row(self.0.iter().filter(|(name, _)| !["error", "reads"].contains(&name.as_str())).cloned().collect())
+        Row(self.0.iter().filter(|(name, _)| !["code", "error", "reads"].contains(&name.as_str())).cloned().collect())
     }
 
     /// The row with what the reader says.
     fn told(&self, opened: &Outcome) -> Row {
         let mut row = self.cause();
-        row.0.push(opened.line());
+        row.0.extend(opened.lines());
         row
     }
 
@@ -45,12 +46,27 @@ impl Row {
 
 /// The error in the table's words, or what the last blob reads as.
 #[derive(Debug, PartialEq)]
-struct Outcome(Result<String, String>);
+struct Outcome(Result<String, Fault>);
+
+/// An error without its path.
+#[derive(Debug, PartialEq)]
+struct Fault {
+    code: ErrorCode,
+    /// Blob, byte and reason on one line.
+    words: String,
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let (blob, offset) = (error.blob().expect("a blob"), error.offset().expect("an offset"));
+        Fault { code: error.code(), words: format!("blob {blob}, byte {offset}: {}", error.reason()) }
+    }
+}
 
 impl Outcome {
     /// What becomes of a file when it is opened, and its last blob is asked for what the row says.
     fn of(row: &Row, opened: Result<File, Error>) -> Outcome {
-        Outcome(opened.map_err(|error| words(&error)).and_then(|file| {
+        Outcome(opened.map_err(Fault::from).and_then(|file| {
             let last = file.len().checked_sub(1).and_then(|last| file.blob(last)).expect("a blob");
             fault_of(&last, row).map_or_else(|| Ok(reading(&last)), Err)
         }))
@@ -59,28 +75,24 @@ impl Outcome {
     /// The same without an index.
     fn of_walk(row: &Row, bytes: &[u8]) -> Outcome {
         let blobs: Result<Vec<_>, _> = Blobs::new(bytes).collect();
-        Outcome(blobs.map_err(|error| words(&error)).and_then(|blobs| {
+        Outcome(blobs.map_err(Fault::from).and_then(|blobs| {
             let last = blobs.last().expect("a blob");
             fault_of(last, row).map_or_else(|| Ok(reading(last)), Err)
         }))
     }
 
-    fn line(&self) -> (String, String) {
+    fn lines(&self) -> Vec<(String, String)> {
         match &self.0 {
-            Ok(reads) => ("reads".to_owned(), reads.clone()),
-            Err(error) => ("error".to_owned(), error.clone()),
+            Ok(reads) => vec![("reads".to_owned(), reads.clone())],
+            Err(Fault { code, words }) => {
+                vec![("code".to_owned(), code.to_string()), ("error".to_owned(), words.clone())]
+            }
         }
     }
 }
 
-/// An error without the path, on one line.
-fn words(error: &Error) -> String {
-    let (blob, offset) = (error.blob().expect("a blob"), error.offset().expect("an offset"));
-    format!("blob {blob}, byte {offset}: {}", error.reason())
-}
-
 /// The first error of a blob that could be opened, which must be of the kind that its row says.
-fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<String> {
+fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<Fault> {
     let (asked, result) = match blob.content() {
         Content::Executable(executable) => ("unpack", unpack(&executable)),
         Content::Metadata(metadata) => ("metadata", metadata.read().map(drop)),
@@ -90,8 +102,8 @@ fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<String> {
         }
         _ => ("nothing", Ok(())),
     };
-    // A stream passes over the data: what is wrong there it cannot tell.
-    let fault = result.map_err(|error| words(&error)).err().filter(|error| !error.contains("was passed over"));
+    // A stream passes over the data, so it cannot tell what is wrong there.
+    let fault = result.err().map(Fault::from).filter(|fault| fault.code != ErrorCode::DataNotKept);
     let fails = row.get("fails").expect("a row says what fails");
     assert_eq!(fails, if fault.is_some() { asked } else { "nothing" }, "{}", row.text());
     fault
