@@ -7,7 +7,7 @@ use std::path::Path;
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use common::{files, golden, interop, run, run_with_input, testdata};
-use popef::{ErrorCode, ErrorKind};
+use popef::{DataType, ErrorCode, ErrorKind};
 use serde_json::Value;
 
 struct Schema {
@@ -90,6 +90,18 @@ fn kinds_and_codes_of_errors_are_those_of_the_library() {
     assert!(ErrorKind::ALL.iter().all(|kind| accepts("kind", kind.as_str())) && accepts("kind", "notPopef"));
     assert!(ErrorCode::ALL.iter().all(|code| accepts("code", code.as_str())) && accepts("code", "not-popef"));
     assert!(!accepts("kind", "usage") && !accepts("code", "Not a code"));
+}
+
+#[test]
+fn the_schema_names_every_data_type() {
+    let schema = Schema::load();
+    let good = run(&interop(), &["--format", "json", "split-tensors.popef"]).json();
+    let accepts = |name: &str| {
+        let mut document = good.clone();
+        *document.pointer_mut("/files/0/blobs/0/info/tensorInfo/dataType").unwrap() = name.into();
+        schema.accepts(&document).is_ok()
+    };
+    assert!(DataType::ALL.iter().all(|data_type| accepts(&data_type.to_string())) && !accepts("F7"));
 }
 
 /// A schema that lets everything through would pass the tests above.

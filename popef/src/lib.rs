@@ -187,13 +187,13 @@ pub use limits::Limits;
 pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};
 pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 pub use read::{
-    Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, Elements, ExecutableBlob,
-    FeedBlob, File, Items, MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader, Shape, TensorBlob, Unpack, Value,
-    Values,
+    Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, ElementVisitor, Elements,
+    ExecutableBlob, FeedBlob, File, Items, MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader, Shape, TensorBlob,
+    Unpack, Value, Values,
 };
 pub use types::{
-    Anchor, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata, OpaqueInfo,
-    ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
+    Anchor, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata, NumberKind,
+    OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
 };
 pub use write::{
     Appended, BlobWriter, CreateOptions, Destination, FeedsWriter, NewFile, PackedWriter, Packing, Recovered, Rewind,

@@ -4,8 +4,8 @@ use std::io::Read as _;
 
 use super::options::Progress;
 use crate::error::Error;
-use crate::read::{Blob, Content, Data, DataBlob, ExecutableBlob, PoplarHeader};
-use crate::types::DataType;
+use crate::read::{Blob, Content, Data, DataBlob, Element, ElementVisitor, ExecutableBlob, PoplarHeader};
+use crate::types::{DataType, NumberKind};
 
 /// What reading the data of a blob found.
 pub(super) enum Scanned {
@@ -37,7 +37,8 @@ pub(super) fn scan(blob: &Blob<'_>, reading: &mut Reading<'_>) -> Result<Option<
         return Ok(None);
     }
     let Some(count) = counter(data.data_type()) else {
-        return Ok((data.data_type() == DataType::F8).then_some(Scanned::Meaningless));
+        let is_float = data.data_type().kind() == Some(NumberKind::Float);
+        return Ok(is_float.then_some(Scanned::Meaningless));
     };
     let elements = elements_of(&data)?;
     let size = data.data_type().size().unwrap_or(1);
@@ -127,34 +128,35 @@ type Counter = fn(&[u8], &mut Counts);
 
 /// How to count the elements of a type that are odd; none if none can be.
 fn counter(data_type: DataType) -> Option<Counter> {
-    Some(match data_type {
-        DataType::Bool => |piece, counts| add(&mut counts.not_bool, piece.iter().filter(|&&byte| byte > 1).count()),
-        DataType::F8143 | DataType::F8152 => {
-            |piece, counts| add(&mut counts.nan, piece.iter().filter(|&&byte| byte == 0x80).count())
-        }
-        DataType::F16 => |piece, counts| {
-            let bits = |&bytes: &[u8; 2]| u64::from(u16::from_le_bytes(bytes) & 0x7fff);
-            tally(piece.as_chunks().0.iter().map(bits), 0x7c00, counts);
-        },
-        DataType::F32 => |piece, counts| {
-            let bits = |&bytes: &[u8; 4]| u64::from(u32::from_le_bytes(bytes) & 0x7fff_ffff);
-            tally(piece.as_chunks().0.iter().map(bits), 0x7f80_0000, counts);
-        },
-        DataType::F64 => |piece, counts| {
-            let bits = |&bytes: &[u8; 8]| u64::from_le_bytes(bytes) & (u64::MAX >> 1);
-            tally(piece.as_chunks().0.iter().map(bits), 0x7ff0_0000_0000_0000, counts);
-        },
-        _ => return None,
-    })
+    data_type.visit(Odd).flatten()
 }
 
-/// Counts what is infinite, and what is beyond.
-fn tally(magnitudes: impl Iterator<Item = u64>, infinity: u64, counts: &mut Counts) {
+/// Finds out how to count odd elements.
+struct Odd;
+
+impl ElementVisitor for Odd {
+    type Output = Option<Counter>;
+
+    fn visit<T: Element>(self) -> Option<Counter> {
+        match T::DATA_TYPE.kind()? {
+            NumberKind::Bool => Some(count_not_bool::<T>),
+            NumberKind::Float => Some(count_not_finite::<T>),
+            NumberKind::Signed | NumberKind::Unsigned => None,
+        }
+    }
+}
+
+fn count_not_bool<T: Element>(piece: &[u8], counts: &mut Counts) {
+    let not_bool = piece.chunks_exact(size_of::<T>()).filter(|bytes| T::from_file(bytes).is_none()).count();
+    add(&mut counts.not_bool, not_bool);
+}
+
+fn count_not_finite<T: Element>(piece: &[u8], counts: &mut Counts) {
     let (mut infinite, mut nan) = (0, 0);
-    for magnitude in magnitudes {
+    for element in piece.chunks_exact(size_of::<T>()).map(|bytes| T::from_file(bytes).unwrap_or_default()) {
         // No more than a piece has bytes, so neither wraps; written like this, the loop runs on vectors.
-        infinite = usize::from(magnitude == infinity).wrapping_add(infinite);
-        nan = usize::from(magnitude > infinity).wrapping_add(nan);
+        infinite = usize::from(element.is_infinite()).wrapping_add(infinite);
+        nan = usize::from(element.is_nan()).wrapping_add(nan);
     }
     add(&mut counts.infinite, infinite);
     add(&mut counts.nan, nan);

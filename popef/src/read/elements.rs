@@ -1,16 +1,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use byteorder::{ByteOrder, LittleEndian};
-use half::f16;
-use zerocopy::{FromBytes, IntoBytes, TryFromBytes};
-
 use super::blob::At;
-use super::data::{Data, zeroed};
+use super::data::Data;
+use super::element::Element;
 use super::problem::ReadProblem;
 use super::value::Values;
 use crate::error::{Error, Problem};
-use crate::types::{DataType, F8143, F8152};
+use crate::types::DataType;
 
 /// The elements of a tensor or of one item of a feed, or a part of them.
 #[derive(Clone, Copy, Debug)]
@@ -100,103 +97,5 @@ impl<'a> Elements<'a> {
     pub(super) fn not_bool(&self, element: u64, value: u8) -> Error {
         let problem = ReadProblem::NotBool { element: self.first.saturating_add(element), value };
         self.at.further(element).error(problem)
-    }
-}
-
-/// A Rust type that the elements of a tensor can have.
-///
-/// `bool`, the integers, `f32`, `f64`, [`half::f16`], [`F8143`] and [`F8152`].
-pub trait Element: view::View {
-    /// The data type of such elements in a file.
-    const DATA_TYPE: DataType;
-}
-
-mod view {
-    use super::{Cow, Elements, Error};
-
-    /// How bytes become elements, and elements bytes. Not for others to implement.
-    pub trait View: Copy + 'static {
-        fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [Self]>, Error>;
-
-        /// The bytes of elements as they stand in a file.
-        fn to_file(elements: &[Self]) -> Cow<'_, [u8]>;
-    }
-}
-
-macro_rules! number_elements {
-    ($( $type:ty = $data_type:ident, $to_this_machine:expr; )*) => { $(
-        impl Element for $type {
-            const DATA_TYPE: DataType = DataType::$data_type;
-        }
-
-        impl view::View for $type {
-            fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [Self]>, Error> {
-                let bytes = elements.data.as_slice().filter(|_| cfg!(target_endian = "little"));
-                if let Some(aligned) = bytes.and_then(|bytes| <[Self]>::ref_from_bytes(bytes).ok()) {
-                    return Ok(Cow::Borrowed(aligned));
-                }
-                let mut copy: Vec<Self> = zeroed(elements.count).map_err(|problem| elements.error(problem))?;
-                elements.data.read_at(0, copy.as_mut_bytes())?;
-                let to_this_machine: fn(&mut [Self]) = $to_this_machine;
-                to_this_machine(&mut copy);
-                Ok(Cow::Owned(copy))
-            }
-
-            fn to_file(elements: &[Self]) -> Cow<'_, [u8]> {
-                if cfg!(target_endian = "little") {
-                    return Cow::Borrowed(elements.as_bytes());
-                }
-                // Turning the bytes around is its own reverse.
-                let to_file: fn(&mut [Self]) = $to_this_machine;
-                let mut turned = elements.to_vec();
-                to_file(&mut turned);
-                Cow::Owned(turned.as_bytes().to_vec())
-            }
-        }
-    )* };
-}
-
-number_elements! {
-    i8 = S8, |_| {};
-    u8 = U8, |_| {};
-    F8143 = F8143, |_| {};
-    F8152 = F8152, |_| {};
-    i16 = S16, LittleEndian::from_slice_i16;
-    u16 = U16, LittleEndian::from_slice_u16;
-    i32 = S32, LittleEndian::from_slice_i32;
-    u32 = U32, LittleEndian::from_slice_u32;
-    i64 = S64, LittleEndian::from_slice_i64;
-    u64 = U64, LittleEndian::from_slice_u64;
-    f32 = F32, LittleEndian::from_slice_f32;
-    f64 = F64, LittleEndian::from_slice_f64;
-    f16 = F16, |elements| {
-        for element in elements {
-            *element = f16::from_bits(u16::from_le(element.to_bits()));
-        }
-    };
-}
-
-impl Element for bool {
-    const DATA_TYPE: DataType = DataType::Bool;
-}
-
-impl view::View for bool {
-    fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [bool]>, Error> {
-        let bytes = elements.data.read()?;
-        if let Some((element, &value)) = (0..).zip(bytes.iter()).find(|(_, byte)| **byte > 1) {
-            return Err(elements.not_bool(element, value));
-        }
-        // In the memory of the bytes.
-        let owned = |bytes: Vec<u8>| Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect());
-        Ok(match bytes {
-            Cow::Borrowed(bytes) => {
-                <[bool]>::try_ref_from_bytes(bytes).map_or_else(|_| owned(bytes.to_vec()), Cow::Borrowed)
-            }
-            Cow::Owned(bytes) => owned(bytes),
-        })
-    }
-
-    fn to_file(elements: &[bool]) -> Cow<'_, [u8]> {
-        Cow::Borrowed(elements.as_bytes())
     }
 }

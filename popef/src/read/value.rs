@@ -2,13 +2,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::iter::FusedIterator;
 
-use byteorder::{ByteOrder, LittleEndian};
-use half::f16;
-
+use super::element::{Element, ElementVisitor};
 use super::elements::Elements;
 use super::problem::ReadProblem;
 use crate::error::Error;
-use crate::types::{DataType, F8143, F8152};
 
 /// One element of a tensor, as exact as the file has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,28 +34,6 @@ impl Value {
             Value::F64(value) => value,
         }
     }
-
-    /// The value of one element's bytes, or the byte that is no bool.
-    fn decode(data_type: DataType, bytes: &[u8]) -> Result<Value, u8> {
-        Ok(match (data_type, bytes) {
-            (DataType::Bool, [0]) => Value::Bool(false),
-            (DataType::Bool, [1]) => Value::Bool(true),
-            (DataType::S8, &[byte]) => Value::Int(byte.cast_signed().into()),
-            (DataType::U8, &[byte]) => Value::UInt(byte.into()),
-            (DataType::F8143, &[byte]) => Value::F32(F8143(byte).to_f32()),
-            (DataType::F8152, &[byte]) => Value::F32(F8152(byte).to_f32()),
-            (DataType::S16, [_, _]) => Value::Int(LittleEndian::read_i16(bytes).into()),
-            (DataType::U16, [_, _]) => Value::UInt(LittleEndian::read_u16(bytes).into()),
-            (DataType::F16, [_, _]) => Value::F32(f16::from_bits(LittleEndian::read_u16(bytes)).to_f32()),
-            (DataType::S32, [_, _, _, _]) => Value::Int(LittleEndian::read_i32(bytes).into()),
-            (DataType::U32, [_, _, _, _]) => Value::UInt(LittleEndian::read_u32(bytes).into()),
-            (DataType::F32, [_, _, _, _]) => Value::F32(LittleEndian::read_f32(bytes)),
-            (DataType::S64, [_, _, _, _, _, _, _, _]) => Value::Int(LittleEndian::read_i64(bytes)),
-            (DataType::U64, [_, _, _, _, _, _, _, _]) => Value::UInt(LittleEndian::read_u64(bytes)),
-            (DataType::F64, [_, _, _, _, _, _, _, _]) => Value::F64(LittleEndian::read_f64(bytes)),
-            _ => return Err(bytes.first().copied().unwrap_or_default()),
-        })
-    }
 }
 
 /// As short as tells it from its neighbours; floats always with a point or an exponent.
@@ -78,7 +53,8 @@ impl fmt::Display for Value {
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     elements: Elements<'a>,
-    element_size: u64,
+    decode: Decode,
+    element_size: usize,
     /// The next element's index.
     next: u64,
     /// Some elements' bytes; the next one is at `used`.
@@ -86,30 +62,42 @@ pub struct Values<'a> {
     used: usize,
 }
 
+/// The value of one element's bytes; none if they are no bool.
+type Decode = fn(&[u8]) -> Option<Value>;
+
+/// Finds out how the elements of a data type are decoded, and how many bytes each has.
+struct Decoder;
+
+impl ElementVisitor for Decoder {
+    type Output = (Decode, usize);
+
+    fn visit<T: Element>(self) -> (Decode, usize) {
+        (|bytes| T::from_file(bytes).map(T::to_value), size_of::<T>())
+    }
+}
+
 impl<'a> Values<'a> {
-    const BLOCK: u64 = 64 << 10;
+    /// How many elements are read at a time.
+    const BLOCK: u64 = 8 << 10;
 
     pub(super) fn of(elements: Elements<'a>) -> Result<Self, Error> {
         let data_type = elements.data_type();
-        let element_size = data_type.size().filter(|_| data_type != DataType::F8);
-        let element_size = element_size.ok_or_else(|| elements.error(ReadProblem::NotNumeric { data_type }))?;
-        Ok(Values { elements, element_size, next: 0, block: Cow::Borrowed(&[]), used: 0 })
+        let decoder = data_type.visit(Decoder);
+        let (decode, element_size) = decoder.ok_or_else(|| elements.error(ReadProblem::NotNumeric { data_type }))?;
+        Ok(Values { elements, decode, element_size, next: 0, block: Cow::Borrowed(&[]), used: 0 })
     }
 
     fn decode_next(&mut self) -> Result<Value, Error> {
         if self.used >= self.block.len() {
-            let data = self.elements.data();
-            let start = self.next.saturating_mul(self.element_size);
-            let end = start.saturating_add(Self::BLOCK).min(data.len());
-            self.block = data.range(start..end)?.read()?;
+            let end = self.next.saturating_add(Self::BLOCK).min(self.elements.len());
+            self.block = self.elements.range(self.next..end)?.data().read()?;
             self.used = 0;
         }
-        let size = usize::try_from(self.element_size).unwrap_or(usize::MAX);
-        let end = self.used.saturating_add(size);
+        let end = self.used.saturating_add(self.element_size);
         let bytes = self.block.get(self.used..end).unwrap_or_default();
-        let value = Value::decode(self.elements.data_type(), bytes);
         self.used = end;
-        value.map_err(|byte| self.elements.not_bool(self.next, byte))
+        let not_bool = || self.elements.not_bool(self.next, bytes.first().copied().unwrap_or_default());
+        (self.decode)(bytes).ok_or_else(not_bool)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The vocabulary: plain values, owned and comparable, that reading gives and writing takes.
 
+mod data_type;
 mod float8;
 mod infos;
 mod metadata;
@@ -8,10 +9,12 @@ mod problem;
 pub(crate) mod tensor_info;
 mod text;
 
+pub(crate) use data_type::data_types;
+pub use data_type::{DataType, NumberKind};
 pub use float8::{F8143, F8152};
 pub use infos::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
-pub use numbered::{BlobType, DataType, TensorType};
+pub use numbered::{BlobType, TensorType};
 pub(crate) use problem::ShapeProblem;
 pub use tensor_info::TensorInfo;
 pub use text::Text;

@@ -91,6 +91,8 @@ macro_rules! numbered {
     };
 }
 
+pub(super) use numbered;
+
 numbered! {
     /// What a blob holds.
     BlobType {
@@ -108,42 +110,6 @@ numbered! {
 }
 
 numbered! {
-    /// The type of a tensor's elements.
-    DataType {
-        /// One byte, 0 or 1.
-        Bool = 0, "bool", "BOOL";
-        /// Eight bits of a floating-point format that the file does not tell.
-        F8 = 1, "f8", "F8";
-        /// IEEE 754 half precision.
-        F16 = 2, "f16", "F16";
-        /// IEEE 754 single precision.
-        F32 = 3, "f32", "F32";
-        /// IEEE 754 double precision.
-        F64 = 4, "f64", "F64";
-        /// Signed, 8 bits.
-        S8 = 5, "s8", "S8";
-        /// Unsigned, 8 bits.
-        U8 = 6, "u8", "U8";
-        /// Signed, 16 bits.
-        S16 = 7, "s16", "S16";
-        /// Unsigned, 16 bits.
-        U16 = 8, "u16", "U16";
-        /// Signed, 32 bits.
-        S32 = 9, "s32", "S32";
-        /// Unsigned, 32 bits.
-        U32 = 10, "u32", "U32";
-        /// Signed, 64 bits.
-        S64 = 11, "s64", "S64";
-        /// Unsigned, 64 bits.
-        U64 = 12, "u64", "U64";
-        /// An 8-bit float of 4 exponent and 3 mantissa bits: see [`F8143`](crate::F8143).
-        F8143 = 13, "f8143", "F8143";
-        /// An 8-bit float of 5 exponent and 2 mantissa bits: see [`F8152`](crate::F8152).
-        F8152 = 14, "f8152", "F8152";
-    }
-}
-
-numbered! {
     /// The direction of an anchor, seen from the model.
     TensorType {
         /// Kept only so that a framework can restore its state: no handle, no programs.
@@ -152,19 +118,5 @@ numbered! {
         Input = 1, "input", "INPUT";
         /// The device sends it to the host.
         Output = 2, "output", "OUTPUT";
-    }
-}
-
-impl DataType {
-    /// The bytes of one element, if the type is known.
-    pub const fn size(self) -> Option<u64> {
-        Some(match self {
-            DataType::Bool | DataType::F8 | DataType::S8 | DataType::U8 => 1,
-            DataType::F8143 | DataType::F8152 => 1,
-            DataType::F16 | DataType::S16 | DataType::U16 => 2,
-            DataType::F32 | DataType::S32 | DataType::U32 => 4,
-            DataType::F64 | DataType::S64 | DataType::U64 => 8,
-            DataType::Other(_) => return None,
-        })
     }
 }

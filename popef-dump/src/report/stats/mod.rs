@@ -6,7 +6,7 @@ mod integers;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use popef::{DataType, Elements, Error, Value};
+use popef::{Elements, Error, NumberKind, Value};
 
 use crate::input::in_order;
 use crate::progress::Progress;
@@ -45,20 +45,24 @@ impl Stats {
         let f32s = |value: f64| Value::F32(value as f32);
         let signed = |value: i128| i64::try_from(value).map_or(Value::F64(value as f64), Value::Int);
         let unsigned = |value: i128| u64::try_from(value).map_or(Value::F64(value as f64), Value::UInt);
-        Ok(Some(match elements.data_type() {
-            DataType::F32 | DataType::F16 | DataType::F8143 | DataType::F8152 => {
-                gather::<Floats>(elements, progress, add_as_f32)?.stats(f32s)
-            }
-            DataType::F64 => numbers!(Floats, f64).stats(Value::F64),
-            DataType::S8 => numbers!(Integers, i8).stats(signed),
-            DataType::S16 => numbers!(Integers, i16).stats(signed),
-            DataType::S32 => numbers!(Integers, i32).stats(signed),
-            DataType::S64 => numbers!(Integers, i64).stats(signed),
-            DataType::U8 => numbers!(Integers, u8).stats(unsigned),
-            DataType::U16 => numbers!(Integers, u16).stats(unsigned),
-            DataType::U32 => numbers!(Integers, u32).stats(unsigned),
-            DataType::U64 => numbers!(Integers, u64).stats(unsigned),
-            DataType::Bool => bools(elements, &numbers!(Integers, u8))?,
+        let data_type = elements.data_type();
+        // There are no values of bits whose meaning is not known.
+        let (Ok(_), Some(kind), Some(size)) = (elements.values(), data_type.kind(), data_type.size()) else {
+            return Ok(None);
+        };
+        Ok(Some(match (kind, size) {
+            // These are exact as f32.
+            (NumberKind::Float, 1 | 2 | 4) => gather::<Floats>(elements, progress, add_as_f32)?.stats(f32s),
+            (NumberKind::Float, 8) => numbers!(Floats, f64).stats(Value::F64),
+            (NumberKind::Signed, 1) => numbers!(Integers, i8).stats(signed),
+            (NumberKind::Signed, 2) => numbers!(Integers, i16).stats(signed),
+            (NumberKind::Signed, 4) => numbers!(Integers, i32).stats(signed),
+            (NumberKind::Signed, 8) => numbers!(Integers, i64).stats(signed),
+            (NumberKind::Unsigned, 1) => numbers!(Integers, u8).stats(unsigned),
+            (NumberKind::Unsigned, 2) => numbers!(Integers, u16).stats(unsigned),
+            (NumberKind::Unsigned, 4) => numbers!(Integers, u32).stats(unsigned),
+            (NumberKind::Unsigned, 8) => numbers!(Integers, u64).stats(unsigned),
+            (NumberKind::Bool, 1) => bools(elements, &numbers!(Integers, u8))?,
             _ => return Ok(None),
         }))
     }
@@ -208,7 +212,7 @@ fn in_lanes<T: Copy, A: Copy, const LANES: usize>(block: &[T], start: A, step: i
 
 #[cfg(test)]
 mod tests {
-    use popef::{File, TensorDataInfo, TensorInfo, Writer};
+    use popef::{DataType, File, TensorDataInfo, TensorInfo, Writer};
 
     use super::*;
 

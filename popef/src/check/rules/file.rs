@@ -325,7 +325,8 @@ fn surplus(_: &Set, blob: &Linked<Blob<'_>>, out: &mut Out<'_>) {
 fn unknown_data_type(out: &mut Out<'_>, place: Place, what: &str, name: &Text<'_>, data_type: DataType) {
     if let DataType::Other(number) = data_type {
         out.add(place, [name.clone()], || {
-            format!("{what} {} is of data type {number}, of which only 0 to 14 are known", quote(name))
+            let last = DataType::ALL.last().map_or(0, |last| last.number());
+            format!("{what} {} is of data type {number}, of which only 0 to {last} are known", quote(name))
         });
     }
 }

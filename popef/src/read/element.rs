@@ -1,0 +1,352 @@
+//! The Rust types of elements, and generic code for the one that belongs to a data type.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use half::f16;
+use half::slice::HalfFloatSliceExt as _;
+use zerocopy::{FromBytes, Immutable, IntoBytes, TryFromBytes};
+
+use super::data::zeroed;
+use super::elements::Elements;
+use super::value::Value;
+use crate::error::Error;
+use crate::types::{DataType, F8143, F8152, data_types};
+
+/// A Rust type that the elements of a tensor can have.
+///
+/// `bool`, the integers, `f32`, `f64`, [`half::f16`], [`F8143`] and [`F8152`].
+pub trait Element: stored::Stored {
+    /// The data type of such elements in a file.
+    const DATA_TYPE: DataType;
+
+    /// The element as a value of any type.
+    ///
+    /// ```
+    /// use popef::{Element, Value};
+    ///
+    /// assert_eq!((-3i8).to_value(), Value::Int(-3));
+    /// assert_eq!(popef::half::f16::from_f32(0.5).to_value(), Value::F32(0.5));
+    /// ```
+    fn to_value(self) -> Value {
+        self.value()
+    }
+}
+
+/// Code for elements of any Rust type, which [`DataType::visit`] calls with the type that belongs to a data type.
+pub trait ElementVisitor {
+    /// What it gives back.
+    type Output;
+
+    /// Is called with the Rust type of the elements.
+    fn visit<T: Element>(self) -> Self::Output;
+}
+
+mod stored {
+    use super::{Cow, Elements, Error, Value, fmt};
+
+    /// How bytes become elements, and elements bytes and numbers. Not for others to implement.
+    pub trait Stored: Copy + Default + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static {
+        fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [Self]>, Error>;
+
+        /// The bytes of elements as they stand in a file.
+        fn to_file(elements: &[Self]) -> Cow<'_, [u8]>;
+
+        /// One element of its bytes in a file; none if they are none of this type.
+        fn from_file(bytes: &[u8]) -> Option<Self>;
+
+        fn value(self) -> Value;
+
+        /// The nearest `f32` of each.
+        fn convert(from: &[Self], into: &mut [f32]);
+
+        fn is_nan(self) -> bool;
+
+        fn is_infinite(self) -> bool;
+    }
+}
+
+/// Checks a row of the table, and makes its Rust type an element.
+macro_rules! element {
+    ($variant:ident, $size:literal, -) => {};
+    ($variant:ident, $size:literal, $rust:ty) => {
+        const _: () = assert!(size_of::<$rust>() == $size, "another size than in the table of data types");
+
+        impl Element for $rust {
+            const DATA_TYPE: DataType = DataType::$variant;
+        }
+    };
+}
+
+macro_rules! visit {
+    ($visitor:ident, -) => {
+        None
+    };
+    ($visitor:ident, $rust:ty) => {
+        Some($visitor.visit::<$rust>())
+    };
+}
+
+macro_rules! elements {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $number:literal, $schema_name:literal, $shown:literal, $size:literal, $kind:ident, $rust:tt;
+    )*) => {
+        $( element!($variant, $size, $rust); )*
+
+        impl DataType {
+            /// Calls generic code with the Rust type of such elements. None for [`DataType::F8`], whose bits have no
+            /// known meaning, and for types that are not known.
+            ///
+            /// ```
+            /// use popef::{DataType, Element, ElementVisitor, Elements, Error};
+            ///
+            /// /// Counts the elements that are zero.
+            /// struct Zeros<'e>(&'e Elements<'e>);
+            ///
+            /// impl ElementVisitor for Zeros<'_> {
+            ///     type Output = Result<usize, Error>;
+            ///
+            ///     fn visit<T: Element>(self) -> Result<usize, Error> {
+            ///         let elements = self.0.to::<T>()?;
+            ///         Ok(elements.iter().filter(|&&element| element == T::default()).count())
+            ///     }
+            /// }
+            ///
+            /// let file = popef::File::open("../testdata/interop/all-types.popef")?;
+            /// for tensor in file.tensors() {
+            ///     let elements = tensor.elements()?;
+            ///     match tensor.data_type().visit(Zeros(&elements)) {
+            ///         Some(zeros) => println!("{}: {} zeros", tensor.name(), zeros?),
+            ///         None => println!("{}: unknown elements", tensor.name()),
+            ///     }
+            /// }
+            /// # Ok::<(), Error>(())
+            /// ```
+            pub fn visit<V: ElementVisitor>(self, visitor: V) -> Option<V::Output> {
+                match self {
+                    $( DataType::$variant => visit!(visitor, $rust), )*
+                    DataType::Other(_) => None,
+                }
+            }
+        }
+    };
+}
+
+data_types!(elements);
+
+/// An element of which all bytes are values.
+trait Number:
+    Copy + Default + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static + FromBytes + IntoBytes + Immutable
+{
+    fn value(self) -> Value;
+
+    fn to_f32(self) -> f32;
+
+    fn is_nan(self) -> bool {
+        false
+    }
+
+    fn is_infinite(self) -> bool {
+        false
+    }
+
+    fn convert(from: &[Self], into: &mut [f32]) {
+        for (from, into) in from.iter().zip(into) {
+            *into = from.to_f32();
+        }
+    }
+}
+
+/// Turns elements of a file into those of this machine, and back.
+pub(super) fn turn<T: FromBytes + IntoBytes>(elements: &mut [T]) {
+    if cfg!(target_endian = "big") {
+        elements.as_mut_bytes().chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    }
+}
+
+impl<T: Number> stored::Stored for T {
+    fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [T]>, Error> {
+        let bytes = elements.data().as_slice().filter(|_| cfg!(target_endian = "little"));
+        if let Some(aligned) = bytes.and_then(|bytes| <[T]>::ref_from_bytes(bytes).ok()) {
+            return Ok(Cow::Borrowed(aligned));
+        }
+        let mut copy: Vec<T> = zeroed(elements.len()).map_err(|problem| elements.error(problem))?;
+        elements.data().read_at(0, copy.as_mut_bytes())?;
+        turn(&mut copy);
+        Ok(Cow::Owned(copy))
+    }
+
+    fn to_file(elements: &[T]) -> Cow<'_, [u8]> {
+        if cfg!(target_endian = "little") {
+            return Cow::Borrowed(elements.as_bytes());
+        }
+        let mut turned = elements.to_vec();
+        turn(&mut turned);
+        Cow::Owned(turned.as_bytes().to_vec())
+    }
+
+    fn from_file(bytes: &[u8]) -> Option<T> {
+        let mut element = T::read_from_bytes(bytes).ok()?;
+        turn(std::slice::from_mut(&mut element));
+        Some(element)
+    }
+
+    fn value(self) -> Value {
+        Number::value(self)
+    }
+
+    fn convert(from: &[T], into: &mut [f32]) {
+        <T as Number>::convert(from, into);
+    }
+
+    fn is_nan(self) -> bool {
+        Number::is_nan(self)
+    }
+
+    fn is_infinite(self) -> bool {
+        Number::is_infinite(self)
+    }
+}
+
+macro_rules! integers {
+    ($variant:ident: $( $rust:ty ),*) => { $(
+        impl Number for $rust {
+            fn value(self) -> Value {
+                Value::$variant(self.into())
+            }
+
+            #[allow(clippy::cast_lossless, reason = "rounds where it has to")]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+        }
+    )* };
+}
+
+integers!(Int: i8, i16, i32, i64);
+integers!(UInt: u8, u16, u32, u64);
+
+impl Number for f32 {
+    fn value(self) -> Value {
+        Value::F32(self)
+    }
+
+    fn to_f32(self) -> f32 {
+        self
+    }
+
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+
+    fn is_infinite(self) -> bool {
+        self.is_infinite()
+    }
+}
+
+impl Number for f64 {
+    fn value(self) -> Value {
+        Value::F64(self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "rounds, and makes infinite what is too large")]
+    fn to_f32(self) -> f32 {
+        self as f32
+    }
+
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+
+    fn is_infinite(self) -> bool {
+        self.is_infinite()
+    }
+}
+
+impl Number for f16 {
+    fn value(self) -> Value {
+        Value::F32(self.to_f32())
+    }
+
+    fn to_f32(self) -> f32 {
+        self.to_f32()
+    }
+
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+
+    fn is_infinite(self) -> bool {
+        self.is_infinite()
+    }
+
+    /// By the processor, where it can.
+    fn convert(from: &[f16], into: &mut [f32]) {
+        from.convert_to_f32_slice(into);
+    }
+}
+
+/// Floats of 8 bits, which have no infinities.
+macro_rules! small_floats {
+    ($( $rust:ty ),*) => { $(
+        impl Number for $rust {
+            fn value(self) -> Value {
+                Value::F32(self.to_f32())
+            }
+
+            fn to_f32(self) -> f32 {
+                self.to_f32()
+            }
+
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
+        }
+    )* };
+}
+
+small_floats!(F8143, F8152);
+
+impl stored::Stored for bool {
+    fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [bool]>, Error> {
+        let bytes = elements.data().read()?;
+        if let Some((element, &value)) = (0..).zip(bytes.iter()).find(|(_, byte)| **byte > 1) {
+            return Err(elements.not_bool(element, value));
+        }
+        // In the memory of the bytes.
+        let owned = |bytes: Vec<u8>| Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect());
+        Ok(match bytes {
+            Cow::Borrowed(bytes) => {
+                <[bool]>::try_ref_from_bytes(bytes).map_or_else(|_| owned(bytes.to_vec()), Cow::Borrowed)
+            }
+            Cow::Owned(bytes) => owned(bytes),
+        })
+    }
+
+    fn to_file(elements: &[bool]) -> Cow<'_, [u8]> {
+        Cow::Borrowed(elements.as_bytes())
+    }
+
+    fn from_file(bytes: &[u8]) -> Option<bool> {
+        bool::try_read_from_bytes(bytes).ok()
+    }
+
+    fn value(self) -> Value {
+        Value::Bool(self)
+    }
+
+    fn convert(from: &[bool], into: &mut [f32]) {
+        for (from, into) in from.iter().zip(into) {
+            *into = u8::from(*from).into();
+        }
+    }
+
+    fn is_nan(self) -> bool {
+        false
+    }
+
+    fn is_infinite(self) -> bool {
+        false
+    }
+}

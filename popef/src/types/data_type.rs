@@ -1,0 +1,102 @@
+//! The table of data types, and what follows from it alone.
+
+use std::fmt;
+
+use super::numbered::numbered;
+
+/// Calls a macro with all data types, one row each. What differs by data type is made from these rows.
+///
+/// The columns: documentation, variant, number in a file, name in the schema, name as shown, bytes of one element,
+/// kind, and the Rust type of such elements; `-` where no Rust type has their meaning.
+macro_rules! data_types {
+    ($with:ident) => {
+        $with! {
+            /// One byte, 0 or 1.
+            Bool = 0, "bool", "BOOL", 1, Bool, bool;
+            /// Eight bits of a floating-point format that the file does not tell.
+            F8 = 1, "f8", "F8", 1, Float, -;
+            /// IEEE 754 half precision.
+            F16 = 2, "f16", "F16", 2, Float, f16;
+            /// IEEE 754 single precision.
+            F32 = 3, "f32", "F32", 4, Float, f32;
+            /// IEEE 754 double precision.
+            F64 = 4, "f64", "F64", 8, Float, f64;
+            /// Signed, 8 bits.
+            S8 = 5, "s8", "S8", 1, Signed, i8;
+            /// Unsigned, 8 bits.
+            U8 = 6, "u8", "U8", 1, Unsigned, u8;
+            /// Signed, 16 bits.
+            S16 = 7, "s16", "S16", 2, Signed, i16;
+            /// Unsigned, 16 bits.
+            U16 = 8, "u16", "U16", 2, Unsigned, u16;
+            /// Signed, 32 bits.
+            S32 = 9, "s32", "S32", 4, Signed, i32;
+            /// Unsigned, 32 bits.
+            U32 = 10, "u32", "U32", 4, Unsigned, u32;
+            /// Signed, 64 bits.
+            S64 = 11, "s64", "S64", 8, Signed, i64;
+            /// Unsigned, 64 bits.
+            U64 = 12, "u64", "U64", 8, Unsigned, u64;
+            /// An 8-bit float of 4 exponent and 3 mantissa bits: see [`F8143`](crate::F8143).
+            F8143 = 13, "f8143", "F8143", 1, Float, F8143;
+            /// An 8-bit float of 5 exponent and 2 mantissa bits: see [`F8152`](crate::F8152).
+            F8152 = 14, "f8152", "F8152", 1, Float, F8152;
+        }
+    };
+}
+
+pub(crate) use data_types;
+
+macro_rules! define {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $number:literal, $schema_name:literal, $shown:literal, $size:literal, $kind:ident, $rust:tt;
+    )*) => {
+        numbered! {
+            /// The type of a tensor's elements.
+            DataType {
+                $( $(#[$doc])* $variant = $number, $schema_name, $shown; )*
+            }
+        }
+
+        impl DataType {
+            /// The bytes of one element, if the type is known.
+            pub const fn size(self) -> Option<u64> {
+                match self {
+                    $( DataType::$variant => Some($size), )*
+                    DataType::Other(_) => None,
+                }
+            }
+
+            /// What kind of number the elements are, if the type is known.
+            pub const fn kind(self) -> Option<NumberKind> {
+                match self {
+                    $( DataType::$variant => Some(NumberKind::$kind), )*
+                    DataType::Other(_) => None,
+                }
+            }
+        }
+    };
+}
+
+data_types!(define);
+
+/// What kind of number the elements of a [`DataType`] are.
+///
+/// ```
+/// use popef::{DataType, NumberKind};
+///
+/// assert_eq!((DataType::U16.kind(), DataType::U16.size()), (Some(NumberKind::Unsigned), Some(2)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NumberKind {
+    /// False or true.
+    Bool,
+    /// A signed integer.
+    Signed,
+    /// An unsigned integer.
+    Unsigned,
+    /// A floating-point number.
+    Float,
+}
