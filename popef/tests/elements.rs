@@ -252,13 +252,48 @@ fn the_8_bit_floats_are_those_of_ml_dtypes() {
             assert_eq!(decode(byte).to_bits(), bits, "{table}: byte {byte:#04x}");
         }
     }
-    check("float8/e4m3fnuz.txt", |byte| F8143(byte).to_f32());
-    check("float8/e5m2fnuz.txt", |byte| F8152(byte).to_f32());
+    check("float8/e4m3fnuz.txt", |byte| F8143::from_bits(byte).to_f32());
+    check("float8/e5m2fnuz.txt", |byte| F8152::from_bits(byte).to_f32());
+}
+
+#[test]
+fn floats_become_the_8_bit_floats_that_ml_dtypes_makes_of_them() {
+    fn check(table: &str, cast: impl Fn(f32) -> u8, saturate: impl Fn(f32) -> u8) {
+        let text = String::from_utf8(read(table)).unwrap();
+        for line in text.lines() {
+            let [bits, expected, saturated] = line.split(' ').map(hex).collect::<Vec<_>>().try_into().unwrap();
+            let value = f32::from_bits(bits);
+            let found = (u32::from(cast(value)), u32::from(saturate(value)));
+            assert_eq!(found, (expected, saturated), "{table}: {value} ({bits:#010x})");
+        }
+        assert_eq!(text.lines().count(), 1554);
+    }
+    check(
+        "float8/e4m3fnuz-from.txt",
+        |value| F8143::from_f32(value).to_bits(),
+        |value| F8143::from_f32_saturating(value).to_bits(),
+    );
+    check(
+        "float8/e5m2fnuz-from.txt",
+        |value| F8152::from_f32(value).to_bits(),
+        |value| F8152::from_f32_saturating(value).to_bits(),
+    );
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn the_8_bit_floats_serialise_as_their_bits() {
+    let floats = [F8143::from_f32(1.0), F8143::NAN];
+    assert_eq!(serde_json::to_string(&floats).unwrap(), "[64,128]");
+    assert_eq!(serde_json::from_str::<[F8143; 2]>("[64,128]").unwrap(), floats);
+}
+
+fn hex(text: &str) -> u32 {
+    u32::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap()
 }
 
 /// The bits of the `f32` for each byte.
 fn float8_table(name: &str) -> [u32; 256] {
-    let hex = |text: &str| u32::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap();
     let mut table = [0; 256];
     let text = String::from_utf8(read(name)).unwrap();
     assert_eq!(text.lines().count(), 256);

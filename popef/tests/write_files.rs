@@ -466,8 +466,8 @@ fn elements_of_every_type_are_written_little_endian() {
     check(&[true, false], &[1, 0]);
     check(&[-2i8], &[0xfe]);
     check(&[254u8], &[0xfe]);
-    check(&[F8143(0x40)], &[0x40]);
-    check(&[F8152(0x7f)], &[0x7f]);
+    check(&[F8143::from_bits(0x40)], &[0x40]);
+    check(&[F8152::from_bits(0x7f)], &[0x7f]);
     check(&[-2i16], &[0xfe, 0xff]);
     check(&[0x1234u16], &[0x34, 0x12]);
     check(&[half::f16::from_f32(1.0)], &[0x00, 0x3c]);

@@ -44,15 +44,91 @@ const fn table(mantissa_bits: u32, bias: i32) -> [f32; 256] {
     table
 }
 
+/// The bits of the nearest 8-bit float, of two equally near ones the even one; none if that would be beyond the largest.
+#[expect(clippy::cast_possible_truncation, reason = "only bits that fit into a byte are cast to one")]
+const fn encode(value: f32, mantissa_bits: u32, bias: u32) -> Option<u8> {
+    const MANTISSA_BITS: u32 = 23;
+    const BIAS: u32 = 127;
+    let magnitude = value.to_bits() & 0x7fff_ffff;
+    if magnitude >= 0x7f80_0000 {
+        return None;
+    }
+    // The smallest normal's exponent, as f32 stores it. Numbers below have as many bits fewer as their exponent is smaller.
+    let smallest = BIAS + 1 - bias;
+    let exponent = magnitude >> MANTISSA_BITS;
+    let dropped = MANTISSA_BITS - mantissa_bits + smallest.saturating_sub(exponent);
+    // With more bits dropped than this, even the largest significand is less than half of the smallest number.
+    if dropped > MANTISSA_BITS + 1 {
+        return Some(0);
+    }
+    let significand = (magnitude & 0x007f_ffff) | 0x0080_0000;
+    let below_half = (1 << (dropped - 1)) - 1;
+    let is_odd = (significand >> dropped) & 1;
+    let rounded = (significand + below_half + is_odd) >> dropped;
+    // A normal number's significand has a leading one, which adds one to the exponent; so does one that rounding carried.
+    let bits = (exponent.saturating_sub(smallest) << mantissa_bits) + rounded;
+    match bits {
+        1..=0x7f if value.is_sign_negative() => Some(0x80 | bits as u8),
+        0..=0x7f => Some(bits as u8),
+        _ => None,
+    }
+}
+
 macro_rules! float8 {
     ($(#[$meta:meta])* $name:ident, $mantissa_bits:literal, $bias:literal) => {
         $(#[$meta])*
+        ///
+        /// Equality is that of the bits. In serde it is its bits, as a number.
+        ///
+        /// # What is known of the conversion
+        ///
+        /// What each byte means, and what each `f32` becomes, is verified against ml_dtypes at every value, every
+        /// midpoint between two, and their neighbours. That the IPU has the same layout, one NaN and no infinities is
+        /// documented. That too large numbers become NaN unless saturation is asked for is what PopXL's function for the
+        /// host does by default, as its tests show; that it rounds to the nearest, ties to even, is inferred.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[derive(FromBytes, IntoBytes, Immutable)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(transparent))]
         #[repr(transparent)]
-        pub struct $name(pub u8);
+        pub struct $name(u8);
 
         impl $name {
+            /// The largest number. The smallest is its negative.
+            pub const MAX: Self = $name(0x7f);
+
+            /// The one NaN.
+            pub const NAN: Self = $name(0x80);
+
+            /// The float of these bits.
+            pub const fn from_bits(bits: u8) -> Self {
+                $name(bits)
+            }
+
+            /// Its bits, as they stand in a file.
+            pub const fn to_bits(self) -> u8 {
+                self.0
+            }
+
+            /// The nearest value, ties to even, as ml_dtypes has it. NaN, the infinities, and numbers that round to more
+            /// than the largest one become NaN. Minus zero, and what rounds to it, becomes zero.
+            pub const fn from_f32(value: f32) -> Self {
+                match encode(value, $mantissa_bits, $bias) {
+                    Some(bits) => $name(bits),
+                    None => Self::NAN,
+                }
+            }
+
+            /// The same, but what is too large becomes the largest number of its sign, also the infinities. NaN stays NaN.
+            pub const fn from_f32_saturating(value: f32) -> Self {
+                match encode(value, $mantissa_bits, $bias) {
+                    Some(bits) => $name(bits),
+                    None if value.is_nan() => Self::NAN,
+                    None if value.is_sign_negative() => $name(0x80 | Self::MAX.0),
+                    None => Self::MAX,
+                }
+            }
+
             /// The value, which every number of this format has exactly in an `f32`.
             #[expect(clippy::indexing_slicing, reason = "a byte cannot lie outside of 256 entries")]
             pub fn to_f32(self) -> f32 {
@@ -62,7 +138,7 @@ macro_rules! float8 {
 
             /// Whether this is the format's one NaN.
             pub const fn is_nan(self) -> bool {
-                self.0 == 0x80
+                self.0 == Self::NAN.0
             }
         }
 
@@ -81,23 +157,33 @@ macro_rules! float8 {
 }
 
 float8! {
-    /// An 8-bit float of 1 sign, 4 exponent and 3 mantissa bits, exponent bias 8, one zero, one NaN and no
-    /// infinities: what NumPy's ml_dtypes calls `float8_e4m3fnuz`. Equality is that of the bits.
+    /// An 8-bit float of 1 sign, 4 exponent and 3 mantissa bits, exponent bias 8, one zero, one NaN and no infinities:
+    /// what NumPy's ml_dtypes calls `float8_e4m3fnuz`.
     ///
     /// ```
-    /// assert_eq!(popef::F8143(0x40).to_f32(), 1.0);
-    /// assert_eq!(popef::F8143(0x7f).to_f32(), 240.0);
+    /// use popef::F8143;
+    ///
+    /// assert_eq!(F8143::from_f32(1.0).to_bits(), 0x40);
+    /// assert_eq!(F8143::from_f32(1.06).to_f32(), 1.0);
+    /// assert_eq!(F8143::MAX.to_f32(), 240.0);
+    /// assert!(F8143::from_f32(250.0).is_nan());
+    /// assert_eq!(F8143::from_f32_saturating(250.0), F8143::MAX);
     /// ```
     F8143, 3, 8
 }
 
 float8! {
-    /// An 8-bit float of 1 sign, 5 exponent and 2 mantissa bits, exponent bias 16, one zero, one NaN and no
-    /// infinities: what NumPy's ml_dtypes calls `float8_e5m2fnuz`. Equality is that of the bits.
+    /// An 8-bit float of 1 sign, 5 exponent and 2 mantissa bits, exponent bias 16, one zero, one NaN and no infinities:
+    /// what NumPy's ml_dtypes calls `float8_e5m2fnuz`.
     ///
     /// ```
-    /// assert_eq!(popef::F8152(0x40).to_f32(), 1.0);
-    /// assert_eq!(popef::F8152(0x7f).to_f32(), 57344.0);
+    /// use popef::F8152;
+    ///
+    /// assert_eq!(F8152::from_f32(1.0).to_bits(), 0x40);
+    /// assert_eq!(F8152::from_f32(1.1).to_f32(), 1.0);
+    /// assert_eq!(F8152::MAX.to_f32(), 57344.0);
+    /// assert!(F8152::from_f32(70000.0).is_nan());
+    /// assert_eq!(F8152::from_f32_saturating(70000.0), F8152::MAX);
     /// ```
     F8152, 2, 16
 }
