@@ -311,14 +311,14 @@ fn what_vanishes_meanwhile_is_an_error_or_does_not_matter() {
     let place = Place::new();
     let (writer, _) = creating(&place);
     let elsewhere = moved(&place);
-    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Changed);
     assert!(fs::read(elsewhere.join("model.popef")).unwrap() == place.bytes);
     Writer::create(elsewhere.join("model.popef")).unwrap().discard().unwrap();
     assert_eq!(names(&elsewhere), ["model.popef"]);
     fs::rename(&elsewhere, place.folder.path()).unwrap();
     let (writer, _) = creating(&place);
     fs::remove_dir_all(place.folder.path()).unwrap();
-    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Changed);
     assert!(!place.folder.path().exists());
 
     // What is appended to is cut back, whatever its name is by now.

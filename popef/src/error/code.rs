@@ -158,8 +158,9 @@ codes! {
         "Read the data in parts, or read it on a machine of 64 bits.";
 
     FileChanged = "file-changed", Changed,
-        "The file was changed, replaced or removed after it was opened.",
-        "Open it again.";
+        "Somebody else changed, replaced or removed the file after it was opened, or its temporary file while it was \
+         written.",
+        "Open it again; what was being written, write again.";
     FileResized = "file-resized", Changed,
         "The file was made shorter or longer while it was written, by a program that did not ask for its lock.",
         "Look at what is there, and write again.";
@@ -184,8 +185,8 @@ codes! {
         "The new file is whole and in its place, but its folder could not be flushed to disk.",
         "Nothing, unless the power fails: then the old file may be back.";
     LeftBehind = "left-behind", Io,
-        "The new file is in its place, or the writing was given up, but a temporary file or the end of the file could \
-         not be removed.",
+        "A temporary file could not be removed, or a file that was appended to could not be cut back. The text says what \
+         became of the file itself.",
         "Remove the temporary file that the text names, or run `recover` on the file.";
     StreamBroken = "stream-broken", Io as Other,
         "A blob was left unfinished in a stream, which cannot take it back. What was written is no PopEF file.",
@@ -276,6 +277,7 @@ impl From<io::ErrorKind> for ErrorCode {
             io::ErrorKind::NotFound => ErrorCode::NotFound,
             io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::StorageFull,
+            io::ErrorKind::OutOfMemory => ErrorCode::OutOfMemory,
             _ => ErrorCode::Io,
         }
     }

@@ -71,7 +71,9 @@ impl ErrorKind {
     pub(super) fn io_kind(self) -> Option<io::ErrorKind> {
         Some(match self {
             ErrorKind::Io => return None,
-            ErrorKind::Damaged | ErrorKind::Changed => io::ErrorKind::InvalidData,
+            ErrorKind::Damaged => io::ErrorKind::InvalidData,
+            // The file is not at fault, and may be whole.
+            ErrorKind::Changed => io::ErrorKind::Other,
             ErrorKind::Limit => io::ErrorKind::FileTooLarge,
             ErrorKind::OutOfMemory => io::ErrorKind::OutOfMemory,
             ErrorKind::Busy => io::ErrorKind::ResourceBusy,

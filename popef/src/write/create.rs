@@ -122,8 +122,7 @@ impl NewFile {
         let look = failed("look at its temporary file");
         if !uninterrupted(|| out.handle().is_at(temporary)).map_err(&look)? {
             self.done = true;
-            let gone = io::Error::other("its temporary file was removed or replaced by somebody else");
-            return Err(failed("put the new file in its place")(gone));
+            return Err(WriteProblem::TemporaryGone.into());
         }
         out.check_len().map_err(&look)?;
         if self.overwrite {
@@ -167,7 +166,7 @@ fn lock_old(
 /// The temporary file's name: always the same, so that two who create one file meet at it, and that what a killed
 /// program left is found.
 fn beside(target: &Path) -> Result<PathBuf, Problem> {
-    let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::InvalidInput, "the path has no name"));
+    let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::NotFound, "the path has no name"));
     let own = target.file_name().ok_or_else(no_name)?;
     let mut name = OsString::from(".");
     match own.len() {
@@ -229,7 +228,7 @@ fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
 }
 
 fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<(), Problem> {
-    let failed = |source| left_behind(SystemProblem::FileBusy, Left::Temporary(temporary.to_owned()), source);
+    let failed = |source| left_behind(WriteProblem::TemporaryInTheWay, Left::Temporary(temporary.to_owned()), source);
     match uninterrupted(|| storage.look(temporary)).map_err(failed)? {
         None => return Ok(()),
         Some(Found::PlainFile) => {}

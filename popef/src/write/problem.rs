@@ -89,11 +89,20 @@ problems! {
             words: "the file was made shorter or longer by somebody else while it was written, without its lock; \
                     look at what is there, and write again",
         }
+        TemporaryGone => {
+            code: ErrorCode::FileChanged,
+            words: "cannot put the new file in its place: its temporary file was removed or replaced by somebody else",
+        }
         FolderNotFlushed { source: io::Error } => {
             code: ErrorCode::FolderNotFlushed,
             source: Some(source),
             words: "the new file is in place, but its folder could not be flushed to disk: {source}; \
                     after a power cut the old one may be back",
+        }
+        /// What has the temporary file's name could not be removed.
+        TemporaryInTheWay => {
+            code: ErrorCode::LeftBehind,
+            words: "cannot make a temporary file beside it, because its name is taken",
         }
         /// No failure by itself: something stayed behind where writing was given up.
         Discarded => {

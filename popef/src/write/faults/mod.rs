@@ -19,7 +19,7 @@ use super::create::CreateOptions;
 use super::destination::Rewind;
 use super::packed::Packing;
 use super::writer::Writer;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::read::File;
 use crate::types::{DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, TensorInfo};
 
@@ -157,7 +157,10 @@ impl<'c> Case<'c> {
                 assert!(file == new, "{what}: a success, but not the new file");
                 assert!(old.is_none() || disk.permissions(Path::new(TARGET)).unwrap() == 0o640, "{what}");
             }
-            Err(e) if e.to_string().contains("in place") => assert!(file == new, "{what}: not in place: {e}"),
+            Err(e) if e.to_string().contains("in place") => {
+                assert!(file == new, "{what}: not in place: {e}");
+                assert!(matches!(e.code(), ErrorCode::FolderNotFlushed | ErrorCode::LeftBehind), "{what}: {e}");
+            }
             Err(e) if e.to_string().contains("could not be cut back") => check_tail(file, old, new, what),
             Err(e) => assert!(file == old, "{what}: not the old file: {e}"),
         }
@@ -300,6 +303,16 @@ fn several_faults_leave_no_more_than_one() {
     at_operations_by_chance(1, disk_with(None), &create(false), old_or_new);
     at_operations_by_chance(2, old.clone(), &create(true), old_or_new);
     at_operations_by_chance(3, old, &append, old_and_tail);
+}
+
+/// The new file is whole and in its place then, so this must not look like a write that failed.
+#[test]
+fn a_folder_that_cannot_be_flushed_has_a_code_of_its_own() {
+    let job = create(true);
+    let (mut case, steps) = Case::new(disk_with(Some(&old_file())), &job);
+    let mut errors = (0..steps).filter_map(|step| case.run(&[(step, Fault::NoSpace)]).1.err());
+    let error = errors.find(|error| error.code() == ErrorCode::FolderNotFlushed).unwrap();
+    assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::StorageFull);
 }
 
 #[test]
