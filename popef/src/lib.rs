@@ -122,8 +122,8 @@
 //!
 //! # Damaged files
 //!
-//! Every [`Error`] says what is wrong, in which file, blob and byte, what was needed and what was found. Opening a
-//! damaged file is an error; what comes before the damage can be had all the same:
+//! Every [`Error`] says what is wrong, in which file, blob and byte, what was needed and what was found. Programs go by
+//! its [code](ErrorCode). Opening a damaged file is an error; what comes before the damage can be had all the same:
 //!
 //! ```
 //! use popef::{Blobs, OpenOptions};

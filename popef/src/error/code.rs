@@ -15,7 +15,7 @@ macro_rules! codes {
         ///
         /// Its name is the text by which programs exchange it: it is shown, parsed and serialised as `blob-cut`. A
         /// name is never changed, and never becomes that of another error. Later versions have more of them, so a
-        /// `match` needs an arm for those. `docs/ERRORS.md` in the repository is the list as a page.
+        /// `match` needs an arm for those. The repository's `docs/ERRORS.md` is the list as a page.
         ///
         /// ```
         /// use popef::{ErrorCode, ErrorKind};
@@ -187,7 +187,7 @@ codes! {
     LeftBehind = "left-behind", Io,
         "A temporary file could not be removed, or a file that was appended to could not be cut back. The text says what \
          became of the file itself.",
-        "Remove the temporary file that the text names, or run `recover` on the file.";
+        "Remove the temporary file that the text names, unless somebody is writing it; or run `recover` on the file.";
     StreamBroken = "stream-broken", Io as Other,
         "A blob was left unfinished in a stream, which cannot take it back. What was written is no PopEF file.",
         "Begin the stream anew, and finish each blob.";
