@@ -3,7 +3,7 @@ use std::fs;
 use std::io::{self, Write};
 
 use super::destination::{Destination, Rewind, len_of};
-use super::problem::WriteProblem;
+use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::read::{Blob, Element};
@@ -264,8 +264,7 @@ impl What {
     /// Header and info message of a blob with so many bytes of data.
     pub(super) fn head<D: Destination>(&self, writer: &Writer<D>, data_len: u64) -> Result<Vec<u8>, Error> {
         let size = writer.header_len().checked_add(len_of(&self.info)).and_then(|len| len.checked_add(data_len));
-        let size =
-            size.ok_or_else(|| writer.refusal(WriteProblem::ImpossibleShape { problem: ShapeProblem::TooLarge }))?;
+        let size = size.ok_or_else(|| writer.refusal(impossible(ShapeProblem::TooLarge)))?;
         let mut head = writer.header(self.blob_type, size)?;
         head.extend_from_slice(&self.info);
         Ok(head)

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::blob::What;
 use super::destination::{Destination, Rewind, len_of};
-use super::problem::WriteProblem;
+use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::Error;
 use crate::read::Element;
@@ -86,8 +86,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         for info in infos {
             let feed = lay_out(writer, info, offset)?;
             let end = offset.checked_add(feed.size());
-            offset =
-                end.ok_or_else(|| writer.refusal(WriteProblem::ImpossibleShape { problem: ShapeProblem::TooLarge }))?;
+            offset = end.ok_or_else(|| writer.refusal(impossible(ShapeProblem::TooLarge)))?;
             feeds.push(feed);
         }
         let gathered = GATHERED_OF_ALL.checked_div(feeds.len()).unwrap_or_default().min(GATHERED);
