@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use popef::{
-    CheckOptions, DataType, ErrorKind, Extent, File, Level, Loader, OpenOptions, Policy, Report, Rule, Severity,
-    TensorDemand, check, check_with_progress,
+    Anchor, CheckOptions, DataType, ErrorKind, Extent, File, Level, Limits, Loader, Metadata, OpenOptions, Policy,
+    Report, Rule, Severity, Stream, TensorDataInfo, TensorDemand, TensorInfo, TensorType, Writer, check,
+    check_with_progress,
 };
 
 const FOLDER: &str = "../testdata/checks";
@@ -178,6 +179,7 @@ fn ids_are_in_order_and_their_own() {
         assert!(rule.meaning.ends_with(['.', ')']) && rule.mend.ends_with('.'), "{}", rule.id);
         assert!(!rule.title.ends_with('.'), "{}", rule.id);
         assert_eq!(Rule::by_id(&rule.id.to_lowercase()), Some(rule));
+        assert_eq!(format!("{rule:?}"), format!("Rule {{ id: {:?}, severity: {:?}, .. }}", rule.id, rule.severity));
     }
     assert_eq!(Rule::by_id("PE000"), None);
 }
@@ -215,13 +217,125 @@ fn a_policy_turns_rules_off_and_up() {
 
 #[test]
 fn passing_depends_on_what_is_allowed() {
-    let passes = |id: &str| {
-        let report = check(&[open(&format!("{FOLDER}/{id}.popef"))], &options(id));
-        (report.passes(true), report.passes(false))
-    };
+    let report = |id: &str| check(&[open(&format!("{FOLDER}/{id}.popef"))], &options(id));
+    let passes = |id: &str| (report(id).passes(true), report(id).passes(false));
     assert_eq!(passes("PE008"), (true, true));
     assert_eq!(passes("PE108"), (true, false));
     assert_eq!(passes("PE101"), (false, false));
+    let counts = |id| [Severity::Note, Severity::Warning, Severity::Error].map(|severity| report(id).count(severity));
+    assert_eq!(counts("PE101"), [0, 0, 1]);
+    assert_eq!(counts("PE611"), [1, 1, 1]);
+}
+
+#[test]
+fn a_loader_is_known_by_its_name() {
+    let names: Vec<_> = Loader::ALL.iter().map(|loader| loader.name()).collect();
+    assert_eq!(names, ["popart", "poptorch", "tensorflow", "triton"]);
+    assert!(Loader::ALL.iter().all(|&loader| Loader::by_name(loader.name()) == Some(loader)));
+    assert_eq!(Loader::by_name("PopART"), None);
+}
+
+fn written(write: impl FnOnce(&mut Writer<Stream<&mut Vec<u8>>>)) -> File {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    write(&mut writer);
+    writer.finish().unwrap();
+    File::from_bytes(bytes).unwrap()
+}
+
+fn tensor(name: &'static str, data_type: DataType, len: usize) -> TensorDataInfo {
+    TensorDataInfo { name: name.into(), tensor_info: TensorInfo::new(data_type, [len as i64]) }
+}
+
+/// A model with these anchors, and a tensor "w" of the shape [2].
+fn with_tensor(anchors: Vec<Anchor>) -> File {
+    written(|writer| {
+        writer.write_executable("e", b"program").unwrap();
+        writer.write_metadata(&Metadata { executable: "e".into(), anchors, ..Metadata::default() }).unwrap();
+        writer.write_tensor(&tensor("w", DataType::F32, 2), &[1f32, 2.0]).unwrap();
+    })
+}
+
+/// However many anchors name it.
+#[test]
+fn data_of_the_wrong_shape_is_told_once_with_the_first_anchor_that_differs() {
+    let anchor = |shape: &[i64]| Anchor {
+        name: "w".into(),
+        tensor_type: TensorType::Input,
+        tensor_info: TensorInfo::new(DataType::F32, shape),
+        ..Anchor::default()
+    };
+    let shapes: [&[i64]; 4] = [&[2], &[3], &[4], &[5]];
+    for number in 2..=shapes.len() {
+        let file = with_tensor(shapes[..number].iter().map(|shape| anchor(shape)).collect());
+        let report = check([&file], &CheckOptions::new());
+        let told: Vec<_> = report.findings.iter().filter(|finding| finding.rule.id == "PE302").collect();
+        assert_eq!(told.len(), 1, "{number} anchors: {told:?}");
+        assert!(told[0].message.ends_with("has the shape [2], its anchor [3]"), "{}", told[0].message);
+    }
+}
+
+/// Nothing that it might name is called missing or unused then.
+#[test]
+fn metadata_too_large_to_read_is_a_finding() {
+    let mut limits = Limits::default();
+    limits.visits = 100;
+    let large = OpenOptions::new().limits(limits).open("../testdata/broken/amplify-shared-text.popef").unwrap();
+    let report = check([&large, &open(&format!("{INTEROP}/split-tensors.popef"))], &CheckOptions::new());
+    let found: Vec<_> = report.findings.iter().map(|finding| (finding.file, finding.blob, finding.rule.id)).collect();
+    assert_eq!(found, [(0, Some(1), "PE005")]);
+    assert!(report.is_complete(), "{:?}", report.skipped);
+}
+
+/// Of either sign, in each type that has them, and wherever in the data.
+#[test]
+fn odd_elements_are_counted_in_every_type() {
+    let mut doubles = vec![1f64; 100_000];
+    for (place, value) in [(0, f64::NAN), (40_000, f64::NEG_INFINITY), (70_000, f64::MAX), (99_999, -f64::NAN)] {
+        doubles[place] = value;
+    }
+    let file = written(|writer| {
+        let mut write = |name: &'static str, data_type, bytes: &[u8], len| {
+            writer.write_tensor_bytes(&tensor(name, data_type, len), bytes).unwrap();
+        };
+        write("bool", DataType::Bool, &[0, 1, 2, 255], 4);
+        // One byte is NaN in either of these, and none is infinite.
+        write("F8143", DataType::F8143, &[0, 0x80, 0x7f, 0xff], 4);
+        write("F8152", DataType::F8152, &[0x80, 0x80, 0x7c, 0xfc], 4);
+        let halves = [0x7c00u16, 0xfc00, 0x7bff, 0xfc01, 0x3c00];
+        write("F16", DataType::F16, &halves.map(u16::to_le_bytes).concat(), 5);
+        let singles = [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::NAN, -f32::NAN, f32::INFINITY];
+        write("F32", DataType::F32, &singles.map(f32::to_le_bytes).concat(), 6);
+        let bytes: Vec<u8> = doubles.iter().flat_map(|double| double.to_le_bytes()).collect();
+        write("F64", DataType::F64, &bytes, doubles.len());
+    });
+    let report = check([&file], CheckOptions::new().deep(true));
+    let told: Vec<_> = report.findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            r#"tensor "bool": 2 of 4 booleans are neither 0 nor 1"#,
+            r#"tensor "F8143": 1 of 4 elements are NaN"#,
+            r#"tensor "F8152": 2 of 4 elements are NaN"#,
+            r#"tensor "F16": 1 of 5 elements are NaN"#,
+            r#"tensor "F16": 2 of 5 elements are infinite"#,
+            r#"tensor "F32": 2 of 6 elements are NaN"#,
+            r#"tensor "F32": 3 of 6 elements are infinite"#,
+            r#"tensor "F64": 2 of 100000 elements are NaN"#,
+            r#"tensor "F64": 1 of 100000 elements are infinite"#,
+        ]
+    );
+}
+
+/// That this build lacks a decoder tells nothing of the file.
+#[cfg(not(feature = "zstd"))]
+#[test]
+fn what_this_build_cannot_unpack_is_left_out() {
+    let file = open("../testdata/compressed/zstd.popef");
+    let report = check([&file], CheckOptions::new().deep(true));
+    assert!(report.findings.iter().all(|finding| finding.rule.id == "PE103"), "{:?}", report.findings);
+    assert!(report.is_complete());
+    assert!(report.skipped[0].what.starts_with("executable"), "{:?}", report.skipped);
 }
 
 #[test]

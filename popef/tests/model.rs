@@ -132,6 +132,8 @@ fn one_model_is_linked_over_three_files() {
     assert_eq!(model.inputs_from_user().count(), 0);
     let uploads: Vec<_> = model.tensors_to_upload().map(|(a, tensor)| (a.handle.to_string(), tensor.file)).collect();
     assert_eq!(uploads, [("h2d_input_parameter".to_owned(), 1)]);
+    let with_tensor: Vec<_> = model.files().iter().map(|file| file.tensor("input_parameter").is_some()).collect();
+    assert_eq!(with_tensor, [false, true, false]);
     let fed = model.anchors().find(|(anchor, _)| anchor.name == "user_input").unwrap();
     assert!(matches!(fed.1, Source::Feed(feed) if feed.file == 2 && feed.num_tensors() == 3), "{:?}", fed.1);
 }
