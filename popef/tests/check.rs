@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use popef::{
-    Anchor, CheckOptions, DataType, ErrorKind, Extent, File, Level, Limits, Loader, Metadata, OpenOptions, Policy,
-    Report, Rule, Severity, Stream, TensorDataInfo, TensorDemand, TensorInfo, TensorType, Writer, check,
-    check_with_progress,
+    Anchor, CheckOptions, DataType, ErrorKind, Extent, FeedDataInfo, File, Level, Limits, Loader, Metadata,
+    OpenOptions, Policy, Report, Rule, Severity, Stream, TensorDataInfo, TensorDemand, TensorInfo, TensorType, Writer,
+    check, check_with_progress,
 };
 
 const FOLDER: &str = "../testdata/checks";
@@ -275,6 +275,47 @@ fn data_of_the_wrong_shape_is_told_once_with_the_first_anchor_that_differs() {
     }
 }
 
+/// A feed may leave out the dimensions for replicas and repeats, and the batch, or have another batch; a tensor may not.
+#[test]
+fn data_fits_its_anchor_in_the_ways_that_are_stated() {
+    let own: &[i64] = &[8, 3, 1];
+    let anchor = Anchor {
+        name: "x".into(),
+        tensor_type: TensorType::Input,
+        tensor_info: TensorInfo::new(DataType::Bool, [&[2, 3], own].concat()),
+        is_per_replica: true,
+        use_remote_buffers: true,
+        repeats: 3,
+        ..Anchor::default()
+    };
+    let metadata = Metadata { replication_factor: 2, anchors: vec![anchor], ..Metadata::default() };
+    let fits = |shape: &[i64], is_feed: bool| {
+        let tensor_info = TensorInfo::new(DataType::Bool, shape);
+        let bytes = vec![0; tensor_info.size_in_bytes().unwrap() as usize];
+        let file = written(|writer| {
+            writer.write_metadata(&metadata).unwrap();
+            let written = match is_feed {
+                true => {
+                    writer.write_feed_bytes(&FeedDataInfo { name: "x".into(), tensor_info, num_tensors: 1 }, &bytes)
+                }
+                false => writer.write_tensor_bytes(&TensorDataInfo { name: "x".into(), tensor_info }, &bytes),
+            };
+            written.unwrap();
+        });
+        check([&file], &CheckOptions::new()).findings.iter().all(|finding| finding.rule.id != "PE302")
+    };
+    let stated: [&[i64]; 5] = [&[2, 3, 8, 3, 1], &[2, 8, 3, 1], own, &[7, 3, 1], &[3, 1]];
+    for (place, shape) in stated.into_iter().enumerate() {
+        assert!(fits(shape, true), "a feed of {shape:?}");
+        assert_eq!(fits(shape, false), place == 0, "a tensor of {shape:?}");
+    }
+    let others: [&[i64]; 6] = [&[3, 8, 3, 1], &[8, 3], &[8, 3, 2], &[8, 4, 1], &[1], &[]];
+    for shape in others {
+        assert!(!fits(shape, true), "a feed of {shape:?}");
+        assert!(!fits(shape, false), "a tensor of {shape:?}");
+    }
+}
+
 /// Nothing that it might name is called missing or unused then.
 #[test]
 fn metadata_too_large_to_read_is_a_finding() {
@@ -480,7 +521,11 @@ mod serde_of_checks {
         let again = serde_json::to_string(&policy).unwrap();
         assert_eq!(serde_json::from_str::<Policy>(&again).unwrap(), policy);
         assert!(serde_json::from_str::<Policy>(r#"{"max-size": 1}"#).is_err());
-        assert!(serde_json::from_str::<Policy>(r#"{"inputs": [{"name": "x", "shape": [-1]}]}"#).is_err());
+        for extent in ["-1", r#""x""#] {
+            let text = format!(r#"{{"inputs": [{{"name": "x", "shape": [{extent}]}}]}}"#);
+            let error = serde_json::from_str::<Policy>(&text).unwrap_err().to_string();
+            assert!(error.contains("a number that is not negative, or \"?\""), "{error}");
+        }
     }
 
     #[test]

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use common::worst::decoders::worst_decoders;
 use common::worst::{worst_blobs, worst_files};
 use popef::{
-    CheckOptions, DataType, Error, ErrorCode, File, Loader, Model, OpenOptions, Pickle, Sources, TensorDataInfo,
-    TensorInfo, Writer, check,
+    CheckOptions, DataType, Error, ErrorCode, File, Finding, Loader, Model, OpenOptions, Pickle, Sources,
+    TensorDataInfo, TensorInfo, Writer, check,
 };
 
 /// Gives so many bytes and no more. Small pieces come out of a reserve, and out of a second one after a refusal: an
@@ -104,6 +104,8 @@ const JOBS: &[(&str, Job)] = &[
         let report = check([file], options.deep(true));
         let missing = report.skipped.iter().any(|skipped| skipped.why.contains("not enough memory"));
         assert_eq!(missing, !report.is_complete(), "{:?}", report.skipped);
+        let is_of_memory = |finding: &Finding| finding.rule.id == "PE005" && finding.message.contains("not enough");
+        assert!(!report.findings.iter().any(is_of_memory), "it tells nothing of the file: {:?}", report.findings);
         if missing { Err(Stop::NoMemory) } else { Ok(()) }
     }),
     ("read all data", |_, file| Ok(file.blobs().try_for_each(|blob| blob.data().read().map(drop))?)),
