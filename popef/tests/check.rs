@@ -423,6 +423,23 @@ fn a_stream_can_be_checked_as_far_as_it_was_kept() {
     let report = check(&[streamed], CheckOptions::new().deep(true));
     assert!(!report.is_complete());
     assert_eq!(report.worst(), Some(Severity::Note));
+    let failed = report.skipped.iter().filter(|skipped| skipped.failed && skipped.file == Some(0));
+    let failed: Vec<_> = failed.map(|skipped| skipped.what.as_str()).collect();
+    assert_eq!(failed, ["the data of opaque blob 0", "the data of blob 2", "the data of blob 3"]);
+}
+
+#[test]
+fn what_very_often_cannot_be_read_is_counted_and_not_listed() {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    for _ in 0..1000 {
+        writer.write_tensor(&tensor("w", DataType::Bool, 1), &[true]).unwrap();
+    }
+    writer.finish().unwrap();
+    let report = check([&File::from_stream(bytes.as_slice()).unwrap()], CheckOptions::new().deep(true));
+    let failed: Vec<_> = report.skipped.iter().filter(|skipped| skipped.failed).map(|s| s.what.as_str()).collect();
+    assert_eq!((failed.len(), failed.iter().filter(|what| what.starts_with("the data of blob")).count()), (101, 100));
+    assert!(failed.contains(&"900 more"), "{failed:?}");
 }
 
 #[test]

@@ -136,6 +136,8 @@ fn one_model_is_linked_over_three_files() {
     assert_eq!(with_tensor, [false, true, false]);
     let fed = model.anchors().find(|(anchor, _)| anchor.name == "user_input").unwrap();
     assert!(matches!(fed.1, Source::Feed(feed) if feed.file == 2 && feed.num_tensors() == 3), "{:?}", fed.1);
+    let users = model.anchors().filter(|(_, source)| source.is_user()).map(|(anchor, _)| anchor);
+    assert_eq!(names(users), ["Add:0"]);
 }
 
 #[test]
