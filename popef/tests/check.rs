@@ -34,6 +34,14 @@ fn options(id: &str) -> CheckOptions {
     options
 }
 
+fn all_loaders() -> CheckOptions {
+    let mut options = CheckOptions::new();
+    for &loader in Loader::ALL {
+        options.loader(loader);
+    }
+    options
+}
+
 fn policy(id: &str) -> Policy {
     let anchor = |name: &str| TensorDemand { name: name.to_owned(), ..TensorDemand::default() };
     let mut policy = Policy::default();
@@ -213,6 +221,16 @@ fn a_policy_turns_rules_off_and_up() {
     assert_eq!(with(Level::Error), Some(Severity::Error));
     let slip = Policy { rules: [("PE999".to_owned(), Level::Off)].into(), ..Policy::default() };
     assert_eq!(slip.unknown_rules().collect::<Vec<_>>(), ["PE999"]);
+}
+
+#[test]
+fn a_file_may_be_as_large_as_the_policy_says() {
+    let files = [open(&format!("{INTEROP}/add-clean.popef"))];
+    let passes = |max_file_size| {
+        let policy = Policy { max_file_size: Some(max_file_size), ..Policy::default() };
+        check(&files, CheckOptions::new().policy(policy)).passes(false)
+    };
+    assert_eq!((passes(files[0].size()), passes(files[0].size() - 1)), (true, false));
 }
 
 #[test]
@@ -416,6 +434,46 @@ fn what_a_damaged_file_may_hide_is_not_called_missing() {
     assert!(report.skipped.iter().any(|skipped| skipped.what.contains("behind byte 2936")), "{:?}", report.skipped);
 }
 
+/// The rule's file breaks it alone, and not beside one that may have what is missing.
+#[test]
+fn beside_a_damaged_file_nothing_is_called_missing() {
+    let cut = open(&format!("{FOLDER}/PE002.popef"));
+    for number in [101, 102, 103, 108, 109, 602, 607, 612, 621, 622, 631, 632] {
+        let id = format!("PE{number}");
+        let report = check(&[open(&format!("{FOLDER}/{id}.popef")), cut.clone()], &options(&id));
+        let of_rule: Vec<_> = report.findings.iter().filter(|finding| finding.rule.id == id).collect();
+        assert!(of_rule.is_empty(), "{of_rule:?}");
+    }
+    let nothing = OpenOptions::new().damaged(true).bytes(&[0; 5][..]).unwrap();
+    let report = check(&[nothing], &all_loaders());
+    assert_eq!(report.findings.iter().map(|finding| finding.rule.id).collect::<Vec<_>>(), ["PE001"]);
+}
+
+/// TensorFlow's rules are about its own blob.
+#[test]
+fn what_lacks_for_another_framework_is_not_tensorflows() {
+    let report = check(&[open(&format!("{FOLDER}/PE102.popef"))], CheckOptions::new().loader(Loader::Tensorflow));
+    assert!(report.findings.iter().any(|finding| finding.rule.id == "PE102"));
+    assert!(report.findings.iter().all(|finding| finding.rule.id != "PE622"), "{:?}", report.findings);
+}
+
+#[test]
+fn a_name_that_is_taken_is_told_with_the_place_of_the_first() {
+    let path = format!("{INTEROP}/split-tensors.popef");
+    let in_memory = || File::from_bytes(fs::read(&path).unwrap()).unwrap();
+    let told = |files: &[File]| {
+        let report = check(files, &CheckOptions::new());
+        let of_rule: Vec<_> = report.findings.iter().filter(|finding| finding.rule.id == "PE106").collect();
+        assert_eq!((of_rule.len(), of_rule[0].file), (1, files.len() - 1));
+        of_rule[0].message.clone()
+    };
+    let message = |place: &str| format!("tensor \"input_parameter\" is there already, in blob 0 at byte 0{place}");
+    assert_eq!(told(&[open(&path), in_memory()]), message(&format!(" of {path}")));
+    assert_eq!(told(&[in_memory(), open(&path)]), message(" of file 0"));
+    let twice = fs::read(&path).unwrap().repeat(2);
+    assert_eq!(told(&[File::from_bytes(twice).unwrap()]), message(""));
+}
+
 #[test]
 fn a_stream_can_be_checked_as_far_as_it_was_kept() {
     let bytes = fs::read(format!("{INTEROP}/executable.popef")).unwrap();
@@ -468,10 +526,7 @@ fn a_rule_that_is_broken_very_often_is_counted_and_not_listed() {
 /// Bytes changed one by one, everything checked: whatever comes of it, it is findings and no panic.
 #[test]
 fn no_bytes_bring_the_check_down() {
-    let mut options = CheckOptions::new();
-    for &loader in Loader::ALL {
-        options.loader(loader);
-    }
+    let mut options = all_loaders();
     options.deep(true).policy(policy("PE709"));
     for id in ["PE308", "PE613"] {
         let bytes = fs::read(format!("{FOLDER}/{id}.popef")).unwrap();
