@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use popef::{
-    Anchor, CheckOptions, DataType, ErrorKind, Extent, FeedDataInfo, File, Level, Limits, Loader, Metadata,
-    OpenOptions, Policy, Report, Rule, Severity, Stream, TensorDataInfo, TensorDemand, TensorInfo, TensorType, Writer,
-    check, check_with_progress,
+    Anchor, CheckOptions, DataType, EngineOption, ErrorKind, Extent, FeedDataInfo, File, Level, Limits, Loader,
+    Metadata, OpaqueInfo, OpenOptions, Policy, ProgramInfo, Report, Rule, Severity, Stream, TensorDataInfo,
+    TensorDemand, TensorInfo, TensorType, Text, Writer, check, check_with_progress,
 };
 
 const FOLDER: &str = "../testdata/checks";
@@ -272,6 +272,51 @@ fn with_tensor(anchors: Vec<Anchor>) -> File {
         writer.write_metadata(&Metadata { executable: "e".into(), anchors, ..Metadata::default() }).unwrap();
         writer.write_tensor(&tensor("w", DataType::F32, 2), &[1f32, 2.0]).unwrap();
     })
+}
+
+/// Wherever it is written: each text here is another one.
+#[test]
+fn texts_that_act_on_a_terminal_or_are_no_text_are_found_everywhere() {
+    for (bad, id) in [(&b"\x1b["[..], "PE013"), ("\u{202e}".as_bytes(), "PE013"), (b"\xff", "PE012")] {
+        let text = |name: &str| Text::from([name.as_bytes(), bad].concat());
+        let option = |name| EngineOption { name: text(name), value: text("value") };
+        let metadata = Metadata {
+            executable: text("described"),
+            seed_handle: text("seed"),
+            anchors: vec![Anchor { name: text("anchor"), handle: text("handle"), ..Anchor::default() }],
+            engine_options: vec![option("engine")],
+            device_options: vec![option("device")],
+            programs_map: vec![ProgramInfo { index: 0, name: text("program") }],
+            ..Metadata::default()
+        };
+        let file = written(|writer| {
+            writer.version(text("version")).write_executable(text("executable"), b"program").unwrap();
+            writer
+                .version("")
+                .write_opaque(&OpaqueInfo { name: text("opaque"), executable: text("its") }, b"")
+                .unwrap();
+            writer.write_metadata(&metadata).unwrap();
+        });
+        let report = check([&file], &CheckOptions::new());
+        let found: Vec<_> = report.findings.iter().filter(|finding| finding.rule.id == id).collect();
+        let expected = [
+            "version",
+            "executable",
+            "opaque",
+            "its",
+            "described",
+            "seed",
+            "anchor",
+            "handle",
+            "engine",
+            "value",
+            "device",
+            "value",
+            "program",
+        ];
+        let names: Vec<_> = found.iter().flat_map(|finding| finding.names.clone()).collect();
+        assert_eq!(names, expected.map(text), "{found:?}");
+    }
 }
 
 /// However many anchors name it.
