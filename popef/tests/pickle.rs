@@ -148,6 +148,83 @@ fn an_import_is_judged_by_all_of_its_calls() {
     }
 }
 
+/// The class of the import whose path ends so.
+fn class_of(bytes: &[u8], path: &str) -> ImportClass {
+    let pickle = Pickle::scan_bytes(bytes).unwrap();
+    let import = pickle.imports.iter().find(|import| import.path == path);
+    import.unwrap_or_else(|| panic!("{path}: {pickle:?}")).class
+}
+
+#[test]
+fn imports_are_classed_by_what_they_can_do() {
+    let ordinary = "builtins.set exceptions.KeyError builtins.BaseException copy_reg._reconstructor torch.float32
+        torch.bfloat16 numpy.int64 torch._utils._rebuild_tensor_v2 torch.FloatStorage
+        torch.storage.UntypedStorage torch.nn.modules.linear.Linear torch.nn.modules.linear._ConvNd
+        poptorch.Options poptorch.options.Options typing.Any io.BytesIO pathlib.PosixPath types.SimpleNamespace
+        logging.getLogger collections.OrderedDict torch.nn.modules.conv.Conv2d";
+    let unknown = "model.Net model.Error model.float32 model.FloatStorage builtins.print types.MappingProxyType
+        weakref.WeakKeyDictionary torch.nn.modules.linear.linear torch.nn.modules.linear.Linear-2 poptorchx.Options
+        torch._utils._flatten torch.nn.modulesx.Linear torch.floaty osx.System torch.storage.Storage2 numpy.random.seed
+        torch._utils._rebuild_a.b logging.Logger torchvision.models.resnet.ResNet torch.loader pickles.Load";
+    let dangerous =
+        "os.system posix.system nt.open os.path.join builtins.eval __builtin__.eval builtins.getattr cPickle.loads
+        subprocess.Popen torch.load torch.hub.load torch.hub torch.jit._script.Script torch.serialization.load
+        torchvision.datasets.utils.download numpy.load poptorch.load yaml.unsafe_load functools.reduce pandas.io.sql.x
+        model.os model._sys model.__class__ model.eval model.Net.__globals__ model.x._load_from_bytes
+        types.CodeType io.open builtins.types builtins.Errors";
+    for (class, paths) in
+        [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]
+    {
+        let wrong: Vec<_> = paths
+            .split_whitespace()
+            .filter(|path| {
+                let (module, name) = path.rsplit_once('.').unwrap();
+                class_of(format!("c{module}\n{name}\n.").as_bytes(), path) != class
+            })
+            .collect();
+        assert!(wrong.is_empty(), "not {class}: {wrong:?}");
+    }
+    // A name's dots reach through attributes, and a module's do not.
+    assert_eq!(class_of(b"cmodel\na.os.b\n.", "model.a.os.b"), ImportClass::Dangerous);
+    assert_eq!(class_of(b"cmodel.a.os\nb\n.", "model.a.os.b"), ImportClass::Unknown);
+}
+
+/// `getattr` is as harmless as what it gives: a public attribute of what only builds values.
+#[test]
+fn attributes_are_classed_by_what_they_are_of() {
+    for (of, attribute, class) in [
+        ("collections\nOrderedDict", "fromkeys", ImportClass::Ordinary),
+        ("collections\nOrderedDict", "a.b", ImportClass::Ordinary),
+        ("collections\nOrderedDict", "_private", ImportClass::Unknown),
+        ("collections\nOrderedDict", "a._b", ImportClass::Unknown),
+        ("collections\nOrderedDict", "", ImportClass::Unknown),
+        ("collections\nOrderedDict", "system", ImportClass::Dangerous),
+        ("collections\nOrderedDict", "a.__init__", ImportClass::Dangerous),
+        ("model\nNet", "forward", ImportClass::Unknown),
+        ("model\nNet", "eval", ImportClass::Dangerous),
+        ("os\npath", "join", ImportClass::Dangerous),
+    ] {
+        let bytes = format!("cbuiltins\ngetattr\n(c{of}\nS'{attribute}'\ntR.");
+        let path = format!("{}.{attribute}", of.replace('\n', "."));
+        assert_eq!(class_of(bytes.as_bytes(), &path), class, "{path}");
+        assert_eq!(class_of(bytes.as_bytes(), "builtins.getattr"), ImportClass::Ordinary);
+    }
+}
+
+/// What has neither a mark nor an end counts as a pickle inside only if it would do harm.
+#[test]
+fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
+    let inside = |module: &str, name: &str| {
+        let text = format!("c{module}\n{name}\n and so on. No opcode: \u{7}");
+        let bytes = [&b"\x80\x02X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes(), b"."].concat();
+        let pickle = Pickle::scan_bytes(&bytes).unwrap();
+        pickle.imports.into_iter().map(|import| import.path).collect::<Vec<_>>()
+    };
+    assert_eq!(inside("os", "system"), ["os.system"]);
+    assert!(inside("model", "Net").is_empty());
+    assert!(inside("os, and", "system").is_empty(), "no module has such a name");
+}
+
 #[test]
 fn a_path_that_grows_is_bounded() {
     let mut bytes = b"\x80\x04cbuiltins\ngetattr\nq\0ccollections\nCounter\nq\x01".to_vec();

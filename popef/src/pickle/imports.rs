@@ -37,11 +37,6 @@ impl Role {
             _ => Role::Other,
         }
     }
-
-    /// Whether it can do harm, and is called ordinary only where all calls of it are understood.
-    fn is_guarded(self) -> bool {
-        matches!(self, Role::Attribute | Role::Load)
-    }
 }
 
 /// What is known of an import beside what is told of it.
@@ -50,9 +45,9 @@ struct Note {
     role: Role,
     /// The path is one of names, and not of any text that happened to look like an opcode and its lines.
     is_name: bool,
-    /// Of a guarded one: it was called with something that was understood.
+    /// It can do harm, and was called with something that does none.
     understood: bool,
-    /// Of a guarded one: it was put where it can be called out of sight, or called with something else.
+    /// It was put where it can be called out of sight, or called with something else.
     misused: bool,
 }
 
@@ -138,14 +133,14 @@ impl Imports {
         }
     }
 
-    /// A guarded import was called with something that was understood.
+    /// An import that can do harm was called with something that does none. If all calls of it are so, it is ordinary.
     pub(super) fn understand(&mut self, place: u16) {
         if let Some(note) = self.notes.get_mut(usize::from(place)) {
             note.understood = true;
         }
     }
 
-    /// An import, if it is a guarded one, is where it may be called unseen, or was called with something else.
+    /// An import is where it may be called unseen, or was called with something that may do harm.
     pub(super) fn misuse(&mut self, place: u16) {
         if let Some(note) = self.notes.get_mut(usize::from(place)) {
             note.misused = true;
@@ -158,7 +153,7 @@ impl Imports {
 
     pub(super) fn finish(mut self) -> Vec<PickleImport> {
         for (import, note) in self.list.iter_mut().zip(&self.notes) {
-            if note.role.is_guarded() && note.understood && !note.misused {
+            if note.understood && !note.misused {
                 import.class = ImportClass::Ordinary;
             }
         }
@@ -294,13 +289,13 @@ mod tests {
         assert!(imports.finish().into_iter().map(|import| import.path).eq(known));
     }
 
-    /// A trial that is dropped forgets its imports, and not how they were called: all that are guarded are dangerous.
+    /// A trial that is dropped forgets its imports, and not how they were called: all that a call can make ordinary are dangerous.
     #[test]
-    fn what_is_guarded_is_dangerous() {
+    fn what_a_call_makes_ordinary_is_dangerous() {
         for (module, name) in
             [("builtins", "getattr"), ("__builtin__", "getattr"), ("torch.storage", "_load_from_bytes")]
         {
-            assert!(Role::of(module, name).is_guarded());
+            assert!(matches!(Role::of(module, name), Role::Attribute | Role::Load));
             assert_eq!(super::super::names::classify(module, name), ImportClass::Dangerous);
         }
     }

@@ -160,7 +160,7 @@ fn look_into(input: &mut Input<'_, '_>, holder: &mut Level, scan: &mut Scan, fou
     let mut inner = Found::default();
     let ended = walk_all(input, holder.inner(), scan, &mut inner)?;
     if !(marked || ended || inner.dangerous) {
-        // So nothing guarded was called either.
+        // So nothing was called that its calls make ordinary.
         scan.imports.forget_from(imports_before);
         return Ok(false);
     }
