@@ -218,11 +218,79 @@ fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
         let text = format!("c{module}\n{name}\n and so on. No opcode: \u{7}");
         let bytes = [&b"\x80\x02X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes(), b"."].concat();
         let pickle = Pickle::scan_bytes(&bytes).unwrap();
-        pickle.imports.into_iter().map(|import| import.path).collect::<Vec<_>>()
+        pickle.imports.into_iter().map(|import| (import.path, import.offset)).collect::<Vec<_>>()
     };
-    assert_eq!(inside("os", "system"), ["os.system"]);
+    assert_eq!(inside("os", "system"), [("os.system".to_owned(), 2)]);
     assert!(inside("model", "Net").is_empty());
     assert!(inside("os, and", "system").is_empty(), "no module has such a name");
+}
+
+/// A pickle of protocol 4 that holds bytes.
+fn holding(content: &[u8]) -> Vec<u8> {
+    [b"\x80\x04B", &(content.len() as u32).to_le_bytes()[..], content, b"."].concat()
+}
+
+/// The place of what is inside is that of the opcode that holds it.
+#[test]
+fn pickles_in_pickles_are_followed_so_deep_and_no_deeper() {
+    let mut bytes = b"\x80\x02cos\nsystem\n.".to_vec();
+    for depth in 1..8 {
+        bytes = holding(&bytes);
+        let pickle = Pickle::scan_bytes(&bytes).unwrap();
+        let imports: Vec<_> = pickle.imports.iter().map(|import| (import.path.as_str(), import.offset)).collect();
+        if depth <= 4 {
+            assert_eq!((imports.as_slice(), &pickle.fault), (&[("os.system", 2)][..], &None), "{depth}");
+        } else {
+            assert!(imports.is_empty());
+            assert_eq!(pickle.fault.unwrap().reason, "pickles in it lie too deep in one another");
+        }
+    }
+}
+
+/// One that lies in its data is another one's.
+#[test]
+fn the_version_is_that_of_the_outermost_pickle() {
+    let bytes = fs::read(format!("{FOLDER}/poptorch-4.pickle")).unwrap();
+    let version = |bytes: &[u8]| Pickle::scan_bytes(bytes).unwrap().poptorch_version;
+    assert!(version(&bytes).is_some());
+    assert_eq!(version(&holding(&bytes)), None);
+}
+
+#[test]
+fn the_version_is_what_poptorchs_data_has_under_that_name() {
+    let version = |class: &str, items: &str| {
+        let bytes = format!("cpoptorch._poptorch_data\n{class}\n)\u{81}}}({items}ub.");
+        let bytes: Vec<_> = bytes.chars().map(|letter| letter as u8).collect();
+        Pickle::scan_bytes(&bytes).unwrap().poptorch_version
+    };
+    let items = "S'other'\nS'1'\nK\x01S'2'\nS'version'\nS'3.3'\nS'last'\nN";
+    assert_eq!(version("PoptorchData", items).as_deref(), Some("3.3"));
+    assert_eq!(version("Options", items), None);
+    for without in ["S'other'\nS'1'\n", "S'version'\nN", "S'1'\nS'version'\nS'2'\nS'3'\n"] {
+        assert_eq!(version("PoptorchData", without), None, "{without}");
+    }
+}
+
+#[test]
+fn bytes_that_only_begin_as_a_pickle_are_no_fault() {
+    let fault = |content: &[u8]| Pickle::scan_bytes(&holding(content)).unwrap().fault.map(|fault| fault.reason);
+    assert_eq!(fault(b"\x80\x02\xff and so on"), None);
+    assert_eq!(fault(b"\x80\x02N"), None);
+    assert_eq!(fault(b"\x80\x02cm\nn\n\xff and so on"), Some("a byte is no opcode"));
+    // Python may follow it where the scan does not.
+    assert_eq!(fault(b"\x80\x02S'\\x1'\n."), Some("a text is not spelt as Python spells one"));
+}
+
+/// Each is loaded on its own.
+#[test]
+fn a_pickle_takes_nothing_from_the_one_before_it() {
+    let fault = |second: &[u8]| {
+        let bytes = [b"\x80\x02]q\x05\x8c\x02os\x8c\x06system.", second].concat();
+        Pickle::scan_bytes(&bytes).unwrap().fault.map(|fault| fault.reason)
+    };
+    assert_eq!(fault(b"\x80\x02cm\nn\n."), None);
+    assert_eq!(fault(b"\x80\x02cm\nn\nh\x05."), Some("it asks for a place in an empty memo"));
+    assert_eq!(fault(b"\x80\x02cm\nn\n00."), Some("it takes from an empty stack"));
 }
 
 #[test]
