@@ -116,8 +116,8 @@ fn sum_typed(file: &File) -> u64 {
     let sum = |tensor: popef::TensorBlob<'_>| {
         let elements = tensor.elements().unwrap();
         match tensor.data_type() {
-            DataType::F32 => sum_f32(borrowed(&elements.to().unwrap())),
-            DataType::F16 => sum_f16(borrowed(&elements.to().unwrap())),
+            DataType::F32 => sum_f32(borrowed(&elements.to_slice().unwrap())),
+            DataType::F16 => sum_f16(borrowed(&elements.to_slice().unwrap())),
             other => panic!("no such tensors: {other}"),
         }
     };

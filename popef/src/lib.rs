@@ -60,7 +60,7 @@
 //! assert_eq!(weights.shape().to_vec(), [2]);
 //! assert_eq!(weights.data_type(), popef::DataType::F32);
 //!
-//! let elements = weights.elements()?.to::<f32>()?;
+//! let elements = weights.elements()?.to_slice::<f32>()?;
 //! assert_eq!(*elements, [1.5, -2.25]);
 //! # Ok::<(), popef::Error>(())
 //! ```
@@ -188,8 +188,8 @@ pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, Sha
 pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 pub use read::{
     Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, ElementVisitor, Elements,
-    ExecutableBlob, FeedBlob, File, Items, MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader, Shape, TensorBlob,
-    Unpack, Value, Values,
+    ExecutableBlob, Extents, FeedBlob, File, FileBlobs, Items, MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader,
+    Shape, TensorBlob, TypedBlobs, Unpack, Value, Values,
 };
 pub use types::{
     Anchor, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata, NumberKind,

@@ -111,7 +111,7 @@ fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<Fault> {
 
 fn all_values(elements: &popef::Elements<'_>) -> Result<(), Error> {
     if elements.data_type() == DataType::Bool {
-        elements.to::<bool>()?;
+        elements.to_slice::<bool>()?;
     }
     elements.values()?.try_for_each(|value| value.map(drop))
 }
@@ -216,5 +216,5 @@ fn what_is_whole_is_read_all_the_same() {
 
 fn whole_blob(file: &File, way: &str, path: &Path) {
     let tensor = file.tensor("good-one").unwrap_or_else(|| panic!("{path:?} {way}"));
-    assert_eq!(*tensor.elements().unwrap().to::<f32>().unwrap(), [1.5, -2.25], "{path:?} {way}");
+    assert_eq!(*tensor.elements().unwrap().to_slice::<f32>().unwrap(), [1.5, -2.25], "{path:?} {way}");
 }

@@ -24,7 +24,7 @@ fn assert_changed(file: &File, path: &std::path::Path) {
     let mut unpacked = Vec::new();
     let from_reader = executable.unpack().unwrap().read_to_end(&mut unpacked).unwrap_err();
     let errors = [
-        elements.to::<f32>().unwrap_err(),
+        elements.to_slice::<f32>().unwrap_err(),
         elements.convert_into(&mut [0.0; 2]).unwrap_err(),
         elements.values().unwrap().find_map(Result::err).unwrap(),
         tensor.blob().data().read().unwrap_err(),
@@ -75,7 +75,7 @@ fn a_file_replaced_by_another_is_still_read_as_it_was() {
     fs::write(&other, b"something else").unwrap();
     fs::rename(&other, &path).unwrap();
     let weights = file.tensor("input_parameter").unwrap().elements().unwrap();
-    assert_eq!(*weights.to::<f32>().unwrap(), [1.5, -2.25]);
+    assert_eq!(*weights.to_slice::<f32>().unwrap(), [1.5, -2.25]);
     file.check_unchanged().unwrap();
 }
 

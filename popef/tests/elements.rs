@@ -35,7 +35,7 @@ fn assert_same(found: impl IntoIterator<Item = f64>, expected: &[f64], what: &st
 
 fn typed_as_f64(elements: &Elements<'_>) -> Vec<f64> {
     fn all<T: Element + Debug>(elements: &Elements<'_>, to_f64: impl Fn(T) -> f64) -> Vec<f64> {
-        elements.to::<T>().unwrap().iter().map(|&value| to_f64(value)).collect()
+        elements.to_slice::<T>().unwrap().iter().map(|&value| to_f64(value)).collect()
     }
     match elements.data_type() {
         DataType::Bool => all(elements, |v: bool| f64::from(u8::from(v))),
@@ -97,20 +97,20 @@ fn what_lies_aligned_in_memory_is_borrowed_and_the_rest_copied() {
     // SAFETY: nobody changes the file while a test reads it.
     let file = unsafe { File::map(&path) }.unwrap();
     let borrowed = |name: &str| {
-        let cow = file.tensor(name).unwrap().elements().unwrap().to::<f64>().unwrap();
+        let cow = file.tensor(name).unwrap().elements().unwrap().to_slice::<f64>().unwrap();
         matches!(cow, Cow::Borrowed(_))
     };
     // Where numbers of several bytes are in another order, they have to be turned around.
     assert_eq!(borrowed("f64 aligned"), cfg!(target_endian = "little"));
     assert!(!borrowed("f64 odd"));
-    let bools = file.tensor("bool odd").unwrap().elements().unwrap().to::<bool>().unwrap();
+    let bools = file.tensor("bool odd").unwrap().elements().unwrap().to_slice::<bool>().unwrap();
     assert!(matches!(bools, Cow::Borrowed(_)));
 }
 
 #[test]
 fn asking_for_another_type_names_both() {
     let file = File::open(testdata("elements/elements.popef")).unwrap();
-    let error = file.tensor("f16 odd").unwrap().elements().unwrap().to::<f32>().unwrap_err();
+    let error = file.tensor("f16 odd").unwrap().elements().unwrap().to_slice::<f32>().unwrap_err();
     assert_eq!((error.code(), error.kind()), (ErrorCode::WrongElementType, ErrorKind::WrongType));
     assert_eq!(error.reason(), "elements of type F32 were asked for, but they are F16");
 }
@@ -129,11 +129,11 @@ fn a_bool_that_is_neither_0_nor_1_is_an_error_at_its_byte() {
 
     let part = elements.range(1..4).unwrap();
     let errors = [
-        elements.to::<bool>().unwrap_err(),
+        elements.to_slice::<bool>().unwrap_err(),
         elements.values().unwrap().find_map(Result::err).unwrap(),
         elements.convert_into(&mut [0.0; 5]).unwrap_err(),
         // A part names the element by its place in the tensor.
-        part.to::<bool>().unwrap_err(),
+        part.to_slice::<bool>().unwrap_err(),
         part.values().unwrap().find_map(Result::err).unwrap(),
         part.convert_into(&mut [0.0; 5]).unwrap_err(),
     ];

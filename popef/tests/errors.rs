@@ -156,7 +156,7 @@ fn of_reading() -> Vec<Case> {
     let stream = File::from_stream(&*fs::read(&path).unwrap()).unwrap();
     let data_of_stream = stream.tensor("t_f8").unwrap().blob().data().read().unwrap_err();
     let mut cases = vec![
-        (ErrorCode::WrongElementType, InvalidInput, f8.to::<f32>().unwrap_err()),
+        (ErrorCode::WrongElementType, InvalidInput, f8.to_slice::<f32>().unwrap_err()),
         (ErrorCode::NotNumeric, InvalidInput, f8.values().unwrap_err()),
         (ErrorCode::NoSuchItem, InvalidInput, feed.item(3).unwrap_err()),
         (ErrorCode::NoSuchBytes, InvalidInput, f8.data().range(0..1000).unwrap_err()),

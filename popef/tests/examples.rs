@@ -44,11 +44,11 @@ fn build_model() {
     assert_eq!(std::io::read_to_string(executable.unpack().unwrap()).unwrap(), "\u{7}".repeat(100_000));
     assert_eq!(file.metadata().next().unwrap().read().unwrap().anchors.len(), 4);
     let weights = file.tensor("weights").unwrap().elements().unwrap();
-    assert_eq!(*weights.to::<f32>().unwrap(), [0.5, -1.0, 2.0, 0.25]);
+    assert_eq!(*weights.to_slice::<f32>().unwrap(), [0.5, -1.0, 2.0, 0.25]);
     let labels = file.feed("label").unwrap();
-    let labels: Vec<_> = labels.items().map(|label| label.unwrap().to::<i32>().unwrap()[0]).collect();
+    let labels: Vec<_> = labels.items().map(|label| label.unwrap().to_slice::<i32>().unwrap()[0]).collect();
     assert_eq!(labels, [7, 8, 9]);
-    assert_eq!(*file.feed("image").unwrap().item(1).unwrap().to::<f32>().unwrap(), [1.0, 1.5]);
+    assert_eq!(*file.feed("image").unwrap().item(1).unwrap().to_slice::<f32>().unwrap(), [1.0, 1.5]);
     assert!(file.opaque("my-framework").is_some());
 }
 

@@ -6,7 +6,7 @@ use std::io::{ErrorKind as ErrorKindOfIo, Read as _, Seek as _, SeekFrom};
 
 use common::{testdata, ways};
 use popef::{
-    BlobType, DataType, ErrorCode, ErrorKind, FeedDataInfo, File, OpenOptions, TensorDataInfo, TensorInfo, Writer,
+    BlobType, DataType, ErrorCode, ErrorKind, FeedDataInfo, File, OpenOptions, TensorDataInfo, TensorInfo, Text, Writer,
 };
 
 #[test]
@@ -36,6 +36,75 @@ fn blobs_are_found_by_index_type_and_name_in_every_way() {
     }
 }
 
+#[test]
+fn blobs_of_a_type_are_counted_before_they_are_seen() {
+    let file = File::open(testdata("interop/two-models.popef")).unwrap();
+    assert_eq!((file.blobs().len(), file.executables().len(), file.feeds().len()), (7, 2, 0));
+    let mut metadata = file.metadata();
+    assert_eq!(metadata.next_back().unwrap().executable(), "b");
+    assert_eq!((metadata.len(), metadata.next().unwrap().executable().to_str()), (1, Ok("a")));
+    assert!(metadata.next().is_none() && metadata.next_back().is_none());
+    assert_eq!(file.executables().nth(1).unwrap().name(), "b");
+    assert!((&file).into_iter().map(|blob| blob.index()).eq(0..7));
+}
+
+#[test]
+fn a_blob_is_what_its_type_makes_of_it_and_nothing_else() {
+    let mut seen = [0; 5];
+    for name in ["two-models", "split-feeds", "all-types"] {
+        let file = File::open(testdata(&format!("interop/{name}.popef"))).unwrap();
+        for blob in &file {
+            let is = [
+                blob.as_executable().is_some(),
+                blob.as_metadata().is_some(),
+                blob.as_tensor().is_some(),
+                blob.as_feed().is_some(),
+                blob.as_opaque().is_some(),
+            ];
+            let number = usize::from(blob.blob_type().number());
+            assert_eq!(is.iter().filter(|&&is| is).count(), 1, "{name} {}", blob.index());
+            assert!(is[number], "{name} {}", blob.index());
+            assert_eq!(blob.as_data().is_some(), blob.as_tensor().is_some() || blob.as_feed().is_some());
+            seen[number] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+}
+
+#[test]
+fn a_shape_compares_with_slices_and_iterates() {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    for (name, shape) in [("scalar", vec![]), ("matrix", vec![2, 3])] {
+        let info = TensorDataInfo { name: name.into(), tensor_info: TensorInfo::new(DataType::U8, shape) };
+        writer
+            .write_tensor_bytes(&info, &vec![0; usize::try_from(info.tensor_info.size_in_bytes().unwrap()).unwrap()])
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    let file = File::from_bytes(bytes).unwrap();
+    let (scalar, matrix) = (file.tensor("scalar").unwrap().shape(), file.tensor("matrix").unwrap().shape());
+
+    let slice: &[i64] = &[2, 3];
+    let one_way = [matrix == [2, 3], matrix == vec![2, 3], matrix == slice, matrix == *slice, scalar == [0; 0]];
+    let other_way = [[2, 3] == matrix, vec![2, 3] == matrix, slice == matrix, *slice == matrix, [0; 0] == scalar];
+    assert_eq!((one_way, other_way), ([true; 5], [true; 5]));
+    let different = [matrix == [2, 4], matrix == [2], matrix == [2, 3, 1], matrix == scalar];
+    assert_eq!(different, [false; 4]);
+    assert_eq!((matrix.get(0), matrix.get(1), matrix.get(2)), (Some(2), Some(3), None));
+    assert!(matrix.into_iter().rev().eq([3, 2]) && matrix.iter().len() == 2);
+    assert_eq!((format!("{matrix:?}"), scalar.to_string()), ("[2, 3]".to_owned(), "[]".to_owned()));
+}
+
+#[test]
+fn a_text_equals_strings_from_either_side() {
+    let (text, string) = (Text::from("name"), String::from("name"));
+    let one_way = [text == "name", text == *"name", text == string];
+    let other_way = ["name" == text, *"name" == text, string == text];
+    assert_eq!((one_way, other_way), ([true; 3], [true; 3]));
+    assert!(text != "names" && "nam" != text && Text::from(&b"caf\xe9"[..]) != "caf\u{fffd}");
+}
+
 /// So many that what is kept of them is more than one piece, whatever the way.
 #[test]
 fn each_of_many_blobs_is_itself_in_every_way() {
@@ -60,7 +129,7 @@ fn each_of_many_blobs_is_itself_in_every_way() {
             let again = file.blob(index).unwrap();
             assert_eq!((again.offset(), again.name()), (tensor.blob().offset(), Some(tensor.name())), "{way}");
             if index % 100 == 0 {
-                assert_eq!(*found.elements().unwrap().to::<u64>().unwrap(), [index as u64], "{way}");
+                assert_eq!(*found.elements().unwrap().to_slice::<u64>().unwrap(), [index as u64], "{way}");
             }
         }
     }
@@ -115,7 +184,7 @@ fn the_items_of_a_feed_are_worked_out_once() {
     writer.finish().unwrap();
     let file = File::from_bytes(bytes.into_inner()).unwrap();
     let feed = file.feed("feed").unwrap();
-    assert!(feed.items().all(|item| *item.unwrap().to::<u8>().unwrap() == [7]));
+    assert!(feed.items().all(|item| *item.unwrap().to_slice::<u8>().unwrap() == [7]));
 
     // Damage would end them early, so one is all that can be promised.
     let mut left = feed.items();
@@ -147,7 +216,7 @@ fn surplus_data_is_no_part_of_a_feed() {
     let file = File::from_bytes(bytes).unwrap();
     let feed = file.feed("feed").unwrap();
     assert_eq!((feed.surplus(), feed.blob().data().len(), feed.items().count()), (5, 11, 2));
-    assert_eq!(*feed.item(1).unwrap().to::<u8>().unwrap(), [4, 5, 6]);
+    assert_eq!(*feed.item(1).unwrap().to_slice::<u8>().unwrap(), [4, 5, 6]);
     assert!(!feed.shape().is_empty() && feed.shape().len() == 1);
 }
 
@@ -157,7 +226,7 @@ fn surplus_data_is_no_part_of_the_tensor() {
         let file = file.unwrap();
         let tensor = file.tensor("input_parameter").unwrap();
         assert_eq!((tensor.surplus(), tensor.blob().data().len()), (8, 16), "{way}");
-        assert_eq!(*tensor.elements().unwrap().to::<f32>().unwrap(), [1.5, -2.25], "{way}");
+        assert_eq!(*tensor.elements().unwrap().to_slice::<f32>().unwrap(), [1.5, -2.25], "{way}");
         assert_eq!(tensor.elements().unwrap().data().len(), 8, "{way}");
     }
 }
@@ -188,7 +257,7 @@ fn a_stream_lists_everything_and_keeps_no_data() {
     assert_eq!((file.len(), file.size()), (4, bytes.len() as u64));
     let tensor = file.tensor("input_parameter").unwrap();
     assert_eq!(tensor.shape().to_string(), "[2]");
-    let error = tensor.elements().unwrap().to::<f32>().unwrap_err();
+    let error = tensor.elements().unwrap().to_slice::<f32>().unwrap_err();
     assert_eq!((error.code(), error.kind()), (ErrorCode::DataNotKept, ErrorKind::Unsupported));
     assert!(error.reason().starts_with("the data was passed over while reading a stream"), "{error}");
 }

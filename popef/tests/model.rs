@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use popef::{
-    Anchor, AnchorShape, DataType, EngineOption, FeedRuns, File, Metadata, Model, Outer, Phase, ShapeMismatch, Source,
-    Sources, TensorInfo,
+    Anchor, AnchorShape, DataType, EngineOption, FeedRuns, File, Metadata, Model, Outer, Phase, ProgramFlow,
+    ShapeMismatch, Source, Sources, TensorDataInfo, TensorInfo, TensorType, Writer,
 };
 
 fn open(name: &str) -> File {
@@ -63,7 +63,8 @@ fn a_shape_without_its_outer_dimensions_is_told() {
     let tensor_info = TensorInfo::new(DataType::F16, [8, 3]);
     let anchor = Anchor { is_per_replica: true, tensor_info, ..Anchor::default() };
     let mismatch = AnchorShape::of(&anchor, 2).unwrap_err();
-    assert_eq!(mismatch, ShapeMismatch { outer: Outer::Replicas, dimension: 0, needed: 2, found: Some(8) });
+    let ShapeMismatch { outer, dimension, needed, found, .. } = mismatch;
+    assert_eq!((outer, dimension, needed, found), (Outer::Replicas, 0, 2, Some(8)));
     assert_eq!(mismatch.to_string(), "dimension 0 has to be the 2 replicas, but is 8");
 
     let anchor =
@@ -109,17 +110,18 @@ fn a_feeds_runs_are_counted_in_elements() {
     let feeds = open("split-feeds");
     let feed = feeds.feed("user_input").unwrap();
     // Three tensors of shape [2]: six elements.
-    let runs = |metadata: &Metadata, shape: &[i64]| metadata.feed_runs(&per_replica(shape), &feed);
+    let figures = |found: FeedRuns| (found.runs, found.left_over);
+    let runs = |metadata: &Metadata, shape: &[i64]| metadata.feed_runs(&per_replica(shape), &feed).map(figures);
     let metadata = Metadata::default();
-    assert_eq!(runs(&metadata, &[2]), Some(FeedRuns { runs: 3, left_over: 0 }));
-    assert_eq!(runs(&metadata, &[4]), Some(FeedRuns { runs: 1, left_over: 2 }));
-    assert_eq!(runs(&metadata, &[1, 2]), Some(FeedRuns { runs: 3, left_over: 0 }));
+    assert_eq!(runs(&metadata, &[2]), Some((3, 0)));
+    assert_eq!(runs(&metadata, &[4]), Some((1, 2)));
+    assert_eq!(runs(&metadata, &[1, 2]), Some((3, 0)));
     assert_eq!(runs(&metadata, &[0]), None);
     let replicated = Metadata { replication_factor: 2, device_iterations: 3, ..Metadata::default() };
-    assert_eq!(runs(&replicated, &[2, 1]), Some(FeedRuns { runs: 1, left_over: 0 }));
+    assert_eq!(runs(&replicated, &[2, 1]), Some((1, 0)));
     let accumulation = NonZeroU32::new(2).unwrap();
     let training = metadata.training_feed_runs(&per_replica(&[2]), &feed, accumulation);
-    assert_eq!(training, Some(FeedRuns { runs: 1, left_over: 2 }));
+    assert_eq!(training.map(figures), Some((1, 2)));
 }
 
 #[test]
@@ -134,6 +136,8 @@ fn one_model_is_linked_over_three_files() {
     assert_eq!(uploads, [("h2d_input_parameter".to_owned(), 1)]);
     let with_tensor: Vec<_> = model.files().iter().map(|file| file.tensor("input_parameter").is_some()).collect();
     assert_eq!(with_tensor, [false, true, false]);
+    let fed: Vec<_> = model.feeds_to_upload().map(|(a, feed)| (a.name.to_string(), feed.file)).collect();
+    assert_eq!(fed, [("user_input".to_owned(), 2)]);
     let fed = model.anchors().find(|(anchor, _)| anchor.name == "user_input").unwrap();
     assert!(matches!(fed.1, Source::Feed(feed) if feed.file == 2 && feed.num_tensors() == 3), "{:?}", fed.1);
     let users = model.anchors().filter(|(_, source)| source.is_user()).map(|(anchor, _)| anchor);
@@ -145,7 +149,7 @@ fn without_the_other_files_the_user_has_to_feed_their_inputs() {
     let files = [open("split-executable")];
     let model = &Model::link(&files).unwrap()[0];
     assert_eq!(names(model.inputs_from_user()), ["user_input", "input_parameter"]);
-    assert_eq!(model.tensors_to_upload().count(), 0);
+    assert_eq!((model.tensors_to_upload().count(), model.feeds_to_upload().count()), (0, 0));
 }
 
 #[test]
@@ -154,6 +158,8 @@ fn what_a_deployment_needs_of_the_vendors_example() {
     let model = &Model::link(&files).unwrap()[0];
     assert_eq!(names(model.inputs_from_user()), ["user_input"]);
     assert_eq!(names(model.outputs()), ["Add:0"]);
+    // The other one is a weight, which the save program reads back.
+    assert_eq!(names(model.outputs_to_user()), ["Add:0"]);
     assert_eq!(names(model.all_outputs()), ["input_parameter", "Add:0"]);
     let shown = |programs: Vec<popef::Program<'_>>| programs.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(shown(model.load_programs().collect()), ["0 (WeightsFromHost)", "1 (OptimizerFromHost)"]);
@@ -164,6 +170,33 @@ fn what_a_deployment_needs_of_the_vendors_example() {
     let weights = model.all_outputs().next().unwrap();
     assert!(model.runs_in(weights, Phase::Save) && !model.runs_in(weights, Phase::Main));
     assert_eq!(model.program_name(99), None);
+}
+
+#[test]
+fn outputs_with_data_in_the_files_are_not_the_users() {
+    let tensor_info = TensorInfo::new(DataType::U8, [1]);
+    let anchor = |name: &str, program: u32| Anchor {
+        name: name.to_owned().into(),
+        tensor_type: TensorType::Output,
+        tensor_info: tensor_info.clone(),
+        programs: vec![program],
+        ..Anchor::default()
+    };
+    let metadata = Metadata {
+        program_flow: ProgramFlow { load: vec![], main: vec![1], save: vec![2] },
+        anchors: vec![anchor("result", 1), anchor("state", 1), anchor("saved", 2)],
+        ..Metadata::default()
+    };
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_metadata(&metadata).unwrap();
+    writer.write_tensor(&TensorDataInfo { name: "state".into(), tensor_info }, &[7u8]).unwrap();
+    writer.finish().unwrap();
+
+    let model = &Model::link([File::from_bytes(bytes).unwrap()]).unwrap()[0];
+    assert_eq!(names(model.all_outputs()), ["result", "state", "saved"]);
+    assert_eq!(names(model.outputs()), ["result", "state"]);
+    assert_eq!(names(model.outputs_to_user()), ["result"]);
 }
 
 #[test]

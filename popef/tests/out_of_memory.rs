@@ -120,7 +120,7 @@ const JOBS: &[(&str, Job)] = &[
     ("read all data", |_, file| Ok(file.blobs().try_for_each(|blob| blob.data().read().map(drop))?)),
     ("read all elements", |_, file| {
         for data in file.blobs().filter_map(|blob| blob.as_data()) {
-            data.item(0)?.to::<f32>()?;
+            data.item(0)?.to_slice::<f32>()?;
         }
         Ok(())
     }),

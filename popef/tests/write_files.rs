@@ -137,7 +137,7 @@ fn elements_are_written_piece_by_piece() {
     });
     let file = File::from_bytes(bytes).unwrap();
     let weights = file.tensor("weights").unwrap().elements().unwrap();
-    assert_eq!(*weights.to::<f32>().unwrap(), [1.5, 2.5, -1.0]);
+    assert_eq!(*weights.to_slice::<f32>().unwrap(), [1.5, 2.5, -1.0]);
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn an_old_file_stays_for_those_who_have_it_open() {
     let written = writer.finish().unwrap();
     assert_eq!(written.size, fs::metadata(&place.path).unwrap().len());
     let tensor = mapped.tensor("input_parameter").unwrap();
-    assert_eq!(*tensor.elements().unwrap().to::<f32>().unwrap(), [1.5, -2.25]);
+    assert_eq!(*tensor.elements().unwrap().to_slice::<f32>().unwrap(), [1.5, -2.25]);
     // Whoever reads in parts goes on with the old one.
     let tensor = opened.tensor("input_parameter").unwrap();
-    assert_eq!(*tensor.elements().unwrap().to::<f32>().unwrap(), [1.5, -2.25]);
+    assert_eq!(*tensor.elements().unwrap().to_slice::<f32>().unwrap(), [1.5, -2.25]);
     assert_eq!(File::open(&place.path).unwrap().len(), mapped.len() + 1);
 }
 
@@ -461,7 +461,7 @@ fn elements_of_every_type_are_written_little_endian() {
         let file = File::from_bytes(in_memory(|w| w.write_tensor(&info, elements).unwrap())).unwrap();
         let written = file.tensor("weights").unwrap().elements().unwrap();
         assert_eq!(*written.data().read().unwrap(), *bytes);
-        assert_eq!(*written.to::<T>().unwrap(), *elements);
+        assert_eq!(*written.to_slice::<T>().unwrap(), *elements);
     }
     check(&[true, false], &[1, 0]);
     check(&[-2i8], &[0xfe]);

@@ -7,6 +7,7 @@ use crate::types::{Anchor, Metadata};
 
 /// How far a feed's data reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct FeedRuns {
     /// How many whole calls of the model it is enough for.
     pub runs: u64,

@@ -21,7 +21,9 @@ pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 
 use crate::error::{Error, Problem};
-use crate::read::{BlobHandle, BlobId, Content, ExecutableBlob, File, Key, MetadataBlob, OpaqueBlob, TensorBlob};
+use crate::read::{
+    BlobHandle, BlobId, Content, ExecutableBlob, FeedBlob, File, Key, MetadataBlob, OpaqueBlob, TensorBlob,
+};
 use crate::types::{Anchor, Metadata, TensorType, Text};
 use programs::Programs;
 use sources::{linked, resolve};
@@ -47,8 +49,14 @@ use sources::{linked, resolve};
 ///     for (anchor, tensor) in model.tensors_to_upload() {
 ///         println!("upload {} bytes to {}", tensor.size_in_bytes()?, anchor.handle);
 ///     }
+///     for (anchor, feed) in model.feeds_to_upload() {
+///         println!("feed {} tensors to {}", feed.num_tensors(), anchor.handle);
+///     }
 ///     for program in model.main_programs() {
 ///         println!("run {program}");
+///     }
+///     for output in model.outputs_to_user() {
+///         println!("take {} from handle {}", output.name, output.handle);
 ///     }
 /// }
 /// # Ok::<(), popef::Error>(())
@@ -135,9 +143,18 @@ impl Model {
 
     /// The inputs for which the files have no data: whoever runs the model must feed them, or nothing runs.
     pub fn inputs_from_user(&self) -> impl Iterator<Item = &Anchor> {
+        self.without_data().filter(|anchor| anchor.tensor_type == TensorType::Input)
+    }
+
+    /// The outputs that a call gives to whoever runs the model: those of the main programs for which the files have no
+    /// tensor or feed.
+    pub fn outputs_to_user(&self) -> impl Iterator<Item = &Anchor> {
+        self.without_data().filter(|anchor| self.is_output_of_call(anchor))
+    }
+
+    fn without_data(&self) -> impl Iterator<Item = &Anchor> {
         let anchors = self.metadata.anchors.iter().zip(&self.data);
-        let missing = anchors.filter(|(_, data)| data.is_none());
-        missing.map(|(anchor, _)| anchor).filter(|anchor| anchor.tensor_type == TensorType::Input)
+        anchors.filter(|(_, data)| data.is_none()).map(|(anchor, _)| anchor)
     }
 
     /// The inputs whose data is a tensor blob, such as weights, with it.
@@ -148,9 +165,21 @@ impl Model {
         })
     }
 
+    /// The inputs whose data is a feed blob, with it: one tensor after the other for one call after the other.
+    pub fn feeds_to_upload(&self) -> impl Iterator<Item = (&Anchor, Linked<FeedBlob<'_>>)> {
+        self.anchors().filter_map(|(anchor, source)| match source {
+            Source::Feed(feed) if anchor.tensor_type == TensorType::Input => Some((anchor, feed)),
+            _ => None,
+        })
+    }
+
     /// The outputs that a call gives: those of the main programs.
     pub fn outputs(&self) -> impl Iterator<Item = &Anchor> {
-        self.all_outputs().filter(|anchor| self.runs_in(anchor, Phase::Main))
+        self.metadata.anchors.iter().filter(|anchor| self.is_output_of_call(anchor))
+    }
+
+    fn is_output_of_call(&self, anchor: &Anchor) -> bool {
+        anchor.tensor_type == TensorType::Output && self.runs_in(anchor, Phase::Main)
     }
 
     /// All outputs, those of weights that are saved included.
@@ -207,6 +236,7 @@ pub enum Phase {
 
 /// A program of an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Program<'m> {
     /// Its index, by which Poplar runs it.
     pub index: u32,

@@ -22,6 +22,7 @@ use crate::types::Anchor;
 /// # Ok::<(), popef::ShapeMismatch>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct AnchorShape {
     /// The extent of the replicas' dimension, the outermost; none if there is no such dimension.
     pub replicas: Option<u32>,
@@ -93,6 +94,7 @@ impl fmt::Display for Outer {
 
 /// A stored shape without a dimension that the anchor's fields call for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ShapeMismatch {
     /// What the dimension stands for.
     pub outer: Outer,

@@ -8,6 +8,7 @@ use crate::types::Anchor;
 
 /// A blob and which of the files given together it is in.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Linked<B> {
     /// The file's place among those given, counted from 0.
     pub file: usize,

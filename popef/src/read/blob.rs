@@ -128,6 +128,31 @@ impl<'a> Blob<'a> {
         }
     }
 
+    /// The blob as an executable, if it is one.
+    pub fn as_executable(&self) -> Option<ExecutableBlob<'a>> {
+        self.content().into_executable()
+    }
+
+    /// The blob as metadata, if it is that.
+    pub fn as_metadata(&self) -> Option<MetadataBlob<'a>> {
+        self.content().into_metadata()
+    }
+
+    /// The blob as a tensor, if it is one.
+    pub fn as_tensor(&self) -> Option<TensorBlob<'a>> {
+        self.content().into_tensor()
+    }
+
+    /// The blob as a feed, if it is one.
+    pub fn as_feed(&self) -> Option<FeedBlob<'a>> {
+        self.content().into_feed()
+    }
+
+    /// The blob as an opaque blob, if it is one.
+    pub fn as_opaque(&self) -> Option<OpaqueBlob<'a>> {
+        self.content().into_opaque()
+    }
+
     /// The blob as one with data of an anchor, if it is a tensor or a feed.
     pub fn as_data(&self) -> Option<DataBlob<'a>> {
         match self.head.info {
@@ -231,23 +256,28 @@ pub enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    pub(crate) fn into_executable(self) -> Option<ExecutableBlob<'a>> {
+    /// The blob, if it is an executable.
+    pub fn into_executable(self) -> Option<ExecutableBlob<'a>> {
         if let Content::Executable(executable) = self { Some(executable) } else { None }
     }
 
-    pub(crate) fn into_metadata(self) -> Option<MetadataBlob<'a>> {
+    /// The blob, if it is metadata.
+    pub fn into_metadata(self) -> Option<MetadataBlob<'a>> {
         if let Content::Metadata(metadata) = self { Some(metadata) } else { None }
     }
 
-    pub(crate) fn into_tensor(self) -> Option<TensorBlob<'a>> {
+    /// The blob, if it is a tensor.
+    pub fn into_tensor(self) -> Option<TensorBlob<'a>> {
         if let Content::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    pub(crate) fn into_feed(self) -> Option<FeedBlob<'a>> {
+    /// The blob, if it is a feed.
+    pub fn into_feed(self) -> Option<FeedBlob<'a>> {
         if let Content::Feed(feed) = self { Some(feed) } else { None }
     }
 
-    pub(crate) fn into_opaque(self) -> Option<OpaqueBlob<'a>> {
+    /// The blob, if it is an opaque blob.
+    pub fn into_opaque(self) -> Option<OpaqueBlob<'a>> {
         if let Content::Opaque(opaque) = self { Some(opaque) } else { None }
     }
 }

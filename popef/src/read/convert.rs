@@ -68,7 +68,7 @@ impl ElementVisitor for Convert<'_, '_> {
         let mut start = 0;
         for into in self.into.chunks_mut(PART) {
             let end = len_of(into).saturating_add(start);
-            T::convert(&self.elements.range(start..end)?.to::<T>()?, into);
+            T::convert(&self.elements.range(start..end)?.to_slice::<T>()?, into);
             start = end;
         }
         Ok(())

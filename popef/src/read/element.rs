@@ -108,7 +108,7 @@ macro_rules! elements {
             ///     type Output = Result<usize, Error>;
             ///
             ///     fn visit<T: Element>(self) -> Result<usize, Error> {
-            ///         let elements = self.0.to::<T>()?;
+            ///         let elements = self.0.to_slice::<T>()?;
             ///         Ok(elements.iter().filter(|&&element| element == T::default()).count())
             ///     }
             /// }

@@ -63,7 +63,7 @@ impl<'a> Elements<'a> {
     ///
     /// Borrowed where the bytes are in memory, aligned for the type, and in this machine's order; else a copy.
     /// Asking for another type than theirs is an error, and so is a `bool` that is neither 0 nor 1.
-    pub fn to<T: Element>(&self) -> Result<Cow<'a, [T]>, Error> {
+    pub fn to_slice<T: Element>(&self) -> Result<Cow<'a, [T]>, Error> {
         if self.data_type != T::DATA_TYPE {
             return Err(self.error(ReadProblem::WrongType { asked: T::DATA_TYPE, held: self.data_type }));
         }

@@ -197,6 +197,7 @@ fn is_zlib(first: u8, second: u8) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[non_exhaustive]
 pub struct PoplarHeader {
     /// The format: 1, 2 or 3, from the mark `GC_EXE_1`, `GC_EXE_2` or `GC_EXE_3`.
     pub format: u8,

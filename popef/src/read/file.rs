@@ -9,6 +9,7 @@ use super::data::Data;
 use super::executable::ExecutableBlob;
 use super::heads::Heads;
 use super::index::Index;
+use super::iter::{FileBlobs, TypedBlobs};
 use super::source::{DiskFile, Stream, Window};
 use super::tensor::{FeedBlob, TensorBlob};
 use crate::error::{Error, Problem};
@@ -31,7 +32,7 @@ use crate::wire::Head;
 ///     println!("{}: {} {}", tensor.name(), tensor.data_type(), tensor.shape());
 /// }
 /// let weights = file.tensor("input_parameter").expect("the model has one");
-/// assert_eq!(*weights.elements()?.to::<f32>()?, [1.5, -2.25]);
+/// assert_eq!(*weights.elements()?.to_slice::<f32>()?, [1.5, -2.25]);
 /// # Ok::<(), popef::Error>(())
 /// ```
 ///
@@ -263,61 +264,57 @@ impl File {
     }
 
     /// All blobs, in the file's order.
-    pub fn blobs(&self) -> impl DoubleEndedIterator<Item = Blob<'_>> + ExactSizeIterator {
-        self.0.index.iter().map(|(place, head)| self.blob_at(place, head))
+    pub fn blobs(&self) -> FileBlobs<'_> {
+        FileBlobs { file: self, index: self.0.index.iter() }
     }
 
     /// The executables, in the file's order.
-    pub fn executables(&self) -> impl DoubleEndedIterator<Item = ExecutableBlob<'_>> {
+    pub fn executables(&self) -> TypedBlobs<'_, ExecutableBlob<'_>> {
         self.of_type(BlobType::PoplarExecutable, Content::into_executable)
     }
 
     /// The metadata blobs, in the file's order.
-    pub fn metadata(&self) -> impl DoubleEndedIterator<Item = MetadataBlob<'_>> {
+    pub fn metadata(&self) -> TypedBlobs<'_, MetadataBlob<'_>> {
         self.of_type(BlobType::Metadata, Content::into_metadata)
     }
 
     /// The tensors, in the file's order.
-    pub fn tensors(&self) -> impl DoubleEndedIterator<Item = TensorBlob<'_>> {
+    pub fn tensors(&self) -> TypedBlobs<'_, TensorBlob<'_>> {
         self.of_type(BlobType::DataTensor, Content::into_tensor)
     }
 
     /// The feeds, in the file's order.
-    pub fn feeds(&self) -> impl DoubleEndedIterator<Item = FeedBlob<'_>> {
+    pub fn feeds(&self) -> TypedBlobs<'_, FeedBlob<'_>> {
         self.of_type(BlobType::DataFeed, Content::into_feed)
     }
 
     /// The opaque blobs, in the file's order.
-    pub fn opaques(&self) -> impl DoubleEndedIterator<Item = OpaqueBlob<'_>> {
+    pub fn opaques(&self) -> TypedBlobs<'_, OpaqueBlob<'_>> {
         self.of_type(BlobType::Opaque, Content::into_opaque)
     }
 
     /// The executable of a name; of several, the first.
     pub fn executable(&self, name: impl AsRef<[u8]>) -> Option<ExecutableBlob<'_>> {
-        self.named(BlobType::PoplarExecutable, name.as_ref())?.content().into_executable()
+        self.named(BlobType::PoplarExecutable, name.as_ref())?.as_executable()
     }
 
     /// The tensor of a name; of several, the first.
     pub fn tensor(&self, name: impl AsRef<[u8]>) -> Option<TensorBlob<'_>> {
-        self.named(BlobType::DataTensor, name.as_ref())?.content().into_tensor()
+        self.named(BlobType::DataTensor, name.as_ref())?.as_tensor()
     }
 
     /// The feed of a name; of several, the first.
     pub fn feed(&self, name: impl AsRef<[u8]>) -> Option<FeedBlob<'_>> {
-        self.named(BlobType::DataFeed, name.as_ref())?.content().into_feed()
+        self.named(BlobType::DataFeed, name.as_ref())?.as_feed()
     }
 
     /// The opaque blob of a name; of several, the first.
     pub fn opaque(&self, name: impl AsRef<[u8]>) -> Option<OpaqueBlob<'_>> {
-        self.named(BlobType::Opaque, name.as_ref())?.content().into_opaque()
+        self.named(BlobType::Opaque, name.as_ref())?.as_opaque()
     }
 
-    fn of_type<'a, T>(
-        &'a self,
-        blob_type: BlobType,
-        view: impl Fn(Content<'a>) -> Option<T>,
-    ) -> impl DoubleEndedIterator<Item = T> {
-        self.0.index.of_type(blob_type).iter().filter_map(move |&index| view(self.numbered(index)?.content()))
+    fn of_type<'f, B>(&'f self, blob_type: BlobType, view: fn(Content<'f>) -> Option<B>) -> TypedBlobs<'f, B> {
+        TypedBlobs { file: self, numbers: self.numbers_of(blob_type).iter(), view }
     }
 
     /// The indices of the blobs of a known type, in the file's order.
@@ -376,5 +373,14 @@ impl fmt::Debug for File {
             .field("blobs", &self.len())
             .field("damage", &self.0.damage)
             .finish_non_exhaustive()
+    }
+}
+
+impl<'f> IntoIterator for &'f File {
+    type Item = Blob<'f>;
+    type IntoIter = FileBlobs<'f>;
+
+    fn into_iter(self) -> FileBlobs<'f> {
+        self.blobs()
     }
 }

@@ -92,6 +92,7 @@ impl Index {
 }
 
 /// The blobs of a file in its order.
+#[derive(Clone)]
 pub(super) struct Iter<'i> {
     index: &'i Index,
     range: Range<usize>,
@@ -106,6 +107,10 @@ impl Iterator for Iter<'_> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.range.size_hint()
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<Self::Item> {
+        self.index.get(self.range.nth(skipped)?)
     }
 }
 

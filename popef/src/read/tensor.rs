@@ -1,5 +1,6 @@
 use std::fmt;
 use std::iter::FusedIterator;
+use std::slice::ChunksExact;
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -14,7 +15,28 @@ use crate::types::{DataType, FeedDataInfo, TensorDataInfo, TensorInfo, Text};
 use crate::wire::Span;
 
 /// The extent of each dimension of a tensor, the outermost first, where it lies in the file. Empty for a scalar.
-#[derive(Clone, Copy, PartialEq, Eq)]
+///
+/// It is not a slice, because the extents lie at any address and in the file's byte order. But it compares with slices,
+/// arrays and vectors, and iterates:
+///
+/// ```
+/// use popef::{DataType, File, TensorDataInfo, TensorInfo, Writer};
+///
+/// # let mut bytes = Vec::new();
+/// # let mut writer = Writer::stream(&mut bytes);
+/// let info = TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(DataType::F32, [2, 3]) };
+/// # writer.write_tensor(&info, &[0.0f32; 6])?;
+/// # writer.finish()?;
+/// # let file = File::from_bytes(bytes)?;
+/// let weights = file.tensor("weights").expect("it was written");
+/// assert_eq!(weights.shape(), [2, 3]);
+/// assert_eq!(weights.shape().get(1), Some(3));
+/// for extent in weights.shape() {
+///     println!("{extent}");
+/// }
+/// # Ok::<(), popef::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape<'a>(&'a [u8]);
 
 impl<'a> Shape<'a> {
@@ -30,14 +52,110 @@ impl<'a> Shape<'a> {
         self.0.is_empty()
     }
 
+    /// The extent of a dimension, counted from the outermost; none if there are fewer.
+    pub fn get(&self, dimension: usize) -> Option<i64> {
+        self.iter().nth(dimension)
+    }
+
     /// The extents, the outermost first.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = i64> + 'a {
-        self.0.chunks_exact(Self::EXTENT).map(LittleEndian::read_i64)
+    pub fn iter(&self) -> Extents<'a> {
+        Extents(self.0.chunks_exact(Self::EXTENT))
     }
 
     /// The extents as a value of its own.
     pub fn to_vec(&self) -> Vec<i64> {
         self.iter().collect()
+    }
+}
+
+/// The extents of a [`Shape`], the outermost first.
+#[derive(Clone, Debug)]
+pub struct Extents<'a>(ChunksExact<'a, u8>);
+
+impl Iterator for Extents<'_> {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        self.0.next().map(LittleEndian::read_i64)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<i64> {
+        self.0.nth(skipped).map(LittleEndian::read_i64)
+    }
+}
+
+impl DoubleEndedIterator for Extents<'_> {
+    fn next_back(&mut self) -> Option<i64> {
+        self.0.next_back().map(LittleEndian::read_i64)
+    }
+}
+
+impl ExactSizeIterator for Extents<'_> {}
+
+impl FusedIterator for Extents<'_> {}
+
+impl<'a> IntoIterator for Shape<'a> {
+    type Item = i64;
+    type IntoIter = Extents<'a>;
+
+    fn into_iter(self) -> Extents<'a> {
+        self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &Shape<'a> {
+    type Item = i64;
+    type IntoIter = Extents<'a>;
+
+    fn into_iter(self) -> Extents<'a> {
+        self.iter()
+    }
+}
+
+impl PartialEq<[i64]> for Shape<'_> {
+    fn eq(&self, other: &[i64]) -> bool {
+        self.iter().eq(other.iter().copied())
+    }
+}
+
+/// Compares a shape with something that is a slice, both ways.
+macro_rules! equals {
+    ($( $other:ty ),*) => { $(
+        impl PartialEq<$other> for Shape<'_> {
+            fn eq(&self, other: &$other) -> bool {
+                *self == **other
+            }
+        }
+
+        impl PartialEq<Shape<'_>> for $other {
+            fn eq(&self, other: &Shape<'_>) -> bool {
+                *other == **self
+            }
+        }
+    )* };
+}
+
+equals!(&[i64], Vec<i64>);
+
+impl<const N: usize> PartialEq<[i64; N]> for Shape<'_> {
+    fn eq(&self, other: &[i64; N]) -> bool {
+        *self == *other.as_slice()
+    }
+}
+
+impl<const N: usize> PartialEq<Shape<'_>> for [i64; N] {
+    fn eq(&self, other: &Shape<'_>) -> bool {
+        *other == *self.as_slice()
+    }
+}
+
+impl PartialEq<Shape<'_>> for [i64] {
+    fn eq(&self, other: &Shape<'_>) -> bool {
+        *other == *self
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::Problem;
 ///
 /// let name = Text::from("model.layer.weights");
 /// assert_eq!(name, "model.layer.weights");
+/// assert_eq!(String::from("model.layer.weights"), name);
 /// assert_eq!(Text::from(&b"caf\xe9"[..]).to_string(), "caf\u{fffd}");
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,11 +137,30 @@ impl PartialEq<str> for Text<'_> {
     }
 }
 
-impl PartialEq<&str> for Text<'_> {
-    fn eq(&self, other: &&str) -> bool {
-        *self == **other
+impl PartialEq<Text<'_>> for str {
+    fn eq(&self, other: &Text<'_>) -> bool {
+        *other == *self
     }
 }
+
+/// Compares a text with something that is a `str`, both ways.
+macro_rules! equals {
+    ($( $other:ty ),*) => { $(
+        impl PartialEq<$other> for Text<'_> {
+            fn eq(&self, other: &$other) -> bool {
+                *self == **other
+            }
+        }
+
+        impl PartialEq<Text<'_>> for $other {
+            fn eq(&self, other: &Text<'_>) -> bool {
+                *other == **self
+            }
+        }
+    )* };
+}
+
+equals!(&str, String, Cow<'_, str>);
 
 /// UTF-8 serialises as a string, anything else as a sequence of bytes; either is accepted back.
 #[cfg(feature = "serde")]

@@ -30,7 +30,7 @@ use crate::types::{DataType, FeedDataInfo, ShapeProblem};
 /// writer.finish()?;
 ///
 /// let file = File::from_bytes(bytes.into_inner())?;
-/// assert_eq!(*file.feed("label").expect("it was written").item(2)?.to::<i32>()?, [2]);
+/// assert_eq!(*file.feed("label").expect("it was written").item(2)?.to_slice::<i32>()?, [2]);
 /// # Ok::<(), popef::Error>(())
 /// ```
 pub struct FeedsWriter<'w, D: Destination> {

@@ -40,7 +40,7 @@ use crate::wire::encode;
 /// writer.finish()?;
 ///
 /// let file = File::from_bytes(bytes.into_inner())?;
-/// assert_eq!(*file.tensor("weights").expect("it was written").elements()?.to::<f32>()?, [1.5, -2.25]);
+/// assert_eq!(*file.tensor("weights").expect("it was written").elements()?.to_slice::<f32>()?, [1.5, -2.25]);
 /// # Ok::<(), popef::Error>(())
 /// ```
 pub struct Writer<D: Destination> {

@@ -151,7 +151,7 @@ fn elements_whole(elements: &Elements<'_>, size: u64) {
             DataType::F64 => typed::<f64>(elements),
             DataType::F8143 => typed::<F8143>(elements),
             DataType::F8152 => typed::<F8152>(elements),
-            _ => assert!(elements.to::<u8>().is_err()),
+            _ => assert!(elements.to_slice::<u8>().is_err()),
         }
     }
     if let Ok(values) = elements.values() {
@@ -165,7 +165,7 @@ fn elements_whole(elements: &Elements<'_>, size: u64) {
 }
 
 fn typed<T: Element>(elements: &Elements<'_>) {
-    match elements.to::<T>() {
+    match elements.to_slice::<T>() {
         Ok(slice) => assert_eq!(slice.len() as u64, elements.len()),
         Err(error) => assert!(may_fail(elements), "{error}"),
     }
