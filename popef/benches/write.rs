@@ -51,6 +51,7 @@ const AS_FAST: (&str, f64) = ("at least 0.95 of its speed", 0.95);
 /// Three of a hundred are noise.
 const AS_FAST_AS_CP: (&str, f64) = ("at least its speed (0.97 and more counts)", 0.97);
 const BOTH_PROCESSORS: (&str, f64) = ("at least 1.8 times its speed, on two processors", 1.8);
+const NEARLY_AS_FAST: (&str, f64) = ("at least 0.8 of its speed", 0.8);
 const NO_GOAL: (&str, f64) = ("none", 0.0);
 
 struct Bench {
@@ -102,7 +103,7 @@ impl Bench {
         let infos: Vec<_> = names.map(|name| TensorDataInfo { name, tensor_info: tensor_info.clone() }).collect();
         let bytes = self.random.repeat(2);
         self.compare(
-            ("write 100,000 tensors of 64 bytes", "their bytes in one write", NO_GOAL),
+            ("write 100,000 tensors of 64 bytes", "their bytes in one write", NEARLY_AS_FAST),
             || {
                 let mut writer = Writer::create(&ours).unwrap();
                 infos.iter().for_each(|info| assert!(writer.write_tensor(info, &[1.5f32; 16]).unwrap().size > 64));

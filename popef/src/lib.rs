@@ -192,8 +192,8 @@ pub use read::{
     Shape, TensorBlob, TypedBlobs, Unpack, Value, Values,
 };
 pub use types::{
-    Anchor, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata, NumberKind,
-    OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
+    Anchor, BlobInfo, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata,
+    NumberKind, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
 };
 pub use write::{
     Appended, BlobWriter, CreateOptions, Destination, FeedsWriter, NewFile, PackedWriter, Packing, Recovered, Rewind,

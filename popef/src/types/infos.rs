@@ -1,6 +1,6 @@
 //! What stands between the header and the data of each blob, as plain values.
 
-use crate::types::{TensorInfo, Text};
+use crate::types::{BlobType, Metadata, TensorInfo, Text};
 
 /// What a file says of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,4 +46,73 @@ pub struct OpaqueInfo {
     pub name: Text<'static>,
     /// The name of the executable that it belongs to.
     pub executable: Text<'static>,
+}
+
+/// What a file says of a blob of any type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlobInfo<'a> {
+    /// Of an executable.
+    Executable(&'a ExecutableInfo),
+    /// How to load and run an executable.
+    Metadata(&'a Metadata),
+    /// Of a tensor's data.
+    Tensor(&'a TensorDataInfo),
+    /// Of a feed.
+    Feed(&'a FeedDataInfo),
+    /// Of an opaque blob.
+    Opaque(&'a OpaqueInfo),
+}
+
+impl<'a> BlobInfo<'a> {
+    /// The type of the blob.
+    pub fn blob_type(self) -> BlobType {
+        match self {
+            BlobInfo::Executable(_) => BlobType::PoplarExecutable,
+            BlobInfo::Metadata(_) => BlobType::Metadata,
+            BlobInfo::Tensor(_) => BlobType::DataTensor,
+            BlobInfo::Feed(_) => BlobType::DataFeed,
+            BlobInfo::Opaque(_) => BlobType::Opaque,
+        }
+    }
+
+    /// Shape and type, of a tensor or a feed, and how many tensors there are.
+    pub(crate) fn tensors(self) -> Option<(&'a TensorInfo, u32)> {
+        match self {
+            BlobInfo::Tensor(info) => Some((&info.tensor_info, 1)),
+            BlobInfo::Feed(info) => Some((&info.tensor_info, info.num_tensors)),
+            BlobInfo::Executable(_) | BlobInfo::Metadata(_) | BlobInfo::Opaque(_) => None,
+        }
+    }
+
+    /// The blob's name; for metadata, which has none of its own, that of its executable.
+    pub(crate) fn name(self) -> &'a Text<'static> {
+        match self {
+            BlobInfo::Executable(info) => &info.name,
+            BlobInfo::Metadata(metadata) => &metadata.executable,
+            BlobInfo::Tensor(info) => &info.name,
+            BlobInfo::Feed(info) => &info.name,
+            BlobInfo::Opaque(info) => &info.name,
+        }
+    }
+}
+
+macro_rules! from_infos {
+    ($( $variant:ident($info:ty) )+) => {
+        $(
+            impl<'a> From<&'a $info> for BlobInfo<'a> {
+                fn from(info: &'a $info) -> Self {
+                    BlobInfo::$variant(info)
+                }
+            }
+        )+
+    };
+}
+
+from_infos! {
+    Executable(ExecutableInfo)
+    Metadata(Metadata)
+    Tensor(TensorDataInfo)
+    Feed(FeedDataInfo)
+    Opaque(OpaqueInfo)
 }

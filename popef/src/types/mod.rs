@@ -12,7 +12,7 @@ mod text;
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
 pub use float8::{F8143, F8152};
-pub use infos::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
+pub use infos::{BlobInfo, ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
 pub use numbered::{BlobType, TensorType};
 pub(crate) use problem::ShapeProblem;

@@ -1,273 +1,173 @@
-//! Values to header and info messages: the mirror of `head.rs` and `metadata.rs`.
+//! Values to header and info messages, laid out directly: one segment, near pointers, plain lists. The twin of
+//! `plain.rs`.
 //!
-//! Each message is one segment, whatever its length. Texts are written as the bytes they are, numbers of
-//! enumerations as the numbers they are, so that what was read from any file can be written again.
+//! Writing many small tensors is little else than making these messages. The bytes are those that Cap'n Proto's own
+//! builder makes when it is given the fields in the schema's order, which the tests prove. Texts are written as the bytes
+//! they are, numbers of enumerations as the numbers they are, so that what was read from any file can be written again.
 
-use capnp::dynamic_struct;
-use capnp::dynamic_value::{self, Enum};
-use capnp::introspect::{Introspect, TypeVariant};
-use capnp::message::{Builder, HeapAllocator};
-use capnp::{serialize, struct_list, text};
-
+use super::encode_metadata;
 use super::head::NOT_COMPRESSED;
-use super::popef_capnp as schema;
-use super::problem::{Message, WireProblem};
+use super::problem::Message;
+use super::words::{WORD, Words};
 use crate::error::Problem;
-use crate::limits::{HEADER_BYTES, Limits};
-use crate::types::{
-    Anchor, BlobType, EngineOption, FeedDataInfo, Metadata, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo,
-    TensorInfo, TensorType, Text,
-};
+use crate::types::{BlobInfo, BlobType, ShapeProblem, TensorInfo, Text};
 
-type Root = Builder<HeapAllocator>;
-
-/// The length of the header message, which depends on the version alone: so that a size can be filled in later.
-pub(crate) fn header_len(version: &Text<'_>) -> u64 {
-    header_words(version).message_len()
+/// Header and info message of a blob that is to be written.
+#[derive(Debug, Default)]
+pub(crate) struct NewHead {
+    bytes: Vec<u8>,
+    header_len: usize,
 }
 
-fn header_words(version: &Text<'_>) -> Words {
-    Words(4).and_text(version)
-}
+/// The word of a header message that holds the blob's size.
+const SIZE: usize = 3;
+/// The word of an executable's info message that holds its uncompressed size.
+const UNCOMPRESSED_SIZE: usize = 2;
 
-/// The header message.
-pub(crate) fn header(version: &Text<'_>, blob_type: BlobType, size: u64) -> Result<Vec<u8>, Problem> {
-    let mut message = header_words(version).start(Message::Header)?;
-    let mut root = message.init_root::<schema::blob_header::Builder<'_>>();
-    root.set_version(bytes_of(version));
-    root.set_size(size);
-    match schema::BlobType::try_from(blob_type.number()) {
-        Ok(known) => root.set_type(known),
-        Err(_) => set_number::<schema::BlobType>(root, "type", blob_type.number())?,
+impl NewHead {
+    /// Makes it anew in the same memory. The blob's size is to be filled in.
+    pub(crate) fn lay_out(&mut self, version: &Text<'_>, info: BlobInfo<'_>) -> Result<(), Problem> {
+        self.bytes.clear();
+        header(&mut self.bytes, version, info.blob_type())?;
+        self.header_len = self.bytes.len();
+        self::info(&mut self.bytes, info)
     }
-    Ok(serialize::write_message_to_words(&message))
-}
 
-/// The info message of an executable. Its length does not depend on the size.
-pub(crate) fn executable(name: &Text<'_>, uncompressed_size: Option<u64>) -> Result<Vec<u8>, Problem> {
-    let mut message = Words(3).and_text(name).start(Message::Info)?;
-    let mut root = message.init_root::<schema::poplar_executable::Builder<'_>>();
-    root.set_name(bytes_of(name));
-    root.set_uncompressed_size(uncompressed_size.unwrap_or(NOT_COMPRESSED));
-    Ok(serialize::write_message_to_words(&message))
-}
+    /// That of a blob which was read, byte for byte.
+    pub(crate) fn verbatim(header: &[u8], info: &[u8]) -> Result<Self, Problem> {
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, header.len().saturating_add(info.len()))?;
+        bytes.extend_from_slice(header);
+        bytes.extend_from_slice(info);
+        Ok(NewHead { bytes, header_len: header.len() })
+    }
 
-pub(crate) fn tensor(info: &TensorDataInfo) -> Result<Vec<u8>, Problem> {
-    let words = Words(3).and_text(&info.name).and_tensor_info(&info.tensor_info);
-    let mut message = words.start(Message::Info)?;
-    let mut root = message.init_root::<schema::tensor_data_info::Builder<'_>>();
-    root.set_name(bytes_of(&info.name));
-    set_tensor_info(root.init_tensor_info(), &info.tensor_info)?;
-    Ok(serialize::write_message_to_words(&message))
-}
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 
-pub(crate) fn feed(info: &FeedDataInfo) -> Result<Vec<u8>, Problem> {
-    let words = Words(4).and_text(&info.name).and_tensor_info(&info.tensor_info);
-    let mut message = words.start(Message::Info)?;
-    let mut root = message.init_root::<schema::feed_data_info::Builder<'_>>();
-    root.set_name(bytes_of(&info.name));
-    set_tensor_info(root.reborrow().init_tensor_info(), &info.tensor_info)?;
-    root.set_num_tensors(info.num_tensors);
-    Ok(serialize::write_message_to_words(&message))
-}
+    pub(crate) fn len(&self) -> u64 {
+        u64::try_from(self.bytes.len()).unwrap_or(u64::MAX)
+    }
 
-pub(crate) fn opaque(info: &OpaqueInfo) -> Result<Vec<u8>, Problem> {
-    let mut message = Words(3).and_text(&info.name).and_text(&info.executable).start(Message::Info)?;
-    let mut root = message.init_root::<schema::opaque::Builder<'_>>();
-    root.set_name(bytes_of(&info.name));
-    root.set_executable(bytes_of(&info.executable));
-    Ok(serialize::write_message_to_words(&message))
-}
+    /// States how many bytes of data the blob has.
+    pub(crate) fn set_data_len(&mut self, data_len: u64) -> Result<(), ShapeProblem> {
+        let size = self.len().checked_add(data_len).ok_or(ShapeProblem::TooLarge)?;
+        self.set_word(SIZE.saturating_mul(WORD), size);
+        Ok(())
+    }
 
-pub(crate) fn metadata(metadata: &Metadata) -> Result<Vec<u8>, Problem> {
-    let mut message = Words::of_metadata(metadata).start(Message::Info)?;
-    let mut root = message.init_root::<schema::metadata::Builder<'_>>();
-    root.set_replication_factor(metadata.replication_factor);
-    root.set_num_ipus(metadata.num_ipus);
-    root.set_num_processes(metadata.num_processes);
-    root.set_ipu_version(metadata.ipu_version);
-    root.set_is_p_o_d(metadata.is_pod);
-    root.set_is_inference(metadata.is_inference);
-    root.set_device_iterations(metadata.device_iterations);
-    root.set_seed_handle(bytes_of(&metadata.seed_handle));
-    root.set_executable(bytes_of(&metadata.executable));
-    set_anchors(root.reborrow().init_anchors(count(&metadata.anchors)), &metadata.anchors)?;
-    set_options(root.reborrow().init_engine_options(count(&metadata.engine_options)), &metadata.engine_options);
-    set_options(root.reborrow().init_device_options(count(&metadata.device_options)), &metadata.device_options);
-    set_program_flow(root.reborrow().init_program_flow(), &metadata.program_flow)?;
-    set_programs(root.init_programs_map(count(&metadata.programs_map)), &metadata.programs_map);
-    Ok(serialize::write_message_to_words(&message))
-}
+    /// States how many bytes an executable has once it is unpacked.
+    pub(crate) fn set_uncompressed_size(&mut self, size: u64) {
+        self.set_word(self.header_len.saturating_add(UNCOMPRESSED_SIZE.saturating_mul(WORD)), size);
+    }
 
-fn set_options(mut list: struct_list::Builder<'_, schema::option::Owned>, options: &[EngineOption]) {
-    for (index, option) in (0..).zip(options) {
-        let mut to = list.reborrow().get(index);
-        to.set_name(bytes_of(&option.name));
-        to.set_value(bytes_of(&option.value));
+    fn set_word(&mut self, at: usize, value: u64) {
+        if let Some(word) = self.bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+            *word = value.to_le_bytes();
+        }
     }
 }
 
-fn set_program_flow(mut to: schema::program_flow::Builder<'_>, flow: &ProgramFlow) -> Result<(), Problem> {
-    to.set_load(flow.load.as_slice()).map_err(refused("programFlow.load"))?;
-    to.set_main(flow.main.as_slice()).map_err(refused("programFlow.main"))?;
-    to.set_save(flow.save.as_slice()).map_err(refused("programFlow.save"))
+/// Puts a header message behind what is in `to`. Its size is to be filled in.
+fn header(to: &mut Vec<u8>, version: &Text<'_>, blob_type: BlobType) -> Result<(), Problem> {
+    let table = start(to, Message::Header, Words::of_root(3).and_text(version))?;
+    put(to, [table, structure(0, 2, 1), blob_type.number().into(), 0, text(0, version)]);
+    put_text(to, version);
+    Ok(())
 }
 
-fn set_programs(mut list: struct_list::Builder<'_, schema::program_info::Owned>, programs: &[ProgramInfo]) {
-    for (index, program) in (0..).zip(programs) {
-        let mut to = list.reborrow().get(index);
-        to.set_index(program.index);
-        to.set_name(bytes_of(&program.name));
-    }
-}
-
-fn set_anchors(mut list: struct_list::Builder<'_, schema::anchor::Owned>, anchors: &[Anchor]) -> Result<(), Problem> {
-    (0..).zip(anchors).try_for_each(|(index, anchor)| set_anchor(list.reborrow().get(index), anchor))
-}
-
-fn set_anchor(mut to: schema::anchor::Builder<'_>, anchor: &Anchor) -> Result<(), Problem> {
-    to.set_name(bytes_of(&anchor.name));
-    to.set_handle(bytes_of(&anchor.handle));
-    to.set_programs(anchor.programs.as_slice()).map_err(refused("an anchor's programs"))?;
-    set_tensor_info(to.reborrow().init_tensor_info(), &anchor.tensor_info)?;
-    to.set_is_per_replica(anchor.is_per_replica);
-    to.set_use_remote_buffers(anchor.use_remote_buffers);
-    to.set_repeats(anchor.repeats);
-    set_tensor_type(to, anchor.tensor_type)
-}
-
-fn set_tensor_type(mut to: schema::anchor::Builder<'_>, tensor_type: TensorType) -> Result<(), Problem> {
-    match schema::TensorType::try_from(tensor_type.number()) {
-        Ok(known) => to.set_type(known),
-        Err(_) => set_number::<schema::TensorType>(to, "type", tensor_type.number())?,
+/// Puts an info message behind what is in `to`.
+fn info(to: &mut Vec<u8>, info: BlobInfo<'_>) -> Result<(), Problem> {
+    match info {
+        BlobInfo::Executable(info) => {
+            let table = start(to, Message::Info, Words::of_root(2).and_text(&info.name))?;
+            let size = info.uncompressed_size.unwrap_or(NOT_COMPRESSED);
+            put(to, [table, structure(0, 1, 1), size, text(0, &info.name)]);
+            put_text(to, &info.name);
+        }
+        BlobInfo::Metadata(metadata) => {
+            let message = encode_metadata::metadata(metadata)?;
+            reserve(to, message.len())?;
+            to.extend_from_slice(&message);
+        }
+        BlobInfo::Tensor(info) => {
+            let words = Words::of_root(2).and_text(&info.name).and_tensor_info(&info.tensor_info);
+            let table = start(to, Message::Info, words)?;
+            put(to, [table, structure(0, 0, 2), text(1, &info.name), structure(text_words(&info.name), 1, 1)]);
+            put_text(to, &info.name);
+            put_tensor_info(to, &info.tensor_info);
+        }
+        BlobInfo::Feed(info) => {
+            let words = Words::of_root(3).and_text(&info.name).and_tensor_info(&info.tensor_info);
+            let table = start(to, Message::Info, words)?;
+            let pointers = [text(1, &info.name), structure(text_words(&info.name), 1, 1)];
+            put(to, [table, structure(0, 1, 2), info.num_tensors.into()]);
+            put(to, pointers);
+            put_text(to, &info.name);
+            put_tensor_info(to, &info.tensor_info);
+        }
+        BlobInfo::Opaque(info) => {
+            let words = Words::of_root(2).and_text(&info.name).and_text(&info.executable);
+            let table = start(to, Message::Info, words)?;
+            let executable = text(text_words(&info.name), &info.executable);
+            put(to, [table, structure(0, 0, 2), text(1, &info.name), executable]);
+            put_text(to, &info.name);
+            put_text(to, &info.executable);
+        }
     }
     Ok(())
 }
 
-fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) -> Result<(), Problem> {
-    to.set_shape(info.shape.as_slice()).map_err(refused("shape"))?;
-    match schema::DataType::try_from(info.data_type.number()) {
-        Ok(known) => to.set_data_type(known),
-        Err(_) => set_number::<schema::DataType>(to, "dataType", info.data_type.number())?,
-    }
-    Ok(())
+/// Makes room for a message, and gives the segment table that it begins with; an error if no reader would take it.
+fn start(to: &mut Vec<u8>, message: Message, words: Words) -> Result<u64, Problem> {
+    let (words, len) = words.accepted(message)?;
+    reserve(to, len)?;
+    Ok(u64::from(words) << 32)
 }
 
-/// Sets a field of enumeration `E` to a number that the schema does not name. The generated setters take only
-/// those that it does.
-fn set_number<'m, E: Introspect>(
-    to: impl Into<dynamic_value::Builder<'m>>,
-    field: &'static str,
-    number: u16,
-) -> Result<(), Problem> {
-    let TypeVariant::Enum(schema) = E::introspect().which() else { return Ok(()) };
-    let mut to = to.into().downcast::<dynamic_struct::Builder<'_>>();
-    to.set_named(field, Enum::new(number, schema.into()).into()).map_err(refused(field))
+fn reserve(to: &mut Vec<u8>, len: usize) -> Result<(), Problem> {
+    Problem::in_memory(len, to.try_reserve(len))
 }
 
-fn refused(field: &'static str) -> impl Fn(capnp::Error) -> Problem {
-    move |source| WireProblem::Malformed { message: Message::Info, field, source }.into()
+fn put<const N: usize>(to: &mut Vec<u8>, words: [u64; N]) {
+    to.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
 }
 
-fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
-    text::Reader(text.as_bytes())
+/// A text, the NUL that ends it, and zeros up to a whole word.
+fn put_text(to: &mut Vec<u8>, text: &Text<'_>) {
+    to.extend_from_slice(text.as_bytes());
+    let padding = WORD.saturating_sub(text.as_bytes().len() % WORD);
+    to.extend_from_slice([0; WORD].get(..padding).unwrap_or_default());
 }
 
-/// The length of a list in a message whose length was found to be within the limit.
-fn count<T>(list: &[T]) -> u32 {
-    u32::try_from(list.len()).unwrap_or(u32::MAX)
+fn put_tensor_info(to: &mut Vec<u8>, info: &TensorInfo) {
+    const WORDS: u64 = 5;
+    put(to, [info.data_type.number().into(), list(0, WORDS, info.shape.len())]);
+    info.shape.iter().for_each(|extent| to.extend_from_slice(&extent.to_le_bytes()));
 }
 
-/// How many words a message needs, counted beforehand: so it is refused before anything is built if it is longer
-/// than readers accept, and becomes one segment if it is not.
-#[derive(Clone, Copy)]
-struct Words(usize);
+/// A pointer to a struct of so many words of data and so many pointers, which begins `offset` words behind it.
+fn structure(offset: u64, data_words: u64, pointers: u64) -> u64 {
+    offset << 2 | data_words << 32 | pointers << 48
+}
 
-impl Words {
-    fn of_metadata(metadata: &Metadata) -> Self {
-        let flow = &metadata.program_flow;
-        let flow = [&flow.load, &flow.main, &flow.save];
-        // The root pointer, the struct, three tags of lists, the struct of the program flow.
-        let mut words = Words(1 + 10 + 4 + 3).and_text(&metadata.executable).and_text(&metadata.seed_handle);
-        words = flow.iter().fold(words, |words, list| words.and_numbers::<u32>(list));
-        for option in metadata.engine_options.iter().chain(&metadata.device_options) {
-            words = words.and(2).and_text(&option.name).and_text(&option.value);
-        }
-        for program in &metadata.programs_map {
-            words = words.and(2).and_text(&program.name);
-        }
-        for anchor in &metadata.anchors {
-            words = words.and(5).and_text(&anchor.name).and_text(&anchor.handle);
-            words = words.and_numbers::<u32>(&anchor.programs).and_tensor_info(&anchor.tensor_info);
-        }
-        words
-    }
+/// A pointer to a list, whose length was found to be within the limit.
+fn list(offset: u64, element_size: u64, len: usize) -> u64 {
+    const LIST: u64 = 1;
+    let len = u64::try_from(len).unwrap_or(u64::MAX);
+    LIST | offset << 2 | element_size << 32 | len << 35
+}
 
-    fn and(self, words: usize) -> Self {
-        Words(self.0.saturating_add(words))
-    }
+/// A pointer to a text, with the NUL that ends it.
+fn text(offset: u64, text: &Text<'_>) -> u64 {
+    const BYTES: u64 = 2;
+    list(offset, BYTES, text.as_bytes().len().saturating_add(1))
+}
 
-    fn and_text(self, text: &Text<'_>) -> Self {
-        self.and((text.as_bytes().len() / 8).saturating_add(1))
-    }
-
-    fn and_numbers<T>(self, list: &[T]) -> Self {
-        self.and(size_of_val(list).div_ceil(8))
-    }
-
-    fn and_tensor_info(self, info: &TensorInfo) -> Self {
-        self.and(2).and_numbers::<i64>(&info.shape)
-    }
-
-    /// The bytes of a message of one segment: one word is its table.
-    fn message_len(self) -> u64 {
-        u64::try_from(self.0).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(8)
-    }
-
-    /// A message with room for so many words; an error if no reader would take it.
-    fn start(self, message: Message) -> Result<Root, Problem> {
-        let limits = Limits::default();
-        let limit = match message {
-            Message::Header => HEADER_BYTES,
-            Message::Info => limits.info_bytes,
-        };
-        let needed = self.message_len();
-        let too_long = || WireProblem::TooLongToWrite { message, needed, limit };
-        if needed > limit {
-            return Err(too_long().into());
-        }
-        let words = u32::try_from(self.0).map_err(|_| too_long())?;
-        Ok(Builder::new(HeapAllocator::new().first_segment_words(words)))
-    }
+fn text_words(text: &Text<'_>) -> u64 {
+    u64::try_from(text.as_bytes().len() / WORD).unwrap_or(u64::MAX).saturating_add(1)
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
-mod tests {
-    use super::*;
-    use crate::types::DataType;
-
-    /// A message that is counted too short would become two segments, one that is counted too long waste memory.
-    #[test]
-    fn words_are_counted_exactly() {
-        let info = TensorDataInfo { name: "12345678".into(), tensor_info: TensorInfo::new(DataType::F32, [1, 2]) };
-        let anchor = Anchor { name: "1234567".into(), programs: vec![1, 2, 3], ..Anchor::default() };
-        let options = vec![EngineOption { name: "a".into(), value: "".into() }; 5];
-        let program = ProgramInfo { index: 1, name: "main".into() };
-        let metadata = Metadata {
-            program_flow: ProgramFlow { load: vec![1], main: vec![1, 2], save: vec![] },
-            anchors: vec![anchor; 300],
-            engine_options: options,
-            programs_map: vec![program; 2],
-            ..Metadata::default()
-        };
-        let feed_info = FeedDataInfo { name: info.name.clone(), tensor_info: info.tensor_info.clone(), num_tensors: 2 };
-        let words = Words(3).and_text(&info.name).and_tensor_info(&info.tensor_info);
-        assert_eq!(tensor(&info).unwrap().len() / 8 - 1, words.0);
-        assert_eq!(feed(&feed_info).unwrap().len() / 8 - 1, words.0 + 1);
-        assert_eq!(super::metadata(&metadata).unwrap().len() / 8 - 1, Words::of_metadata(&metadata).0);
-        assert_eq!(super::metadata(&Metadata::default()).unwrap().len() / 8 - 1, 18 + 2);
-        let version = "1234567".into();
-        assert_eq!(header(&version, BlobType::Metadata, 9).unwrap().len(), header_len(&version) as usize);
-    }
-}
+mod tests;

@@ -228,11 +228,11 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::super::encode;
+    use super::super::encode_metadata;
     use super::*;
 
     fn assert_read(metadata: &Metadata) {
-        let info = encode::metadata(metadata).unwrap();
+        let info = encode_metadata::metadata(metadata).unwrap();
         assert_eq!(read_metadata(&info, &Limits::default()).unwrap(), *metadata);
         // Nothing of it is shared, so visiting each word once is enough.
         let limits = Limits { visits: 1, ..Limits::default() };

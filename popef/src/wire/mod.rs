@@ -6,7 +6,8 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
 mod decode;
-pub(crate) mod encode;
+mod encode;
+mod encode_metadata;
 mod fields;
 mod head;
 mod message;
@@ -26,7 +27,9 @@ mod plain;
 )]
 mod popef_capnp;
 mod problem;
+mod words;
 
+pub(crate) use encode::NewHead;
 pub(crate) use head::{Head, Info, Span};
 pub(crate) use metadata::read_metadata;
 pub(crate) use problem::WireProblem;

@@ -30,8 +30,41 @@ pub struct Appended {
     done: bool,
 }
 
-pub(super) fn append(path: &Path) -> Result<Writer<Appended>, Error> {
-    append_in(&System, path)
+impl Writer<Appended> {
+    /// Adds blobs to the end of a file, all or none of them: until [`finish`](Writer::finish) they cannot be found.
+    ///
+    /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::recover) may help. The
+    /// first eight bytes that are added stay zeros until everything else was flushed to disk. So a program that is
+    /// killed, or a power cut, leaves the old blobs as they were and behind them what every reader reports as an
+    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. A file that was
+    /// removed, renamed or replaced meanwhile, or made shorter or longer, is a failure.
+    ///
+    /// # Locks
+    ///
+    /// Writers of this crate lock the file that they change (`flock` on Unix), and a second writer gets
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Two things follow from how such locks work:
+    ///
+    /// - They are advice. A program that does not ask for the lock can write to the file all the same. Its change is
+    ///   noticed by the file's length, before each write and at the end; a change in place is not noticed.
+    /// - Whoever may read the file can hold the lock, for as long as they like: `flock -x FILE sleep 1d` does. If
+    ///   that could be a stranger, do not let them read the file, or keep it in a folder that they cannot enter. On
+    ///   Linux, `lslocks` and `fuser FILE` show who holds it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.popef");
+    /// # std::fs::copy("../testdata/interop/executable.popef", &path)?;
+    /// use popef::{File, OpaqueInfo, Writer};
+    ///
+    /// let mut writer = Writer::append(&path)?;
+    /// writer.write_opaque(&OpaqueInfo { name: "notes".into(), executable: "model".into() }, b"mine")?;
+    /// writer.finish()?;
+    /// assert_eq!(*File::open(&path)?.opaque("notes").expect("it was added").data().read()?, *b"mine");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append(path: impl AsRef<Path>) -> Result<Self, Error> {
+        append_in(&System, path.as_ref())
+    }
 }
 
 pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<Appended>, Error> {

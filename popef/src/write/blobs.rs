@@ -1,22 +1,24 @@
 //! The blobs that a writer writes, each by its type: whole, or opened to be written piece by piece.
 
-use super::blob::{BlobWriter, What};
+use super::blob::BlobWriter;
+use super::deflate::pack;
 use super::destination::{Destination, Rewind, len_of};
 use super::feeds::FeedsWriter;
-use super::packed::{PackedWriter, Packing};
+use super::label::Label;
+use super::packed::PackedWriter;
+use super::packing::Packing;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::read::{Blob, Element};
 use crate::types::{
-    BlobType, DataType, FeedDataInfo, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
+    BlobInfo, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
 };
 
 impl<D: Destination> Writer<D> {
     /// Writes an executable as it is. Its name must not be empty, nor that of another executable of the file.
     pub fn write_executable<'n>(&mut self, name: impl Into<Text<'n>>, data: &[u8]) -> Result<Written, Error> {
-        let what = self.what(What::executable(name.into(), None))?;
-        self.whole(what, data)
+        self.write_whole((&executable(name, None)).into(), data)
     }
 
     /// Compresses an executable, on several [threads](Writer::threads), and writes it. The compressed bytes are held in
@@ -27,48 +29,40 @@ impl<D: Destination> Writer<D> {
         data: &[u8],
         packing: Packing,
     ) -> Result<Written, Error> {
-        let what = self.what(What::executable(name.into(), Some(len_of(data))))?;
-        self.check_new(&what)?;
-        let packed = packing.pack(data, self.thread_count()).map_err(|problem| self.refusal(problem))?;
-        self.whole(what, &packed)
+        let info = executable(name, Some(len_of(data)));
+        self.check_new(&Label::of((&info).into()))?;
+        let packed = pack(data, packing, self.thread_count()).map_err(|problem| self.refusal(problem))?;
+        self.write_whole((&info).into(), &packed)
     }
 
     /// Writes a Metadata blob.
     pub fn write_metadata(&mut self, metadata: &Metadata) -> Result<Written, Error> {
-        let what = self.what(What::metadata(metadata))?;
-        self.whole(what, &[])
+        self.write_whole(metadata.into(), &[])
     }
 
     /// Writes a tensor from its elements. Another type than the info's is an error, and so is another number.
     pub fn write_tensor<T: Element>(&mut self, info: &TensorDataInfo, elements: &[T]) -> Result<Written, Error> {
-        let what = self.what(What::tensor(info))?;
-        self.check_type(&what, &info.tensor_info, T::DATA_TYPE)?;
-        self.whole_tensors(what, &info.tensor_info, 1, &T::to_file(elements))
+        self.write_elements(info.into(), elements)
     }
 
     /// Writes a tensor from the bytes of its elements, little-endian. Another length than the info's is an error.
     pub fn write_tensor_bytes(&mut self, info: &TensorDataInfo, data: &[u8]) -> Result<Written, Error> {
-        let what = self.what(What::tensor(info))?;
-        self.whole_tensors(what, &info.tensor_info, 1, data)
+        self.write_tensors(info.into(), data)
     }
 
     /// Writes a feed from the elements of all its tensors.
     pub fn write_feed<T: Element>(&mut self, info: &FeedDataInfo, elements: &[T]) -> Result<Written, Error> {
-        let what = self.what(What::feed(info))?;
-        self.check_type(&what, &info.tensor_info, T::DATA_TYPE)?;
-        self.whole_tensors(what, &info.tensor_info, info.num_tensors, &T::to_file(elements))
+        self.write_elements(info.into(), elements)
     }
 
     /// Writes a feed from the bytes of all its tensors, little-endian.
     pub fn write_feed_bytes(&mut self, info: &FeedDataInfo, data: &[u8]) -> Result<Written, Error> {
-        let what = self.what(What::feed(info))?;
-        self.whole_tensors(what, &info.tensor_info, info.num_tensors, data)
+        self.write_tensors(info.into(), data)
     }
 
     /// Writes an opaque blob.
     pub fn write_opaque(&mut self, info: &OpaqueInfo, data: &[u8]) -> Result<Written, Error> {
-        let what = self.what(What::opaque(info))?;
-        self.whole(what, data)
+        self.write_whole(info.into(), data)
     }
 
     /// Copies a blob of a file that was read, byte for byte, of whatever type. Between files the system does it,
@@ -121,39 +115,22 @@ impl<D: Destination> Writer<D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tensor(&mut self, info: &TensorDataInfo) -> Result<BlobWriter<'_, D>, Error> {
-        let len = self.needed(&info.tensor_info, 1)?;
-        let what = self.what(What::tensor(info))?;
-        Ok(BlobWriter::sized(self, what, len)?.of_elements(info.tensor_info.data_type))
+        self.open_tensors(info.into(), &info.tensor_info, 1)
     }
 
     /// Opens a feed to be written piece by piece, one tensor after the other.
     pub fn feed(&mut self, info: &FeedDataInfo) -> Result<BlobWriter<'_, D>, Error> {
-        let len = self.needed(&info.tensor_info, info.num_tensors)?;
-        let what = self.what(What::feed(info))?;
-        Ok(BlobWriter::sized(self, what, len)?.of_elements(info.tensor_info.data_type))
+        self.open_tensors(info.into(), &info.tensor_info, info.num_tensors)
     }
 
     /// Opens an executable to be written piece by piece, of exactly so many bytes. It is not compressed.
     pub fn sized_executable<'n>(&mut self, name: impl Into<Text<'n>>, len: u64) -> Result<BlobWriter<'_, D>, Error> {
-        let what = self.what(What::executable(name.into(), None))?;
-        BlobWriter::sized(self, what, len)
+        BlobWriter::sized(self, (&executable(name, None)).into(), len)
     }
 
     /// Opens an opaque blob to be written piece by piece, of exactly so many bytes.
     pub fn sized_opaque(&mut self, info: &OpaqueInfo, len: u64) -> Result<BlobWriter<'_, D>, Error> {
-        let what = self.what(What::opaque(info))?;
-        BlobWriter::sized(self, what, len)
-    }
-
-    pub(super) fn what(&self, what: Result<What, Problem>) -> Result<What, Error> {
-        what.map_err(|problem| self.refusal(problem))
-    }
-
-    fn check_type(&self, what: &What, info: &TensorInfo, found: DataType) -> Result<(), Error> {
-        if info.data_type == found {
-            return Ok(());
-        }
-        Err(self.refusal(WriteProblem::WrongType { blob: what.to_string(), needed: info.data_type, found }))
+        BlobWriter::sized(self, info.into(), len)
     }
 
     /// How many bytes of data so many tensors have; what cannot be told is the caller's mistake here.
@@ -163,33 +140,59 @@ impl<D: Destination> Writer<D> {
         needed.map_err(|problem| self.refusal(impossible(problem)))
     }
 
-    fn whole_tensors(&mut self, what: What, info: &TensorInfo, tensors: u32, data: &[u8]) -> Result<Written, Error> {
-        let (needed, found) = (self.needed(info, tensors)?, len_of(data));
-        if needed != found {
-            let blob = described(&what, info, tensors);
-            return Err(self.refusal(WriteProblem::WrongLength { blob, needed, found }));
-        }
-        self.whole(what, data)
+    fn open_tensors(
+        &mut self,
+        info: BlobInfo<'_>,
+        tensor: &TensorInfo,
+        tensors: u32,
+    ) -> Result<BlobWriter<'_, D>, Error> {
+        let len = self.needed(tensor, tensors)?;
+        Ok(BlobWriter::sized(self, info, len)?.of_elements(tensor.data_type))
     }
 
-    fn whole(&mut self, what: What, data: &[u8]) -> Result<Written, Error> {
-        let mut blob = BlobWriter::sized(self, what, len_of(data))?;
-        blob.put(data)?;
-        blob.finish()
+    fn write_elements<T: Element>(&mut self, info: BlobInfo<'_>, elements: &[T]) -> Result<Written, Error> {
+        match info.tensors() {
+            Some((TensorInfo { data_type: needed, .. }, _)) if *needed != T::DATA_TYPE => {
+                let (blob, needed, found) = (Label::of(info).to_string(), *needed, T::DATA_TYPE);
+                Err(self.refusal(WriteProblem::WrongType { blob, needed, found }))
+            }
+            _ => self.write_tensors(info, &T::to_file(elements)),
+        }
+    }
+
+    fn write_tensors(&mut self, info: BlobInfo<'_>, data: &[u8]) -> Result<Written, Error> {
+        if let Some((tensor, tensors)) = info.tensors() {
+            let (needed, found) = (self.needed(tensor, tensors)?, len_of(data));
+            if needed != found {
+                let blob = described(info);
+                return Err(self.refusal(WriteProblem::WrongLength { blob, needed, found }));
+            }
+        }
+        self.write_whole(info, data)
     }
 }
 
+/// The info of an executable.
+fn executable<'n>(name: impl Into<Text<'n>>, uncompressed_size: Option<u64>) -> ExecutableInfo {
+    ExecutableInfo { name: name.into().into_owned(), uncompressed_size }
+}
+
 /// A blob by its name and by what its length follows from.
-pub(super) fn described(what: &What, info: &TensorInfo, tensors: u32) -> String {
-    let times = if what.blob_type == BlobType::DataFeed { format!(", {tensors} times") } else { String::new() };
-    format!("{what} ({} {:?}{times})", info.data_type, info.shape)
+fn described(info: BlobInfo<'_>) -> String {
+    let label = Label::of(info);
+    match info.tensors() {
+        None => label.to_string(),
+        Some((TensorInfo { shape, data_type }, tensors)) => {
+            let times = if matches!(info, BlobInfo::Feed(_)) { format!(", {tensors} times") } else { String::new() };
+            format!("{label} ({data_type:?} {shape:?}{times})")
+        }
+    }
 }
 
 impl<D: Rewind> Writer<D> {
     /// Opens an executable to be written piece by piece until it is finished.
     pub fn executable<'n>(&mut self, name: impl Into<Text<'n>>) -> Result<BlobWriter<'_, D>, Error> {
-        let what = self.what(What::executable(name.into(), None))?;
-        BlobWriter::open(self, what)
+        BlobWriter::open(self, (&executable(name, None)).into())
     }
 
     /// Opens an executable to be compressed, on several [threads](Writer::threads), while it is written piece by piece.
@@ -213,14 +216,13 @@ impl<D: Rewind> Writer<D> {
         packing: Packing,
     ) -> Result<PackedWriter<'_, D>, Error> {
         packing.check().map_err(|problem| self.refusal(problem))?;
-        let what = self.what(What::executable(name.into(), Some(0)))?;
-        Ok(PackedWriter::new(BlobWriter::open(self, what)?, packing))
+        let blob = BlobWriter::open(self, (&executable(name, Some(0))).into())?;
+        Ok(PackedWriter::new(blob, packing))
     }
 
     /// Opens an opaque blob to be written piece by piece until it is finished.
     pub fn opaque(&mut self, info: &OpaqueInfo) -> Result<BlobWriter<'_, D>, Error> {
-        let what = self.what(What::opaque(info))?;
-        BlobWriter::open(self, what)
+        BlobWriter::open(self, info.into())
     }
 
     /// Opens several feeds at once, whose tensors come in any order; see [`FeedsWriter`].

@@ -2,13 +2,15 @@
 
 use std::io::Read;
 
-use super::blob::{BlobWriter, WRITE, What};
+use super::blob::BlobWriter;
 use super::destination::Destination;
+use super::label::Label;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::read::{Blob, Data, OnDisk};
 use crate::types::BlobType;
+use crate::wire::NewHead;
 
 /// Less than this goes through memory: opening the file again would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
@@ -78,9 +80,9 @@ impl<'b> Run<'b> {
         if on_disk.is_some_and(|place| place.metadata().is_ok_and(|metadata| writer.to.is_file(&metadata))) {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
-        let what = writer.what(What::copied(&first))?;
-        let head = head_of(&first).map_err(|problem| writer.refusal(problem))?;
-        let mut open = BlobWriter::verbatim(writer, what, head, len)?;
+        let head = NewHead::verbatim(first.header_bytes(), first.info_bytes());
+        let head = head.map_err(|problem| writer.refusal(problem))?;
+        let mut open = BlobWriter::with_head(writer, Label::of_blob(&first), head, Some(len))?;
         match (place, data.as_slice()) {
             (Some(place), _) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
             (_, Some(bytes)) if others == 0 => open.put(bytes)?,
@@ -93,22 +95,12 @@ impl<'b> Run<'b> {
     }
 }
 
-/// A copy of header and info.
-fn head_of(blob: &Blob<'_>) -> Result<Vec<u8>, Problem> {
-    let (header, info) = (blob.header_bytes(), blob.info_bytes());
-    let (mut head, len) = (Vec::new(), header.len().saturating_add(info.len()));
-    Problem::in_memory(len, head.try_reserve_exact(len))?;
-    head.extend_from_slice(header);
-    head.extend_from_slice(info);
-    Ok(head)
-}
-
 fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: OnDisk<'_>, len: u64) -> Result<(), Error> {
     let Some(file) = place.open_again() else { return copy_pieces(open, place.data(len)) };
     let copied = open.put_file(&mut file.take(len))?;
     // A file that was changed meanwhile is why, if it was.
     place.check_unchanged()?;
-    copied.map_err(|source| open.writer.fail(Problem::io(WRITE, source)))
+    copied.map_err(|source| open.writer.failed_to_write(source))
 }
 
 fn copy_pieces<D: Destination>(open: &mut BlobWriter<'_, D>, data: Data<'_>) -> Result<(), Error> {

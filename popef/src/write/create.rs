@@ -59,6 +59,44 @@ impl CreateOptions {
     }
 }
 
+impl Writer<NewFile> {
+    /// Writes a new file, or one in place of an old one: all goes to a temporary file beside it, which
+    /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is as
+    /// it was, for those who have it open or mapped too.
+    ///
+    /// A symbolic link is followed: the file that it names is replaced. A program that is killed leaves its temporary
+    /// file, `.NAME.popef-new`; the next `create` of the same user removes it.
+    ///
+    /// [`CreateOptions`] can refuse to overwrite.
+    ///
+    /// # Who may read and write it
+    ///
+    /// While a file is replaced, only its writer can open the temporary file. `finish` then gives it the rights of the
+    /// old file: owner, group, mode, and on Linux the POSIX access control list and the attributes named `user.*`.
+    /// What the system does not allow is left out, and never more than the old file allowed is given:
+    ///
+    /// - Only the superuser may give files away, so the writer becomes the owner.
+    /// - Who is not in the old file's group cannot keep the group. The new group and all others then get what both the
+    ///   old group and all others had; with an access control list, nothing.
+    ///
+    /// Security labels and capabilities are set by the system as for any new file. On other systems than Linux access
+    /// control lists are not kept.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("model.popef");
+    /// let mut writer = popef::Writer::create(&path)?;
+    /// writer.write_executable("model", b"its bytes")?;
+    /// assert!(!path.exists());
+    /// writer.finish()?;
+    /// assert_eq!(popef::File::open(&path)?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        CreateOptions::new().create(path)
+    }
+}
+
 /// A file that comes into its place only when it is finished; see [`Writer::create`].
 pub struct NewFile {
     storage: Arc<dyn Storage>,

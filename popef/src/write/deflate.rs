@@ -21,7 +21,8 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use zlib_rs::adler32::adler32;
 
 use super::destination::len_of;
-use super::packed::Packing;
+use super::packing::Packing;
+use crate::error::Problem;
 
 /// How much a thread compresses at a time: a MiB, of which the beginning costs little. Less where the faults are tested.
 const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 1 << 20 };
@@ -31,6 +32,22 @@ const WINDOW: usize = 32 << 10;
 
 /// So many blocks wait for each thread, or for being written, so that none is idle meanwhile.
 const WAITING: usize = 4;
+
+/// What is being done where compressing fails.
+pub(super) const COMPRESS: &str = "compress";
+
+/// All the bytes, compressed on so many threads.
+pub(super) fn pack(data: &[u8], packing: Packing, threads: usize) -> Result<Vec<u8>, Problem> {
+    packing.check()?;
+    let failed = |source| Problem::io(COMPRESS, source);
+    let (mut deflater, mut packed, mut rest) = (Deflater::new(packing, threads), Vec::new(), data);
+    while !rest.is_empty() {
+        let taken = deflater.push(rest, &mut packed).map_err(failed)?;
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    deflater.finish(&mut packed).map_err(failed)?;
+    Ok(packed)
+}
 
 /// Compresses what is [pushed](Self::push).
 pub(super) struct Deflater {

@@ -1,12 +1,13 @@
 use std::fmt;
 
-use super::blob::What;
 use super::destination::{Destination, Rewind, len_of};
+use super::label::Label;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::Error;
 use crate::read::Element;
 use crate::types::{DataType, FeedDataInfo, ShapeProblem};
+use crate::wire::NewHead;
 
 /// Several feeds that are written at once, because data sets are made sample by sample: all inputs of a sample
 /// together, while in the file each feed's tensors lie together.
@@ -46,8 +47,8 @@ const GATHERED: usize = 64 << 10;
 const GATHERED_OF_ALL: usize = 4 << 20;
 
 struct Feed {
-    what: What,
-    head: Vec<u8>,
+    label: Label<'static>,
+    head: NewHead,
     offset: u64,
     data_type: DataType,
     /// The bytes of one tensor.
@@ -61,12 +62,12 @@ struct Feed {
 impl Feed {
     /// Nothing here can wrap: a feed's size was checked when its header was made, its end when it was laid out.
     fn size(&self) -> u64 {
-        len_of(&self.head).saturating_add(self.tensor_size.saturating_mul(self.tensors.into()))
+        self.head.len().saturating_add(self.tensor_size.saturating_mul(self.tensors.into()))
     }
 
     fn next_offset(&self) -> u64 {
         let given = self.tensor_size.saturating_mul(self.given.into());
-        self.offset.saturating_add(len_of(&self.head)).saturating_add(given)
+        self.offset.saturating_add(self.head.len()).saturating_add(given)
     }
 
     fn gathered_offset(&self) -> u64 {
@@ -97,7 +98,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
 
     /// Zeros where the heads will be, as long as data is missing: what is there must not read as whole.
     fn clear_heads(&mut self) -> Result<(), Error> {
-        self.feeds.iter().try_for_each(|feed| self.writer.put(feed.offset, &vec![0; feed.head.len()]))
+        self.feeds.iter().try_for_each(|feed| self.writer.put(feed.offset, &vec![0; feed.head.bytes().len()]))
     }
 
     /// Writes the next tensor of a feed, which is named by its place in the list that was given. Another type than
@@ -106,7 +107,7 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let to = self.feed(feed)?;
         let (needed, found) = (to.data_type, T::DATA_TYPE);
         if needed != found {
-            let blob = to.what.to_string();
+            let blob = to.label.to_string();
             return Err(self.writer.refusal(WriteProblem::WrongType { blob, needed, found }));
         }
         self.push_bytes(feed, &T::to_file(elements))
@@ -118,11 +119,11 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let to = self.feed(feed)?;
         let (needed, found, held) = (to.tensor_size, len_of(tensor), to.tensors);
         if needed != found {
-            let blob = format!("each tensor of {}", to.what);
+            let blob = format!("each tensor of {}", to.label);
             return Err(self.writer.refusal(WriteProblem::WrongLength { blob, needed, found }));
         }
         if to.missing() == 0 {
-            let feed = to.what.to_string();
+            let feed = to.label.to_string();
             return Err(self.writer.refusal(WriteProblem::FeedFull { feed, held }));
         }
         self.put(feed, tensor)
@@ -152,15 +153,15 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         self.check_complete()?;
         self.feeds.iter().try_for_each(|feed| self.writer.put(feed.gathered_offset(), &feed.gathered))?;
         // The first head last: until then the walk ends before all of them.
-        self.feeds.iter().rev().try_for_each(|feed| self.writer.put_head(feed.offset, &feed.head))?;
+        self.feeds.iter().rev().try_for_each(|feed| self.writer.put_head(feed.offset, feed.head.bytes()))?;
         self.finished = true;
-        Ok(self.feeds.iter().map(|feed| self.writer.finished(&feed.what, feed.size())).collect())
+        Ok(self.feeds.iter().map(|feed| self.writer.finished(&feed.label, feed.size())).collect())
     }
 
     fn check_complete(&self) -> Result<(), Error> {
         let mut short = self.feeds.iter().filter(|feed| feed.missing() > 0);
         let Some(first) = short.next() else { return Ok(()) };
-        let (feed, missing, needed) = (first.what.to_string(), first.missing(), first.tensors);
+        let (feed, missing, needed) = (first.label.to_string(), first.missing(), first.tensors);
         Err(self.writer.refusal(WriteProblem::FeedsUnfinished { feed, missing, needed, others: short.count() }))
     }
 
@@ -171,11 +172,12 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
 }
 
 fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64) -> Result<Feed, Error> {
-    let what = writer.what(What::feed(info))?;
-    let head = what.head(writer, writer.needed(&info.tensor_info, info.num_tensors)?)?;
+    let mut head = writer.head(info.into())?;
+    writer.set_data_len(&mut head, writer.needed(&info.tensor_info, info.num_tensors)?)?;
+    let label = Label::of(info.into()).try_to_own().map_err(|problem| writer.refusal(problem))?;
     let tensor_size = writer.needed(&info.tensor_info, 1)?;
     let (data_type, tensors) = (info.tensor_info.data_type, info.num_tensors);
-    Ok(Feed { what, head, offset, data_type, tensor_size, tensors, given: 0, gathered: Vec::new() })
+    Ok(Feed { label, head, offset, data_type, tensor_size, tensors, given: 0, gathered: Vec::new() })
 }
 
 impl<D: Destination> Drop for FeedsWriter<'_, D> {
@@ -188,7 +190,7 @@ impl<D: Destination> Drop for FeedsWriter<'_, D> {
 
 impl<D: Destination> fmt::Debug for FeedsWriter<'_, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let feeds = self.feeds.iter().map(|feed| (feed.what.to_string(), feed.given));
+        let feeds = self.feeds.iter().map(|feed| (feed.label.to_string(), feed.given));
         f.debug_map().entries(feeds).finish()
     }
 }

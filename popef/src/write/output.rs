@@ -11,6 +11,9 @@ use crate::read::uninterrupted;
 
 const BUFFER: usize = 64 << 10;
 
+/// A full buffer ends at such a position of the file: systems write whole pages twice as fast as parts of them.
+const BORDER: u64 = 64 << 10;
+
 pub(super) struct Output {
     handle: Box<dyn Handle>,
     buffer: Vec<u8>,
@@ -35,17 +38,36 @@ impl Output {
 
     /// Writes bytes at a position, perhaps later.
     pub(super) fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let follows = self.at.saturating_add(len_of(&self.buffer)) == at;
-        if !follows || self.buffer.len().saturating_add(bytes.len()) > BUFFER {
+        if self.at.saturating_add(len_of(&self.buffer)) != at {
             self.flush()?;
-        }
-        if bytes.len() >= BUFFER {
-            return self.write_now(at, bytes);
-        }
-        if self.buffer.is_empty() {
             self.at = at;
         }
-        self.buffer.extend_from_slice(bytes);
+        match bytes.split_at_checked(self.room()) {
+            Some((first, rest)) => self.fill(first, rest),
+            None => {
+                self.buffer.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// How many bytes fit into the buffer.
+    fn room(&self) -> usize {
+        let before = usize::try_from(self.at % BORDER).unwrap_or_default();
+        // Where it begins behind a border it is longer, not shorter: what is written here and there stays one write.
+        let size = if before == 0 { BUFFER } else { BUFFER.saturating_mul(2).saturating_sub(before) };
+        size.saturating_sub(self.buffer.len())
+    }
+
+    /// Fills the buffer up and gives it to the file, with as many whole buffers as follow; keeps the rest.
+    fn fill(&mut self, first: &[u8], rest: &[u8]) -> io::Result<()> {
+        self.buffer.extend_from_slice(first);
+        self.flush()?;
+        let whole = rest.len().saturating_sub(rest.len() % BUFFER);
+        let (now, rest) = rest.split_at_checked(whole).unwrap_or((rest, &[]));
+        self.write_now(self.at, now)?;
+        self.at = self.at.saturating_add(len_of(now));
+        self.buffer.extend_from_slice(rest);
         Ok(())
     }
 
@@ -60,6 +82,7 @@ impl Output {
     fn flush(&mut self) -> io::Result<()> {
         let buffer = std::mem::take(&mut self.buffer);
         self.write_now(self.at, &buffer)?;
+        self.at = self.at.saturating_add(len_of(&buffer));
         self.buffer = buffer;
         self.buffer.clear();
         Ok(())

@@ -2,57 +2,12 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::blob::BlobWriter;
-use super::deflate::Deflater;
+use super::deflate::{COMPRESS, Deflater};
 use super::destination::{Destination, Rewind, len_of};
+use super::packing::Packing;
 use super::problem::WriteProblem;
 use super::writer::Written;
 use crate::error::{Error, Problem};
-
-/// How to compress an executable, with a level from 0, which only wraps, over 1, the fastest, to 9, the smallest.
-///
-/// What the vendor's library uses is not known; zlib is the likeliest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Packing {
-    /// A zlib stream (RFC 1950) of this level.
-    Zlib(u32),
-    /// One gzip member (RFC 1952) of this level, without a file name.
-    Gzip(u32),
-}
-
-/// zlib at level 6: what zlib itself takes for the usual one.
-impl Default for Packing {
-    fn default() -> Self {
-        Packing::Zlib(6)
-    }
-}
-
-impl Packing {
-    pub(super) fn level(self) -> u32 {
-        let (Packing::Zlib(level) | Packing::Gzip(level)) = self;
-        level
-    }
-
-    pub(super) fn check(self) -> Result<(), Problem> {
-        let level = self.level();
-        if level <= 9 { Ok(()) } else { Err(WriteProblem::NoSuchLevel { level }.into()) }
-    }
-
-    /// All the bytes, compressed on so many threads.
-    pub(super) fn pack(self, data: &[u8], threads: usize) -> Result<Vec<u8>, Problem> {
-        self.check()?;
-        let failed = |source| Problem::io(COMPRESS, source);
-        let (mut deflater, mut packed, mut rest) = (Deflater::new(self, threads), Vec::new(), data);
-        while !rest.is_empty() {
-            let taken = deflater.push(rest, &mut packed).map_err(failed)?;
-            rest = rest.get(taken..).unwrap_or_default();
-        }
-        deflater.finish(&mut packed).map_err(failed)?;
-        Ok(packed)
-    }
-}
-
-const COMPRESS: &str = "compress";
 
 /// An executable that is compressed while it is written; see
 /// [`Writer::packed_executable`](crate::Writer::packed_executable). If it is dropped before it is
@@ -77,7 +32,7 @@ impl<'w, D: Rewind> PackedWriter<'w, D> {
     pub fn finish(mut self) -> Result<Written, Error> {
         let finished = self.take()?.finish(&mut self.blob);
         finished.map_err(|e| self.failure(e))?;
-        self.blob.unpacked(self.given)?;
+        self.blob.unpacked(self.given);
         self.blob.finish()
     }
 }

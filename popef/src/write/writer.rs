@@ -1,17 +1,16 @@
 use std::collections::HashSet;
 use std::fmt;
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
+use std::mem;
 use std::path::Path;
 
-use super::append::Appended;
-use super::blob::{WRITE, What};
-use super::create::{CreateOptions, NewFile};
 use super::destination::sink::{Failure, Remains};
 use super::destination::{Destination, Seekable, Stream, Truncate, len_of};
-use super::problem::{WriteProblem, left_behind};
+use super::label::Label;
+use super::problem::{WriteProblem, impossible, left_behind};
 use crate::error::{Error, Problem};
-use crate::types::{BlobType, Text};
-use crate::wire::encode;
+use crate::types::{BlobInfo, Text};
+use crate::wire::NewHead;
 
 /// Writes blobs, one after the other.
 ///
@@ -54,6 +53,8 @@ pub struct Writer<D: Destination> {
     end: u64,
     executables: HashSet<Text<'static>>,
     fault: Option<Fault>,
+    /// The head of the blob that was written last, whose memory is used again.
+    head: NewHead,
 }
 
 /// Why a writer cannot go on.
@@ -103,85 +104,19 @@ impl<W: Write + Seek + Truncate> Writer<Seekable<W>> {
     }
 }
 
-impl Writer<NewFile> {
-    /// Writes a new file, or one in place of an old one: all goes to a temporary file beside it, which
-    /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is as
-    /// it was, for those who have it open or mapped too.
-    ///
-    /// A symbolic link is followed: the file that it names is replaced. A program that is killed leaves its temporary
-    /// file, `.NAME.popef-new`; the next `create` of the same user removes it.
-    ///
-    /// [`CreateOptions`] can refuse to overwrite.
-    ///
-    /// # Who may read and write it
-    ///
-    /// While a file is replaced, only its writer can open the temporary file. `finish` then gives it the rights of the
-    /// old file: owner, group, mode, and on Linux the POSIX access control list and the attributes named `user.*`.
-    /// What the system does not allow is left out, and never more than the old file allowed is given:
-    ///
-    /// - Only the superuser may give files away, so the writer becomes the owner.
-    /// - Who is not in the old file's group cannot keep the group. The new group and all others then get what both the
-    ///   old group and all others had; with an access control list, nothing.
-    ///
-    /// Security labels and capabilities are set by the system as for any new file. On other systems than Linux access
-    /// control lists are not kept.
-    ///
-    /// ```
-    /// let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("model.popef");
-    /// let mut writer = popef::Writer::create(&path)?;
-    /// writer.write_executable("model", b"its bytes")?;
-    /// assert!(!path.exists());
-    /// writer.finish()?;
-    /// assert_eq!(popef::File::open(&path)?.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
-        CreateOptions::new().create(path)
-    }
-}
-
-impl Writer<Appended> {
-    /// Adds blobs to the end of a file, all or none of them: until [`finish`](Writer::finish) they cannot be found.
-    ///
-    /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::recover) may help. The
-    /// first eight bytes that are added stay zeros until everything else was flushed to disk. So a program that is
-    /// killed, or a power cut, leaves the old blobs as they were and behind them what every reader reports as an
-    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. A file that was
-    /// removed, renamed or replaced meanwhile, or made shorter or longer, is a failure.
-    ///
-    /// # Locks
-    ///
-    /// Writers of this crate lock the file that they change (`flock` on Unix), and a second writer gets
-    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Two things follow from how such locks work:
-    ///
-    /// - They are advice. A program that does not ask for the lock can write to the file all the same. Its change is
-    ///   noticed by the file's length, before each write and at the end; a change in place is not noticed.
-    /// - Whoever may read the file can hold the lock, for as long as they like: `flock -x FILE sleep 1d` does. If
-    ///   that could be a stranger, do not let them read the file, or keep it in a folder that they cannot enter. On
-    ///   Linux, `lslocks` and `fuser FILE` show who holds it.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("model.popef");
-    /// # std::fs::copy("../testdata/interop/executable.popef", &path)?;
-    /// use popef::{File, OpaqueInfo, Writer};
-    ///
-    /// let mut writer = Writer::append(&path)?;
-    /// writer.write_opaque(&OpaqueInfo { name: "notes".into(), executable: "model".into() }, b"mine")?;
-    /// writer.finish()?;
-    /// assert_eq!(*File::open(&path)?.opaque("notes").expect("it was added").data().read()?, *b"mine");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn append(path: impl AsRef<Path>) -> Result<Self, Error> {
-        super::append::append(path.as_ref())
-    }
-}
-
 impl<D: Destination> Writer<D> {
     pub(super) fn begin(to: D) -> Self {
-        let (version, executables) = (Text::default(), HashSet::new());
-        Writer { to, version, threads: 0, index: 0, start: 0, end: 0, executables, fault: None }
+        Writer {
+            to,
+            version: Text::default(),
+            threads: 0,
+            index: 0,
+            start: 0,
+            end: 0,
+            executables: HashSet::new(),
+            fault: None,
+            head: NewHead::default(),
+        }
     }
 
     /// The same, behind so many blobs of a file that end at `end`, among them these executables.
@@ -236,16 +171,14 @@ impl<D: Destination> Writer<D> {
 /// What the blob writers build on.
 impl<D: Destination> Writer<D> {
     /// Whether a blob can be begun: nothing failed before, and its name is right.
-    pub(super) fn check_new(&mut self, what: &What) -> Result<(), Error> {
+    pub(super) fn check_new(&mut self, label: &Label<'_>) -> Result<(), Error> {
         self.check_fault()?;
-        if what.blob_type != BlobType::PoplarExecutable {
-            return Ok(());
-        }
-        if what.name.is_empty() {
+        let Some(name) = label.executable() else { return Ok(()) };
+        if name.is_empty() {
             return Err(self.refusal(WriteProblem::ExecutableUnnamed));
         }
-        if self.executables.contains(&what.name) {
-            return Err(self.refusal(WriteProblem::DuplicateExecutable { name: what.shown_name() }));
+        if self.executables.contains(name) {
+            return Err(self.refusal(label.duplicate()));
         }
         // So that the name can be kept once the executable is written.
         let reserved = self.executables.try_reserve(1);
@@ -256,7 +189,7 @@ impl<D: Destination> Writer<D> {
         let problem = match &mut self.fault {
             None => return Ok(()),
             Some(Fault::NotUndone) => WriteProblem::NotUndone.into(),
-            Some(fault) => match std::mem::replace(fault, Fault::Failed) {
+            Some(fault) => match mem::replace(fault, Fault::Failed) {
                 Fault::Untold(problem) => problem,
                 _ => WriteProblem::WriterFailed.into(),
             },
@@ -268,12 +201,30 @@ impl<D: Destination> Writer<D> {
         self.threads
     }
 
-    pub(super) fn header_len(&self) -> u64 {
-        encode::header_len(&self.version)
+    /// Header and info of a blob. Its size is to be filled in.
+    pub(super) fn head(&self, info: BlobInfo<'_>) -> Result<NewHead, Error> {
+        let mut head = NewHead::default();
+        head.lay_out(&self.version, info).map_err(|problem| self.refusal(problem))?;
+        Ok(head)
     }
 
-    pub(super) fn header(&self, blob_type: BlobType, size: u64) -> Result<Vec<u8>, Error> {
-        encode::header(&self.version, blob_type, size).map_err(|problem| self.refusal(problem))
+    /// Fills in the size of a blob with so many bytes of data.
+    pub(super) fn set_data_len(&self, head: &mut NewHead, data_len: u64) -> Result<(), Error> {
+        head.set_data_len(data_len).map_err(|problem| self.refusal(impossible(problem)))
+    }
+
+    /// Writes a blob all of whose data is there.
+    pub(super) fn write_whole(&mut self, info: BlobInfo<'_>, data: &[u8]) -> Result<Written, Error> {
+        let label = Label::of(info);
+        self.check_new(&label)?;
+        let mut head = mem::take(&mut self.head);
+        head.lay_out(&self.version, info).map_err(|problem| self.refusal(problem))?;
+        self.set_data_len(&mut head, len_of(data))?;
+        self.put(self.end, head.bytes())?;
+        self.put(self.end.saturating_add(head.len()), data)?;
+        let written = self.finished(&label, head.len().saturating_add(len_of(data)));
+        self.head = head;
+        Ok(written)
     }
 
     /// Where the next blob begins.
@@ -286,7 +237,7 @@ impl<D: Destination> Writer<D> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.to.write_at(at, bytes).map_err(|source| self.fail(Problem::io(WRITE, source)))
+        self.to.write_at(at, bytes).map_err(|source| self.failed_to_write(source))
     }
 
     /// Writes a head in place of the zeros that stood for it, its first word last: as long as that is zeros a walk
@@ -299,9 +250,9 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Counts a blob that was written whole.
-    pub(super) fn finished(&mut self, what: &What, size: u64) -> Written {
-        if what.blob_type == BlobType::PoplarExecutable {
-            self.executables.insert(what.name.clone());
+    pub(super) fn finished(&mut self, label: &Label<'_>, size: u64) -> Written {
+        if let Some(name) = label.executable() {
+            self.executables.insert(name.clone().into_owned());
         }
         let written = Written { offset: self.end, size };
         self.end = self.end.saturating_add(size);
@@ -336,6 +287,10 @@ impl<D: Destination> Writer<D> {
         self.fault = Some(Fault::Failed);
         let problem = self.give_up(problem);
         self.refusal(problem)
+    }
+
+    pub(super) fn failed_to_write(&mut self, source: io::Error) -> Error {
+        self.fail(Problem::io("write", source))
     }
 
     /// Leaves the place as it was found. The problem, and what could not be removed.

@@ -17,7 +17,7 @@ use disk::{Contents, Fault, Meanwhile, SimDisk};
 use super::append::{append_in, recover_in};
 use super::create::CreateOptions;
 use super::destination::Rewind;
-use super::packed::Packing;
+use super::packing::Packing;
 use super::writer::Writer;
 use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::read::File;

@@ -1,0 +1,141 @@
+//! Metadata to its info message: the mirror of `metadata.rs`.
+//!
+//! The message is one segment, whatever its length. Texts are written as the bytes they are, numbers of enumerations
+//! as the numbers they are, so that what was read from any file can be written again.
+
+use capnp::dynamic_struct;
+use capnp::dynamic_value::{self, Enum};
+use capnp::introspect::{Introspect, TypeVariant};
+use capnp::message::{Builder, HeapAllocator};
+use capnp::{serialize, struct_list, text};
+
+use super::popef_capnp as schema;
+use super::problem::{Message, WireProblem};
+use super::words::Words;
+use crate::error::Problem;
+use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
+
+pub(super) fn metadata(metadata: &Metadata) -> Result<Vec<u8>, Problem> {
+    let (words, _) = Words::of_metadata(metadata).accepted(Message::Info)?;
+    let mut message = Builder::new(HeapAllocator::new().first_segment_words(words));
+    let mut root = message.init_root::<schema::metadata::Builder<'_>>();
+    root.set_replication_factor(metadata.replication_factor);
+    root.set_num_ipus(metadata.num_ipus);
+    root.set_num_processes(metadata.num_processes);
+    root.set_ipu_version(metadata.ipu_version);
+    root.set_is_p_o_d(metadata.is_pod);
+    root.set_is_inference(metadata.is_inference);
+    root.set_device_iterations(metadata.device_iterations);
+    root.set_seed_handle(bytes_of(&metadata.seed_handle));
+    root.set_executable(bytes_of(&metadata.executable));
+    set_anchors(root.reborrow().init_anchors(count(&metadata.anchors)), &metadata.anchors)?;
+    set_options(root.reborrow().init_engine_options(count(&metadata.engine_options)), &metadata.engine_options);
+    set_options(root.reborrow().init_device_options(count(&metadata.device_options)), &metadata.device_options);
+    set_program_flow(root.reborrow().init_program_flow(), &metadata.program_flow)?;
+    set_programs(root.init_programs_map(count(&metadata.programs_map)), &metadata.programs_map);
+    Ok(serialize::write_message_to_words(&message))
+}
+
+fn set_options(mut list: struct_list::Builder<'_, schema::option::Owned>, options: &[EngineOption]) {
+    for (index, option) in (0..).zip(options) {
+        let mut to = list.reborrow().get(index);
+        to.set_name(bytes_of(&option.name));
+        to.set_value(bytes_of(&option.value));
+    }
+}
+
+fn set_program_flow(mut to: schema::program_flow::Builder<'_>, flow: &ProgramFlow) -> Result<(), Problem> {
+    to.set_load(flow.load.as_slice()).map_err(refused("programFlow.load"))?;
+    to.set_main(flow.main.as_slice()).map_err(refused("programFlow.main"))?;
+    to.set_save(flow.save.as_slice()).map_err(refused("programFlow.save"))
+}
+
+fn set_programs(mut list: struct_list::Builder<'_, schema::program_info::Owned>, programs: &[ProgramInfo]) {
+    for (index, program) in (0..).zip(programs) {
+        let mut to = list.reborrow().get(index);
+        to.set_index(program.index);
+        to.set_name(bytes_of(&program.name));
+    }
+}
+
+fn set_anchors(mut list: struct_list::Builder<'_, schema::anchor::Owned>, anchors: &[Anchor]) -> Result<(), Problem> {
+    (0..).zip(anchors).try_for_each(|(index, anchor)| set_anchor(list.reborrow().get(index), anchor))
+}
+
+fn set_anchor(mut to: schema::anchor::Builder<'_>, anchor: &Anchor) -> Result<(), Problem> {
+    to.set_name(bytes_of(&anchor.name));
+    to.set_handle(bytes_of(&anchor.handle));
+    to.set_programs(anchor.programs.as_slice()).map_err(refused("an anchor's programs"))?;
+    set_tensor_info(to.reborrow().init_tensor_info(), &anchor.tensor_info)?;
+    to.set_is_per_replica(anchor.is_per_replica);
+    to.set_use_remote_buffers(anchor.use_remote_buffers);
+    to.set_repeats(anchor.repeats);
+    set_tensor_type(to, anchor.tensor_type)
+}
+
+fn set_tensor_type(mut to: schema::anchor::Builder<'_>, tensor_type: TensorType) -> Result<(), Problem> {
+    match schema::TensorType::try_from(tensor_type.number()) {
+        Ok(known) => to.set_type(known),
+        Err(_) => set_number::<schema::TensorType>(to, "type", tensor_type.number())?,
+    }
+    Ok(())
+}
+
+fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) -> Result<(), Problem> {
+    to.set_shape(info.shape.as_slice()).map_err(refused("shape"))?;
+    match schema::DataType::try_from(info.data_type.number()) {
+        Ok(known) => to.set_data_type(known),
+        Err(_) => set_number::<schema::DataType>(to, "dataType", info.data_type.number())?,
+    }
+    Ok(())
+}
+
+/// Sets a field of enumeration `E` to a number that the schema does not name. The generated setters take only
+/// those that it does.
+fn set_number<'m, E: Introspect>(
+    to: impl Into<dynamic_value::Builder<'m>>,
+    field: &'static str,
+    number: u16,
+) -> Result<(), Problem> {
+    let TypeVariant::Enum(schema) = E::introspect().which() else { return Ok(()) };
+    let mut to = to.into().downcast::<dynamic_struct::Builder<'_>>();
+    to.set_named(field, Enum::new(number, schema.into()).into()).map_err(refused(field))
+}
+
+fn refused(field: &'static str) -> impl Fn(capnp::Error) -> Problem {
+    move |source| WireProblem::Malformed { message: Message::Info, field, source }.into()
+}
+
+fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
+    text::Reader(text.as_bytes())
+}
+
+/// The length of a list in a message whose length was found to be within the limit.
+fn count<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::*;
+
+    /// A message that is counted too short would become two segments, one that is counted too long waste memory.
+    #[test]
+    fn words_are_counted_exactly() {
+        let anchor = Anchor { name: "1234567".into(), programs: vec![1, 2, 3], ..Anchor::default() };
+        let options = vec![EngineOption { name: "a".into(), value: "".into() }; 5];
+        let program = ProgramInfo { index: 1, name: "main".into() };
+        let many = Metadata {
+            program_flow: ProgramFlow { load: vec![1], main: vec![1, 2], save: vec![] },
+            anchors: vec![anchor; 300],
+            engine_options: options,
+            programs_map: vec![program; 2],
+            ..Metadata::default()
+        };
+        for metadata in [many, Metadata::default()] {
+            let (_, len) = Words::of_metadata(&metadata).accepted(Message::Info).unwrap();
+            assert_eq!(super::metadata(&metadata).unwrap().len(), len);
+        }
+    }
+}

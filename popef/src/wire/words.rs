@@ -1,0 +1,74 @@
+//! How long a message will be, counted before it is built: so one that is longer than readers accept is refused
+//! before anything is built, and any other becomes one segment.
+
+use super::problem::{Message, WireProblem};
+use crate::error::Problem;
+use crate::limits::{HEADER_BYTES, Limits};
+use crate::types::{Metadata, TensorInfo, Text};
+
+pub(super) const WORD: usize = 8;
+
+/// The words of a message, without its segment table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Words(usize);
+
+impl Words {
+    /// The root pointer, and a root struct of so many words.
+    pub(super) fn of_root(words: usize) -> Self {
+        Words(1).and(words)
+    }
+
+    pub(super) fn of_metadata(metadata: &Metadata) -> Self {
+        let flow = &metadata.program_flow;
+        let flow = [&flow.load, &flow.main, &flow.save];
+        // The struct, three tags of lists, the struct of the program flow.
+        let words = Words::of_root(10 + 4 + 3).and_text(&metadata.executable).and_text(&metadata.seed_handle);
+        let mut words = flow.iter().fold(words, |words, list| words.and_numbers::<u32>(list));
+        for option in metadata.engine_options.iter().chain(&metadata.device_options) {
+            words = words.and(2).and_text(&option.name).and_text(&option.value);
+        }
+        for program in &metadata.programs_map {
+            words = words.and(2).and_text(&program.name);
+        }
+        for anchor in &metadata.anchors {
+            words = words.and(5).and_text(&anchor.name).and_text(&anchor.handle);
+            words = words.and_numbers::<u32>(&anchor.programs).and_tensor_info(&anchor.tensor_info);
+        }
+        words
+    }
+
+    fn and(self, words: usize) -> Self {
+        Words(self.0.saturating_add(words))
+    }
+
+    pub(super) fn and_text(self, text: &Text<'_>) -> Self {
+        self.and((text.as_bytes().len() / WORD).saturating_add(1))
+    }
+
+    fn and_numbers<T>(self, list: &[T]) -> Self {
+        self.and(size_of_val(list).div_ceil(WORD))
+    }
+
+    pub(super) fn and_tensor_info(self, info: &TensorInfo) -> Self {
+        self.and(2).and_numbers::<i64>(&info.shape)
+    }
+
+    /// The bytes of a message of one segment, whose table is one word.
+    fn message_len(self) -> usize {
+        self.0.saturating_add(1).saturating_mul(WORD)
+    }
+
+    /// How many words and bytes the message has; an error if no reader would take it.
+    pub(super) fn accepted(self, message: Message) -> Result<(u32, usize), Problem> {
+        let len = self.message_len();
+        let needed = u64::try_from(len).unwrap_or(u64::MAX);
+        let limit = match message {
+            Message::Header => HEADER_BYTES,
+            Message::Info => Limits::default().info_bytes,
+        };
+        match u32::try_from(self.0) {
+            Ok(words) if needed <= limit => Ok((words, len)),
+            _ => Err(WireProblem::TooLongToWrite { message, needed, limit }.into()),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a blob is called in errors, and by what it is known: its type and its name.
+
+use std::fmt;
+
+use super::problem::WriteProblem;
+use crate::error::Problem;
+use crate::read::Blob;
+use crate::types::{BlobInfo, BlobType, Text};
+
+#[derive(Clone, Debug)]
+pub(super) struct Label<'n> {
+    pub(super) blob_type: BlobType,
+    pub(super) name: Text<'n>,
+}
+
+impl<'n> Label<'n> {
+    pub(super) fn of(info: BlobInfo<'n>) -> Self {
+        Label { blob_type: info.blob_type(), name: info.name().by_ref() }
+    }
+
+    pub(super) fn of_blob(blob: &Blob<'n>) -> Self {
+        Label { blob_type: blob.blob_type(), name: blob.name().unwrap_or_default() }
+    }
+
+    /// The same, to be kept. An error if there is no memory for a copy of the name.
+    pub(super) fn try_to_own(self) -> Result<Label<'static>, Problem> {
+        Ok(Label { blob_type: self.blob_type, name: self.name.try_to_own()? })
+    }
+
+    /// The name of an executable, by which others of the same file must not be called; none of other blobs.
+    pub(super) fn executable(&self) -> Option<&Text<'n>> {
+        (self.blob_type == BlobType::PoplarExecutable).then_some(&self.name)
+    }
+
+    /// The name, safe to show: it may come from a file of somebody else.
+    fn shown_name(&self) -> String {
+        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+        self.name.to_string_lossy().chars().map(escaped).collect()
+    }
+
+    pub(super) fn duplicate(&self) -> WriteProblem {
+        WriteProblem::DuplicateExecutable { name: self.shown_name() }
+    }
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.blob_type {
+            BlobType::PoplarExecutable => "executable",
+            BlobType::Metadata => "the metadata of executable",
+            BlobType::DataTensor => "tensor",
+            BlobType::DataFeed => "feed",
+            BlobType::Opaque => "opaque blob",
+            BlobType::Other(_) => "the blob",
+        };
+        write!(f, "{kind} {}", self.shown_name())
+    }
+}
