@@ -49,6 +49,10 @@
 //! nobody may change it meanwhile), and [`File::from_bytes`] takes bytes that are in memory. [`Blobs`] walks over a
 //! borrowed slice without an index and without allocating. [`File::from_stream`] lists what comes through a pipe.
 //!
+//! Bytes that lie elsewhere, in a bucket or in an archive, are read through [`ReadAt`], a trait of two methods. Programs
+//! that wait for their bytes in their own way, such as asynchronous ones, drive an [`Indexer`], which reads nothing
+//! itself. A [`File`] is cheap to clone, and a [`BlobHandle`] keeps it open, so both can be stored and sent to threads.
+//!
 //! # Reading a tensor
 //!
 //! Tensors, feeds, executables and opaque blobs are found by name. A tensor's elements come as a slice of their Rust
@@ -168,6 +172,7 @@
 
 mod check;
 mod error;
+mod len;
 mod limits;
 mod model;
 mod pickle;
@@ -188,8 +193,8 @@ pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, Sha
 pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 pub use read::{
     Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, ElementVisitor, Elements,
-    ExecutableBlob, Extents, FeedBlob, File, FileBlobs, Items, MetadataBlob, OpaqueBlob, OpenOptions, PoplarHeader,
-    Shape, TensorBlob, TypedBlobs, Unpack, Value, Values,
+    ExecutableBlob, Extents, FeedBlob, File, FileBlobs, Indexer, Items, LocalFile, MetadataBlob, OpaqueBlob,
+    OpenOptions, PoplarHeader, ReadAt, Shape, TensorBlob, TypedBlobs, Unpack, Value, Values,
 };
 pub use types::{
     Anchor, BlobInfo, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata,

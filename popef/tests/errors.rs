@@ -226,6 +226,7 @@ fn of_blobs_to_write() -> Vec<Case> {
         (ErrorCode::NoSuchFeed, no_such_feed),
         (ErrorCode::FeedFull, feed_full),
         (ErrorCode::FeedsUnfinished, w.feeds(&[missing]).unwrap().finish().unwrap_err()),
+        (ErrorCode::IndexUnfinished, OpenOptions::new().indexer(100).finish().unwrap_err()),
     ];
     errors.map(|(code, error)| (code, io::ErrorKind::InvalidInput, error)).into()
 }

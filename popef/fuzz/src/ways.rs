@@ -1,9 +1,10 @@
 //! The ways to open a file, beside each other.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use popef::{Blob, Content, Error, File, OpenOptions};
+use popef::{Blob, Content, Error, File, OpenOptions, ReadAt};
 
 /// Where a target puts its file: in memory where the system has such a place, and its own for each process.
 pub fn scratch_file() -> PathBuf {
@@ -13,7 +14,7 @@ pub fn scratch_file() -> PathBuf {
 }
 
 /// Opens a file in every way, and stops if they tell different things.
-pub fn all_agree(path: &Path, bytes: &[u8]) -> [File; 4] {
+pub fn all_agree(path: &Path, bytes: &[u8]) -> [File; 5] {
     let mut options = OpenOptions::new();
     options.damaged(true);
     // SAFETY: the file is this process's own, and is not written while it is mapped.
@@ -21,12 +22,41 @@ pub fn all_agree(path: &Path, bytes: &[u8]) -> [File; 4] {
     let in_parts = options.open(path).unwrap();
     let in_memory = options.bytes(Arc::<[u8]>::from(bytes)).unwrap();
     let streamed = options.stream(bytes).unwrap();
+    let indexed = indexed(options, bytes);
     let told = told(&in_memory, true);
     assert_eq!(told, self::told(&mapped, true), "mapped");
     assert_eq!(told, self::told(&in_parts, true), "in parts");
+    assert_eq!(told, self::told(&indexed, true), "indexed");
     // A stream keeps no data.
     assert_eq!(self::told(&in_memory, false), self::told(&streamed, false), "streamed");
-    [in_memory, mapped, in_parts, streamed]
+    [in_memory, mapped, in_parts, streamed, indexed]
+}
+
+/// A source of the caller's.
+struct Object(Arc<[u8]>);
+
+impl ReadAt for Object {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        buf.copy_from_slice(&self.0[usize::try_from(offset).unwrap()..][..buf.len()]);
+        Ok(())
+    }
+}
+
+/// Opens a file by giving an indexer its bytes, in pieces whose length follows from the bytes.
+fn indexed(mut options: OpenOptions, bytes: &[u8]) -> File {
+    let seed = bytes.last().copied().map_or(1, u64::from);
+    options.read_ahead(seed * 16, seed * 64);
+    let mut indexer = options.indexer(bytes.len() as u64);
+    while let Some(wanted) = indexer.wants() {
+        let start = usize::try_from(wanted.start).unwrap();
+        let end = bytes.len().min(start + 1 + usize::try_from(seed).unwrap() * 8);
+        assert!(indexer.give(&bytes[start..end]) > 0);
+    }
+    indexer.finish_on(Object(bytes.into())).unwrap()
 }
 
 /// Everything that a file tells, as texts and bytes that can be compared.

@@ -242,12 +242,15 @@ codes! {
         "An executable is compressed in a way that this build of the library leaves out.",
         "Build the library with the feature that the text names.";
     DataNotKept = "data-not-kept", Unsupported,
-        "The file was read from a stream, and its data was passed over.",
+        "Only the headers and infos of the file were read, from a stream or by an indexer, and its data was passed over.",
         "Open the file itself, or hold all of its bytes in memory.";
     NotRegularFile = "not-regular-file", Unsupported,
         "The path names a folder, a pipe, a device or the like, and only a regular file will do.",
         "Read it, or write to it, as a stream.";
 
+    IndexUnfinished = "index-unfinished", Misuse,
+        "A file was asked of an indexer that still wants bytes.",
+        "Give it the bytes that it wants, until it wants none.";
     ImpossibleShape = "impossible-shape", Misuse,
         "A shape to be written has a negative dimension, or it, or a length, makes more bytes than 64 bits can count.",
         "Give a shape that a tensor can have.";

@@ -2,12 +2,12 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::blobs::Place;
-use super::data::{Data, OnDisk};
+use super::data::{Data, InSource};
 use super::executable::ExecutableBlob;
 use super::names::Key;
-use super::source::DiskFile;
+use super::source::Source;
 use super::tensor::{DataBlob, FeedBlob, TensorBlob};
+use super::walk::Place;
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
 use crate::types::{BlobType, Metadata, OpaqueInfo, Text};
@@ -21,8 +21,8 @@ pub struct Blob<'a> {
     /// Header and info message.
     bytes: &'a [u8],
     data: Data<'a>,
-    /// The file it lies in, also if that is mapped.
-    disk: Option<&'a DiskFile>,
+    /// What its file is read from, also if that is mapped.
+    source: Option<&'a Source>,
     limits: Limits,
 }
 
@@ -32,10 +32,10 @@ impl<'a> Blob<'a> {
         head: Head,
         bytes: &'a [u8],
         data: Data<'a>,
-        disk: Option<&'a DiskFile>,
+        source: Option<&'a Source>,
         limits: Limits,
     ) -> Self {
-        Blob { place, head, bytes, data, disk, limits }
+        Blob { place, head, bytes, data, source, limits }
     }
 
     /// Its number in the file, counted from 0.
@@ -102,14 +102,14 @@ impl<'a> Blob<'a> {
         self.data
     }
 
-    /// Where its data lies in a file on disk, also if that is mapped.
-    pub(crate) fn on_disk(&self) -> Option<OnDisk<'a>> {
-        Some(OnDisk::new(self.disk?, self.index(), self.data_offset()))
+    /// Where its data lies in what its file is read from, also if that is mapped.
+    pub(crate) fn in_source(&self) -> Option<InSource<'a>> {
+        Some(InSource::new(self.source?, self.index(), self.data_offset()))
     }
 
-    /// Whether it is of the same file on disk as another one.
-    pub(crate) fn is_in_file_of(&self, other: &Blob<'_>) -> bool {
-        matches!((self.disk, other.disk), (Some(own), Some(other)) if std::ptr::eq(own, other))
+    /// Whether its file is read from the same source as that of another one.
+    pub(crate) fn is_in_source_of(&self, other: &Blob<'_>) -> bool {
+        matches!((self.source, other.source), (Some(own), Some(other)) if std::ptr::eq(own, other))
     }
 
     /// The blob as what its type makes of it.
@@ -183,7 +183,7 @@ impl<'a> Blob<'a> {
 
     /// One of the file's bytes, for errors about this blob.
     pub(super) fn at(&self, offset: u64) -> At<'a> {
-        At { blob: self.index(), offset, path: self.disk.map(|disk| &*disk.path) }
+        At { place: Some((self.index(), offset)), path: self.source.and_then(Source::name) }
     }
 
     /// The error of a problem with this blob, at one of the file's bytes.
@@ -213,19 +213,34 @@ impl fmt::Debug for Blob<'_> {
 /// Where in which file an error is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At<'a> {
-    blob: usize,
-    offset: u64,
+    /// Which blob, and which byte of the file; none for bytes of no file.
+    place: Option<(usize, u64)>,
     path: Option<&'a Path>,
 }
 
 impl At<'_> {
+    /// In bytes of no file.
+    pub(super) fn nowhere() -> At<'static> {
+        At { place: None, path: None }
+    }
+
     pub(super) fn error(self, problem: impl Into<Problem>) -> Error {
-        problem.into().at(self.blob, self.offset).in_file(self.path)
+        let problem = problem.into();
+        let error = match self.place {
+            Some((blob, offset)) => problem.at(blob, offset),
+            None => problem.into(),
+        };
+        error.in_file(self.path)
     }
 
     /// So many bytes behind.
     pub(super) fn further(self, bytes: u64) -> Self {
-        At { offset: self.offset.saturating_add(bytes), ..self }
+        At { place: self.place.map(|(blob, offset)| (blob, offset.saturating_add(bytes))), ..self }
+    }
+
+    /// The place, without its file.
+    pub(super) fn without_file(self) -> At<'static> {
+        At { place: self.place, path: None }
     }
 
     /// The library's own error in one of `std::io`, which readers wrap them in.

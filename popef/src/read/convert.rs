@@ -1,10 +1,10 @@
 use zerocopy::IntoBytes;
 
-use super::blobs::len_of;
 use super::element::{Element, ElementVisitor, turn};
 use super::elements::Elements;
 use super::problem::ReadProblem;
 use crate::error::Error;
+use crate::len::len_of;
 use crate::types::DataType;
 
 /// How many elements are converted at a time: where they have to be copied first, the copy stays small.

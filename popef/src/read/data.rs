@@ -1,12 +1,14 @@
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use super::blobs::len_of;
+use super::buffer::Buffer;
+use super::handle::BlobHandle;
 use super::problem::ReadProblem;
-use super::source::DiskFile;
+use super::source::{LocalFile, Source};
 use crate::error::{Error, Problem, SystemProblem};
+use crate::len::len_of;
 
 /// Some of a file's bytes: a blob's data, or a part of it. Nothing is read until it is asked for.
 ///
@@ -14,19 +16,20 @@ use crate::error::{Error, Problem, SystemProblem};
 /// parts, each method that reads reports a file that looks changed since it was opened: by its length, or by the time
 /// when it or its attributes were last changed. So renaming it is seen as a change too; putting another file in its
 /// place is none. A program that writes through a shared mapping of the file can hide that for a while.
+/// Sources of others see changes in ways of their own ([`ReadAt::is_unchanged`](crate::ReadAt::is_unchanged)).
 #[derive(Clone, Copy)]
-pub struct Data<'a>(Place<'a>);
+pub struct Data<'a>(Origin<'a>);
 
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum Origin<'a> {
     Memory(&'a [u8]),
-    Disk {
-        disk: &'a DiskFile,
+    Source {
+        source: &'a Source,
         blob: usize,
         offset: u64,
         len: u64,
     },
-    /// Of a stream that was passed over.
+    /// Of a stream that was passed over, or of a file whose headers alone were read.
     Gone {
         blob: usize,
         offset: u64,
@@ -36,22 +39,22 @@ enum Place<'a> {
 
 impl<'a> Data<'a> {
     pub(crate) fn in_memory(bytes: &'a [u8]) -> Self {
-        Data(Place::Memory(bytes))
+        Data(Origin::Memory(bytes))
     }
 
-    pub(super) fn on_disk(disk: &'a DiskFile, blob: usize, offset: u64, len: u64) -> Self {
-        Data(Place::Disk { disk, blob, offset, len })
+    pub(super) fn in_source(source: &'a Source, blob: usize, offset: u64, len: u64) -> Self {
+        Data(Origin::Source { source, blob, offset, len })
     }
 
     pub(super) fn gone(blob: usize, offset: u64, len: u64) -> Self {
-        Data(Place::Gone { blob, offset, len })
+        Data(Origin::Gone { blob, offset, len })
     }
 
     /// How many bytes there are.
     pub fn len(&self) -> u64 {
         match self.0 {
-            Place::Memory(bytes) => len_of(bytes),
-            Place::Disk { len, .. } | Place::Gone { len, .. } => len,
+            Origin::Memory(bytes) => len_of(bytes),
+            Origin::Source { len, .. } | Origin::Gone { len, .. } => len,
         }
     }
 
@@ -63,8 +66,8 @@ impl<'a> Data<'a> {
     /// The bytes where they lie, if they are in memory.
     pub fn as_slice(&self) -> Option<&'a [u8]> {
         match self.0 {
-            Place::Memory(bytes) => Some(bytes),
-            Place::Disk { .. } | Place::Gone { .. } => None,
+            Origin::Memory(bytes) => Some(bytes),
+            Origin::Source { .. } | Origin::Gone { .. } => None,
         }
     }
 
@@ -82,13 +85,13 @@ impl<'a> Data<'a> {
     pub fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), Error> {
         let end = offset.saturating_add(len_of(buf));
         match self.range(offset..end)?.0 {
-            Place::Memory(bytes) => buf.copy_from_slice(bytes),
-            Place::Disk { disk, blob, offset, .. } => {
-                let failed = |problem: Problem| problem.at(blob, offset).in_file(Some(&disk.path));
-                disk.read_exact_at(buf, offset).map_err(failed)?;
+            Origin::Memory(bytes) => buf.copy_from_slice(bytes),
+            Origin::Source { source, blob, offset, .. } => {
+                let failed = |problem: Problem| problem.at(blob, offset).in_file(source.name());
+                source.read(buf, offset).map_err(failed)?;
             }
-            Place::Gone { len: 0, .. } => {}
-            Place::Gone { blob, offset, .. } => return Err(Problem::from(ReadProblem::DataNotKept).at(blob, offset)),
+            Origin::Gone { len: 0, .. } => {}
+            Origin::Gone { blob, offset, .. } => return Err(Problem::from(ReadProblem::DataNotKept).at(blob, offset)),
         }
         Ok(())
     }
@@ -98,66 +101,119 @@ impl<'a> Data<'a> {
         let outside = || self.error(ReadProblem::NoSuchBytes { start: range.start, end: range.end, len: self.len() });
         let len = range.end.checked_sub(range.start).filter(|_| range.end <= self.len()).ok_or_else(outside)?;
         Ok(Data(match self.0 {
-            Place::Memory(bytes) => {
+            Origin::Memory(bytes) => {
                 let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end)) else {
                     return Err(outside());
                 };
-                Place::Memory(bytes.get(start..end).ok_or_else(outside)?)
+                Origin::Memory(bytes.get(start..end).ok_or_else(outside)?)
             }
-            Place::Disk { disk, blob, offset, .. } => {
-                Place::Disk { disk, blob, offset: offset.saturating_add(range.start), len }
+            Origin::Source { source, blob, offset, .. } => {
+                Origin::Source { source, blob, offset: offset.saturating_add(range.start), len }
             }
-            Place::Gone { blob, offset, .. } => Place::Gone { blob, offset: offset.saturating_add(range.start), len },
+            Origin::Gone { blob, offset, .. } => Origin::Gone { blob, offset: offset.saturating_add(range.start), len },
         }))
     }
 
     fn error(&self, problem: impl Into<Problem>) -> Error {
         let problem = problem.into();
         match self.0 {
-            Place::Memory(_) => problem.into(),
-            Place::Disk { disk, blob, offset, .. } => problem.at(blob, offset).in_file(Some(&disk.path)),
-            Place::Gone { blob, offset, .. } => problem.at(blob, offset),
+            Origin::Memory(_) => problem.into(),
+            Origin::Source { source, blob, offset, .. } => problem.at(blob, offset).in_file(source.name()),
+            Origin::Gone { blob, offset, .. } => problem.at(blob, offset),
         }
     }
 
     /// A reader that starts at the first byte.
     pub fn reader(&self) -> DataReader<'a> {
-        DataReader { data: *self, position: 0 }
+        DataReader::of(Of::Data(*self))
+    }
+
+    /// Writes all bytes to `out`, and says how many there were. Where they come from a file on disk and go to a file,
+    /// a pipe or a socket, the system copies them if it can.
+    ///
+    /// That the file is unchanged is made sure of at the end. So what has been written must not be used where this is
+    /// an error.
+    ///
+    /// ```no_run
+    /// let file = popef::File::open("model.popef")?;
+    /// let weights = file.tensor("weights").expect("the model has this tensor");
+    /// weights.data().copy_to(&mut std::fs::File::create("weights.bin")?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn copy_to(&self, out: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
+        let failed = |source| self.error(Problem::io("copy the data", source));
+        match self.0 {
+            Origin::Memory(bytes) => out.write_all(bytes).map_err(failed)?,
+            Origin::Gone { len: 0, .. } => {}
+            Origin::Gone { .. } => return Err(self.error(ReadProblem::DataNotKept)),
+            Origin::Source { source, offset, .. } => {
+                let copied = match opened_again(source, offset) {
+                    Some(file) => io::copy(&mut file.take(self.len()), out).map_err(failed),
+                    None => self.copy_pieces(source, offset, out),
+                };
+                // If it was changed, that is why it could not be copied, or why there was less.
+                source.check_unchanged().map_err(|problem| self.error(problem))?;
+                if copied? != self.len() {
+                    return Err(self.error(ReadProblem::FileChanged));
+                }
+            }
+        }
+        Ok(self.len())
+    }
+
+    fn copy_pieces(&self, source: &Source, offset: u64, out: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
+        const PIECE: u64 = 256 << 10;
+        let mut piece = zeroed(PIECE.min(self.len())).map_err(|problem| self.error(problem))?;
+        let mut copied = 0;
+        while let left @ 1.. = self.len().saturating_sub(copied) {
+            let len = usize::try_from(left).unwrap_or(usize::MAX).min(piece.len());
+            let part = piece.get_mut(..len).unwrap_or_default();
+            source.fill(part, offset.saturating_add(copied)).map_err(|problem| self.error(problem))?;
+            out.write_all(part).map_err(|e| self.error(Problem::io("copy the data", e)))?;
+            copied = copied.saturating_add(len_of(part));
+        }
+        Ok(copied)
     }
 }
 
-/// A place in a file on disk, which is read in parts or mapped.
+/// A file on disk with a position of its own; none if the source is none, or it cannot be opened again.
+fn opened_again(source: &Source, offset: u64) -> Option<std::fs::File> {
+    let mut file = source.local_file()?.open_again()?;
+    file.seek(SeekFrom::Start(offset)).ok()?;
+    Some(file)
+}
+
+/// A place in what a file is read from, in parts or by mapping it.
 #[derive(Clone, Copy)]
-pub(crate) struct OnDisk<'a> {
-    disk: &'a DiskFile,
+pub(crate) struct InSource<'a> {
+    source: &'a Source,
     blob: usize,
     offset: u64,
 }
 
-impl<'a> OnDisk<'a> {
-    pub(super) fn new(disk: &'a DiskFile, blob: usize, offset: u64) -> Self {
-        OnDisk { disk, blob, offset }
+impl<'a> InSource<'a> {
+    pub(super) fn new(source: &'a Source, blob: usize, offset: u64) -> Self {
+        InSource { source, blob, offset }
     }
 
     /// So many bytes from here on.
     pub(crate) fn data(&self, len: u64) -> Data<'a> {
-        Data::on_disk(self.disk, self.blob, self.offset, len)
+        Data::in_source(self.source, self.blob, self.offset, len)
     }
 
-    /// The file with a position of its own, at this place; none if it cannot be opened again.
+    /// The file on disk with a position of its own, at this place; none if there is none, or it cannot be opened again.
     pub(crate) fn open_again(&self) -> Option<std::fs::File> {
-        let mut file = self.disk.open_again()?;
-        file.seek(SeekFrom::Start(self.offset)).ok()?;
-        Some(file)
+        opened_again(self.source, self.offset)
     }
 
-    pub(crate) fn metadata(&self) -> io::Result<std::fs::Metadata> {
-        self.disk.file.metadata()
+    /// What the file on disk looks like, if it is one.
+    pub(crate) fn metadata(&self) -> Option<std::fs::Metadata> {
+        self.source.local_file().map(LocalFile::metadata)?.ok()
     }
 
     /// Whether what was read since it was opened is still what is there.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
-        self.disk.check_unchanged().map_err(|problem| problem.at(self.blob, self.offset).in_file(Some(&self.disk.path)))
+        self.source.check_unchanged().map_err(|problem| problem.at(self.blob, self.offset).in_file(self.source.name()))
     }
 }
 
@@ -167,40 +223,112 @@ impl fmt::Debug for Data<'_> {
     }
 }
 
-/// Reads [`Data`] from its first byte to its last. An [`Error`] of this library travels in the `io::Error`.
-#[derive(Clone, Debug)]
+/// Reads [`Data`] from its first byte to its last, or from wherever one goes in it. An [`Error`] of this library
+/// travels in the `io::Error`.
+///
+/// It has a buffer of its own, except for bytes that are in memory and need none.
+#[derive(Clone)]
 pub struct DataReader<'a> {
-    data: Data<'a>,
+    of: Of<'a>,
+    /// Where the next byte is, which is the first one that the buffer holds, if it holds any.
     position: u64,
+    buffer: Buffer,
 }
 
-impl DataReader<'_> {
-    /// How many bytes are still to come.
-    pub(super) fn left(&self) -> u64 {
-        self.data.len().saturating_sub(self.position)
-    }
+/// What a reader reads: data that is borrowed, or that of a blob whose file it keeps open.
+#[derive(Clone)]
+pub(super) enum Of<'a> {
+    Data(Data<'a>),
+    Handle(BlobHandle),
+}
 
-    /// Passes over so many bytes.
-    pub(super) fn skip(&mut self, len: u64) {
-        self.position = self.position.saturating_add(len);
-    }
-
-    /// What [`Read::read`] does, with an error of this library.
-    pub(super) fn read_data(&mut self, buf: &mut [u8]) -> Result<usize, Error> {
-        let count = usize::try_from(self.left()).unwrap_or(usize::MAX).min(buf.len());
-        if count == 0 {
-            return Ok(0);
+impl Of<'_> {
+    fn data(&self) -> Data<'_> {
+        match self {
+            Of::Data(data) => *data,
+            Of::Handle(handle) => handle.blob().data(),
         }
-        let buf = buf.get_mut(..count).unwrap_or_default();
-        self.data.read_at(self.position, buf)?;
+    }
+
+    /// The same error with the file it is about.
+    pub(super) fn error_in_file(&self, error: Error) -> Error {
+        match self.data().0 {
+            Origin::Source { source, .. } => error.in_file(source.name()),
+            Origin::Memory(_) | Origin::Gone { .. } => error,
+        }
+    }
+}
+
+impl<'a> DataReader<'a> {
+    pub(super) fn of(of: Of<'a>) -> Self {
+        DataReader { of, position: 0, buffer: Buffer::default() }
+    }
+
+    /// How many bytes are still to come.
+    pub fn left(&self) -> u64 {
+        self.of.data().len().saturating_sub(self.position)
+    }
+
+    /// Passes over so many bytes, if there are so many.
+    pub(super) fn skip(&mut self, len: u64) -> Option<()> {
+        self.left().checked_sub(len)?;
+        self.buffer.consume(usize::try_from(len).unwrap_or(usize::MAX));
+        self.position = self.position.saturating_add(len);
+        Some(())
+    }
+
+    /// The next bytes, `len` of them or more, fewer only at the end.
+    pub(super) fn peek(&mut self, len: usize) -> Result<&[u8], Error> {
+        let data = self.of.data();
+        if let Some(bytes) = data.as_slice() {
+            let position = usize::try_from(self.position).unwrap_or(usize::MAX);
+            return Ok(bytes.get(position..).unwrap_or_default());
+        }
+        let held = len_of(self.buffer.held());
+        let behind = self.position.saturating_add(held);
+        let left = data.len().saturating_sub(behind);
+        if held < u64::try_from(len).unwrap_or(u64::MAX) && left > 0 {
+            let room = self.buffer.room(left).map_err(|problem| data.error(problem))?;
+            data.read_at(behind, room)?;
+            self.buffer.came();
+        }
+        Ok(self.buffer.held())
+    }
+
+    /// Fills `buf` as far as it goes without the buffer; none if the buffer should be used.
+    fn read_directly(&mut self, buf: &mut [u8]) -> Result<Option<usize>, Error> {
+        let data = self.of.data();
+        let left = usize::try_from(data.len().saturating_sub(self.position)).unwrap_or(usize::MAX);
+        let len = left.min(buf.len());
+        let buf = buf.get_mut(..len).unwrap_or_default();
+        if buf.len() < Buffer::LARGEST || !self.buffer.held().is_empty() {
+            return Ok(None);
+        }
+        data.read_at(self.position, buf)?;
         self.position = self.position.saturating_add(len_of(buf));
-        Ok(count)
+        Ok(Some(buf.len()))
     }
 }
 
 impl Read for DataReader<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        Ok(self.read_data(buf)?)
+        if let Some(count) = self.read_directly(buf)? {
+            return Ok(count);
+        }
+        let count = self.fill_buf()?.read(buf)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for DataReader<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        Ok(self.peek(1)?)
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.buffer.consume(count);
+        self.position = self.position.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
     }
 }
 
@@ -208,11 +336,20 @@ impl Seek for DataReader<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => Some(position),
-            SeekFrom::End(by) => self.data.len().checked_add_signed(by),
+            SeekFrom::End(by) => self.of.data().len().checked_add_signed(by),
             SeekFrom::Current(by) => self.position.checked_add_signed(by),
         };
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.position)
+        let position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        let forwards = position.checked_sub(self.position).unwrap_or(u64::MAX);
+        self.buffer.consume(usize::try_from(forwards).unwrap_or(usize::MAX));
+        self.position = position;
+        Ok(position)
+    }
+}
+
+impl fmt::Debug for DataReader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataReader").field("data", &self.of.data()).field("position", &self.position).finish()
     }
 }
 

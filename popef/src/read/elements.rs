@@ -7,7 +7,9 @@ use super::element::Element;
 use super::problem::ReadProblem;
 use super::value::Values;
 use crate::error::{Error, Problem};
-use crate::types::DataType;
+use crate::len::len_of;
+use crate::types::tensor_info::elements_and_bytes;
+use crate::types::{DataType, TensorInfo};
 
 /// The elements of a tensor or of one item of a feed, or a part of them.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,26 @@ pub struct Elements<'a> {
 impl<'a> Elements<'a> {
     pub(super) fn new(data: Data<'a>, data_type: DataType, count: u64, at: At<'a>) -> Self {
         Elements { data, data_type, count, first: 0, at }
+    }
+
+    /// The elements of a tensor of which shape, type and bytes are at hand. An error if there are fewer bytes than shape
+    /// and type call for. Those beyond are no part of it.
+    ///
+    /// ```
+    /// use popef::{DataType, Elements, TensorInfo};
+    ///
+    /// let info = TensorInfo::new(DataType::S16, [2]);
+    /// let elements = Elements::from_bytes(&info, &[1, 0, 0xff, 0xff])?;
+    /// assert_eq!(*elements.to_slice::<i16>()?, [1, -1]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn from_bytes(info: &TensorInfo, bytes: &'a [u8]) -> Result<Elements<'a>, Error> {
+        let (count, needed) = elements_and_bytes(info.shape.iter().copied(), info.data_type)?;
+        let bytes = usize::try_from(needed)
+            .ok()
+            .and_then(|needed| bytes.get(..needed))
+            .ok_or_else(|| Error::from(ReadProblem::DataTooShort { needed, found: len_of(bytes) }))?;
+        Ok(Elements::new(Data::in_memory(bytes), info.data_type, count, At::nowhere()))
     }
 
     /// How many elements there are.

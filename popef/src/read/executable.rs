@@ -3,9 +3,10 @@ use std::io::Read;
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::blob::Blob;
-use super::data::Data;
-use super::unpack::Unpack;
-use super::unpack::{FirstBytes, UnpackProblem};
+use super::data::{Data, Of};
+use super::handle::BlobHandle;
+use super::input::Input;
+use super::unpack::{FirstBytes, Unpack};
 use crate::error::Error;
 use crate::types::{ExecutableInfo, Text};
 use crate::wire::Span;
@@ -61,18 +62,14 @@ impl<'a> ExecutableBlob<'a> {
         let mut buf = [0; Compression::SKIPPABLE_HEADER];
         let mut start = 0;
         let mut first = self.bytes_at(start, &mut buf)?;
-        let mut mark = [0; Compression::MARK];
-        let given = mark.iter_mut().zip(first.iter()).map(|(to, from)| *to = *from).count();
+        let mark = FirstBytes::of(first);
         for _ in 0..MOST_SKIPPED {
             let Some(len) = Compression::skippable_frame(first) else { break };
             start = len.saturating_add(start);
             first = self.bytes_at(start, &mut buf)?;
         }
-        let unknown = || match given {
-            0 => UnpackProblem::NoData,
-            _ => UnpackProblem::UnknownFormat { first: FirstBytes { bytes: mark, given } },
-        };
-        let compression = Compression::of(first).ok_or_else(|| self.blob.error(unknown(), self.blob.data_offset()));
+        let unknown = || self.blob.error(mark.unknown(), self.blob.data_offset());
+        let compression = Compression::of(first).ok_or_else(unknown);
         compression.map(Some)
     }
 
@@ -100,18 +97,17 @@ impl<'a> ExecutableBlob<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn unpack(&self) -> Result<Unpack<'a>, Error> {
-        self.unpack_first(u64::MAX)
+        self.unpack_of(Of::Data(self.data()), u64::MAX)
     }
 
-    /// The same of which no more than `wanted` bytes will be read, if there are more.
-    fn unpack_first(&self, wanted: u64) -> Result<Unpack<'a>, Error> {
-        let at = self.blob.at(self.blob.data_offset());
+    /// Reads the data as `of` gives it. No more than `wanted` bytes will be read, if there are more.
+    fn unpack_of<'b>(&self, of: Of<'b>, wanted: u64) -> Result<Unpack<'b>, Error> {
         match (self.compression()?, self.uncompressed_size) {
             (Some(compression), Some(size)) => {
-                let window = self.blob.limits().unpack_window;
-                Unpack::packed(self.data(), compression, [size, wanted], window, at)
+                let at = self.blob.at(self.blob.data_offset()).without_file();
+                Unpack::packed(of, compression, [size, wanted], self.blob.limits().unpack_window, at)
             }
-            _ => Ok(Unpack::stored(self.data())),
+            _ => Ok(Unpack::stored(of)),
         }
     }
 
@@ -124,9 +120,21 @@ impl<'a> ExecutableBlob<'a> {
     pub fn poplar_header(&self) -> Result<Option<PoplarHeader>, Error> {
         let mut bytes = Vec::with_capacity(PoplarHeader::LEN);
         let limit = u64::try_from(PoplarHeader::LEN).unwrap_or(u64::MAX);
-        let read = self.unpack_first(limit)?.take(limit).read_to_end(&mut bytes);
-        read.map_err(|e| self.blob.at(self.blob.data_offset()).unwrap_io(e))?;
+        let data = self.data();
+        // So that of what is not compressed nothing behind the header is read.
+        let first = if self.is_compressed() { data } else { data.range(0..limit.min(data.len()))? };
+        let read = self.unpack_of(Of::Data(first), limit)?.take(limit).read_to_end(&mut bytes);
+        read.map_err(|e| self.unpack_error(e))?;
         Ok(PoplarHeader::parse(&bytes))
+    }
+}
+
+impl BlobHandle {
+    /// A reader of the executable's own bytes that keeps the file open; see [`ExecutableBlob::unpack`]. None if it is
+    /// the blob of no executable.
+    pub fn unpack(&self) -> Option<Result<Unpack<'static>, Error>> {
+        let executable = self.blob().content().into_executable()?;
+        Some(executable.unpack_of(Of::Handle(self.clone()), u64::MAX))
     }
 }
 
@@ -172,6 +180,16 @@ impl Compression {
             Compression::Zstd => "zstd",
             Compression::Lz4 => "LZ4",
         }
+    }
+
+    /// The kind of compression of what is to be unpacked. Frames that are to be skipped are passed over.
+    pub(super) fn of_input(input: &mut Input<'_>) -> Result<Compression, Error> {
+        let mark = FirstBytes::of(input.peek(Self::MARK)?);
+        for _ in 0..MOST_SKIPPED {
+            let Some(len) = Compression::skippable_frame(input.peek(Self::SKIPPABLE_HEADER)?) else { break };
+            input.skip(len)?;
+        }
+        Compression::of(input.peek(Self::MARK)?).ok_or_else(|| mark.unknown().into())
     }
 
     /// The kind of compression whose mark the data begins with.

@@ -4,27 +4,32 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::blob::{Blob, Content, MetadataBlob, OpaqueBlob};
-use super::blobs::{Fetch, Place, Walk};
 use super::data::Data;
 use super::executable::ExecutableBlob;
 use super::heads::Heads;
 use super::index::Index;
+use super::indexer::{Indexer, Listing};
 use super::iter::{FileBlobs, TypedBlobs};
-use super::source::{DiskFile, Stream, Window};
+use super::source::{LocalFile, ReadAhead, ReadAt, Source, Stream};
 use super::tensor::{FeedBlob, TensorBlob};
-use crate::error::{Error, Problem};
+use super::walk::Place;
+use crate::error::Error;
+use crate::len::len_of;
 use crate::limits::Limits;
 use crate::types::BlobType;
 use crate::wire::Head;
 
 /// An opened PopEF file: every header and info message was read and found right, no data was touched.
 ///
-/// There are three ways in, with the same results:
+/// There are three usual ways in, with the same results:
 ///
 /// - [`File::open`] reads in parts: headers and infos when it opens, data when it is asked for. Always safe; memory
 ///   stays small whatever the file's size. A file that somebody changes meanwhile is an error of its own kind.
 /// - [`File::map`] maps the file, so that all data can be borrowed; `unsafe`, because others must not change it.
 /// - [`File::from_bytes`] takes bytes that are already in memory.
+///
+/// Bytes that lie elsewhere are read through [`OpenOptions::source`], or indexed by an
+/// [`Indexer`](crate::Indexer) that is given them.
 ///
 /// ```
 /// let file = popef::File::open("../testdata/interop/executable.popef")?;
@@ -41,41 +46,34 @@ use crate::wire::Head;
 pub struct File(Arc<Inner>);
 
 struct Inner {
-    source: Source,
+    content: Bytes,
     index: Index,
     limits: Limits,
     damage: Option<Error>,
 }
 
-enum Source {
-    /// In memory or mapped; the file on disk, if it is one.
-    Memory {
-        bytes: Bytes,
-        disk: Option<DiskFile>,
-    },
-    Disk {
-        disk: DiskFile,
-        heads: Heads,
-    },
-    Stream {
-        heads: Heads,
-    },
+/// Where the bytes of a file are.
+enum Bytes {
+    /// In memory; the file itself, if it is mapped.
+    Memory { bytes: Box<dyn AsRef<[u8]> + Send + Sync>, source: Option<Source> },
+    /// Where they can be read by position.
+    Source { source: Source, heads: Heads },
+    /// Gone, but for the headers and infos.
+    Gone { heads: Heads, size: u64 },
 }
 
-type Bytes = Box<dyn AsRef<[u8]> + Send + Sync>;
-
-impl Source {
-    /// The file on disk that it is, read in parts or mapped.
-    fn disk(&self) -> Option<&DiskFile> {
+impl Bytes {
+    /// What it is read from, in parts or by mapping it.
+    fn source(&self) -> Option<&Source> {
         match self {
-            Source::Memory { disk, .. } => disk.as_ref(),
-            Source::Disk { disk, .. } => Some(disk),
-            Source::Stream { .. } => None,
+            Bytes::Memory { source, .. } => source.as_ref(),
+            Bytes::Source { source, .. } => Some(source),
+            Bytes::Gone { .. } => None,
         }
     }
 }
 
-/// How to open a file: within which limits, and whether a damaged one.
+/// How to open a file: within which limits, whether a damaged one, and how far to read ahead.
 ///
 /// ```
 /// use popef::{File, OpenOptions};
@@ -93,6 +91,7 @@ impl Source {
 pub struct OpenOptions {
     limits: Limits,
     damaged: bool,
+    pub(super) read_ahead: Option<ReadAhead>,
 }
 
 impl OpenOptions {
@@ -113,28 +112,68 @@ impl OpenOptions {
         self
     }
 
+    /// How many bytes are read at a time while the headers are walked: `least` where blobs lie far apart, up to `most`
+    /// where they lie dense. As many are held in memory.
+    ///
+    /// Without it, these are 4 and 32 KiB for a file on disk. For other sources they are 64 and 256 KiB, because one
+    /// request more takes longer there than some bytes more.
+    ///
+    /// ```
+    /// # struct Bucket(Vec<u8>, std::sync::atomic::AtomicUsize);
+    /// # impl popef::ReadAt for &'static Bucket {
+    /// #     fn size(&self) -> u64 { self.0.len() as u64 }
+    /// #     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+    /// #         self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    /// #         buf.copy_from_slice(&self.0[offset as usize..][..buf.len()]);
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+    /// # let bucket: &'static Bucket = Box::leak(Box::new(Bucket(bytes, 0.into())));
+    /// let file = popef::OpenOptions::new().read_ahead(1 << 20, 1 << 20).source(bucket)?;
+    /// # assert_eq!(bucket.1.load(std::sync::atomic::Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_ahead(&mut self, least: u64, most: u64) -> &mut Self {
+        self.read_ahead = Some(ReadAhead { least, most: most.max(least) });
+        self
+    }
+
+    pub(super) fn limits_set(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Opens a file and reads it in parts; see [`File::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
-        self.disk(DiskFile::open(path.as_ref())?)
+        self.source(LocalFile::open(path)?)
     }
 
-    /// Reads a file in parts that is open already.
-    pub(crate) fn file(&self, file: std::fs::File, path: &Path) -> Result<File, Error> {
-        self.disk(DiskFile::of(file, path)?)
+    /// Opens a file that is open already, such as one in memory (`memfd`), and reads it in parts. The position in it
+    /// does not matter. [`LocalFile::of`] gives it a name.
+    pub fn file(&self, file: std::fs::File) -> Result<File, Error> {
+        self.source(LocalFile::of(file, None)?)
     }
 
-    fn disk(&self, disk: DiskFile) -> Result<File, Error> {
-        let mut heads = Heads::default();
-        let walked = self.index(&mut Window::new(&disk), |head| heads.push(head));
-        // Damage that is seen in a file which changes meanwhile is no damage.
-        disk.check_unchanged().map_err(|e| Error::from(e).in_file(Some(&disk.path)))?;
-        self.assemble(walked, Source::Disk { disk, heads })
+    /// Opens a file whose bytes can be read by position, wherever they lie, and reads it in parts.
+    pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
+        let usual = if source.local_file().is_some() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
+        let source = Source::of(source);
+        let mut indexer = Indexer::new(*self, source.size(), self.read_ahead.unwrap_or(usual));
+        while let Some(range) = indexer.wants() {
+            let gap = indexer.gap();
+            let count = gap.len();
+            match source.fill(gap, range.start) {
+                Ok(()) => indexer.came(count),
+                Err(problem) => indexer.fail(problem),
+            }
+        }
+        indexer.finish_in(source)
     }
 
     /// Opens a file whose bytes are in memory; see [`File::from_bytes`].
     pub fn bytes(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
-        let walked = self.index_memory(bytes.as_ref());
-        self.assemble(walked, Source::Memory { bytes: Box::new(bytes), disk: None })
+        let listing = self.list_memory(bytes.as_ref());
+        self.assemble(listing, Bytes::Memory { bytes: Box::new(bytes), source: None })
     }
 
     /// Lists a file that comes from a stream, such as a pipe: headers and infos are kept, data is passed over, and
@@ -143,47 +182,42 @@ impl OpenOptions {
     /// Damage is told as in all other ways in; what is wrong with a blob's info, once the end of the blob has come.
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
         let mut heads = Heads::default();
-        let walked = self.index(&mut Stream::new(stream), |head| heads.push(head));
-        self.assemble(walked, Source::Stream { heads })
+        let mut listing = Listing::default();
+        listing.walk_on(&mut Stream::new(stream), &self.limits, |head| heads.push(head));
+        let size = listing.index.end();
+        self.assemble(listing, Bytes::Gone { heads, size })
     }
 
     pub(super) fn mapping(
         &self,
-        walked: (Index, Option<Error>),
+        listing: Listing,
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
-        disk: DiskFile,
+        file: LocalFile,
     ) -> Result<File, Error> {
-        self.assemble(walked, Source::Memory { bytes: Box::new(bytes), disk: Some(disk) })
+        self.assemble(listing, Bytes::Memory { bytes: Box::new(bytes), source: Some(Source::of(file)) })
     }
 
-    pub(super) fn index_memory(&self, mut bytes: &[u8]) -> (Index, Option<Error>) {
-        self.index(&mut bytes, |_| Ok(()))
+    pub(super) fn list_memory(&self, mut bytes: &[u8]) -> Listing {
+        let mut listing = Listing::default();
+        listing.walk_on(&mut bytes, &self.limits, |_| Ok(()));
+        listing
     }
 
-    /// Walks to the end or to the first error; `keep` is given each head's bytes.
-    fn index(
-        &self,
-        from: &mut impl Fetch,
-        mut keep: impl FnMut(&[u8]) -> Result<(), Problem>,
-    ) -> (Index, Option<Error>) {
-        let mut index = Index::default();
-        let mut walk = Walk::default();
-        while let Some(step) = walk.step(from, &self.limits, &mut keep) {
-            let pushed = step.and_then(|(place, head)| Ok(index.push(place, head)?));
-            if let Err(damage) = pushed {
-                return (index, Some(damage));
-            }
-        }
-        (index, None)
+    pub(super) fn in_parts(&self, listing: Listing, heads: Heads, source: Source) -> Result<File, Error> {
+        self.assemble(listing, Bytes::Source { source, heads })
     }
 
-    fn assemble(&self, (index, damage): (Index, Option<Error>), source: Source) -> Result<File, Error> {
-        let damage = damage.map(|damage| damage.in_file(source.disk().map(|disk| &*disk.path)));
+    pub(super) fn listed(&self, listing: Listing, heads: Heads, size: u64) -> Result<File, Error> {
+        self.assemble(listing, Bytes::Gone { heads, size })
+    }
+
+    fn assemble(&self, Listing { index, damage, .. }: Listing, content: Bytes) -> Result<File, Error> {
+        let damage = damage.map(|damage| damage.in_file(content.source().and_then(Source::name)));
         match damage {
             Some(damage) if !self.damaged => Err(damage),
             // What could not be read is no damage: the rest may well be there.
             Some(failure) if !failure.is_about_the_file() => Err(failure),
-            damage => Ok(File(Arc::new(Inner { source, index, limits: self.limits, damage }))),
+            damage => Ok(File(Arc::new(Inner { content, index, limits: self.limits, damage }))),
         }
     }
 }
@@ -206,24 +240,23 @@ impl File {
         OpenOptions::new().stream(stream)
     }
 
-    /// The path that it was opened by, if it was.
+    /// The path that it was opened by, or what its source calls itself, if there is one.
     pub fn path(&self) -> Option<&Path> {
-        self.0.source.disk().map(|disk| &*disk.path)
+        self.0.content.source().and_then(Source::name)
     }
 
     /// All bytes of its blobs, and of the damage behind them where its size is known.
     pub fn size(&self) -> u64 {
-        match &self.0.source {
-            Source::Memory { bytes, .. } => super::blobs::len_of((**bytes).as_ref()),
-            Source::Disk { disk, .. } => disk.len(),
-            Source::Stream { .. } => self.end(),
+        match &self.0.content {
+            Bytes::Memory { bytes, .. } => len_of((**bytes).as_ref()),
+            Bytes::Source { source, .. } => source.size(),
+            Bytes::Gone { size, .. } => *size,
         }
     }
 
     /// Where the last whole blob ends: the file's size, unless it is damaged.
     pub fn end(&self) -> u64 {
-        let last = self.len().checked_sub(1).and_then(|last| self.0.index.get(last));
-        last.map_or(0, |(place, head)| place.offset.saturating_add(head.size))
+        self.0.index.end()
     }
 
     /// What is wrong behind the last blob, if it was opened with [`OpenOptions::damaged`].
@@ -231,16 +264,12 @@ impl File {
         self.0.damage.as_ref()
     }
 
-    /// Makes sure that the file on disk still looks as it did when it was opened.
+    /// Makes sure that the file still looks as it did when it was opened, if it was read from somewhere.
     ///
     /// Files read in parts do so themselves each time that data is read.
     pub fn check_unchanged(&self) -> Result<(), Error> {
-        match &self.0.source {
-            Source::Memory { disk: Some(disk), .. } | Source::Disk { disk, .. } => {
-                disk.check_unchanged().map_err(|problem| Error::from(problem).in_file(Some(&disk.path)))
-            }
-            Source::Memory { disk: None, .. } | Source::Stream { .. } => Ok(()),
-        }
+        let Some(source) = self.0.content.source() else { return Ok(()) };
+        source.check_unchanged().map_err(|problem| Error::from(problem).in_file(source.name()))
     }
 
     /// How many blobs there are.
@@ -343,24 +372,24 @@ impl File {
             head,
             self.head_bytes(place, head),
             self.data(place, head),
-            self.0.source.disk(),
+            self.0.content.source(),
             self.0.limits,
         )
     }
 
     fn head_bytes(&self, place: Place, head: Head) -> &[u8] {
-        match &self.0.source {
-            Source::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
-            Source::Disk { heads, .. } | Source::Stream { heads } => head.of_blob(heads.get(place.index)),
+        match &self.0.content {
+            Bytes::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
+            Bytes::Source { heads, .. } | Bytes::Gone { heads, .. } => head.of_blob(heads.get(place.index)),
         }
     }
 
     fn data(&self, place: Place, head: Head) -> Data<'_> {
         let offset = place.offset.saturating_add(head.len.into());
-        match &self.0.source {
-            Source::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
-            Source::Disk { disk, .. } => Data::on_disk(disk, place.index, offset, head.data_len()),
-            Source::Stream { .. } => Data::gone(place.index, offset, head.data_len()),
+        match &self.0.content {
+            Bytes::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
+            Bytes::Source { source, .. } => Data::in_source(source, place.index, offset, head.data_len()),
+            Bytes::Gone { .. } => Data::gone(place.index, offset, head.data_len()),
         }
     }
 }

@@ -1,8 +1,9 @@
 use std::fmt;
 
 use super::blob::Blob;
-use super::blobs::Place;
+use super::data::{DataReader, Of};
 use super::file::File;
+use super::walk::Place;
 use crate::wire::Head;
 
 /// A blob that keeps its file open: to be stored, or sent to another thread. Cheap to clone.
@@ -44,6 +45,11 @@ impl BlobHandle {
     /// The blob.
     pub fn blob(&self) -> Blob<'_> {
         self.file.blob_at(self.place, self.head)
+    }
+
+    /// A reader of the blob's data that keeps the file open.
+    pub fn reader(&self) -> DataReader<'static> {
+        DataReader::of(Of::Handle(self.clone()))
     }
 }
 

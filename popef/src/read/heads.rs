@@ -8,13 +8,13 @@ use crate::error::Problem;
 #[derive(Default)]
 pub(super) struct Heads {
     chunks: Vec<Vec<u8>>,
-    places: Chunks<Place>,
+    places: Chunks<Slot>,
     total: usize,
 }
 
 /// Where a head begins; how long it is, the index knows.
 #[derive(Clone, Copy)]
-struct Place {
+struct Slot {
     chunk: u32,
     start: u32,
 }
@@ -39,14 +39,14 @@ impl Heads {
             return Err(ReadProblem::TooManyBlobs.into());
         };
         chunk.extend_from_slice(head);
-        Problem::in_memory(size_of::<Place>(), self.places.push(Place { chunk: index, start }))?;
+        Problem::in_memory(size_of::<Slot>(), self.places.push(Slot { chunk: index, start }))?;
         self.total = self.total.saturating_add(head.len());
         Ok(())
     }
 
     /// The head of a blob, and whatever follows it here.
     pub(super) fn get(&self, blob: usize) -> &[u8] {
-        let bytes = |place: &Place| {
+        let bytes = |place: &Slot| {
             self.chunks.get(usize::try_from(place.chunk).ok()?)?.get(usize::try_from(place.start).ok()?..)
         };
         self.places.get(blob).and_then(bytes).unwrap_or_default()

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::blobs::Place;
 use super::chunks::Chunks;
 use super::names::{BlobId, Key, Names};
 use super::problem::ReadProblem;
+use super::walk::Place;
 use crate::error::Problem;
 use crate::types::BlobType;
 use crate::wire::{Head, Info, Span};
@@ -47,6 +47,11 @@ impl Index {
 
     pub(super) fn len(&self) -> usize {
         self.blobs.len()
+    }
+
+    /// Where the last blob ends.
+    pub(super) fn end(&self) -> u64 {
+        self.end
     }
 
     pub(super) fn get(&self, index: usize) -> Option<(Place, Head)> {

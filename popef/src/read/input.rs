@@ -1,61 +1,74 @@
 //! The bytes that decoders are given.
 
 use std::io::{self, BufRead, Read};
-use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use super::blobs::len_of;
-use super::data::{Data, DataReader};
-use crate::error::Error;
+use super::buffer::Buffer;
+use super::data::{DataReader, Of};
+use super::source::uninterrupted;
+use crate::error::{Error, Problem};
+use crate::len::len_of;
 
-/// A buffered reader of which one can ask how much is left, and what the next bytes are.
+/// Compressed bytes, of which one can ask what the next ones are.
 pub(super) struct Input<'a> {
-    data: DataReader<'a>,
-    buffer: Box<[u8]>,
-    held: Range<usize>,
+    bytes: Bytes<'a>,
     ended: bool,
     /// Decoders wrap an error of their input in ways of their own, so it is kept here too.
     failure: Option<Error>,
 }
 
+enum Bytes<'a> {
+    Data(DataReader<'a>),
+    Reader(Reader<'a>),
+}
+
+/// A reader of the caller's. Its lock is never taken: it makes the reader one that threads can share.
+struct Reader<'a> {
+    reader: Mutex<Box<dyn Read + Send + 'a>>,
+    buffer: Buffer,
+}
+
 impl<'a> Input<'a> {
-    const BUFFER: usize = 32 << 10;
-
-    pub(super) fn of(data: Data<'a>) -> Self {
-        let buffer = vec![0; Self::BUFFER].into();
-        Input { data: data.reader(), buffer, held: 0..0, ended: false, failure: None }
+    pub(super) fn of(of: Of<'a>) -> Self {
+        Input { bytes: Bytes::Data(DataReader::of(of)), ended: false, failure: None }
     }
 
-    fn held(&self) -> &[u8] {
-        self.buffer.get(self.held.clone()).unwrap_or_default()
+    pub(super) fn from_reader(reader: impl Read + Send + 'a) -> Self {
+        let reader = Reader { reader: Mutex::new(Box::new(reader)), buffer: Buffer::default() };
+        Input { bytes: Bytes::Reader(reader), ended: false, failure: None }
     }
 
-    /// How many bytes are still to come.
-    pub(super) fn left(&self) -> u64 {
-        self.data.left().saturating_add(len_of(self.held()))
+    /// No more bytes are still to come than these.
+    #[cfg(feature = "lz4")]
+    pub(super) fn most_left(&self) -> u64 {
+        match &self.bytes {
+            Bytes::Data(data) => data.left(),
+            Bytes::Reader(_) => u64::MAX,
+        }
+    }
+
+    /// How many bytes are still to come. They need not be there any more after this.
+    pub(super) fn count_left(&mut self) -> Result<u64, Error> {
+        match &mut self.bytes {
+            Bytes::Data(data) => Ok(data.left()),
+            Bytes::Reader(reader) => reader.pass(u64::MAX),
+        }
     }
 
     /// The next bytes, `len` of them or more, fewer only at the end.
     pub(super) fn peek(&mut self, len: usize) -> Result<&[u8], Error> {
-        if self.held.len() < len {
-            self.buffer.copy_within(self.held.clone(), 0);
-            self.held = 0..self.held.len();
-            let room = self.buffer.get_mut(self.held.end..).unwrap_or_default();
-            self.held.end = self.held.end.saturating_add(self.data.read_data(room)?);
+        match &mut self.bytes {
+            Bytes::Data(data) => data.peek(len),
+            Bytes::Reader(reader) => reader.peek(len),
         }
-        Ok(self.held())
     }
 
     /// Passes over so many bytes, if there are so many.
-    pub(super) fn skip(&mut self, len: u64) -> Option<()> {
-        let behind = self.left().checked_sub(len)?;
-        match self.data.left().checked_sub(behind) {
-            Some(in_data) => {
-                self.held = 0..0;
-                self.data.skip(in_data);
-            }
-            None => self.consume(usize::try_from(len).ok()?),
+    pub(super) fn skip(&mut self, len: u64) -> Result<Option<()>, Error> {
+        match &mut self.bytes {
+            Bytes::Data(data) => Ok(data.skip(len)),
+            Bytes::Reader(reader) => Ok((reader.pass(len)? == len).then_some(())),
         }
-        Some(())
     }
 
     /// Whether more was asked for than there is.
@@ -68,18 +81,63 @@ impl<'a> Input<'a> {
     }
 }
 
+impl Reader<'_> {
+    /// Reads once. Whether anything came.
+    fn read_on(&mut self) -> Result<bool, Error> {
+        let room = self.buffer.room(u64::MAX)?;
+        let reader = self.reader.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let count = uninterrupted(|| reader.read(room)).map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(source) => Problem::io("read the compressed data", source).into(),
+        })?;
+        self.buffer.came_in_part(count);
+        Ok(count > 0)
+    }
+
+    fn peek(&mut self, len: usize) -> Result<&[u8], Error> {
+        while self.buffer.held().len() < len && self.read_on()? {}
+        Ok(self.buffer.held())
+    }
+
+    /// Passes over so many bytes, or all that are left. How many those were.
+    fn pass(&mut self, len: u64) -> Result<u64, Error> {
+        let mut passed = 0_u64;
+        while passed < len {
+            let held = len_of(self.peek(1)?).min(len.saturating_sub(passed));
+            if held == 0 {
+                break;
+            }
+            self.buffer.consume(usize::try_from(held).unwrap_or(usize::MAX));
+            passed = passed.saturating_add(held);
+        }
+        Ok(passed)
+    }
+}
+
 impl BufRead for Input<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if let Err(error) = self.peek(1) {
-            self.failure = Some(error);
-            return Err(io::Error::other("the compressed data cannot be read"));
+        let (ended, failure) = (&mut self.ended, &mut self.failure);
+        let held = match &mut self.bytes {
+            Bytes::Data(data) => data.peek(1),
+            Bytes::Reader(reader) => reader.peek(1),
+        };
+        match held {
+            Ok(held) => {
+                *ended |= held.is_empty();
+                Ok(held)
+            }
+            Err(error) => {
+                *failure = Some(error);
+                Err(io::Error::other("the compressed data cannot be read"))
+            }
         }
-        self.ended |= self.held.is_empty();
-        Ok(self.held())
     }
 
     fn consume(&mut self, count: usize) {
-        self.held.start = self.held.start.saturating_add(count).min(self.held.end);
+        match &mut self.bytes {
+            Bytes::Data(data) => data.consume(count),
+            Bytes::Reader(reader) => reader.buffer.consume(count),
+        }
     }
 }
 

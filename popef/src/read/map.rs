@@ -7,7 +7,7 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use super::file::{File, OpenOptions};
-use super::source::DiskFile;
+use super::source::{LocalFile, ReadAt as _};
 use crate::error::Error;
 
 impl File {
@@ -35,15 +35,15 @@ impl OpenOptions {
     ///
     /// The same as of [`File::map`].
     pub unsafe fn map(&self, path: impl AsRef<Path>) -> Result<File, Error> {
-        let disk = DiskFile::open(path.as_ref())?;
+        let file = LocalFile::open(path)?;
         // SAFETY: the caller promises that nobody changes the file while the mapping lives.
-        let map = unsafe { Mmap::map(&disk.file) };
-        let map = map.map_err(|e| Error::io(Some(&disk.path), "map the file", e))?;
+        let map = unsafe { Mmap::map(file.handle()) };
+        let map = map.map_err(|e| Error::io(file.name(), "map the file", e))?;
         // Headers lie far apart, and without this the kernel reads megabytes of data around each.
         advise(&map, Access::Scattered);
-        let walked = self.index_memory(&map);
+        let listing = self.list_memory(&map);
         advise(&map, Access::Usual);
-        self.mapping(walked, map, disk)
+        self.mapping(listing, map, file)
     }
 }
 

@@ -4,16 +4,19 @@
 
 mod blob;
 mod blobs;
+mod buffer;
 mod chunks;
 mod convert;
 mod data;
 mod element;
 mod elements;
 mod executable;
+mod fetch;
 mod file;
 mod handle;
 mod heads;
 mod index;
+mod indexer;
 mod input;
 mod iter;
 mod map;
@@ -23,18 +26,21 @@ mod source;
 mod tensor;
 mod unpack;
 mod value;
+mod walk;
 
+pub use source::{LocalFile, ReadAt};
 pub(crate) use source::{is_not_regular, open_regular, same_file, uninterrupted};
 
 pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 pub use blobs::Blobs;
-pub(crate) use data::OnDisk;
+pub(crate) use data::InSource;
 pub use data::{Data, DataReader};
 pub use element::{Element, ElementVisitor};
 pub use elements::Elements;
 pub use executable::{Compression, ExecutableBlob, PoplarHeader};
 pub use file::{File, OpenOptions};
 pub use handle::BlobHandle;
+pub use indexer::Indexer;
 pub use iter::{FileBlobs, TypedBlobs};
 pub(crate) use names::{BlobId, Key, Names};
 pub(crate) use problem::ReadProblem;

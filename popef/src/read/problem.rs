@@ -15,13 +15,17 @@ problems! {
             code: ErrorCode::FileChanged,
             words: "the file was changed by somebody else after it was opened; open it again",
         }
+        IndexUnfinished { start: u64, end: u64 } => {
+            code: ErrorCode::IndexUnfinished,
+            words: "the index is not finished: it was not given the bytes from {start} to {end}",
+        }
         TooManyBlobs => {
             code: ErrorCode::TooManyBlobs,
             words: "the file has more blobs than can be numbered with 32 bits",
         }
         DataNotKept => {
             code: ErrorCode::DataNotKept,
-            words: "the data was passed over while reading a stream; open the file itself to read it",
+            words: "the data was passed over, only headers and infos were read; open the file itself to read it",
         }
         DataTooShort { needed: u64, found: u64 } => {
             code: ErrorCode::DataTooShort,

@@ -8,7 +8,7 @@ use super::label::Label;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
-use crate::read::{Blob, Data, OnDisk};
+use crate::read::{Blob, Data, InSource};
 use crate::types::BlobType;
 use crate::wire::NewHead;
 
@@ -46,7 +46,7 @@ struct Run<'b> {
     first: Blob<'b>,
     others: usize,
     /// Where its bytes are taken from, if not from memory.
-    place: Option<OnDisk<'b>>,
+    place: Option<InSource<'b>>,
     /// How many bytes come behind the first one's header and info.
     len: u64,
 }
@@ -55,7 +55,7 @@ impl<'b> Run<'b> {
     fn of(first: Blob<'b>) -> Self {
         // That a mapped file does not change was promised. If it did, the mapping is what the caller sees.
         let mapped = first.data().as_slice().is_some();
-        let place = first.on_disk().filter(|place| !mapped || place.check_unchanged().is_ok());
+        let place = first.in_source().filter(|place| !mapped || place.check_unchanged().is_ok());
         Run { first, others: 0, place, len: first.data().len() }
     }
 
@@ -63,7 +63,7 @@ impl<'b> Run<'b> {
     /// not be taken.
     fn take(&mut self, blob: &Blob<'_>) -> bool {
         let end = self.first.data_offset().saturating_add(self.len);
-        let follows = self.place.is_some() && blob.offset() == end && blob.is_in_file_of(&self.first);
+        let follows = self.place.is_some() && blob.offset() == end && blob.is_in_source_of(&self.first);
         if !follows || blob.blob_type() == BlobType::PoplarExecutable {
             return false;
         }
@@ -76,8 +76,8 @@ impl<'b> Run<'b> {
     fn copy<D: Destination>(&self, writer: &mut Writer<D>) -> Result<Written, Error> {
         let Run { first, others, place, len } = *self;
         let data = first.data();
-        let on_disk = first.on_disk();
-        if on_disk.is_some_and(|place| place.metadata().is_ok_and(|metadata| writer.to.is_file(&metadata))) {
+        let metadata = first.in_source().and_then(|place| place.metadata());
+        if metadata.is_some_and(|metadata| writer.to.is_file(&metadata)) {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
         let head = NewHead::verbatim(first.header_bytes(), first.info_bytes());
@@ -95,7 +95,7 @@ impl<'b> Run<'b> {
     }
 }
 
-fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: OnDisk<'_>, len: u64) -> Result<(), Error> {
+fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: InSource<'_>, len: u64) -> Result<(), Error> {
     let Some(file) = place.open_again() else { return copy_pieces(open, place.data(len)) };
     let copied = open.put_file(&mut file.take(len))?;
     // A file that was changed meanwhile is why, if it was.

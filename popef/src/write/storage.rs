@@ -211,7 +211,7 @@ impl Handle for OpenFile {
 
     fn walk(&self, path: &Path) -> Result<read::File, Error> {
         let again = self.0.try_clone().map_err(|source| Error::io(Some(path), "open the file again", source))?;
-        read::OpenOptions::new().damaged(true).file(again, path)
+        read::OpenOptions::new().damaged(true).source(read::LocalFile::of(again, Some(path))?)
     }
 }
 

@@ -11,7 +11,7 @@ use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 use twox_hash::XxHash32;
 
 use super::decoder::{Fault, NO_DICTIONARY, ODD_BLOCK, ODD_HEADER, OTHER_CONTENT, OTHER_LENGTH, TOO_EARLY, part};
-use crate::read::blobs::len_of;
+use crate::len::len_of;
 use crate::read::input::Input;
 
 /// Unpacks frames, one after the other.
@@ -100,7 +100,7 @@ fn number(input: &mut Input<'_>) -> Result<u32, Fault> {
 
 /// The next `len` bytes, which `buffer` holds.
 fn fetch<'b>(input: &mut Input<'_>, buffer: &'b mut Vec<u8>, len: usize) -> Result<&'b [u8], Fault> {
-    if u64::try_from(len).is_ok_and(|len| len > input.left()) {
+    if u64::try_from(len).is_ok_and(|len| len > input.most_left()) {
         return Err(TOO_EARLY.into());
     }
     if len > buffer.len() {

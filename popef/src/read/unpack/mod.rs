@@ -11,10 +11,11 @@ use std::io::{self, Read};
 use flate2::bufread::{GzDecoder, ZlibDecoder};
 
 use super::blob::At;
-use super::data::{Data, DataReader};
+use super::data::{DataReader, Of};
 use super::executable::Compression;
 use super::input::Input;
 use crate::error::{Error, SystemProblem};
+use crate::limits::Limits;
 use decoder::{Decoder, Fault, TOO_EARLY};
 pub(super) use problem::FirstBytes;
 pub(crate) use problem::UnpackProblem;
@@ -23,7 +24,11 @@ pub(crate) use problem::UnpackProblem;
 /// [`ExecutableBlob::unpack`](crate::ExecutableBlob::unpack).
 ///
 /// An [`Error`] of this library travels in the `io::Error`.
-pub struct Unpack<'a>(State<'a>);
+pub struct Unpack<'a> {
+    state: State<'a>,
+    /// What is unpacked, if it is of a file.
+    of: Option<Of<'a>>,
+}
 
 enum State<'a> {
     Stored(DataReader<'a>),
@@ -43,38 +48,81 @@ struct Packed<'a> {
     /// How many bytes will be read, if there are so many.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd unpacks much before it gives anything"))]
     wanted: u64,
-    at: At<'a>,
+    at: At<'static>,
 }
 
 impl<'a> Unpack<'a> {
-    pub(super) fn stored(data: Data<'a>) -> Self {
-        Unpack(State::Stored(data.reader()))
+    /// Unpacks what a reader of the caller's gives: an executable's compressed bytes, which unpack to so many. That
+    /// they are compressed, and how, is seen by the first ones. No buffer is needed around the reader.
+    ///
+    /// Where the bytes are at hand as data of a file, there is
+    /// [`ExecutableBlob::unpack`](crate::ExecutableBlob::unpack).
+    ///
+    /// ```
+    /// # let file = popef::File::open("../testdata/interop/compressed-zlib.popef")?;
+    /// # let executable = file.executable("z").expect("the file has one");
+    /// # let (response, size) = (executable.data().reader(), executable.uncompressed_size());
+    /// let mut unpack = popef::Unpack::from_reader(response, size, &popef::Limits::default())?;
+    /// assert_eq!(std::io::copy(&mut unpack, &mut std::io::sink())?, size);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_reader(
+        reader: impl Read + Send + 'a,
+        uncompressed_size: u64,
+        limits: &Limits,
+    ) -> Result<Unpack<'a>, Error> {
+        let mut input = Input::from_reader(reader);
+        let compression = Compression::of_input(&mut input)?;
+        let sizes = [uncompressed_size, u64::MAX];
+        let state = State::packed(input, compression, sizes, limits.unpack_window, At::nowhere())?;
+        Ok(Unpack { state, of: None })
+    }
+
+    pub(super) fn stored(of: Of<'a>) -> Self {
+        Unpack { state: State::Stored(DataReader::of(of)), of: None }
     }
 
     /// A reader of which no more than `wanted` bytes will be read, if there are more.
     pub(super) fn packed(
-        data: Data<'a>,
+        of: Of<'a>,
         compression: Compression,
         [needed, wanted]: [u64; 2],
         window: u64,
-        at: At<'a>,
+        at: At<'static>,
     ) -> Result<Self, Error> {
-        let mut input = Input::of(data);
+        let state = State::packed(Input::of(of.clone()), compression, [needed, wanted], window, at);
+        let state = state.map_err(|error| of.error_in_file(error))?;
+        Ok(Unpack { state, of: Some(of) })
+    }
+}
+
+impl<'a> State<'a> {
+    fn packed(
+        mut input: Input<'a>,
+        compression: Compression,
+        [needed, wanted]: [u64; 2],
+        window: u64,
+        at: At<'static>,
+    ) -> Result<Self, Error> {
         let mut packed =
             Packed { decoder: None, compression, window, needed, given: 0, wanted: wanted.min(needed), at };
         packed.skip_frames(&mut input)?;
         packed.decoder = Some(packed.start(input)?);
-        Ok(Unpack(State::Packed(Box::new(packed))))
+        Ok(State::Packed(Box::new(packed)))
     }
 }
 
 impl Read for Unpack<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match &mut self.0 {
+        match &mut self.state {
             State::Stored(data) => data.read(buf),
             State::Packed(_) if buf.is_empty() => Ok(0),
             State::Packed(packed) => packed.read(buf).map_err(|error| {
-                self.0 = State::Failed(error.clone());
+                let error = match &self.of {
+                    Some(of) => of.error_in_file(error),
+                    None => error,
+                };
+                self.state = State::Failed(error.clone());
                 error.into()
             }),
             State::Failed(error) => Err(error.clone().into()),
@@ -113,7 +161,6 @@ impl<'a> Packed<'a> {
         let Some(mut decoder) = self.decoder.take() else { return Ok(()) };
         let input = decoder.input();
         self.skip_frames(input)?;
-        let found = input.left();
         let more = input.peek(Compression::MARK)?;
         if more.is_empty() {
             return self.check_end();
@@ -121,7 +168,7 @@ impl<'a> Packed<'a> {
         // zlib streams are not put one behind the other; the others' formats say that they may be.
         if self.compression == Compression::Zlib || Compression::of(more) != Some(self.compression) {
             self.check_end()?;
-            return Err(self.at.error(UnpackProblem::Surplus { found }));
+            return Err(self.at.error(UnpackProblem::Surplus { found: input.count_left()? }));
         }
         self.decoder = Some(match decoder {
             #[cfg(feature = "lz4")]
@@ -137,7 +184,7 @@ impl<'a> Packed<'a> {
             return Ok(());
         }
         while let Some(len) = Compression::skippable_frame(input.peek(Compression::SKIPPABLE_HEADER)?) {
-            input.skip(len).ok_or_else(|| self.error(TOO_EARLY.into()))?;
+            input.skip(len)?.ok_or_else(|| self.error(TOO_EARLY.into()))?;
         }
         Ok(())
     }

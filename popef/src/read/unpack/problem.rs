@@ -2,6 +2,7 @@ use std::fmt;
 use std::io;
 
 use crate::error::{ErrorCode, problems};
+use crate::read::Compression;
 
 problems! {
     /// What keeps a compressed executable from being unpacked.
@@ -53,11 +54,27 @@ problems! {
 }
 
 /// The first bytes of data that is compressed in a way that is not known.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBytes {
-    pub(crate) bytes: [u8; 4],
+    bytes: [u8; Compression::MARK],
     /// How many of them there are.
-    pub(crate) given: usize,
+    given: usize,
+}
+
+impl FirstBytes {
+    pub(crate) fn of(data: &[u8]) -> Self {
+        let mut bytes = [0; Compression::MARK];
+        let given = bytes.iter_mut().zip(data).map(|(to, from)| *to = *from).count();
+        FirstBytes { bytes, given }
+    }
+
+    /// The problem of data that begins with these, and like no known compression.
+    pub(crate) fn unknown(self) -> UnpackProblem {
+        match self.given {
+            0 => UnpackProblem::NoData,
+            _ => UnpackProblem::UnknownFormat { first: self },
+        }
+    }
 }
 
 impl fmt::Display for FirstBytes {

@@ -1,0 +1,11 @@
+//! Lengths in memory as those of files.
+
+/// How many elements a slice has, as a length in a file.
+pub(crate) fn len_of<T>(slice: &[T]) -> u64 {
+    as_u64(slice.len())
+}
+
+/// A length in memory as one in a file.
+pub(crate) fn as_u64(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
