@@ -175,6 +175,7 @@ mod error;
 mod len;
 mod limits;
 mod model;
+mod names;
 mod pickle;
 mod read;
 mod types;
@@ -185,11 +186,12 @@ pub use check::{
     CheckOptions, Extent, Finding, Level, Loader, Policy, Progress, Report, Rule, Severity, Skipped, Subject,
     TensorDemand, check, check_with_progress,
 };
-pub use error::{Error, ErrorCode, ErrorKind, UnknownName};
+pub use error::{Error, ErrorCode, ErrorKind};
 /// The crate whose `f16` is the type of the elements of F16 tensors.
 pub use half;
 pub use limits::Limits;
 pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};
+pub use names::UnknownName;
 pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 pub use read::{
     Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, ElementVisitor, Elements,

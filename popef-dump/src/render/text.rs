@@ -231,7 +231,7 @@ impl<'f> Sections<'_, '_, 'f> {
             Some(Ok(inside)) => inside,
         };
         if let Some(compression) = inside.compression {
-            self.out.put(ITEM).put("Compression: ").put_as(Type, compression).end_line()?;
+            self.out.put(ITEM).put("Compression: ").put_as(Type, compression.as_str()).end_line()?;
         }
         self.out.put(ITEM);
         values::poplar(self.out, inside.header.as_ref());

@@ -48,6 +48,5 @@ const SHOWING: [&str; 12] = [
 ];
 
 fn loader() -> impl TypedValueParser<Value = Loader> {
-    let names = Loader::ALL.iter().map(|loader| loader.name());
-    PossibleValuesParser::new(names).try_map(|name| Loader::by_name(&name).ok_or("there is no such loader"))
+    PossibleValuesParser::new(Loader::ALL.iter().map(|loader| loader.as_str())).try_map(|name| name.parse())
 }

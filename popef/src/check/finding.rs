@@ -1,12 +1,11 @@
 use std::fmt;
 
 use super::rule::Rule;
+use crate::names::named;
 use crate::types::Text;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Severity {
     /// Worth knowing, and right in many files.
     Note,
@@ -16,16 +15,7 @@ pub enum Severity {
     Error,
 }
 
-/// `note`, `warning` or `error`.
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        })
-    }
-}
+named!(Severity, "a severity": Note = "note", Warning = "warning", Error = "error");
 
 /// Something that a rule found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@ use super::finding::Severity;
 use super::policy::Policy;
 use super::rule::Rule;
 use crate::error::Error;
+use crate::names::named;
 use crate::read::File;
 
 /// What a check looks at beyond what it always does.
@@ -57,9 +58,14 @@ impl CheckOptions {
 }
 
 /// A program that loads PopEF files, and what it demands of them on top.
+///
+/// ```
+/// use popef::Loader;
+///
+/// assert_eq!("poptorch".parse(), Ok(Loader::Poptorch));
+/// assert_eq!(Loader::Triton.to_string(), "triton");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Loader {
     /// PopART, and what is built on its sessions.
@@ -72,24 +78,8 @@ pub enum Loader {
     Triton,
 }
 
-impl Loader {
-    /// All loaders.
-    pub const ALL: &'static [Loader] = &[Loader::Popart, Loader::Poptorch, Loader::Tensorflow, Loader::Triton];
-
-    /// Its name in small letters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Loader::Popart => "popart",
-            Loader::Poptorch => "poptorch",
-            Loader::Tensorflow => "tensorflow",
-            Loader::Triton => "triton",
-        }
-    }
-
-    /// The loader of a name.
-    pub fn by_name(name: &str) -> Option<Loader> {
-        Loader::ALL.iter().copied().find(|loader| loader.name() == name)
-    }
+named! {
+    Loader, "a loader": Popart = "popart", Poptorch = "poptorch", Tensorflow = "tensorflow", Triton = "triton"
 }
 
 /// How far the reading of contents has come.

@@ -1,11 +1,9 @@
 //! The codes of errors: the one table that their kinds, their names and `docs/ERRORS.md` are made from.
 
-use std::fmt;
 use std::io;
-use std::str::FromStr;
 
 use super::kind::ErrorKind;
-use super::names::{UnknownName, by_name};
+use crate::names::by_name;
 
 /// One entry a code: its name, its kind, what happened, and what to do. With `as`, the kind of `std::io` is another one
 /// than that of the code's kind.
@@ -271,7 +269,7 @@ codes! {
         "Copy it out of another copy of the file.";
 }
 
-by_name!(ErrorCode, "error code");
+by_name!(ErrorCode, "an error code");
 
 /// The code of a failure of the system.
 impl From<io::ErrorKind> for ErrorCode {

@@ -1,10 +1,8 @@
 //! The kinds of errors.
 
-use std::fmt;
 use std::io;
-use std::str::FromStr;
 
-use super::names::{UnknownName, by_name};
+use crate::names::by_name;
 
 /// One line a kind: its name, and what it means.
 macro_rules! kinds {
@@ -64,7 +62,7 @@ kinds! {
     Misuse = "misuse", "The call, or the order of the calls, makes no valid file.";
 }
 
-by_name!(ErrorKind, "error kind");
+by_name!(ErrorKind, "an error kind");
 
 impl ErrorKind {
     /// The nearest kind of the standard library; none where that is the one of the system's own error.

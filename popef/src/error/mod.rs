@@ -2,7 +2,6 @@
 
 mod code;
 mod kind;
-mod names;
 mod problem;
 mod system;
 
@@ -15,7 +14,6 @@ use crate::write::WriteProblem;
 
 pub use code::ErrorCode;
 pub use kind::ErrorKind;
-pub use names::UnknownName;
 pub(crate) use problem::{Facts, Problem, problems};
 pub(crate) use system::SystemProblem;
 

@@ -21,6 +21,7 @@ pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 
 use crate::error::{Error, Problem};
+use crate::names::named;
 use crate::read::{
     BlobHandle, BlobId, Content, ExecutableBlob, FeedBlob, File, Key, MetadataBlob, OpaqueBlob, TensorBlob,
 };
@@ -233,6 +234,8 @@ pub enum Phase {
     /// Once, at the end.
     Save,
 }
+
+named!(Phase, "a phase": Load = "load", Main = "main", Save = "save");
 
 /// A program of an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::names::named;
 use crate::types::Anchor;
 
 /// An anchor's stored shape taken apart: the model's own shape, and the two dimensions that replicas and remote
@@ -83,14 +84,7 @@ pub enum Outer {
     Repeats,
 }
 
-impl fmt::Display for Outer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Outer::Replicas => "replicas",
-            Outer::Repeats => "repeats",
-        })
-    }
-}
+named!(Outer, "an outer dimension": Replicas = "replicas", Repeats = "repeats");
 
 /// A stored shape without a dimension that the anchor's fields call for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,9 +15,8 @@ mod text;
 mod values;
 mod walk;
 
-use std::fmt;
-
 use crate::error::Error;
+use crate::names::named;
 use crate::read::{Data, OpaqueBlob};
 
 /// A Python pickle: what loading it would import, which is what it can run.
@@ -70,15 +69,7 @@ pub enum ImportClass {
     Dangerous,
 }
 
-impl fmt::Display for ImportClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            ImportClass::Ordinary => "ordinary",
-            ImportClass::Unknown => "unknown",
-            ImportClass::Dangerous => "dangerous",
-        })
-    }
-}
+named!(ImportClass, "a class of imports": Ordinary = "ordinary", Unknown = "unknown", Dangerous = "dangerous");
 
 /// Why a pickle could not be followed to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]

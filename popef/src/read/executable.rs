@@ -8,6 +8,7 @@ use super::handle::BlobHandle;
 use super::input::Input;
 use super::unpack::{FirstBytes, Unpack};
 use crate::error::Error;
+use crate::names::named;
 use crate::types::{ExecutableInfo, Text};
 use crate::wire::Span;
 
@@ -152,6 +153,8 @@ pub enum Compression {
     Lz4,
 }
 
+named!(Compression, "a kind of compression": Zlib = "zlib", Gzip = "gzip", Zstd = "zstd", Lz4 = "lz4");
+
 /// Of more frames to be skipped before the first one, what the data is compressed with is not looked for.
 const MOST_SKIPPED: usize = 8;
 
@@ -173,12 +176,11 @@ impl Compression {
         }
     }
 
+    /// The name that people know it by, for texts.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Compression::Zlib => "zlib",
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
             Compression::Lz4 => "LZ4",
+            other => other.as_str(),
         }
     }
 

@@ -1,8 +1,7 @@
 //! The table of data types, and what follows from it alone.
 
-use std::fmt;
-
 use super::numbered::numbered;
+use crate::names::named;
 
 /// Calls a macro with all data types, one row each. What differs by data type is made from these rows.
 ///
@@ -54,7 +53,7 @@ macro_rules! define {
     )*) => {
         numbered! {
             /// The type of a tensor's elements.
-            DataType {
+            DataType, "a data type" {
                 $( $(#[$doc])* $variant = $number, $schema_name, $shown; )*
             }
         }
@@ -99,4 +98,8 @@ pub enum NumberKind {
     Unsigned,
     /// A floating-point number.
     Float,
+}
+
+named! {
+    NumberKind, "a kind of number": Bool = "bool", Signed = "signed", Unsigned = "unsigned", Float = "float"
 }

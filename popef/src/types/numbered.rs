@@ -1,13 +1,11 @@
 //! The enumerations of the schema. Each keeps a number that it does not know as it is, so that a file of a
 //! later version can be read, shown and copied.
 
-use std::fmt;
-
 /// Defines an enumeration whose variants are the numbers of the wire, in order, and which keeps others.
 macro_rules! numbered {
     (
         $(#[$meta:meta])*
-        $name:ident {
+        $name:ident, $what:literal {
             $( $(#[$variant_meta:meta])* $variant:ident = $number:literal, $schema_name:literal, $shown:literal; )*
         }
     ) => {
@@ -49,12 +47,28 @@ macro_rules! numbered {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// As the vendor's tools show it; a number without a name like `DataType(99)`.
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
                     $( $name::$variant => f.pad($shown), )*
                     $name::Other(number) => f.pad(&format!(concat!(stringify!($name), "({})"), number)),
                 }
+            }
+        }
+
+        /// From what shows it, or from its name in the schema.
+        impl std::str::FromStr for $name {
+            type Err = crate::names::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                let named = [ $( ($name::$variant, $shown, $schema_name), )* ];
+                if let Some((value, ..)) = named.iter().find(|(_, shown, schema)| [*shown, *schema].contains(&name)) {
+                    return Ok(*value);
+                }
+                let number = name.strip_prefix(concat!(stringify!($name), "(")).and_then(|rest| rest.strip_suffix(')'));
+                let unknown = |_| crate::names::UnknownName::new(name, $what, named.iter().map(|(_, shown, _)| *shown));
+                number.unwrap_or_default().parse().map(Self::from_number).map_err(unknown)
             }
         }
 
@@ -95,7 +109,7 @@ pub(super) use numbered;
 
 numbered! {
     /// What a blob holds.
-    BlobType {
+    BlobType, "a type of blob" {
         /// A serialised Poplar executable, compressed or not.
         PoplarExecutable = 0, "poplarExecutable", "poplarExecutable";
         /// What is needed to load and run an executable.
@@ -111,7 +125,7 @@ numbered! {
 
 numbered! {
     /// The direction of an anchor, seen from the model.
-    TensorType {
+    TensorType, "a direction of an anchor" {
         /// Kept only so that a framework can restore its state: no handle, no programs.
         Unknown = 0, "unknown", "UNKNOWN";
         /// The host sends it to the device.

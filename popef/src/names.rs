@@ -1,0 +1,107 @@
+//! Values of which each has one name: how they are shown, read back, and serialised.
+
+use std::fmt;
+
+/// The error of reading a value from a text that is not the name of one, such as a
+/// [`DataType`](crate::DataType) or an [`ErrorCode`](crate::ErrorCode).
+///
+/// ```
+/// use popef::DataType;
+///
+/// assert_eq!("F32".parse(), Ok(DataType::F32));
+/// let error = "F33".parse::<DataType>().unwrap_err();
+/// assert!(error.to_string().starts_with("\"F33\" is not a data type that this version knows; there are BOOL, F8, "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    name: String,
+    /// What was wanted, with its article.
+    what: &'static str,
+    /// The names that there are; none if they are too many to be read.
+    known: Vec<&'static str>,
+}
+
+impl UnknownName {
+    /// The most names that an error lists.
+    const MOST: usize = 16;
+
+    pub(crate) fn new(name: &str, what: &'static str, known: impl Iterator<Item = &'static str>) -> Self {
+        let mut known: Vec<_> = known.take(Self::MOST.saturating_add(1)).collect();
+        if known.len() > Self::MOST {
+            known.clear();
+        }
+        UnknownName { name: name.to_owned(), what, known }
+    }
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not {} that this version knows", self.name, self.what)?;
+        if self.known.is_empty() { Ok(()) } else { write!(f, "; there are {}", self.known.join(", ")) }
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+/// Shows a type with `ALL` and `as_str` by its names, and reads it back from them.
+macro_rules! by_name {
+    ($type:ident, $what:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = crate::names::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                let found = Self::ALL.iter().copied().find(|value| value.as_str() == name);
+                let names = Self::ALL.iter().map(|value| value.as_str());
+                found.ok_or_else(|| crate::names::UnknownName::new(name, $what, names))
+            }
+        }
+
+        crate::names::serde_as_text!($type);
+    };
+}
+
+/// Gives an enumeration `ALL` and `as_str`, one name for each variant, and what follows from these.
+macro_rules! named {
+    ($type:ident, $what:literal: $( $variant:ident = $name:literal ),+ $(,)?) => {
+        impl $type {
+            /// All values.
+            pub const ALL: &'static [$type] = &[ $( $type::$variant, )+ ];
+
+            /// The name by which it is shown, parsed and serialised.
+            pub const fn as_str(self) -> &'static str {
+                match self { $( $type::$variant => $name, )+ }
+            }
+        }
+
+        crate::names::by_name!($type, $what);
+    };
+}
+
+/// Serialises a type as the text that shows it, and reads it back from that.
+macro_rules! serde_as_text {
+    ($type:ident) => {
+        /// The text that shows it.
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use {by_name, named, serde_as_text};
