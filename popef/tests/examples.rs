@@ -20,11 +20,15 @@ fn example(name: &str) -> Command {
 }
 
 fn run(command: &mut Command, input: &[u8]) -> String {
+    String::from_utf8(run_bytes(command, input)).unwrap()
+}
+
+fn run_bytes(command: &mut Command, input: &[u8]) -> Vec<u8> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{command:?}");
-    String::from_utf8(output.stdout).unwrap()
+    output.stdout
 }
 
 fn interop(name: &str) -> PathBuf {
@@ -100,4 +104,78 @@ fn append_opaque() {
         (notes.executable().to_string(), &*notes.data().read().unwrap()),
         ("model".to_owned(), &b"from a pipe"[..])
     );
+}
+
+#[test]
+fn serve() {
+    let paths = [interop("executable.popef"), interop("all-types.popef")];
+    let said = run_bytes(example("serve").args(&paths), b"input_parameter\ninput_parameter\n");
+    let weights = [1.5f32, -2.25, 1.5, -2.25].map(f32::to_le_bytes).concat();
+    assert_eq!(said, weights);
+}
+
+#[test]
+fn merge() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole.popef");
+    let parts = ["split-executable.popef", "split-tensors.popef", "split-feeds.popef"].map(interop);
+    run(example("merge").arg(&whole).args(&parts), b"");
+    assert_eq!(fs::read(&whole).unwrap(), parts.each_ref().map(|part| fs::read(part).unwrap()).concat());
+    // Two executables of one name are refused.
+    let status = example("merge").arg(&whole).args([&parts[0], &parts[0]]).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn diff() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (interop("split-executable.popef"), folder.path().join("new.popef"));
+    let mut bytes = fs::read(&old).unwrap();
+    let said = |new: &Path| example("diff").args([&old, new]).stderr(Stdio::inherit()).output().unwrap();
+    assert_eq!(said(&old).status.code(), Some(0));
+    let executable = File::from_bytes(bytes.clone()).unwrap();
+    let data = executable.executables().next().unwrap().blob().data_offset() as usize;
+    bytes[data + 5] ^= 1;
+    fs::write(&new, [&*bytes, &fs::read(interop("split-tensors.popef")).unwrap()].concat()).unwrap();
+    let output = said(&new);
+    let name = executable.executables().next().unwrap().name();
+    let tensor = "only in the new file: dataTensor \"input_parameter\"";
+    let expected = format!("other data from byte 5: poplarExecutable {name:?}\n{tensor}\n");
+    assert_eq!((String::from_utf8(output.stdout).unwrap(), output.status.code()), (expected, Some(1)));
+}
+
+/// Over curl's own files, which it reads in ranges as it does what lies on a server.
+#[test]
+fn list_remote() {
+    if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "there is no curl");
+        return eprintln!("SKIPPED: there is no curl");
+    }
+    let path = fs::canonicalize(interop("two-models.popef")).unwrap();
+    let said = run(example("list_remote").arg(format!("file://{}", path.display())), b"");
+    assert_eq!(said.lines().count(), File::open(&path).unwrap().len());
+    assert!(said.contains("poplarExecutable"), "{said}");
+}
+
+/// Every type that numpy has too, loaded by numpy.
+#[test]
+fn to_npy() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = interop("all-types.popef");
+    let said = run(example("to_npy").args([&model, folder.path()]), b"");
+    let file = File::open(&model).unwrap();
+    assert_eq!(said.lines().count(), file.tensors().count());
+    let Some(python) = std::env::var_os("PYTHON") else {
+        assert!(std::env::var_os("CI").is_none(), "PYTHON names no interpreter");
+        return eprintln!("SKIPPED: PYTHON names no interpreter");
+    };
+    let script = "import sys, numpy\nfor path in sys.argv[1:]:\n a = numpy.load(path)\n print(a.dtype.name, list(a.shape), a.tobytes().hex())";
+    let tensors: Vec<_> = file.tensors().filter(|tensor| !tensor.data_type().to_string().starts_with("F8")).collect();
+    let paths = tensors.iter().map(|tensor| folder.path().join(format!("{}.npy", tensor.blob().index())));
+    let loaded = run(Command::new(python).args(["-c", script]).args(paths), b"");
+    assert_eq!(loaded.lines().count(), tensors.len());
+    for (line, tensor) in loaded.lines().zip(tensors) {
+        let hex: String = tensor.data().read().unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(line.ends_with(&format!("{} {hex}", tensor.shape())), "{line}");
+    }
 }
