@@ -97,7 +97,7 @@ impl Imports {
         offset: u64,
         judge: impl FnOnce() -> (ImportClass, Role),
     ) -> Result<u16, Halt> {
-        self.budget.look_up(path)?;
+        self.budget.spend(path)?;
         if let Some(place) = self.index.find(path, &self.list) {
             return Ok(place);
         }
@@ -106,7 +106,6 @@ impl Imports {
         }
         let place = u16::try_from(self.list.len()).ok().filter(|_| self.list.len() < MOST);
         let place = place.ok_or(Halt::Spent(TOO_MANY))?;
-        self.budget.keep(path)?;
         let (class, role) = judge();
         self.add(path, PickleImport { path: String::new(), offset, class }, role)?;
         Ok(place)
@@ -129,7 +128,6 @@ impl Imports {
             let Some(import) = self.list.pop() else { return };
             self.notes.pop();
             self.index.remove_last(&import.path, self.list.len());
-            self.budget.give_back(&import.path);
         }
     }
 
@@ -168,34 +166,22 @@ fn is_name(path: &str) -> bool {
     })
 }
 
-/// How many bytes of paths may still be looked up, and kept. All else that a pickle takes follows from its bytes: an opcode
-/// is one step and leaves one value. But paths are put together from texts in the memo, each of which two bytes ask for.
-struct Budget {
-    look_ups: u64,
-    kept: u64,
-}
+/// How many bytes of paths may still be looked up, and so at most be kept. All else that a pickle takes follows from its
+/// bytes: an opcode is one step and leaves one value. But paths are put together from texts in the memo, each of which two
+/// bytes ask for.
+struct Budget(u64);
 
 impl Budget {
     /// In a pickle that a pickler writes, all paths together are no longer than the pickle.
     fn new(len: u64) -> Self {
-        let bytes = len.saturating_mul(4).saturating_add(16 << 10);
-        Budget { look_ups: bytes, kept: bytes }
+        Budget(len.saturating_mul(4).saturating_add(16 << 10))
     }
 
-    fn look_up(&mut self, path: &str) -> Result<(), Halt> {
+    fn spend(&mut self, path: &str) -> Result<(), Halt> {
         // An opcode may be worth so much.
         let len = as_u64(path.len()).saturating_sub(16);
-        self.look_ups = self.look_ups.checked_sub(len).ok_or(Halt::Spent(TOO_MANY))?;
+        self.0 = self.0.checked_sub(len).ok_or(Halt::Spent(TOO_MANY))?;
         Ok(())
-    }
-
-    fn keep(&mut self, path: &str) -> Result<(), Halt> {
-        self.kept = self.kept.checked_sub(as_u64(path.len())).ok_or(Halt::Spent(TOO_MANY))?;
-        Ok(())
-    }
-
-    fn give_back(&mut self, path: &str) {
-        self.kept = self.kept.saturating_add(as_u64(path.len()));
     }
 }
 
