@@ -129,8 +129,9 @@ fn unescape(bytes: &[u8], escape: fn(&[u8]) -> Escape<'_>, mut each: impl FnMut(
     while let [first, more @ ..] = rest {
         rest = more;
         if *first == b'\\' {
-            let (letters, after) = escape(more)?;
-            letters.into_iter().flatten().for_each(&mut give);
+            let (letter, next, after) = escape(more)?;
+            give(letter);
+            next.into_iter().for_each(&mut give);
             rest = after;
         } else {
             give(char::from(*first));
@@ -139,8 +140,8 @@ fn unescape(bytes: &[u8], escape: fn(&[u8]) -> Escape<'_>, mut each: impl FnMut(
     Some(())
 }
 
-/// A piece of text out of an escape, and what follows it.
-type Escape<'b> = Option<([Option<char>; 2], &'b [u8])>;
+/// One or two letters out of an escape, and what follows it.
+type Escape<'b> = Option<(char, Option<char>, &'b [u8])>;
 
 fn raw_escape(rest: &[u8]) -> Escape<'_> {
     match rest {
@@ -154,7 +155,6 @@ fn escape(rest: &[u8]) -> Escape<'_> {
     let (letter, after) = match rest {
         [b'x', after @ ..] => return hex(after, 2),
         [b'0'..=b'7', ..] => return octal(rest),
-        [b'\n', after @ ..] => return Some(([None; 2], after)),
         [b'n', after @ ..] => ('\n', after),
         [b't', after @ ..] => ('\t', after),
         [b'r', after @ ..] => ('\r', after),
@@ -165,20 +165,20 @@ fn escape(rest: &[u8]) -> Escape<'_> {
         [quoted @ (b'\\' | b'\'' | b'"'), after @ ..] => (char::from(*quoted), after),
         _ => return kept(rest),
     };
-    Some(([Some(letter), None], after))
+    Some((letter, None, after))
 }
 
 /// What is no escape stands for itself, backslash and all; the letter behind it begins none either.
 fn kept(rest: &[u8]) -> Escape<'_> {
     let after = rest.get(1..).unwrap_or_default();
-    Some(([Some('\\'), rest.first().map(|&letter| char::from(letter))], after))
+    Some(('\\', rest.first().map(|&letter| char::from(letter)), after))
 }
 
 fn hex(digits: &[u8], count: usize) -> Escape<'_> {
     let (digits, after) = digits.split_at_checked(count)?;
     let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     // A surrogate alone is no character; no module has one in its name.
-    Some(([Some(char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)), None], after))
+    Some((char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER), None, after))
 }
 
 /// One to three digits.
@@ -186,7 +186,7 @@ fn octal(rest: &[u8]) -> Escape<'_> {
     let digits = rest.iter().take(3).take_while(|byte| matches!(byte, b'0'..=b'7')).count();
     let (digits, after) = rest.split_at_checked(digits)?;
     let number = digits.iter().fold(0u32, |number, digit| (number << 3) | u32::from(digit & 7));
-    Some(([char::from_u32(number & 0xff), None], after))
+    Some((char::from(u8::try_from(number & 0xff).ok()?), None, after))
 }
 
 #[cfg(test)]
