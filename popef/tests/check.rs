@@ -339,6 +339,28 @@ fn data_of_the_wrong_shape_is_told_once_with_the_first_anchor_that_differs() {
     }
 }
 
+#[test]
+fn messages_stay_short_whatever_is_in_the_file() {
+    let message = |name: &str, dimensions: usize| {
+        let anchor = Anchor {
+            name: name.to_owned().into(),
+            tensor_type: TensorType::Input,
+            tensor_info: TensorInfo::new(DataType::F32, vec![1; dimensions]),
+            ..Anchor::default()
+        };
+        let file = with_tensor(vec![anchor]);
+        let report = check([&file], CheckOptions::new().loader(Loader::Triton));
+        let request = report.findings.iter().find(|finding| finding.rule.id == "PE633");
+        request.unwrap().message.clone()
+    };
+    let request = |rest: String| format!("a request has to carry 1 input: {rest}");
+    assert_eq!(message("x", 0), request("\"x\" F32 []".to_owned()));
+    assert_eq!(message(r#"a"b\c"#, 0), request(r#""a\"b\\c" F32 []"#.to_owned()));
+    let [name, ones] = ["n".repeat(80), ["1"; 16].join(", ")];
+    assert_eq!(message(&name, 16), request(format!("\"{name}\" F32 [{ones}]")));
+    assert_eq!(message(&format!("{name}n"), 17), request(format!("\"{name}...\" F32 [{ones}, ...]")));
+}
+
 /// A feed may leave out the dimensions for replicas and repeats, and the batch, or have another batch; a tensor may not.
 #[test]
 fn data_fits_its_anchor_in_the_ways_that_are_stated() {

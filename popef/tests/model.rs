@@ -116,7 +116,7 @@ fn a_feeds_runs_are_counted_in_elements() {
     assert_eq!(runs(&metadata, &[2]), Some((3, 0)));
     assert_eq!(runs(&metadata, &[4]), Some((1, 2)));
     assert_eq!(runs(&metadata, &[1, 2]), Some((3, 0)));
-    assert_eq!(runs(&metadata, &[0]), None);
+    assert_eq!((runs(&metadata, &[0]), runs(&metadata, &[2, 0])), (None, None));
     let replicated = Metadata { replication_factor: 2, device_iterations: 3, ..Metadata::default() };
     assert_eq!(runs(&replicated, &[2, 1]), Some((1, 0)));
     let accumulation = NonZeroU32::new(2).unwrap();
@@ -251,4 +251,7 @@ fn options_have_types_only_where_they_read_as_such() {
     let metadata = Metadata { device_options: vec![option("1"), option("2")], ..Metadata::default() };
     assert_eq!(metadata.device_option("n").unwrap().to_u64(), Some(2));
     assert_eq!(metadata.engine_option("n"), None);
+    let metadata = Metadata { engine_options: vec![option("1"), option("3")], ..Metadata::default() };
+    assert_eq!(metadata.engine_option("n").unwrap().to_u64(), Some(3));
+    assert_eq!((metadata.engine_option("m"), metadata.device_option("n")), (None, None));
 }

@@ -70,10 +70,11 @@ impl Metadata {
 
     /// The same of a feed that holds so many numbers.
     pub(crate) fn runs_of(&self, anchor: &Anchor, numbers: u64, gradient_accumulation: NonZeroU32) -> Option<FeedRuns> {
-        let needed = self.training_elements_per_call(anchor, gradient_accumulation).filter(|&needed| needed > 0)?;
+        let needed = self.training_elements_per_call(anchor, gradient_accumulation)?;
         let own = AnchorShape::of(anchor, self.replication_factor).ok()?.own;
         // The numbers in one element: the own shape without its batch.
-        let in_element = element_count(own.iter().skip(1).copied()).ok().filter(|&count| count > 0)?;
+        let in_element = element_count(own.iter().skip(1).copied()).ok()?;
+        // None where either is 0.
         let elements = numbers.checked_div(in_element)?;
         Some(FeedRuns { runs: elements.checked_div(needed)?, left_over: elements.checked_rem(needed)? })
     }
