@@ -454,6 +454,16 @@ fn odd_elements_are_counted_in_every_type() {
     );
 }
 
+/// Each of these is exactly as long as its header says.
+#[test]
+fn a_poplar_executable_may_end_with_its_blob() {
+    for name in ["plain-poplar", "zlib-poplar"] {
+        let whole = open(&format!("../testdata/compressed/{name}.popef"));
+        let report = check([&whole], CheckOptions::new().deep(true));
+        assert!(report.findings.iter().all(|finding| finding.rule.id == "PE103"), "{name}: {:?}", report.findings);
+    }
+}
+
 /// That this build lacks a decoder tells nothing of the file.
 #[cfg(not(feature = "zstd"))]
 #[test]
