@@ -203,6 +203,6 @@ pub use types::{
     NumberKind, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
 };
 pub use write::{
-    Appended, BlobWriter, CreateOptions, Destination, FeedsWriter, NewFile, PackedWriter, Packing, Recovered, Rewind,
-    Seekable, Stream, Truncate, Writer, Written, recover,
+    Appended, BlobWriter, CreateOptions, Destination, FeedsWriter, HeldWriter, NewFile, PackedWriter, Packing,
+    Recovered, Refused, Rewind, Seekable, Stream, Truncate, Writer, Written, recover,
 };

@@ -70,7 +70,7 @@ fn mistakes_are_refused_before_anything_is_written() {
             ErrorCode::MessageTooLong,
             "the info message needs 314573040 bytes, more than the 268435456 that readers accept",
         );
-        let finish = |mut blob: BlobWriter<'_, _>, data: &[u8]| {
+        let finish = |mut blob: BlobWriter<&mut Writer<_>>, data: &[u8]| {
             let _ = blob.write_all(data);
             blob.finish()
         };

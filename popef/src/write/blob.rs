@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::mem;
 
 use super::destination::{Destination, Rewind, len_of};
+use super::held::{HeldWriter, Refused};
 use super::label::Label;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
@@ -44,14 +45,16 @@ use crate::wire::NewHead;
 /// blob.finish()?;
 /// # Ok::<(), popef::Error>(())
 /// ```
-pub struct BlobWriter<'w, D: Destination> {
-    pub(super) writer: &'w mut Writer<D>,
+pub struct BlobWriter<W: HeldWriter> {
+    held: W,
     open: Open,
+    /// Whether it was finished, or taken apart: nothing is to be undone then.
     finished: bool,
 }
 
 /// What is known of a blob while it is written.
-struct Open {
+#[derive(Default)]
+pub(super) struct Open {
     label: Label<'static>,
     head: NewHead,
     /// Whether the head, or zeros in its place, was written. Not before the first byte of data or the end: so that an
@@ -63,7 +66,7 @@ struct Open {
     element_type: Option<DataType>,
 }
 
-impl<'w, D: Destination> BlobWriter<'w, D> {
+impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
     /// A blob with so many bytes of data.
     pub(super) fn sized(writer: &'w mut Writer<D>, info: BlobInfo<'_>, len: u64) -> Result<Self, Error> {
         let mut head = writer.head(info)?;
@@ -81,12 +84,98 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
         writer.check_new(&label)?;
         let label = label.try_to_own().map_err(|problem| writer.refusal(problem))?;
         let open = Open { label, head, begun: false, needed, given: 0, element_type: None };
-        Ok(BlobWriter { writer, open, finished: false })
+        Ok(BlobWriter::resumed(writer, open))
     }
 
     pub(super) fn of_elements(mut self, element_type: DataType) -> Self {
         self.open.element_type = Some(element_type);
         self
+    }
+
+    /// The blob without its writer.
+    pub(super) fn into_open(mut self) -> Open {
+        self.finished = true;
+        mem::take(&mut self.open)
+    }
+
+    /// Ends the blob, and says where it is. If bytes are missing or were too many it is undone, and that is the error.
+    pub fn finish(mut self) -> Result<Written, Error> {
+        self.end()
+    }
+}
+
+impl<'w, D: Rewind> BlobWriter<&'w mut Writer<D>> {
+    /// A blob whose length is not known: zeros stand for its head until it is finished.
+    pub(super) fn open(writer: &'w mut Writer<D>, info: BlobInfo<'_>) -> Result<Self, Error> {
+        let head = writer.head(info)?;
+        BlobWriter::with_head(writer, Label::of(info), head, None)
+    }
+}
+
+/// A blob that owns its writer: it is opened by [`owning`](Self::owning).
+#[expect(clippy::result_large_err, reason = "the writer comes back by value, whether it failed or not")]
+impl<D: Destination> BlobWriter<Writer<D>> {
+    /// Opens a blob as `open` does, which calls one of the writer's methods, and gives the writer to the blob: for a
+    /// `struct`, another thread, or another language, where it cannot be borrowed.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use popef::{BlobWriter, NewFile, OpaqueInfo, Writer};
+    ///
+    /// struct Export {
+    ///     blob: BlobWriter<Writer<NewFile>>,
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.popef");
+    /// let info = OpaqueInfo { name: "notes".into(), ..Default::default() };
+    /// let mut export = Export { blob: BlobWriter::owning(Writer::create(&path)?, |writer| writer.opaque(&info))? };
+    /// export.blob.write_all(b"mine")?;
+    /// let (writer, written) = export.blob.finish()?;
+    /// assert_eq!(writer.finish()?.size, written.size);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn owning(
+        mut writer: Writer<D>,
+        open: impl FnOnce(&mut Writer<D>) -> Result<BlobWriter<&mut Writer<D>>, Error>,
+    ) -> Result<Self, Refused<D>> {
+        match open(&mut writer).map(BlobWriter::into_open) {
+            Ok(open) => Ok(BlobWriter::resumed(writer, open)),
+            Err(error) => Err(Refused { error, writer }),
+        }
+    }
+
+    /// Ends the blob, gives the writer back, and says where the blob is. If bytes are missing or were too many it is
+    /// undone, and that is the error.
+    pub fn finish(mut self) -> Result<(Writer<D>, Written), Refused<D>> {
+        let ended = self.end();
+        let writer = self.discard();
+        match ended {
+            Ok(written) => Ok((writer, written)),
+            Err(error) => Err(Refused { error, writer }),
+        }
+    }
+
+    /// Undoes the blob, and gives the writer back. If it could not be undone, the writer's next call says so.
+    pub fn discard(mut self) -> Writer<D> {
+        self.undo();
+        self.held.take()
+    }
+}
+
+impl<W: HeldWriter> BlobWriter<W> {
+    pub(super) fn resumed(held: W, open: Open) -> Self {
+        BlobWriter { held, open, finished: false }
+    }
+
+    pub(super) fn writer(&mut self) -> &mut Writer<W::To> {
+        self.held.get_mut()
+    }
+
+    fn undo(&mut self) {
+        if !mem::replace(&mut self.finished, true) {
+            self.held.get_mut().undo();
+        }
     }
 
     /// Writes the next elements of a tensor or a feed; an error if theirs is another type.
@@ -95,7 +184,7 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
             Some(needed) if needed != T::DATA_TYPE => {
                 let problem =
                     WriteProblem::WrongType { blob: self.open.label.to_string(), needed, found: T::DATA_TYPE };
-                Err(self.writer.refusal(problem))
+                Err(self.held.get().refusal(problem))
             }
             _ => self.put(&T::to_file(elements)),
         }
@@ -111,9 +200,8 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
         self.open.given == 0
     }
 
-    /// Ends the blob, and says where it is. If bytes are missing or were too many it is undone, and that is the error.
-    pub fn finish(mut self) -> Result<Written, Error> {
-        self.writer.check_fault()?;
+    fn end(&mut self) -> Result<Written, Error> {
+        self.writer().check_fault()?;
         match self.open.needed {
             Some(needed) if needed != self.open.given => return Err(self.wrong_length(needed)),
             Some(_) => self.put(&[])?,
@@ -124,19 +212,20 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
         }
         self.finished = true;
         let size = self.open.head.len().saturating_add(self.open.given);
-        Ok(self.writer.finished(&self.open.label, size))
+        Ok(self.held.get_mut().finished(&self.open.label, size))
     }
 
     /// Puts the head in the place of the zeros.
     fn fill_in(&mut self) -> Result<(), Error> {
         let Open { head, given, .. } = &mut self.open;
-        self.writer.set_data_len(head, *given)?;
-        self.writer.put_head(self.writer.end(), head.bytes())
+        let writer = self.held.get_mut();
+        writer.set_data_len(head, *given)?;
+        writer.put_head(writer.end(), head.bytes())
     }
 
     fn wrong_length(&self, needed: u64) -> Error {
         let (blob, found) = (self.open.label.to_string(), self.open.given);
-        self.writer.refusal(if found < needed {
+        self.held.get().refusal(if found < needed {
             WriteProblem::BlobUnfinished { blob, needed, found }
         } else {
             WriteProblem::WrongLength { blob, needed, found }
@@ -145,7 +234,7 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
 
     /// Where the next byte of data goes.
     fn data_end(&self) -> u64 {
-        self.writer.end().saturating_add(self.open.head.len()).saturating_add(self.open.given)
+        self.held.get().end().saturating_add(self.open.head.len()).saturating_add(self.open.given)
     }
 
     /// Writes the next bytes out of a file, as many as it is limited to. The writer is left as it is if that fails:
@@ -154,12 +243,12 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
         self.put(&[])?;
         let at = self.data_end();
         self.open.given = self.open.given.saturating_add(from.limit());
-        Ok(self.writer.to.copy_at(at, from))
+        Ok(self.writer().copy_at(at, from))
     }
 
     /// Writes the next bytes, and before them, if they are the first, the head, or zeros until it is known.
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.writer.check_fault()?;
+        self.writer().check_fault()?;
         let at = self.data_end();
         self.open.given = self.open.given.saturating_add(len_of(bytes));
         if let Some(needed) = self.open.needed
@@ -168,7 +257,7 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
             return Err(self.wrong_length(needed));
         }
         self.begin()?;
-        self.writer.put(at, bytes)
+        self.writer().put(at, bytes)
     }
 
     fn begin(&mut self) -> Result<(), Error> {
@@ -176,19 +265,11 @@ impl<'w, D: Destination> BlobWriter<'w, D> {
         if mem::replace(begun, true) {
             return Ok(());
         }
-        let at = self.writer.end();
+        let writer = self.held.get_mut();
         match needed {
-            Some(_) => self.writer.put(at, head.bytes()),
-            None => self.writer.put(at, &vec![0; head.bytes().len()]),
+            Some(_) => writer.put(writer.end(), head.bytes()),
+            None => writer.put(writer.end(), &vec![0; head.bytes().len()]),
         }
-    }
-}
-
-impl<'w, D: Rewind> BlobWriter<'w, D> {
-    /// A blob whose length is not known: zeros stand for its head until it is finished.
-    pub(super) fn open(writer: &'w mut Writer<D>, info: BlobInfo<'_>) -> Result<Self, Error> {
-        let head = writer.head(info)?;
-        BlobWriter::with_head(writer, Label::of(info), head, None)
     }
 
     /// Tells how many bytes its data has once unpacked.
@@ -197,7 +278,7 @@ impl<'w, D: Rewind> BlobWriter<'w, D> {
     }
 }
 
-impl<D: Destination> Write for BlobWriter<'_, D> {
+impl<W: HeldWriter> Write for BlobWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.put(bytes)?;
         Ok(bytes.len())
@@ -209,15 +290,13 @@ impl<D: Destination> Write for BlobWriter<'_, D> {
     }
 }
 
-impl<D: Destination> Drop for BlobWriter<'_, D> {
+impl<W: HeldWriter> Drop for BlobWriter<W> {
     fn drop(&mut self) {
-        if !self.finished {
-            self.writer.undo();
-        }
+        self.undo();
     }
 }
 
-impl<D: Destination> fmt::Debug for BlobWriter<'_, D> {
+impl<W: HeldWriter> fmt::Debug for BlobWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BlobWriter")
             .field("blob", &self.open.label.to_string())

@@ -114,22 +114,26 @@ impl<D: Destination> Writer<D> {
     /// writer.finish()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn tensor(&mut self, info: &TensorDataInfo) -> Result<BlobWriter<'_, D>, Error> {
+    pub fn tensor(&mut self, info: &TensorDataInfo) -> Result<BlobWriter<&mut Self>, Error> {
         self.open_tensors(info.into(), &info.tensor_info, 1)
     }
 
     /// Opens a feed to be written piece by piece, one tensor after the other.
-    pub fn feed(&mut self, info: &FeedDataInfo) -> Result<BlobWriter<'_, D>, Error> {
+    pub fn feed(&mut self, info: &FeedDataInfo) -> Result<BlobWriter<&mut Self>, Error> {
         self.open_tensors(info.into(), &info.tensor_info, info.num_tensors)
     }
 
     /// Opens an executable to be written piece by piece, of exactly so many bytes. It is not compressed.
-    pub fn sized_executable<'n>(&mut self, name: impl Into<Text<'n>>, len: u64) -> Result<BlobWriter<'_, D>, Error> {
+    pub fn sized_executable<'n>(
+        &mut self,
+        name: impl Into<Text<'n>>,
+        len: u64,
+    ) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::sized(self, (&executable(name, None)).into(), len)
     }
 
     /// Opens an opaque blob to be written piece by piece, of exactly so many bytes.
-    pub fn sized_opaque(&mut self, info: &OpaqueInfo, len: u64) -> Result<BlobWriter<'_, D>, Error> {
+    pub fn sized_opaque(&mut self, info: &OpaqueInfo, len: u64) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::sized(self, info.into(), len)
     }
 
@@ -145,7 +149,7 @@ impl<D: Destination> Writer<D> {
         info: BlobInfo<'_>,
         tensor: &TensorInfo,
         tensors: u32,
-    ) -> Result<BlobWriter<'_, D>, Error> {
+    ) -> Result<BlobWriter<&mut Self>, Error> {
         let len = self.needed(tensor, tensors)?;
         Ok(BlobWriter::sized(self, info, len)?.of_elements(tensor.data_type))
     }
@@ -191,7 +195,7 @@ fn described(info: BlobInfo<'_>) -> String {
 
 impl<D: Rewind> Writer<D> {
     /// Opens an executable to be written piece by piece until it is finished.
-    pub fn executable<'n>(&mut self, name: impl Into<Text<'n>>) -> Result<BlobWriter<'_, D>, Error> {
+    pub fn executable<'n>(&mut self, name: impl Into<Text<'n>>) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::open(self, (&executable(name, None)).into())
     }
 
@@ -214,19 +218,19 @@ impl<D: Rewind> Writer<D> {
         &mut self,
         name: impl Into<Text<'n>>,
         packing: Packing,
-    ) -> Result<PackedWriter<'_, D>, Error> {
+    ) -> Result<PackedWriter<&mut Self>, Error> {
         packing.check().map_err(|problem| self.refusal(problem))?;
         let blob = BlobWriter::open(self, (&executable(name, Some(0))).into())?;
         Ok(PackedWriter::new(blob, packing))
     }
 
     /// Opens an opaque blob to be written piece by piece until it is finished.
-    pub fn opaque(&mut self, info: &OpaqueInfo) -> Result<BlobWriter<'_, D>, Error> {
+    pub fn opaque(&mut self, info: &OpaqueInfo) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::open(self, info.into())
     }
 
     /// Opens several feeds at once, whose tensors come in any order; see [`FeedsWriter`].
-    pub fn feeds(&mut self, infos: &[FeedDataInfo]) -> Result<FeedsWriter<'_, D>, Error> {
+    pub fn feeds(&mut self, infos: &[FeedDataInfo]) -> Result<FeedsWriter<&mut Self>, Error> {
         FeedsWriter::new(self, infos)
     }
 }

@@ -77,7 +77,7 @@ impl<'b> Run<'b> {
         let Run { first, others, place, len } = *self;
         let data = first.data();
         let metadata = first.in_source().and_then(|place| place.metadata());
-        if metadata.is_some_and(|metadata| writer.to.is_file(&metadata)) {
+        if metadata.is_some_and(|metadata| writer.is_file(&metadata)) {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
         let head = NewHead::verbatim(first.header_bytes(), first.info_bytes());
@@ -95,15 +95,19 @@ impl<'b> Run<'b> {
     }
 }
 
-fn copy_file<D: Destination>(open: &mut BlobWriter<'_, D>, place: InSource<'_>, len: u64) -> Result<(), Error> {
+fn copy_file<D: Destination>(
+    open: &mut BlobWriter<&mut Writer<D>>,
+    place: InSource<'_>,
+    len: u64,
+) -> Result<(), Error> {
     let Some(file) = place.open_again() else { return copy_pieces(open, place.data(len)) };
     let copied = open.put_file(&mut file.take(len))?;
     // A file that was changed meanwhile is why, if it was.
     place.check_unchanged()?;
-    copied.map_err(|source| open.writer.failed_to_write(source))
+    copied.map_err(|source| open.writer().failed_to_write(source))
 }
 
-fn copy_pieces<D: Destination>(open: &mut BlobWriter<'_, D>, data: Data<'_>) -> Result<(), Error> {
+fn copy_pieces<D: Destination>(open: &mut BlobWriter<&mut Writer<D>>, data: Data<'_>) -> Result<(), Error> {
     let mut at = 0;
     while at < data.len() {
         let end = at.saturating_add(PIECE).min(data.len());

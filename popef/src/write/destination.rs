@@ -7,7 +7,8 @@ use super::problem::{Left, WriteProblem};
 use crate::error::Problem;
 
 /// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::NewFile) or
-/// [`Appended`](crate::Appended). Not for others to implement.
+/// [`Appended`](crate::Appended), or a box of one of them, which
+/// [`Writer::map_destination`](crate::Writer::map_destination) makes. Not for others to implement.
 pub trait Destination: Sink + fmt::Debug {}
 
 /// A [`Destination`] that can go back to what was written: blobs of a length that is not known beforehand, several
@@ -63,6 +64,39 @@ pub(super) mod sink {
 
 use sink::{Failure, Remains, Sink};
 
+impl<D: Destination + ?Sized> Destination for Box<D> {}
+impl<D: Rewind + ?Sized> Rewind for Box<D> {}
+
+impl<D: Sink + ?Sized> Sink for Box<D> {
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        (**self).write_at(at, bytes)
+    }
+
+    fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        (**self).copy_at(at, from)
+    }
+
+    fn cut(&mut self, len: u64) -> Result<(), Failure> {
+        (**self).cut(len)
+    }
+
+    fn commit(&mut self, end: u64) -> Result<(), Failure> {
+        (**self).commit(end)
+    }
+
+    fn abandon(&mut self, end: u64) -> Result<(), Remains> {
+        (**self).abandon(end)
+    }
+
+    fn path(&self) -> Option<&Path> {
+        (**self).path()
+    }
+
+    fn is_file(&self, metadata: &fs::Metadata) -> bool {
+        (**self).is_file(metadata)
+    }
+}
+
 /// A destination that takes bytes one after the other: a pipe, a socket, a compressor.
 ///
 /// What was written cannot be taken back: a blob that is left unfinished after its first byte ends the writing.
@@ -74,6 +108,10 @@ pub struct Stream<W> {
 impl<W: Write> Stream<W> {
     pub(super) fn new(inner: W) -> Self {
         Stream { inner, at: 0 }
+    }
+
+    pub(super) fn into_inner(self) -> W {
+        self.inner
     }
 }
 
@@ -174,6 +212,10 @@ impl<W: Write + Seek + Truncate> Seekable<W> {
     pub(super) fn new(mut inner: W) -> io::Result<Self> {
         let base = inner.stream_position()?;
         Ok(Seekable { inner, base, at: 0 })
+    }
+
+    pub(super) fn into_inner(self) -> W {
+        self.inner
     }
 
     fn go_to(&mut self, at: u64) -> io::Result<()> {

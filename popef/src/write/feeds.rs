@@ -1,6 +1,8 @@
 use std::fmt;
+use std::mem;
 
 use super::destination::{Destination, Rewind, len_of};
+use super::held::{HeldWriter, Refused};
 use super::label::Label;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
@@ -34,12 +36,18 @@ use crate::wire::NewHead;
 /// assert_eq!(*file.feed("label").expect("it was written").item(2)?.to_slice::<i32>()?, [2]);
 /// # Ok::<(), popef::Error>(())
 /// ```
-pub struct FeedsWriter<'w, D: Destination> {
-    writer: &'w mut Writer<D>,
+pub struct FeedsWriter<W: HeldWriter> {
+    held: W,
+    open: OpenFeeds,
+    /// Whether they were finished, or taken apart: nothing is to be undone then.
+    finished: bool,
+}
+
+#[derive(Default)]
+struct OpenFeeds {
     feeds: Vec<Feed>,
     /// How many bytes of each feed are gathered before they are written.
     gathered: usize,
-    finished: bool,
 }
 
 /// The most bytes that are gathered of one feed, and of all.
@@ -79,7 +87,7 @@ impl Feed {
     }
 }
 
-impl<'w, D: Rewind> FeedsWriter<'w, D> {
+impl<'w, D: Rewind> FeedsWriter<&'w mut Writer<D>> {
     pub(super) fn new(writer: &'w mut Writer<D>, infos: &[FeedDataInfo]) -> Result<Self, Error> {
         writer.check_fault()?;
         let mut offset = writer.end();
@@ -91,14 +99,65 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
             feeds.push(feed);
         }
         let gathered = GATHERED_OF_ALL.checked_div(feeds.len()).unwrap_or_default().min(GATHERED);
-        let mut open = FeedsWriter { writer, feeds, gathered, finished: false };
+        let mut open = FeedsWriter { held: writer, open: OpenFeeds { feeds, gathered }, finished: false };
         open.clear_heads()?;
         Ok(open)
     }
 
+    /// Ends all the feeds, and says where they are, in the order of the list that was given. If tensors are missing
+    /// they are all undone, and the error names a feed and how many.
+    pub fn finish(mut self) -> Result<Vec<Written>, Error> {
+        self.end()
+    }
+}
+
+/// Feeds that own their writer: they are opened by [`owning`](Self::owning).
+#[expect(clippy::result_large_err, reason = "the writer comes back by value, whether it failed or not")]
+impl<D: Rewind> FeedsWriter<Writer<D>> {
+    /// Opens feeds as `open` does, and gives the writer to them.
+    pub fn owning(
+        mut writer: Writer<D>,
+        open: impl FnOnce(&mut Writer<D>) -> Result<FeedsWriter<&mut Writer<D>>, Error>,
+    ) -> Result<Self, Refused<D>> {
+        let opened = open(&mut writer).map(|mut feeds| {
+            feeds.finished = true;
+            mem::take(&mut feeds.open)
+        });
+        match opened {
+            Ok(open) => Ok(FeedsWriter { held: writer, open, finished: false }),
+            Err(error) => Err(Refused { error, writer }),
+        }
+    }
+
+    /// Ends all the feeds, gives the writer back, and says where they are. If tensors are missing they are all undone,
+    /// and the error names a feed and how many.
+    pub fn finish(mut self) -> Result<(Writer<D>, Vec<Written>), Refused<D>> {
+        let ended = self.end();
+        let writer = self.discard();
+        match ended {
+            Ok(written) => Ok((writer, written)),
+            Err(error) => Err(Refused { error, writer }),
+        }
+    }
+
+    /// Undoes all the feeds, and gives the writer back. If they could not be undone, the writer's next call says so.
+    pub fn discard(mut self) -> Writer<D> {
+        self.undo();
+        self.held.take()
+    }
+}
+
+impl<W: HeldWriter> FeedsWriter<W> {
+    fn undo(&mut self) {
+        if !mem::replace(&mut self.finished, true) {
+            self.held.get_mut().undo();
+        }
+    }
+
     /// Zeros where the heads will be, as long as data is missing: what is there must not read as whole.
     fn clear_heads(&mut self) -> Result<(), Error> {
-        self.feeds.iter().try_for_each(|feed| self.writer.put(feed.offset, &vec![0; feed.head.bytes().len()]))
+        let writer = self.held.get_mut();
+        self.open.feeds.iter().try_for_each(|feed| writer.put(feed.offset, &vec![0; feed.head.bytes().len()]))
     }
 
     /// Writes the next tensor of a feed, which is named by its place in the list that was given. Another type than
@@ -108,30 +167,31 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         let (needed, found) = (to.data_type, T::DATA_TYPE);
         if needed != found {
             let blob = to.label.to_string();
-            return Err(self.writer.refusal(WriteProblem::WrongType { blob, needed, found }));
+            return Err(self.held.get().refusal(WriteProblem::WrongType { blob, needed, found }));
         }
         self.push_bytes(feed, &T::to_file(elements))
     }
 
     /// Writes the next tensor of a feed from the bytes of its elements, little-endian.
     pub fn push_bytes(&mut self, feed: usize, tensor: &[u8]) -> Result<(), Error> {
-        self.writer.check_fault()?;
+        self.held.get_mut().check_fault()?;
         let to = self.feed(feed)?;
         let (needed, found, held) = (to.tensor_size, len_of(tensor), to.tensors);
         if needed != found {
             let blob = format!("each tensor of {}", to.label);
-            return Err(self.writer.refusal(WriteProblem::WrongLength { blob, needed, found }));
+            return Err(self.held.get().refusal(WriteProblem::WrongLength { blob, needed, found }));
         }
         if to.missing() == 0 {
             let feed = to.label.to_string();
-            return Err(self.writer.refusal(WriteProblem::FeedFull { feed, held }));
+            return Err(self.held.get().refusal(WriteProblem::FeedFull { feed, held }));
         }
         self.put(feed, tensor)
     }
 
     /// Writes the next tensor, or keeps it until there are more.
     fn put(&mut self, feed: usize, tensor: &[u8]) -> Result<(), Error> {
-        let FeedsWriter { writer, feeds, gathered, .. } = self;
+        let FeedsWriter { held, open: OpenFeeds { feeds, gathered }, .. } = self;
+        let writer = held.get_mut();
         let Some(feed) = feeds.get_mut(feed) else { return Ok(()) };
         if feed.gathered.len().saturating_add(tensor.len()) > *gathered {
             writer.put(feed.gathered_offset(), &feed.gathered)?;
@@ -146,28 +206,27 @@ impl<'w, D: Rewind> FeedsWriter<'w, D> {
         Ok(())
     }
 
-    /// Ends all the feeds, and says where they are, in the order of the list that was given. If tensors are missing
-    /// they are all undone, and the error names a feed and how many.
-    pub fn finish(mut self) -> Result<Vec<Written>, Error> {
-        self.writer.check_fault()?;
+    fn end(&mut self) -> Result<Vec<Written>, Error> {
+        self.held.get_mut().check_fault()?;
         self.check_complete()?;
-        self.feeds.iter().try_for_each(|feed| self.writer.put(feed.gathered_offset(), &feed.gathered))?;
+        let (writer, feeds) = (self.held.get_mut(), &self.open.feeds);
+        feeds.iter().try_for_each(|feed| writer.put(feed.gathered_offset(), &feed.gathered))?;
         // The first head last: until then the walk ends before all of them.
-        self.feeds.iter().rev().try_for_each(|feed| self.writer.put_head(feed.offset, feed.head.bytes()))?;
+        feeds.iter().rev().try_for_each(|feed| writer.put_head(feed.offset, feed.head.bytes()))?;
         self.finished = true;
-        Ok(self.feeds.iter().map(|feed| self.writer.finished(&feed.label, feed.size())).collect())
+        Ok(feeds.iter().map(|feed| writer.finished(&feed.label, feed.size())).collect())
     }
 
     fn check_complete(&self) -> Result<(), Error> {
-        let mut short = self.feeds.iter().filter(|feed| feed.missing() > 0);
+        let mut short = self.open.feeds.iter().filter(|feed| feed.missing() > 0);
         let Some(first) = short.next() else { return Ok(()) };
         let (feed, missing, needed) = (first.label.to_string(), first.missing(), first.tensors);
-        Err(self.writer.refusal(WriteProblem::FeedsUnfinished { feed, missing, needed, others: short.count() }))
+        Err(self.held.get().refusal(WriteProblem::FeedsUnfinished { feed, missing, needed, others: short.count() }))
     }
 
     fn feed(&self, feed: usize) -> Result<&Feed, Error> {
-        let held = self.feeds.len();
-        self.feeds.get(feed).ok_or_else(|| self.writer.refusal(WriteProblem::NoSuchFeed { asked: feed, held }))
+        let held = self.open.feeds.len();
+        self.open.feeds.get(feed).ok_or_else(|| self.held.get().refusal(WriteProblem::NoSuchFeed { asked: feed, held }))
     }
 }
 
@@ -180,17 +239,15 @@ fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64)
     Ok(Feed { label, head, offset, data_type, tensor_size, tensors, given: 0, gathered: Vec::new() })
 }
 
-impl<D: Destination> Drop for FeedsWriter<'_, D> {
+impl<W: HeldWriter> Drop for FeedsWriter<W> {
     fn drop(&mut self) {
-        if !self.finished {
-            self.writer.undo();
-        }
+        self.undo();
     }
 }
 
-impl<D: Destination> fmt::Debug for FeedsWriter<'_, D> {
+impl<W: HeldWriter> fmt::Debug for FeedsWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let feeds = self.feeds.iter().map(|feed| (feed.label.to_string(), feed.given));
+        let feeds = self.open.feeds.iter().map(|feed| (feed.label.to_string(), feed.given));
         f.debug_map().entries(feeds).finish()
     }
 }

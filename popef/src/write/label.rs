@@ -13,6 +13,13 @@ pub(super) struct Label<'n> {
     pub(super) name: Text<'n>,
 }
 
+/// That of no blob.
+impl Default for Label<'_> {
+    fn default() -> Self {
+        Label { blob_type: BlobType::Other(u16::MAX), name: Text::default() }
+    }
+}
+
 impl<'n> Label<'n> {
     pub(super) fn of(info: BlobInfo<'n>) -> Self {
         Label { blob_type: info.blob_type(), name: info.name().by_ref() }

@@ -21,6 +21,7 @@ mod destination;
 #[cfg(all(test, not(miri)))]
 mod faults;
 mod feeds;
+mod held;
 mod label;
 mod output;
 mod packed;
@@ -35,6 +36,7 @@ pub use blob::BlobWriter;
 pub use create::{CreateOptions, NewFile};
 pub use destination::{Destination, Rewind, Seekable, Stream, Truncate};
 pub use feeds::FeedsWriter;
+pub use held::{HeldWriter, Refused};
 pub use packed::PackedWriter;
 pub use packing::Packing;
 pub(crate) use problem::WriteProblem;

@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 use std::fmt;
-use std::io::{self, Seek, Write};
+use std::fs;
+use std::io::{self, Seek, Take, Write};
 use std::mem;
 use std::path::Path;
 
@@ -21,8 +22,8 @@ use crate::wire::NewHead;
 /// | [`Writer::seekable`] | an opened file, memory | yes | whole blobs stay |
 /// | [`Writer::stream`] | a pipe, a socket | no | what went out is out |
 ///
-/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`](crate::BlobWriter), which borrows the writer,
-/// so that only one is open at a time. Nothing is done before [`finish`](Writer::finish) says so.
+/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`](crate::BlobWriter), which
+/// borrows the writer or owns it, so that only one is open at a time. Nothing is done before [`finish`](Writer::finish) says so.
 ///
 /// What the reader would call damaged is refused before any of it is written, and the writer goes on as before. A
 /// failure of the system, on the other hand, is final: every later call says so.
@@ -43,7 +44,8 @@ use crate::wire::NewHead;
 /// # Ok::<(), popef::Error>(())
 /// ```
 pub struct Writer<D: Destination> {
-    pub(super) to: D,
+    /// None once it was given away.
+    to: Option<D>,
     version: Text<'static>,
     /// How many threads compress; 0 are as many as there are processors.
     threads: usize,
@@ -93,6 +95,24 @@ impl<W: Write> Writer<Stream<W>> {
     pub fn stream(to: W) -> Self {
         Writer::begin(Stream::new(to))
     }
+
+    /// Ends the writing, as [`finish`](Self::finish) does, and gives back what was written to. It was flushed.
+    ///
+    /// ```
+    /// use flate2::{Compression, write::GzEncoder};
+    ///
+    /// let mut writer = popef::Writer::stream(GzEncoder::new(Vec::new(), Compression::fast()));
+    /// writer.write_executable("model", b"its bytes")?;
+    /// let gzipped = writer.into_inner()?.finish()?;
+    /// # let mut bytes = Vec::new();
+    /// # std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*gzipped), &mut bytes)?;
+    /// # assert_eq!(popef::File::from_bytes(bytes)?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_inner(mut self) -> Result<W, Error> {
+        self.commit()?;
+        self.to.take().map(Stream::into_inner).ok_or_else(|| self.refusal(WriteProblem::WriterFailed))
+    }
 }
 
 impl<W: Write + Seek + Truncate> Writer<Seekable<W>> {
@@ -102,10 +122,29 @@ impl<W: Write + Seek + Truncate> Writer<Seekable<W>> {
         let to = Seekable::new(to);
         to.map(Writer::begin).map_err(|e| Error::io(None, "ask for the position to write at", e))
     }
+
+    /// Ends the writing, as [`finish`](Self::finish) does, and gives back what was written to. Its position is behind
+    /// the last blob.
+    ///
+    /// ```
+    /// let mut writer = popef::Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+    /// writer.write_executable("model", b"its bytes")?;
+    /// let bytes = writer.into_inner()?.into_inner();
+    /// assert_eq!(popef::File::from_bytes(bytes)?.len(), 1);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn into_inner(mut self) -> Result<W, Error> {
+        self.commit()?;
+        self.to.take().map(Seekable::into_inner).ok_or_else(|| self.refusal(WriteProblem::WriterFailed))
+    }
 }
 
 impl<D: Destination> Writer<D> {
     pub(super) fn begin(to: D) -> Self {
+        Writer::to(Some(to))
+    }
+
+    fn to(to: Option<D>) -> Self {
         Writer {
             to,
             version: Text::default(),
@@ -138,21 +177,54 @@ impl<D: Destination> Writer<D> {
         self
     }
 
+    /// The same writer, with another type of destination around the one that it has: a box, so that writers to
+    /// different destinations have one type.
+    ///
+    /// ```
+    /// use popef::{Destination, Writer};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.popef");
+    /// let mut writer: Writer<Box<dyn Destination>> = if path.as_os_str() == "-" {
+    ///     Writer::stream(std::io::stdout()).map_destination(|to| Box::new(to) as _)
+    /// } else {
+    ///     Writer::create(&path)?.map_destination(|to| Box::new(to) as _)
+    /// };
+    /// writer.write_executable("model", b"its bytes")?;
+    /// writer.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn map_destination<E: Destination>(self, map: impl FnOnce(D) -> E) -> Writer<E> {
+        let Writer { to, version, threads, index, start, end, executables, fault, head } = self;
+        Writer { to: to.map(map), version, threads, index, start, end, executables, fault, head }
+    }
+
+    /// Where everything is that was written so far: of a file that is appended to, what was added.
+    pub fn written(&self) -> Written {
+        Written { offset: self.start, size: self.end.saturating_sub(self.start) }
+    }
+
     /// Ends the writing, and says where all of it is: of a file that was appended to, what was added.
     ///
     /// A file that is created comes into its place now, and blobs that were appended become part of theirs; both are
     /// flushed to disk. If that fails, the old file, or the old length, is there again, and the error says what
     /// failed: a flush that failed is never tried again. What else can be written to is flushed as by
     /// [`Write::flush`].
+    ///
+    /// What a [stream](Self::stream) or a [seekable](Self::seekable) writer wrote to is given back by `into_inner`.
     pub fn finish(mut self) -> Result<Written, Error> {
+        self.commit()
+    }
+
+    fn commit(&mut self) -> Result<Written, Error> {
         self.check_fault()?;
-        if let Err(Failure(problem)) = self.to.commit(self.end) {
-            self.fault = Some(Fault::Failed);
-            return Err(Error::from(self.give_up(problem)).in_file(self.to.path()));
+        match self.to.as_mut().map_or(Ok(()), |to| to.commit(self.end)) {
+            Ok(()) => Ok(self.written()),
+            Err(Failure(problem)) => {
+                self.fault = Some(Fault::Failed);
+                Err(Error::from(self.give_up(problem)).in_file(self.path()))
+            }
         }
-        // Nothing is left that dropping it could undo.
-        self.fault = Some(Fault::Failed);
-        Ok(Written { offset: self.start, size: self.end.saturating_sub(self.start) })
     }
 
     /// Gives up, as dropping it does, and says if what was written so far could not be removed.
@@ -160,10 +232,9 @@ impl<D: Destination> Writer<D> {
         if self.fault.is_some() {
             return Ok(());
         }
-        let path = self.to.path().map(Path::to_owned);
-        let left = self.to.abandon(self.end);
+        let left = self.to.as_mut().map_or(Ok(()), |to| to.abandon(self.end));
         left.map_err(|Remains(left, source)| {
-            Error::from(left_behind(WriteProblem::Discarded, left, source)).in_file(path.as_deref())
+            Error::from(left_behind(WriteProblem::Discarded, left, source)).in_file(self.path())
         })
     }
 }
@@ -237,7 +308,32 @@ impl<D: Destination> Writer<D> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.to.write_at(at, bytes).map_err(|source| self.failed_to_write(source))
+        let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };
+        let written = to.write_at(at, bytes);
+        written.map_err(|source| self.failed_to_write(source))
+    }
+
+    /// Writes the rest of another file. The writer is left as it is if that fails: whether it is the file that failed or
+    /// the destination is not known here.
+    pub(super) fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        match &mut self.to {
+            Some(to) => to.copy_at(at, from),
+            None => Err(self.refusal(WriteProblem::WriterFailed).into()),
+        }
+    }
+
+    /// Whether the file of this metadata is the one being written.
+    pub(super) fn is_file(&self, metadata: &fs::Metadata) -> bool {
+        self.to.as_ref().is_some_and(|to| to.is_file(metadata))
+    }
+
+    fn path(&self) -> Option<&Path> {
+        self.to.as_ref().and_then(|to| to.path())
+    }
+
+    /// The writer itself. What is left in its place writes nothing.
+    pub(super) fn take(&mut self) -> Self {
+        mem::replace(self, Writer::to(None))
     }
 
     /// Writes a head in place of the zeros that stood for it, its first word last: as long as that is zeros a walk
@@ -268,7 +364,8 @@ impl<D: Destination> Writer<D> {
     /// Takes back what was written of an unfinished blob.
     pub(super) fn undo(&mut self) {
         if self.fault.is_none()
-            && let Err(Failure(problem)) = self.to.cut(self.end)
+            && let Some(to) = &mut self.to
+            && let Err(Failure(problem)) = to.cut(self.end)
         {
             self.fault = Some(match problem {
                 Problem::Write(WriteProblem::NotUndone) => Fault::NotUndone,
@@ -279,7 +376,7 @@ impl<D: Destination> Writer<D> {
 
     /// The error of a mistake of the caller, after which the writer goes on.
     pub(super) fn refusal(&self, problem: impl Into<Problem>) -> Error {
-        problem.into().at(self.index, self.end).in_file(self.to.path())
+        problem.into().at(self.index, self.end).in_file(self.path())
     }
 
     /// The error of a failure of the system, after which it does not: what was written is removed at once.
@@ -295,7 +392,7 @@ impl<D: Destination> Writer<D> {
 
     /// Leaves the place as it was found. The problem, and what could not be removed.
     fn give_up(&mut self, problem: Problem) -> Problem {
-        match self.to.abandon(self.end) {
+        match self.to.as_mut().map_or(Ok(()), |to| to.abandon(self.end)) {
             Ok(()) => problem,
             Err(Remains(left, source)) => left_behind(problem, left, source),
         }
@@ -304,8 +401,11 @@ impl<D: Destination> Writer<D> {
 
 impl<D: Destination> fmt::Debug for Writer<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer")
-            .field("to", &self.to)
+        let mut debug = f.debug_struct("Writer");
+        if let Some(to) = &self.to {
+            debug.field("to", to);
+        }
+        debug
             .field("version", &self.version)
             .field("index", &self.index)
             .field("end", &self.end)

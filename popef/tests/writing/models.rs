@@ -89,7 +89,7 @@ impl Planned {
     }
 }
 
-fn in_pieces<D: Destination>(mut blob: BlobWriter<'_, D>, data: &[u8], piece: usize) -> Written {
+fn in_pieces<D: Destination>(mut blob: BlobWriter<&mut Writer<D>>, data: &[u8], piece: usize) -> Written {
     data.chunks(piece).for_each(|part| blob.write_all(part).unwrap());
     assert_eq!(blob.len(), len(data));
     blob.finish().unwrap()

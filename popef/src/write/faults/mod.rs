@@ -15,8 +15,11 @@ use std::sync::Arc;
 use disk::{Contents, Fault, Meanwhile, SimDisk};
 
 use super::append::{append_in, recover_in};
+use super::blob::BlobWriter;
 use super::create::CreateOptions;
 use super::destination::Rewind;
+use super::feeds::FeedsWriter;
+use super::packed::PackedWriter;
 use super::packing::Packing;
 use super::writer::Writer;
 use crate::error::{Error, ErrorCode, ErrorKind};
@@ -25,7 +28,8 @@ use crate::types::{DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo,
 
 const TARGET: &str = "folder/model.popef";
 const TEMPORARY: &str = "folder/.model.popef.popef-new";
-const LARGE: usize = 70_000;
+/// More than is gathered before it is written.
+const LARGE: usize = 140_000;
 
 fn tensor(name: &str, len: usize) -> TensorDataInfo {
     let shape = [i64::try_from(len).unwrap()];
@@ -64,6 +68,18 @@ fn write_blobs<D: Rewind>(writer: &mut Writer<D>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Blobs that own their writer, one of which is given up. Gives the writer back.
+fn write_owning<D: Rewind>(writer: Writer<D>) -> Result<Writer<D>, Error> {
+    let mut discarded = BlobWriter::owning(writer, |writer| writer.tensor(&tensor("discarded", LARGE + 1)))?;
+    io(discarded.write_all(&[1; LARGE]))?;
+    let mut packed = PackedWriter::owning(discarded.discard(), |w| w.packed_executable("owning", Packing::Gzip(1)))?;
+    io(packed.write_all(&[6; 20_000]))?;
+    let (writer, _) = packed.finish()?;
+    let mut feeds = FeedsWriter::owning(writer, |writer| writer.feeds(&[feed("owning")]))?;
+    (0..3u16).try_for_each(|tensor| feeds.push(0, &[tensor; 300]))?;
+    Ok(feeds.finish()?.0)
+}
+
 fn io<T>(result: std::io::Result<T>) -> Result<T, Error> {
     result.map_err(|e| e.downcast::<Error>().expect("a blob writer fails with the library's own error"))
 }
@@ -76,14 +92,15 @@ fn create(overwrite: bool) -> impl Fn(&SimDisk) -> Result<(), Error> {
         let storage = Arc::new(disk.clone());
         let mut writer = CreateOptions::new().overwrite(overwrite).create_in(storage, Path::new(TARGET))?;
         write_blobs(&mut writer)?;
-        writer.finish().map(drop)
+        let boxed = writer.map_destination(|to| Box::new(to) as Box<dyn Rewind>);
+        write_owning(boxed)?.finish().map(drop)
     }
 }
 
 fn append(disk: &SimDisk) -> Result<(), Error> {
     let mut writer = append_in(disk, Path::new(TARGET))?;
     write_blobs(&mut writer)?;
-    writer.finish().map(drop)
+    write_owning(writer)?.finish().map(drop)
 }
 
 /// Copies every blob of a real file, some by the system and some through memory.
