@@ -5,7 +5,7 @@ use crate::types::{BlobType, Metadata, TensorInfo, Text};
 /// What a file says of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct ExecutableInfo {
     /// The name by which metadata and opaque blobs refer to it.
     pub name: Text<'static>,
@@ -16,7 +16,7 @@ pub struct ExecutableInfo {
 /// What a file says of a tensor's data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct TensorDataInfo {
     /// The name of the anchors that the data is for.
     pub name: Text<'static>,
@@ -27,7 +27,7 @@ pub struct TensorDataInfo {
 /// What a file says of a feed: the data of several tensors of one shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct FeedDataInfo {
     /// The name of the anchors that the data is for.
     pub name: Text<'static>,
@@ -40,7 +40,7 @@ pub struct FeedDataInfo {
 /// What a file says of an opaque blob.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct OpaqueInfo {
     /// Usually the name of the framework that wrote it.
     pub name: Text<'static>,

@@ -6,7 +6,7 @@ use crate::types::{TensorInfo, TensorType, Text};
 /// schema, lists in the file's order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
 pub struct Metadata {
     /// How many copies of the model run side by side.
     pub replication_factor: u32,
@@ -64,7 +64,7 @@ impl Default for Metadata {
 /// A model's input or output: how a tensor's name, the handle in the executable and the data belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
 pub struct Anchor {
     /// The tensor's name in the original model; tensor and feed blobs of this name hold its data.
     pub name: Text<'static>,
@@ -104,6 +104,7 @@ impl Default for Anchor {
 /// An option for the Poplar engine or for a device, as a name and a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EngineOption {
     /// The option's name, for example `target.syncReplicasIndependently`.
     pub name: Text<'static>,
@@ -114,6 +115,7 @@ pub struct EngineOption {
 /// The indices of the programs to run, in order, in each phase of a model's life.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ProgramFlow {
     /// Once, before the first run: they load the weights.
     pub load: Vec<u32>,
@@ -126,6 +128,7 @@ pub struct ProgramFlow {
 /// The name of one program of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ProgramInfo {
     /// The program's index, as the program flow and the anchors use it.
     pub index: u32,

@@ -13,7 +13,7 @@ use crate::types::DataType;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct TensorInfo {
     /// The extent of each dimension, the outermost first. Empty for a scalar.
     pub shape: Vec<i64>,
