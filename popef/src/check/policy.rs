@@ -117,17 +117,20 @@ impl Policy {
     }
 }
 
-/// `"?"` is open, a number is itself.
+/// In formats for people `"?"` is open and a number is itself. In binary formats it is an optional number.
 #[cfg(feature = "serde")]
 mod serde_impls {
     use super::Extent;
+    use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     impl Serialize for Extent {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            match self {
-                Extent::Any => serializer.serialize_str("?"),
-                Extent::Exactly(extent) => serializer.serialize_i64(*extent),
+            match (self, serializer.is_human_readable()) {
+                (Extent::Any, true) => serializer.serialize_str("?"),
+                (Extent::Any, false) => serializer.serialize_none(),
+                (Extent::Exactly(extent), true) => serializer.serialize_i64(*extent),
+                (Extent::Exactly(extent), false) => serializer.serialize_some(extent),
             }
         }
     }
@@ -140,12 +143,19 @@ mod serde_impls {
                 Number(i64),
                 Text(String),
             }
-            match Written::deserialize(deserializer)? {
-                Written::Number(extent @ 0..) => Ok(Extent::Exactly(extent)),
-                Written::Text(text) if text == "?" => Ok(Extent::Any),
-                Written::Number(_) | Written::Text(_) => {
-                    Err(serde::de::Error::custom("a dimension is a number that is not negative, or \"?\" for any"))
-                }
+            let wrong = || D::Error::custom("a dimension is a number that is not negative, or \"?\" for any");
+            let extent = match deserializer.is_human_readable() {
+                true => match Written::deserialize(deserializer)? {
+                    Written::Number(extent) => Some(extent),
+                    Written::Text(text) if text == "?" => None,
+                    Written::Text(_) => return Err(wrong()),
+                },
+                false => Option::deserialize(deserializer)?,
+            };
+            match extent {
+                None => Ok(Extent::Any),
+                Some(extent @ 0..) => Ok(Extent::Exactly(extent)),
+                Some(_) => Err(wrong()),
             }
         }
     }

@@ -72,13 +72,14 @@ macro_rules! numbered {
             }
         }
 
-        /// The schema's own name; a number without one as that number. Both are accepted back.
+        /// In formats for people the schema's own name, and a number without one as that number; both are accepted back.
+        /// In binary formats the number.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self.schema_name() {
-                    Some(name) => serializer.serialize_str(name),
-                    None => serializer.serialize_u16(self.number()),
+                    Some(name) if serializer.is_human_readable() => serializer.serialize_str(name),
+                    _ => serializer.serialize_u16(self.number()),
                 }
             }
         }
@@ -86,26 +87,60 @@ macro_rules! numbered {
         #[cfg(feature = "serde")]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                #[derive(serde::Deserialize)]
-                #[serde(untagged)]
-                enum NameOrNumber {
-                    Number(u16),
-                    Name(String),
-                }
-                match serde::Deserialize::deserialize(deserializer)? {
-                    NameOrNumber::Number(number) => Ok(Self::from_number(number)),
-                    NameOrNumber::Name(name) => Self::ALL
-                        .iter()
-                        .copied()
-                        .find(|value| value.schema_name() == Some(name.as_str()))
-                        .ok_or_else(|| serde::de::Error::unknown_variant(&name, &[ $( $schema_name, )* ])),
-                }
+                crate::types::numbered::named_or_numbered(deserializer, $what, Self::from_number)
             }
         }
     };
 }
 
 pub(super) use numbered;
+
+/// Reads a name or a number in formats for people, and a number in binary ones.
+#[cfg(feature = "serde")]
+pub(super) fn named_or_numbered<'de, T, D>(
+    deserializer: D,
+    what: &'static str,
+    from_number: fn(u16) -> T,
+) -> Result<T, D::Error>
+where
+    T: std::str::FromStr<Err = crate::names::UnknownName>,
+    D: serde::Deserializer<'de>,
+{
+    match deserializer.is_human_readable() {
+        true => deserializer.deserialize_any(NameOrNumber { what, from_number }),
+        false => serde::Deserialize::deserialize(deserializer).map(from_number),
+    }
+}
+
+#[cfg(feature = "serde")]
+struct NameOrNumber<T> {
+    what: &'static str,
+    from_number: fn(u16) -> T,
+}
+
+#[cfg(feature = "serde")]
+impl<T: std::str::FromStr<Err = crate::names::UnknownName>> serde::de::Visitor<'_> for NameOrNumber<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the name or the number of {}", self.what)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<T, E> {
+        name.parse().map_err(E::custom)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<T, E> {
+        let out_of_range = |_| E::invalid_value(serde::de::Unexpected::Unsigned(number), &self);
+        number.try_into().map(self.from_number).map_err(out_of_range)
+    }
+
+    // TOML's integers are signed.
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<T, E> {
+        let out_of_range = |_| E::invalid_value(serde::de::Unexpected::Signed(number), &self);
+        number.try_into().map(self.from_number).map_err(out_of_range)
+    }
+}
 
 numbered! {
     /// What a blob holds.

@@ -162,7 +162,8 @@ macro_rules! equals {
 
 equals!(&str, String, Cow<'_, str>);
 
-/// UTF-8 serialises as a string, anything else as a sequence of bytes; either is accepted back.
+/// In formats for people, UTF-8 serialises as a string and anything else as a sequence of bytes; either is accepted back.
+/// In binary formats, which do not tell the two apart, it is always bytes.
 #[cfg(feature = "serde")]
 mod serde {
     use super::Text;
@@ -172,8 +173,8 @@ mod serde {
     impl Serialize for Text<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             match self.to_str() {
-                Ok(text) => serializer.serialize_str(text),
-                Err(_) => serializer.serialize_bytes(self.as_bytes()),
+                Ok(text) if serializer.is_human_readable() => serializer.serialize_str(text),
+                _ => serializer.serialize_bytes(self.as_bytes()),
             }
         }
     }
@@ -197,6 +198,10 @@ mod serde {
                     Ok(bytes.to_owned().into())
                 }
 
+                fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Self::Value, E> {
+                    Ok(bytes.into())
+                }
+
                 fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                     let mut bytes = Vec::new();
                     while let Some(byte) = seq.next_element::<u8>()? {
@@ -206,7 +211,10 @@ mod serde {
                 }
             }
 
-            deserializer.deserialize_any(TextVisitor)
+            match deserializer.is_human_readable() {
+                true => deserializer.deserialize_any(TextVisitor),
+                false => deserializer.deserialize_byte_buf(TextVisitor),
+            }
         }
     }
 }
