@@ -186,7 +186,7 @@ pub use check::{
     CheckOptions, Extent, Finding, Level, Loader, Policy, Progress, Report, Rule, Severity, Skipped, Subject,
     TensorDemand, check, check_with_progress,
 };
-pub use error::{Error, ErrorCode, ErrorKind};
+pub use error::{Error, ErrorCode, ErrorKind, Location};
 /// The crate whose `f16` is the type of the elements of F16 tensors.
 pub use half;
 pub use limits::Limits;

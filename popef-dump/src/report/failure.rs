@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io;
 
-use popef::{Error, ErrorCode, ErrorKind};
+use popef::{Error, ErrorCode, ErrorKind, Location};
 use serde::Serialize;
 
 /// What could not be read or shown, and where in its file.
@@ -111,12 +111,7 @@ fn names(code: ErrorCode) -> (&'static str, &'static str) {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.blob, self.offset) {
-            (Some(blob), Some(offset)) => write!(f, "blob {blob}, byte {offset}: ")?,
-            (Some(blob), None) => write!(f, "blob {blob}: ")?,
-            (None, Some(offset)) => write!(f, "byte {offset}: ")?,
-            (None, None) => {}
-        }
-        f.write_str(&self.message)
+        let Failure { blob, offset, message, .. } = self;
+        write!(f, "{}{message}", Location { blob: *blob, offset: *offset })
     }
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::rule::Rule;
+use crate::error::Location;
 use crate::names::named;
 use crate::types::Text;
 
@@ -42,13 +43,8 @@ pub struct Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}: ", self.severity, self.rule.id)?;
-        match (self.blob, self.offset) {
-            (Some(blob), Some(offset)) => write!(f, "blob {blob}, byte {offset}: ")?,
-            (Some(blob), None) => write!(f, "blob {blob}: ")?,
-            (None, Some(offset)) => write!(f, "byte {offset}: ")?,
-            (None, None) => {}
-        }
-        f.write_str(&self.message)
+        let Finding { blob, offset, message, .. } = self;
+        write!(f, "{}{message}", Location { blob: *blob, offset: *offset })
     }
 }
 

@@ -12,9 +12,9 @@
 #![deny(clippy::arithmetic_side_effects, reason = "counts and sizes from a file can wrap")]
 
 mod finding;
+mod findings;
 mod marks;
 mod options;
-mod out;
 mod pass;
 mod policy;
 mod rule;

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::finding::Report;
+use super::findings::Findings;
 use super::options::{CheckOptions, Progress, Subject};
-use super::out::Out;
 use super::rules;
 use super::run::Run;
 use super::scan::{Reading, Scanned, bytes_to_read, scan};
@@ -36,7 +36,7 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
     let damaged: Vec<_> = damaged.filter(|(_, error)| error.is_about_the_file()).collect();
     let complete = files.len() == subjects.len() && files.iter().all(|file| file.damage().is_none());
     let active = rules::active(options);
-    let outs = active.map(|(rule, severity, run)| (run, Out::new(rule, severity, &numbers))).collect();
+    let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
     let files: Arc<[File]> = files.into();
     let links = Links::of(Arc::clone(&files)).unwrap_or_else(|_| {
         skips.no_memory("the files");
@@ -52,7 +52,7 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
 
 struct Pass<'n> {
     set: Set,
-    outs: Vec<(Run, Out<'n>)>,
+    outs: Vec<(Run, Findings<'n>)>,
     skips: Skips<'n>,
     /// How many tensors and feeds have elements whose bits have no known meaning.
     meaningless: u64,
@@ -166,7 +166,11 @@ impl Pass<'_> {
 }
 
 /// Runs the rules that look at a kind of subject.
-fn each<F>(outs: &mut [(Run, Out<'_>)], of: impl Fn(&Run) -> Option<F>, mut run: impl FnMut(F, &mut Out<'_>)) {
+fn each<F>(
+    outs: &mut [(Run, Findings<'_>)],
+    of: impl Fn(&Run) -> Option<F>,
+    mut run: impl FnMut(F, &mut Findings<'_>),
+) {
     for (rule, out) in outs {
         if let Some(function) = of(rule) {
             run(function, out);

@@ -1,6 +1,6 @@
 //! What a rule looks at: one function for each kind of subject that it has something to say of.
 
-use super::out::Out;
+use super::findings::Findings;
 use super::rule::Rule;
 use super::scan::Scanned;
 use super::set::Set;
@@ -16,17 +16,17 @@ pub(super) struct Check {
 }
 
 /// All files together, after the pass over their blobs.
-type OfSet = fn(&Set, &mut Out<'_>);
+type OfSet = fn(&Set, &mut Findings<'_>);
 /// A blob of any type.
-type OfBlob = fn(&Set, &Linked<Blob<'_>>, &mut Out<'_>);
+type OfBlob = fn(&Set, &Linked<Blob<'_>>, &mut Findings<'_>);
 /// A model.
-type OfModel = fn(&Set, &Model, &mut Out<'_>);
+type OfModel = fn(&Set, &Model, &mut Findings<'_>);
 /// A metadata blob that cannot be read within its file's limits.
-type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Out<'_>);
+type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Findings<'_>);
 /// An opaque blob, with its pickle if it is one.
-type OfOpaque = fn(&Set, &Linked<OpaqueBlob<'_>>, Option<&Pickle>, &mut Out<'_>);
+type OfOpaque = fn(&Set, &Linked<OpaqueBlob<'_>>, Option<&Pickle>, &mut Findings<'_>);
 /// What reading the data of a blob found.
-type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Out<'_>);
+type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Findings<'_>);
 
 #[derive(Clone, Copy)]
 pub(super) struct Run {

@@ -2,6 +2,7 @@
 
 mod code;
 mod kind;
+mod location;
 mod problem;
 mod system;
 
@@ -14,6 +15,7 @@ use crate::write::WriteProblem;
 
 pub use code::ErrorCode;
 pub use kind::ErrorKind;
+pub use location::Location;
 pub(crate) use problem::{Facts, Problem, problems};
 pub(crate) use system::SystemProblem;
 
@@ -58,16 +60,16 @@ pub struct Error(Box<Inner>);
 struct Inner {
     problem: Arc<Problem>,
     path: Option<PathBuf>,
-    blob: Option<usize>,
-    offset: Option<u64>,
+    location: Location,
 }
 
 /// The error that another one comes from.
-pub(crate) type Source<'e> = &'e (dyn std::error::Error + 'static);
+pub(crate) type Cause<'e> = &'e (dyn std::error::Error + 'static);
 
 impl Error {
     pub(crate) fn at(problem: Problem, blob: usize, offset: u64) -> Self {
-        Error(Box::new(Inner { problem: Arc::new(problem), path: None, blob: Some(blob), offset: Some(offset) }))
+        let location = Location { blob: Some(blob), offset: Some(offset) };
+        Error(Box::new(Inner { problem: Arc::new(problem), path: None, location }))
     }
 
     /// An error of the system while doing something with a file.
@@ -118,14 +120,19 @@ impl Error {
         self.0.path.as_deref()
     }
 
+    /// Where in the file.
+    pub fn location(&self) -> Location {
+        self.0.location
+    }
+
     /// The index of the blob, if it is about one.
     pub fn blob(&self) -> Option<usize> {
-        self.0.blob
+        self.0.location.blob
     }
 
     /// The byte of the file that it is about: the first one of the message or the data at fault.
     pub fn offset(&self) -> Option<u64> {
-        self.0.offset
+        self.0.location.offset
     }
 
     /// How much was needed, where that is a number.
@@ -151,7 +158,7 @@ impl Error {
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
-        Error(Box::new(Inner { problem: Arc::new(problem), path: None, blob: None, offset: None }))
+        Error(Box::new(Inner { problem: Arc::new(problem), path: None, location: Location::default() }))
     }
 }
 
@@ -160,13 +167,7 @@ impl fmt::Display for Error {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
         }
-        match (self.0.blob, self.0.offset) {
-            (Some(blob), Some(offset)) => write!(f, "blob {blob}, byte {offset}: ")?,
-            (Some(blob), None) => write!(f, "blob {blob}: ")?,
-            (None, Some(offset)) => write!(f, "byte {offset}: ")?,
-            (None, None) => {}
-        }
-        write!(f, "{}", self.0.problem)
+        write!(f, "{}{}", self.0.location, self.0.problem)
     }
 }
 
@@ -176,8 +177,8 @@ impl fmt::Debug for Error {
             .field("code", &self.code())
             .field("kind", &self.kind())
             .field("path", &self.0.path)
-            .field("blob", &self.0.blob)
-            .field("offset", &self.0.offset)
+            .field("blob", &self.blob())
+            .field("offset", &self.offset())
             .field("problem", &self.0.problem)
             .finish()
     }

@@ -6,7 +6,7 @@ use std::io;
 
 use super::code::ErrorCode;
 use super::system::SystemProblem;
-use super::{Error, Source};
+use super::{Cause, Error};
 use crate::model::ModelProblem;
 use crate::read::{ReadProblem, UnpackProblem};
 use crate::types::ShapeProblem;
@@ -35,7 +35,7 @@ pub(crate) trait Facts: fmt::Display {
     /// How much was found, where that is a number.
     fn found(&self) -> Option<u64>;
 
-    fn source(&self) -> Option<Source<'_>>;
+    fn source(&self) -> Option<Cause<'_>>;
 }
 
 impl Problem {
@@ -85,7 +85,7 @@ impl Facts for Problem {
         self.facts().found()
     }
 
-    fn source(&self) -> Option<Source<'_>> {
+    fn source(&self) -> Option<Cause<'_>> {
         self.facts().source()
     }
 }
@@ -134,7 +134,7 @@ macro_rules! problems {
                 match self { $( $room::$problem $({ $($field),+ })? => None $(.or(Option::from($found)))?, )+ }
             }
 
-            fn source(&self) -> Option<$crate::error::Source<'_>> {
+            fn source(&self) -> Option<$crate::error::Cause<'_>> {
                 match self { $( $room::$problem $({ $($field),+ })? => None $(.or($source))?, )+ }
             }
         }

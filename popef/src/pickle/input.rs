@@ -34,25 +34,25 @@ impl From<TryReserveError> for Halt {
 pub(super) const CUT: Halt = Halt::Fault("it ends in the middle");
 
 /// The bytes that pickles are read from: all of them, where they lie in memory, or a window that moves over a file.
-pub(super) struct Source<'a> {
+pub(super) struct PickleBytes<'a> {
     data: Data<'a>,
     window: Cow<'a, [u8]>,
     window_start: u64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> PickleBytes<'a> {
     const WINDOW: u64 = 64 << 10;
     /// So much of what was read stays: the lines of an import are both wanted when the second one is known.
     const BEHIND: u64 = 8 << 10;
 
     pub(super) fn new(data: Data<'a>) -> Self {
-        Source { data, window: Cow::Borrowed(data.as_slice().unwrap_or_default()), window_start: 0 }
+        PickleBytes { data, window: Cow::Borrowed(data.as_slice().unwrap_or_default()), window_start: 0 }
     }
 
     /// All of it.
-    pub(super) fn input(&mut self) -> Input<'_, 'a> {
+    pub(super) fn input(&mut self) -> PickleReader<'_, 'a> {
         let end = self.data.len();
-        Input { source: self, position: 0, end }
+        PickleReader { source: self, position: 0, end }
     }
 
     /// The bytes of a range, which must lie within the data.
@@ -96,13 +96,13 @@ impl<'a> Source<'a> {
 }
 
 /// A part of a source, read from front to back.
-pub(super) struct Input<'s, 'a> {
-    source: &'s mut Source<'a>,
+pub(super) struct PickleReader<'s, 'a> {
+    source: &'s mut PickleBytes<'a>,
     position: u64,
     end: u64,
 }
 
-impl<'a> Input<'_, 'a> {
+impl<'a> PickleReader<'_, 'a> {
     pub(super) fn position(&self) -> u64 {
         self.position
     }
@@ -164,7 +164,7 @@ impl<'a> Input<'_, 'a> {
                 return Ok(start..end);
             }
             self.position = until;
-            step = step.saturating_mul(2).min(Source::WINDOW);
+            step = step.saturating_mul(2).min(PickleBytes::WINDOW);
         }
         Err(CUT)
     }
@@ -180,8 +180,8 @@ impl<'a> Input<'_, 'a> {
     }
 
     /// A range that was passed over, as input of its own.
-    pub(super) fn part(&mut self, range: Range<u64>) -> Input<'_, 'a> {
-        Input { source: self.source, position: range.start, end: range.end }
+    pub(super) fn part(&mut self, range: Range<u64>) -> PickleReader<'_, 'a> {
+        PickleReader { source: self.source, position: range.start, end: range.end }
     }
 }
 

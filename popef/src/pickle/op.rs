@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::input::{Halt, Input};
+use super::input::{Halt, PickleReader};
 use super::text::Spelling;
 
 /// The opcodes, as far as they differ in what they do to names. What follows one is told by where it lies.
@@ -13,7 +13,7 @@ pub(super) enum Op {
     PopMark,
     Dup,
     /// Puts a value there whose content does not matter here.
-    Value,
+    StandIn,
     Text(Spelling, Range<u64>),
     Bytes(Range<u64>),
     EmptyDict,
@@ -58,21 +58,21 @@ pub(super) const LONGEST_TEXT: u64 = 1 << 20;
 const LONGEST_NAME: u64 = 4096;
 
 impl Op {
-    pub(super) fn read(input: &mut Input<'_, '_>) -> Result<Op, Halt> {
+    pub(super) fn read(input: &mut PickleReader<'_, '_>) -> Result<Op, Halt> {
         Ok(match input.byte()? {
             b'.' => Op::Stop,
             b'(' => Op::Mark,
             b'0' => Op::Pop,
             b'1' => Op::PopMark,
             b'2' => Op::Dup,
-            b'F' | b'I' | b'L' | b'P' => line_then(input, Op::Value)?,
-            b'J' => skip_then(input, 4, Op::Value)?,
-            b'K' => skip_then(input, 1, Op::Value)?,
-            b'M' => skip_then(input, 2, Op::Value)?,
-            b'G' => skip_then(input, 8, Op::Value)?,
+            b'F' | b'I' | b'L' | b'P' => line_then(input, Op::StandIn)?,
+            b'J' => skip_then(input, 4, Op::StandIn)?,
+            b'K' => skip_then(input, 1, Op::StandIn)?,
+            b'M' => skip_then(input, 2, Op::StandIn)?,
+            b'G' => skip_then(input, 8, Op::StandIn)?,
             0x8a => long(input, 1)?,
             0x8b => long(input, 4)?,
-            b'N' | 0x88 | 0x89 | b']' | 0x8f | 0x97 => Op::Value,
+            b'N' | 0x88 | 0x89 | b']' | 0x8f | 0x97 => Op::StandIn,
             0x98 => Op::Nothing,
             b')' => Op::Tuple(0),
             0x85 => Op::Tuple(1),
@@ -113,7 +113,7 @@ impl Op {
     }
 }
 
-fn text_or_bytes(opcode: u8, input: &mut Input<'_, '_>) -> Result<Op, Halt> {
+fn text_or_bytes(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Op, Halt> {
     Ok(match opcode {
         b'S' => Op::Text(Spelling::Quoted, any_line(input)?),
         b'V' => Op::Text(Spelling::Raw, any_line(input)?),
@@ -124,7 +124,7 @@ fn text_or_bytes(opcode: u8, input: &mut Input<'_, '_>) -> Result<Op, Halt> {
 }
 
 /// As many bytes as are stated before them.
-fn counted(opcode: u8, input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
+fn counted(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let len = match opcode {
         b'U' | 0x8c | b'C' => input.byte()?.into(),
         b'T' | b'X' | b'B' => u32::from_le_bytes(input.array()?).into(),
@@ -133,13 +133,13 @@ fn counted(opcode: u8, input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
     input.skip(len)
 }
 
-fn names(input: &mut Input<'_, '_>) -> Result<Names, Halt> {
+fn names(input: &mut PickleReader<'_, '_>) -> Result<Names, Halt> {
     Ok(Names { module: name(input)?, name: name(input)? })
 }
 
 /// Where the line feed is missing at the end, the unpickler that is written in Python takes the last letter for one,
 /// imports, and stops after that.
-fn name(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
+fn name(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let start = input.position();
     match input.line(LONGEST_NAME) {
         Err(Halt::Fault(_)) => Ok(start..input.position().saturating_sub(1).max(start)),
@@ -148,7 +148,7 @@ fn name(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
 }
 
 /// A line of any length. A short one lies in the window then.
-fn any_line(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
+fn any_line(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let start = input.position();
     match input.line(LONGEST_TEXT) {
         Err(Halt::Limit(_)) => input.skip_line().map(|rest| start..rest.end),
@@ -156,24 +156,24 @@ fn any_line(input: &mut Input<'_, '_>) -> Result<Range<u64>, Halt> {
     }
 }
 
-fn line_then(input: &mut Input<'_, '_>, op: Op) -> Result<Op, Halt> {
+fn line_then(input: &mut PickleReader<'_, '_>, op: Op) -> Result<Op, Halt> {
     input.skip_line()?;
     Ok(op)
 }
 
-fn skip_then(input: &mut Input<'_, '_>, bytes: u64, op: Op) -> Result<Op, Halt> {
+fn skip_then(input: &mut PickleReader<'_, '_>, bytes: u64, op: Op) -> Result<Op, Halt> {
     input.skip(bytes)?;
     Ok(op)
 }
 
 /// A number of any size; its length is one of `LONG1` or `LONG4`.
-fn long(input: &mut Input<'_, '_>, width: u8) -> Result<Op, Halt> {
+fn long(input: &mut PickleReader<'_, '_>, width: u8) -> Result<Op, Halt> {
     let len = if width == 1 { u64::from(input.byte()?) } else { u32::from_le_bytes(input.array()?).into() };
-    skip_then(input, len, Op::Value)
+    skip_then(input, len, Op::StandIn)
 }
 
 /// A place in the memo, as a line.
-fn place(input: &mut Input<'_, '_>) -> Result<u64, Halt> {
+fn place(input: &mut PickleReader<'_, '_>) -> Result<u64, Halt> {
     let line = any_line(input)?;
     if line.end.saturating_sub(line.start) > LONGEST_TEXT {
         return Err(FAR_PLACE);

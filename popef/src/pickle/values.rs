@@ -10,7 +10,7 @@ use super::text::{Spelling, Text};
 
 /// A stand-in for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum StandIn {
     /// A short text, by its place in [`Texts`].
     Text(u32),
     /// Something imported, by its place in the list of imports.
@@ -38,14 +38,14 @@ pub(super) enum Arguments {
     KnownAndLatin1,
 }
 
-const _: () = assert!(size_of::<Value>() == 8 && size_of::<Option<Value>>() == 8, "there may be very many");
+const _: () = assert!(size_of::<StandIn>() == 8 && size_of::<Option<StandIn>>() == 8, "there may be very many");
 
 pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
 const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
 
 #[derive(Default)]
 pub(super) struct Stack {
-    values: List<Value>,
+    values: List<StandIn>,
     /// How many values lie below each mark.
     marks: List<usize>,
     /// The last of the marks: what lies below it cannot be taken.
@@ -59,21 +59,21 @@ impl Stack {
         self.floor = 0;
     }
 
-    pub(super) fn push(&mut self, value: Value) -> Result<(), Halt> {
+    pub(super) fn push(&mut self, value: StandIn) -> Result<(), Halt> {
         self.values.push(value)
     }
 
-    pub(super) fn pop(&mut self) -> Result<Value, Halt> {
+    pub(super) fn pop(&mut self) -> Result<StandIn, Halt> {
         let above = self.values.len() > self.floor;
         above.then(|| self.values.pop()).flatten().ok_or(EMPTY)
     }
 
-    pub(super) fn top(&self) -> Result<Value, Halt> {
+    pub(super) fn top(&self) -> Result<StandIn, Halt> {
         let above = self.values.len() > self.floor;
         above.then(|| self.values.last()).flatten().ok_or(EMPTY)
     }
 
-    pub(super) fn replace_top(&mut self, value: Value) -> Result<(), Halt> {
+    pub(super) fn replace_top(&mut self, value: StandIn) -> Result<(), Halt> {
         self.pop()?;
         self.push(value)
     }
@@ -103,7 +103,7 @@ impl Stack {
         self.values.len().checked_sub(count).filter(|&start| start >= self.floor).ok_or(EMPTY)
     }
 
-    pub(super) fn values_from(&self, start: usize) -> impl Iterator<Item = Value> {
+    pub(super) fn values_from(&self, start: usize) -> impl Iterator<Item = StandIn> {
         (start..self.values.len()).map_while(|index| self.values.get(index))
     }
 
@@ -116,7 +116,7 @@ impl Stack {
 #[derive(Default)]
 pub(super) struct Memo {
     /// Those at the first places. Picklers count places up from 0 or 1, so that most values are here.
-    near: List<Option<Value>>,
+    near: List<Option<StandIn>>,
     far: Far,
     /// How many values have been put here, and at how many places.
     puts: u64,
@@ -133,11 +133,11 @@ impl Memo {
         (self.puts, self.len) = (0, 0);
     }
 
-    pub(super) fn get(&self, place: u64) -> Option<Value> {
+    pub(super) fn get(&self, place: u64) -> Option<StandIn> {
         self.near.get(as_usize(place)).flatten().or_else(|| self.far.get(place))
     }
 
-    pub(super) fn put(&mut self, place: u64, value: Value) -> Result<(), Halt> {
+    pub(super) fn put(&mut self, place: u64, value: StandIn) -> Result<(), Halt> {
         self.puts = self.puts.saturating_add(1);
         // So there are no more near places than values were put, and `append` never needs a far one.
         let before = if place <= self.puts { self.put_near(place, value)? } else { self.far.put(place, value)? };
@@ -145,7 +145,7 @@ impl Memo {
         Ok(())
     }
 
-    fn put_near(&mut self, place: u64, value: Value) -> Result<Option<Value>, Halt> {
+    fn put_near(&mut self, place: u64, value: StandIn) -> Result<Option<StandIn>, Halt> {
         let near = as_usize(place);
         while self.near.len() <= near {
             self.near.push(None)?;
@@ -155,7 +155,7 @@ impl Memo {
     }
 
     /// Puts a value at the place whose number is how many places have one.
-    pub(super) fn append(&mut self, value: Value) -> Result<(), Halt> {
+    pub(super) fn append(&mut self, value: StandIn) -> Result<(), Halt> {
         self.put(self.len, value)
     }
 }
@@ -163,8 +163,8 @@ impl Memo {
 /// Values at places that no pickler uses: by 32 bits most often, which takes less memory than by 64.
 #[derive(Default)]
 struct Far {
-    by_32: HashMap<u32, Value>,
-    by_64: HashMap<u64, Value>,
+    by_32: HashMap<u32, StandIn>,
+    by_64: HashMap<u64, StandIn>,
 }
 
 impl Far {
@@ -172,7 +172,7 @@ impl Far {
         self.by_32.is_empty() && self.by_64.is_empty()
     }
 
-    fn get(&self, place: u64) -> Option<Value> {
+    fn get(&self, place: u64) -> Option<StandIn> {
         match u32::try_from(place) {
             Ok(place) => self.by_32.get(&place).copied(),
             Err(_) => self.by_64.get(&place).copied(),
@@ -180,7 +180,7 @@ impl Far {
     }
 
     /// Gives the value that was there.
-    fn put(&mut self, place: u64, value: Value) -> Result<Option<Value>, Halt> {
+    fn put(&mut self, place: u64, value: StandIn) -> Result<Option<StandIn>, Halt> {
         Ok(match u32::try_from(place) {
             Ok(place) => {
                 self.by_32.try_reserve(1)?;
@@ -193,7 +193,7 @@ impl Far {
         })
     }
 
-    fn remove(&mut self, place: u64) -> Option<Value> {
+    fn remove(&mut self, place: u64) -> Option<StandIn> {
         match u32::try_from(place) {
             Ok(place) => self.by_32.remove(&place),
             Err(_) => self.by_64.remove(&place),
@@ -282,7 +282,7 @@ impl Texts {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{Memo, Spelling, Text, Texts, Value};
+    use super::{Memo, Spelling, StandIn, Text, Texts};
 
     /// As Python's dictionary, in which `MEMOIZE` puts a value at the number of places.
     #[test]
@@ -299,14 +299,14 @@ mod tests {
                 5 | 6 => random >> 30 & 0xffff_ffff,
                 _ => random,
             };
-            memo.put(place, Value::Text(step)).unwrap();
+            memo.put(place, StandIn::Text(step)).unwrap();
             map.insert(place, step);
-            memo.append(Value::Text(step)).unwrap();
+            memo.append(StandIn::Text(step)).unwrap();
             map.insert(map.len() as u64, step);
         }
         assert!(memo.far.by_32.len() > 1000 && memo.far.by_64.len() > 1000 && memo.near.len() > 10_000);
         for place in map.keys().copied().chain(0..70_000) {
-            assert_eq!(memo.get(place), map.get(&place).map(|&step| Value::Text(step)), "{place}");
+            assert_eq!(memo.get(place), map.get(&place).map(|&step| StandIn::Text(step)), "{place}");
         }
         memo.clear();
         assert!(map.keys().all(|&place| memo.get(place).is_none()));

@@ -7,12 +7,12 @@
 use std::ops::Range;
 
 use super::imports::{Imports, Role};
-use super::input::{Halt, Input, Source};
+use super::input::{Halt, PickleBytes, PickleReader};
 use super::names::{classify, classify_attribute};
 use super::op::{LONGEST_TEXT, Names, Op};
 use super::path::Path;
 use super::text::{LARGEST_TRIAL, Spelling, Text};
-use super::values::{Arguments, EMPTY, Memo, Stack, Texts, Value};
+use super::values::{Arguments, EMPTY, Memo, Stack, StandIn, Texts};
 use super::{ImportClass, Pickle, PickleFault};
 use crate::error::Error;
 use crate::read::Data;
@@ -21,7 +21,7 @@ use crate::read::Data;
 const DEEPEST: u8 = 4;
 
 pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
-    let mut source = Source::new(*data);
+    let mut source = PickleBytes::new(*data);
     let mut scan = Scan { imports: Imports::new(data.len()), path: Path::default(), place: 0 };
     let mut found = Found::default();
     let is_pickle = match scan_into(&mut source.input(), &mut scan, &mut found) {
@@ -42,13 +42,13 @@ pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
 }
 
 /// Whether the data is a pickle by its first bytes, or by its grammar.
-fn scan_into(input: &mut Input<'_, '_>, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
+fn scan_into(input: &mut PickleReader<'_, '_>, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
     let marked = begins_as_pickle(input)?;
-    let ended = walk_all(input, &mut Level::default(), scan, found)?;
+    let ended = walk_all(input, &mut Machine::default(), scan, found)?;
     Ok(marked || ended)
 }
 
-fn begins_as_pickle(input: &mut Input<'_, '_>) -> Result<bool, Halt> {
+fn begins_as_pickle(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
     Ok(matches!(input.peek(2)?, [0x80, 0..=5]))
 }
 
@@ -98,15 +98,15 @@ impl Found {
 
 /// The machine for pickles that lie in equally many others. It serves one after the other.
 #[derive(Default)]
-struct Level {
+struct Machine {
     depth: u8,
     stack: Stack,
     memo: Memo,
     texts: Texts,
-    inner: Option<Box<Level>>,
+    inner: Option<Box<Machine>>,
 }
 
-impl Level {
+impl Machine {
     fn clear(&mut self) {
         self.stack.clear();
         self.memo.clear();
@@ -114,15 +114,20 @@ impl Level {
     }
 
     /// For pickles that lie in one of these.
-    fn inner(&mut self) -> &mut Level {
+    fn inner(&mut self) -> &mut Machine {
         let depth = self.depth.saturating_add(1);
-        self.inner.get_or_insert_with(|| Box::new(Level { depth, ..Level::default() }))
+        self.inner.get_or_insert_with(|| Box::new(Machine { depth, ..Machine::default() }))
     }
 }
 
 /// Walks a pickle and those that follow it; torch's older format is several. Whether they are all of the input. An error
 /// if those that hold them cannot be followed either.
-fn walk_all(input: &mut Input<'_, '_>, level: &mut Level, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
+fn walk_all(
+    input: &mut PickleReader<'_, '_>,
+    level: &mut Machine,
+    scan: &mut Scan,
+    found: &mut Found,
+) -> Result<bool, Halt> {
     let mut is_first = true;
     loop {
         level.clear();
@@ -148,7 +153,12 @@ fn walk_all(input: &mut Input<'_, '_>, level: &mut Level, scan: &mut Scan, found
 }
 
 /// Walks what may be a pickle in another one. Whether all of what loading it would do is known.
-fn look_into(input: &mut Input<'_, '_>, holder: &mut Level, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
+fn look_into(
+    input: &mut PickleReader<'_, '_>,
+    holder: &mut Machine,
+    scan: &mut Scan,
+    found: &mut Found,
+) -> Result<bool, Halt> {
     let marked = begins_as_pickle(input)?;
     if !marked && input.left() > LARGEST_TRIAL {
         return Ok(false);
@@ -174,8 +184,8 @@ fn look_into(input: &mut Input<'_, '_>, holder: &mut Level, scan: &mut Scan, fou
 }
 
 struct Walk<'w, 's, 'a> {
-    input: &'w mut Input<'s, 'a>,
-    level: &'w mut Level,
+    input: &'w mut PickleReader<'s, 'a>,
+    level: &'w mut Machine,
     scan: &'w mut Scan,
     found: Found,
 }
@@ -208,13 +218,13 @@ impl Walk<'_, '_, '_> {
                 let top = self.level.stack.top()?;
                 self.push(top)
             }
-            Op::Value => self.push(Value::Other),
+            Op::StandIn => self.push(StandIn::Other),
             Op::Text(spelling, text) => self.text(spelling, text),
             Op::Bytes(bytes) => {
                 let known = look_into(&mut self.input.part(bytes), self.level, self.scan, &mut self.found)?;
-                self.push(if known { Value::Known } else { Value::Other })
+                self.push(if known { StandIn::Known } else { StandIn::Other })
             }
-            Op::EmptyDict => self.push(Value::Dict),
+            Op::EmptyDict => self.push(StandIn::Dict),
             Op::Tuple(len) => {
                 let start = self.level.stack.start_of_last(len.into())?;
                 self.tuple(start)
@@ -228,11 +238,11 @@ impl Walk<'_, '_, '_> {
                 self.leak_from(start);
                 let version = self.version_from(start);
                 self.level.stack.cut(start);
-                self.push(version.map_or(Value::Dict, Value::Versioned))
+                self.push(version.map_or(StandIn::Dict, StandIn::Versioned))
             }
             Op::Marked => {
                 self.take_marked()?;
-                self.push(Value::Other)
+                self.push(StandIn::Other)
             }
             Op::Append => self.pop_and_leak(),
             Op::Appends => self.take_marked(),
@@ -252,18 +262,18 @@ impl Walk<'_, '_, '_> {
             Op::Instance(names) => {
                 let class = self.import_lines(names)?;
                 self.take_marked()?;
-                self.push(Value::Object(class))
+                self.push(StandIn::Object(class))
             }
             Op::Global(names) => {
                 let import = self.import_lines(names)?;
-                self.push(Value::Import(import))
+                self.push(StandIn::Import(import))
             }
             Op::StackGlobal => self.stack_global(),
             Op::Extension(code) => {
                 let import = self.import_unnamed(&format!("(extension-{code})"))?;
-                self.push(Value::Import(import))
+                self.push(StandIn::Import(import))
             }
-            Op::PersistentId => self.level.stack.replace_top(Value::Other),
+            Op::PersistentId => self.level.stack.replace_top(StandIn::Other),
             Op::Get(at) => {
                 let value = self.level.memo.get(at).ok_or(Halt::Fault("it asks for a place in an empty memo"))?;
                 self.push(value)
@@ -286,7 +296,7 @@ impl Walk<'_, '_, '_> {
 
     // ---- the stack
 
-    fn push(&mut self, value: Value) -> Result<(), Halt> {
+    fn push(&mut self, value: StandIn) -> Result<(), Halt> {
         self.level.stack.push(value)
     }
 
@@ -311,21 +321,21 @@ impl Walk<'_, '_, '_> {
     /// Makes a tuple of the values from `start` on. One in another one tells nothing.
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
-        let tuple = self.arguments_from(start).map_or(Value::Other, Value::Tuple);
+        let tuple = self.arguments_from(start).map_or(StandIn::Other, StandIn::Tuple);
         self.level.stack.cut(start);
         self.push(tuple)
     }
 
     fn arguments_from(&self, start: usize) -> Option<Arguments> {
-        let Level { stack, texts, .. } = &*self.level;
+        let Machine { stack, texts, .. } = &*self.level;
         let mut values = stack.values_from(start);
         match [values.next(), values.next(), values.next(), values.next()] {
-            [Some(Value::Import(import)), Some(Value::Text(text)), None, _] => {
+            [Some(StandIn::Import(import)), Some(StandIn::Text(text)), None, _] => {
                 Some(Arguments::ImportAndText(import, text))
             }
-            [Some(Value::Import(import)), _, _, None] => Some(Arguments::Import(import)),
-            [Some(Value::Known), None, ..] => Some(Arguments::Known),
-            [Some(Value::Known), Some(Value::Text(codec)), None, _] => {
+            [Some(StandIn::Import(import)), _, _, None] => Some(Arguments::Import(import)),
+            [Some(StandIn::Known), None, ..] => Some(Arguments::Known),
+            [Some(StandIn::Known), Some(StandIn::Text(codec)), None, _] => {
                 (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)
             }
             _ => None,
@@ -363,15 +373,15 @@ impl Walk<'_, '_, '_> {
     }
 
     /// What `getattr` gives.
-    fn import_attribute(&mut self, of: u16, name: u32) -> Result<Value, Halt> {
+    fn import_attribute(&mut self, of: u16, name: u32) -> Result<StandIn, Halt> {
         let Scan { imports, path, .. } = &mut *self.scan;
-        let Some(of) = imports.get(of) else { return Ok(Value::Other) };
+        let Some(of) = imports.get(of) else { return Ok(StandIn::Other) };
         path.begin();
         path.add(of.path.as_bytes())?;
         path.add_dot()?;
         path.add(self.level.texts.get(name))?;
         let class = of.class;
-        self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(Value::Import)
+        self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(StandIn::Import)
     }
 
     /// What is no name, but tells of what is imported all the same.
@@ -384,10 +394,10 @@ impl Walk<'_, '_, '_> {
     fn stack_global(&mut self) -> Result<(), Halt> {
         let (name, module) = (self.level.stack.pop()?, self.level.stack.pop()?);
         let import = match (module, name) {
-            (Value::Text(module), Value::Text(name)) => self.import_texts(module, name)?,
+            (StandIn::Text(module), StandIn::Text(name)) => self.import_texts(module, name)?,
             _ => self.import_unnamed("(computed)")?,
         };
-        self.push(Value::Import(import))
+        self.push(StandIn::Import(import))
     }
 
     // ---- calls
@@ -395,35 +405,35 @@ impl Walk<'_, '_, '_> {
     fn reduce(&mut self) -> Result<(), Halt> {
         let (arguments, callable) = (self.level.stack.pop()?, self.level.stack.pop()?);
         let result = match callable {
-            Value::Import(import) => self.call(import, arguments)?,
-            _ => Value::Other,
+            StandIn::Import(import) => self.call(import, arguments)?,
+            _ => StandIn::Other,
         };
         self.push(result)
     }
 
-    fn call(&mut self, import: u16, arguments: Value) -> Result<Value, Halt> {
+    fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
         let imports = &mut self.scan.imports;
-        let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(Value::Other) };
+        let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
         Ok(match (role, arguments) {
-            (Role::Attribute, Value::Tuple(Arguments::ImportAndText(of, name))) => {
+            (Role::Attribute, StandIn::Tuple(Arguments::ImportAndText(of, name))) => {
                 imports.understand(import);
                 self.import_attribute(of, name)?
             }
-            (Role::Load, Value::Tuple(Arguments::Known)) => {
+            (Role::Load, StandIn::Tuple(Arguments::Known)) => {
                 imports.understand(import);
-                Value::Other
+                StandIn::Other
             }
             (Role::Attribute | Role::Load, _) => {
                 imports.misuse(import);
-                Value::Other
+                StandIn::Other
             }
-            (Role::Reconstruct, Value::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
-                Value::Object(class)
+            (Role::Reconstruct, StandIn::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
+                StandIn::Object(class)
             }
             // In another encoding they are other bytes than those that were looked into.
-            (Role::Encode, Value::Tuple(Arguments::KnownAndLatin1)) => Value::Known,
-            _ => Value::Object(import),
+            (Role::Encode, StandIn::Tuple(Arguments::KnownAndLatin1)) => StandIn::Known,
+            _ => StandIn::Object(import),
         })
     }
 
@@ -443,19 +453,19 @@ impl Walk<'_, '_, '_> {
         self.push_object(class)
     }
 
-    fn push_object(&mut self, class: Value) -> Result<(), Halt> {
+    fn push_object(&mut self, class: StandIn) -> Result<(), Halt> {
         leak(&mut self.scan.imports, class);
-        self.push(if let Value::Import(class) = class { Value::Object(class) } else { Value::Other })
+        self.push(if let StandIn::Import(class) = class { StandIn::Object(class) } else { StandIn::Other })
     }
 
     // ---- the version that PopTorch records
 
     /// The text under "version" among keys and values.
     fn version_from(&self, start: usize) -> Option<u32> {
-        let Level { stack, texts, .. } = &*self.level;
+        let Machine { stack, texts, .. } = &*self.level;
         let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
         keys.zip(values).find_map(|item| match item {
-            (Value::Text(key), Value::Text(value)) if texts.get(key) == b"version" => Some(value),
+            (StandIn::Text(key), StandIn::Text(value)) if texts.get(key) == b"version" => Some(value),
             _ => None,
         })
     }
@@ -465,8 +475,8 @@ impl Walk<'_, '_, '_> {
         let version = self.version_from(start);
         self.level.stack.cut(start);
         match (self.level.stack.top()?, version) {
-            (Value::Dict | Value::Versioned(_), Some(version)) => {
-                self.level.stack.replace_top(Value::Versioned(version))
+            (StandIn::Dict | StandIn::Versioned(_), Some(version)) => {
+                self.level.stack.replace_top(StandIn::Versioned(version))
             }
             _ => Ok(()),
         }
@@ -475,7 +485,9 @@ impl Walk<'_, '_, '_> {
     fn build(&mut self) -> Result<(), Halt> {
         let state = self.level.stack.pop()?;
         leak(&mut self.scan.imports, state);
-        let (Value::Versioned(version), Value::Object(class)) = (state, self.level.stack.top()?) else { return Ok(()) };
+        let (StandIn::Versioned(version), StandIn::Object(class)) = (state, self.level.stack.top()?) else {
+            return Ok(());
+        };
         let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
         if is_poptorch && self.level.depth == 0 {
             self.found.version = Some(String::from_utf8_lossy(self.level.texts.get(version)).into_owned());
@@ -492,11 +504,11 @@ impl Walk<'_, '_, '_> {
         let text = Text { spelling, bytes: self.input.bytes(range)? };
         let value = match text.pickle()? {
             Some(bytes) => {
-                let mut source = Source::new(Data::in_memory(&bytes));
+                let mut source = PickleBytes::new(Data::in_memory(&bytes));
                 let known = look_into(&mut source.input(), self.level, self.scan, &mut self.found)?;
-                if known { Value::Known } else { Value::Other }
+                if known { StandIn::Known } else { StandIn::Other }
             }
-            None => self.level.texts.add(text)?.map_or(Value::Other, Value::Text),
+            None => self.level.texts.add(text)?.map_or(StandIn::Other, StandIn::Text),
         };
         self.push(value)
     }
@@ -509,7 +521,7 @@ impl Walk<'_, '_, '_> {
             let halt = Halt::Limit("a pickle of more than a megabyte is inside it, spelt as text");
             self.found.halt(&halt, self.place());
         }
-        self.push(Value::Other)
+        self.push(StandIn::Other)
     }
 
     /// The byte at which a fault is told.
@@ -518,8 +530,8 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-fn leak(imports: &mut Imports, value: Value) {
-    if let Value::Import(place) = value {
+fn leak(imports: &mut Imports, value: StandIn) {
+    if let StandIn::Import(place) = value {
         imports.misuse(place);
     }
 }

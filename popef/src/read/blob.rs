@@ -5,7 +5,7 @@ use std::path::Path;
 use super::data::{Data, InSource};
 use super::executable::ExecutableBlob;
 use super::names::Key;
-use super::source::Source;
+use super::source::Backing;
 use super::tensor::{DataBlob, FeedBlob, TensorBlob};
 use super::walk::Place;
 use crate::error::{Error, Problem};
@@ -22,7 +22,7 @@ pub struct Blob<'a> {
     bytes: &'a [u8],
     data: Data<'a>,
     /// What its file is read from, also if that is mapped.
-    source: Option<&'a Source>,
+    source: Option<&'a Backing>,
     limits: Limits,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Blob<'a> {
         head: Head,
         bytes: &'a [u8],
         data: Data<'a>,
-        source: Option<&'a Source>,
+        source: Option<&'a Backing>,
         limits: Limits,
     ) -> Self {
         Blob { place, head, bytes, data, source, limits }
@@ -183,7 +183,7 @@ impl<'a> Blob<'a> {
 
     /// One of the file's bytes, for errors about this blob.
     pub(super) fn at(&self, offset: u64) -> At<'a> {
-        At { place: Some((self.index(), offset)), path: self.source.and_then(Source::name) }
+        At { place: Some((self.index(), offset)), path: self.source.and_then(Backing::name) }
     }
 
     /// The error of a problem with this blob, at one of the file's bytes.

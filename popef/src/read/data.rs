@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::buffer::Buffer;
 use super::handle::BlobHandle;
 use super::problem::ReadProblem;
-use super::source::{LocalFile, Source};
+use super::source::{Backing, LocalFile};
 use crate::error::{Error, Problem, SystemProblem};
 use crate::len::len_of;
 
@@ -23,8 +23,8 @@ pub struct Data<'a>(Origin<'a>);
 #[derive(Clone, Copy)]
 enum Origin<'a> {
     Memory(&'a [u8]),
-    Source {
-        source: &'a Source,
+    Backing {
+        source: &'a Backing,
         blob: usize,
         offset: u64,
         len: u64,
@@ -42,8 +42,8 @@ impl<'a> Data<'a> {
         Data(Origin::Memory(bytes))
     }
 
-    pub(super) fn in_source(source: &'a Source, blob: usize, offset: u64, len: u64) -> Self {
-        Data(Origin::Source { source, blob, offset, len })
+    pub(super) fn in_source(source: &'a Backing, blob: usize, offset: u64, len: u64) -> Self {
+        Data(Origin::Backing { source, blob, offset, len })
     }
 
     pub(super) fn gone(blob: usize, offset: u64, len: u64) -> Self {
@@ -54,7 +54,7 @@ impl<'a> Data<'a> {
     pub fn len(&self) -> u64 {
         match self.0 {
             Origin::Memory(bytes) => len_of(bytes),
-            Origin::Source { len, .. } | Origin::Gone { len, .. } => len,
+            Origin::Backing { len, .. } | Origin::Gone { len, .. } => len,
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> Data<'a> {
     pub fn as_slice(&self) -> Option<&'a [u8]> {
         match self.0 {
             Origin::Memory(bytes) => Some(bytes),
-            Origin::Source { .. } | Origin::Gone { .. } => None,
+            Origin::Backing { .. } | Origin::Gone { .. } => None,
         }
     }
 
@@ -86,7 +86,7 @@ impl<'a> Data<'a> {
         let end = offset.saturating_add(len_of(buf));
         match self.range(offset..end)?.0 {
             Origin::Memory(bytes) => buf.copy_from_slice(bytes),
-            Origin::Source { source, blob, offset, .. } => {
+            Origin::Backing { source, blob, offset, .. } => {
                 let failed = |problem: Problem| problem.at(blob, offset).in_file(source.name());
                 source.read(buf, offset).map_err(failed)?;
             }
@@ -107,8 +107,8 @@ impl<'a> Data<'a> {
                 };
                 Origin::Memory(bytes.get(start..end).ok_or_else(outside)?)
             }
-            Origin::Source { source, blob, offset, .. } => {
-                Origin::Source { source, blob, offset: offset.saturating_add(range.start), len }
+            Origin::Backing { source, blob, offset, .. } => {
+                Origin::Backing { source, blob, offset: offset.saturating_add(range.start), len }
             }
             Origin::Gone { blob, offset, .. } => Origin::Gone { blob, offset: offset.saturating_add(range.start), len },
         }))
@@ -118,7 +118,7 @@ impl<'a> Data<'a> {
         let problem = problem.into();
         match self.0 {
             Origin::Memory(_) => problem.into(),
-            Origin::Source { source, blob, offset, .. } => problem.at(blob, offset).in_file(source.name()),
+            Origin::Backing { source, blob, offset, .. } => problem.at(blob, offset).in_file(source.name()),
             Origin::Gone { blob, offset, .. } => problem.at(blob, offset),
         }
     }
@@ -146,7 +146,7 @@ impl<'a> Data<'a> {
             Origin::Memory(bytes) => out.write_all(bytes).map_err(failed)?,
             Origin::Gone { len: 0, .. } => {}
             Origin::Gone { .. } => return Err(self.error(ReadProblem::DataNotKept)),
-            Origin::Source { source, offset, .. } => {
+            Origin::Backing { source, offset, .. } => {
                 let copied = match opened_again(source, offset) {
                     Some(file) => io::copy(&mut file.take(self.len()), out).map_err(failed),
                     None => self.copy_pieces(source, offset, out),
@@ -161,7 +161,7 @@ impl<'a> Data<'a> {
         Ok(self.len())
     }
 
-    fn copy_pieces(&self, source: &Source, offset: u64, out: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
+    fn copy_pieces(&self, source: &Backing, offset: u64, out: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
         const PIECE: u64 = 256 << 10;
         let mut piece = zeroed(PIECE.min(self.len())).map_err(|problem| self.error(problem))?;
         let mut copied = 0;
@@ -177,7 +177,7 @@ impl<'a> Data<'a> {
 }
 
 /// A file on disk with a position of its own; none if the source is none, or it cannot be opened again.
-fn opened_again(source: &Source, offset: u64) -> Option<std::fs::File> {
+fn opened_again(source: &Backing, offset: u64) -> Option<std::fs::File> {
     let mut file = source.local_file()?.open_again()?;
     file.seek(SeekFrom::Start(offset)).ok()?;
     Some(file)
@@ -186,13 +186,13 @@ fn opened_again(source: &Source, offset: u64) -> Option<std::fs::File> {
 /// A place in what a file is read from, in parts or by mapping it.
 #[derive(Clone, Copy)]
 pub(crate) struct InSource<'a> {
-    source: &'a Source,
+    source: &'a Backing,
     blob: usize,
     offset: u64,
 }
 
 impl<'a> InSource<'a> {
-    pub(super) fn new(source: &'a Source, blob: usize, offset: u64) -> Self {
+    pub(super) fn new(source: &'a Backing, blob: usize, offset: u64) -> Self {
         InSource { source, blob, offset }
     }
 
@@ -253,7 +253,7 @@ impl Of<'_> {
     /// The same error with the file it is about.
     pub(super) fn error_in_file(&self, error: Error) -> Error {
         match self.data().0 {
-            Origin::Source { source, .. } => error.in_file(source.name()),
+            Origin::Backing { source, .. } => error.in_file(source.name()),
             Origin::Memory(_) | Origin::Gone { .. } => error,
         }
     }

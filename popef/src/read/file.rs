@@ -10,7 +10,7 @@ use super::heads::Heads;
 use super::index::Index;
 use super::indexer::{Indexer, Listing};
 use super::iter::{FileBlobs, TypedBlobs};
-use super::source::{LocalFile, ReadAhead, ReadAt, Source, Stream};
+use super::source::{Backing, LocalFile, ReadAhead, ReadAt, Stream};
 use super::tensor::{FeedBlob, TensorBlob};
 use super::walk::Place;
 use crate::error::Error;
@@ -28,7 +28,7 @@ use crate::wire::Head;
 /// - [`File::map`] maps the file, so that all data can be borrowed; `unsafe`, because others must not change it.
 /// - [`File::from_bytes`] takes bytes that are already in memory.
 ///
-/// Bytes that lie elsewhere are read through [`OpenOptions::source`], or indexed by an
+/// Held that lie elsewhere are read through [`OpenOptions::source`], or indexed by an
 /// [`Indexer`](crate::Indexer) that is given them.
 ///
 /// ```
@@ -46,29 +46,29 @@ use crate::wire::Head;
 pub struct File(Arc<Inner>);
 
 struct Inner {
-    content: Bytes,
+    content: Held,
     index: Index,
     limits: Limits,
     damage: Option<Error>,
 }
 
 /// Where the bytes of a file are.
-enum Bytes {
+enum Held {
     /// In memory; the file itself, if it is mapped.
-    Memory { bytes: Box<dyn AsRef<[u8]> + Send + Sync>, source: Option<Source> },
+    Memory { bytes: Box<dyn AsRef<[u8]> + Send + Sync>, source: Option<Backing> },
     /// Where they can be read by position.
-    Source { source: Source, heads: Heads },
+    InParts { source: Backing, heads: Heads },
     /// Gone, but for the headers and infos.
     Gone { heads: Heads, size: u64 },
 }
 
-impl Bytes {
+impl Held {
     /// What it is read from, in parts or by mapping it.
-    fn source(&self) -> Option<&Source> {
+    fn source(&self) -> Option<&Backing> {
         match self {
-            Bytes::Memory { source, .. } => source.as_ref(),
-            Bytes::Source { source, .. } => Some(source),
-            Bytes::Gone { .. } => None,
+            Held::Memory { source, .. } => source.as_ref(),
+            Held::InParts { source, .. } => Some(source),
+            Held::Gone { .. } => None,
         }
     }
 }
@@ -157,7 +157,7 @@ impl OpenOptions {
     /// Opens a file whose bytes can be read by position, wherever they lie, and reads it in parts.
     pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
         let usual = if source.local_file().is_some() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
-        let source = Source::of(source);
+        let source = Backing::of(source);
         let mut indexer = Indexer::new(*self, source.size(), self.read_ahead.unwrap_or(usual));
         while let Some(range) = indexer.wants() {
             let gap = indexer.gap();
@@ -173,7 +173,7 @@ impl OpenOptions {
     /// Opens a file whose bytes are in memory; see [`File::from_bytes`].
     pub fn bytes(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
         let listing = self.list_memory(bytes.as_ref());
-        self.assemble(listing, Bytes::Memory { bytes: Box::new(bytes), source: None })
+        self.assemble(listing, Held::Memory { bytes: Box::new(bytes), source: None })
     }
 
     /// Lists a file that comes from a stream, such as a pipe: headers and infos are kept, data is passed over, and
@@ -185,7 +185,7 @@ impl OpenOptions {
         let mut listing = Listing::default();
         listing.walk_on(&mut Stream::new(stream), &self.limits, |head| heads.push(head));
         let size = listing.index.end();
-        self.assemble(listing, Bytes::Gone { heads, size })
+        self.assemble(listing, Held::Gone { heads, size })
     }
 
     pub(super) fn mapping(
@@ -194,7 +194,7 @@ impl OpenOptions {
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
         file: LocalFile,
     ) -> Result<File, Error> {
-        self.assemble(listing, Bytes::Memory { bytes: Box::new(bytes), source: Some(Source::of(file)) })
+        self.assemble(listing, Held::Memory { bytes: Box::new(bytes), source: Some(Backing::of(file)) })
     }
 
     pub(super) fn list_memory(&self, mut bytes: &[u8]) -> Listing {
@@ -203,16 +203,16 @@ impl OpenOptions {
         listing
     }
 
-    pub(super) fn in_parts(&self, listing: Listing, heads: Heads, source: Source) -> Result<File, Error> {
-        self.assemble(listing, Bytes::Source { source, heads })
+    pub(super) fn in_parts(&self, listing: Listing, heads: Heads, source: Backing) -> Result<File, Error> {
+        self.assemble(listing, Held::InParts { source, heads })
     }
 
     pub(super) fn listed(&self, listing: Listing, heads: Heads, size: u64) -> Result<File, Error> {
-        self.assemble(listing, Bytes::Gone { heads, size })
+        self.assemble(listing, Held::Gone { heads, size })
     }
 
-    fn assemble(&self, Listing { index, damage, .. }: Listing, content: Bytes) -> Result<File, Error> {
-        let damage = damage.map(|damage| damage.in_file(content.source().and_then(Source::name)));
+    fn assemble(&self, Listing { index, damage, .. }: Listing, content: Held) -> Result<File, Error> {
+        let damage = damage.map(|damage| damage.in_file(content.source().and_then(Backing::name)));
         match damage {
             Some(damage) if !self.damaged => Err(damage),
             // What could not be read is no damage: the rest may well be there.
@@ -242,15 +242,15 @@ impl File {
 
     /// The path that it was opened by, or what its source calls itself, if there is one.
     pub fn path(&self) -> Option<&Path> {
-        self.0.content.source().and_then(Source::name)
+        self.0.content.source().and_then(Backing::name)
     }
 
     /// All bytes of its blobs, and of the damage behind them where its size is known.
     pub fn size(&self) -> u64 {
         match &self.0.content {
-            Bytes::Memory { bytes, .. } => len_of((**bytes).as_ref()),
-            Bytes::Source { source, .. } => source.size(),
-            Bytes::Gone { size, .. } => *size,
+            Held::Memory { bytes, .. } => len_of((**bytes).as_ref()),
+            Held::InParts { source, .. } => source.size(),
+            Held::Gone { size, .. } => *size,
         }
     }
 
@@ -379,17 +379,17 @@ impl File {
 
     fn head_bytes(&self, place: Place, head: Head) -> &[u8] {
         match &self.0.content {
-            Bytes::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
-            Bytes::Source { heads, .. } | Bytes::Gone { heads, .. } => head.of_blob(heads.get(place.index)),
+            Held::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
+            Held::InParts { heads, .. } | Held::Gone { heads, .. } => head.of_blob(heads.get(place.index)),
         }
     }
 
     fn data(&self, place: Place, head: Head) -> Data<'_> {
         let offset = place.offset.saturating_add(head.len.into());
         match &self.0.content {
-            Bytes::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
-            Bytes::Source { source, .. } => Data::in_source(source, place.index, offset, head.data_len()),
-            Bytes::Gone { .. } => Data::gone(place.index, offset, head.data_len()),
+            Held::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
+            Held::InParts { source, .. } => Data::in_source(source, place.index, offset, head.data_len()),
+            Held::Gone { .. } => Data::gone(place.index, offset, head.data_len()),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::file::{File, OpenOptions};
 use super::heads::Heads;
 use super::index::Index;
 use super::problem::ReadProblem;
-use super::source::{ReadAhead, ReadAt, Source, Window};
+use super::source::{Backing, ReadAhead, ReadAt, Window};
 use super::walk::{Step, Walk};
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
@@ -106,10 +106,10 @@ impl Indexer {
 
     /// The file, with its data from a source of the same bytes.
     pub fn finish_on(self, source: impl ReadAt + 'static) -> Result<File, Error> {
-        self.finish_in(Source::of(source))
+        self.finish_in(Backing::of(source))
     }
 
-    pub(super) fn finish_in(self, source: Source) -> Result<File, Error> {
+    pub(super) fn finish_in(self, source: Backing) -> Result<File, Error> {
         let found = self.listing.whole(&self.window).and_then(|listing| {
             let same_size = source.size() == self.size;
             let same = if same_size { source.check_unchanged() } else { Err(ReadProblem::FileChanged.into()) };

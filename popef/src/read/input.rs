@@ -11,13 +11,13 @@ use crate::len::len_of;
 
 /// Compressed bytes, of which one can ask what the next ones are.
 pub(super) struct Input<'a> {
-    bytes: Bytes<'a>,
+    bytes: Supply<'a>,
     ended: bool,
     /// Decoders wrap an error of their input in ways of their own, so it is kept here too.
     failure: Option<Error>,
 }
 
-enum Bytes<'a> {
+enum Supply<'a> {
     Data(DataReader<'a>),
     Reader(Reader<'a>),
 }
@@ -30,44 +30,44 @@ struct Reader<'a> {
 
 impl<'a> Input<'a> {
     pub(super) fn of(of: Of<'a>) -> Self {
-        Input { bytes: Bytes::Data(DataReader::of(of)), ended: false, failure: None }
+        Input { bytes: Supply::Data(DataReader::of(of)), ended: false, failure: None }
     }
 
     pub(super) fn from_reader(reader: impl Read + Send + 'a) -> Self {
         let reader = Reader { reader: Mutex::new(Box::new(reader)), buffer: Buffer::default() };
-        Input { bytes: Bytes::Reader(reader), ended: false, failure: None }
+        Input { bytes: Supply::Reader(reader), ended: false, failure: None }
     }
 
     /// No more bytes are still to come than these.
     #[cfg(feature = "lz4")]
     pub(super) fn most_left(&self) -> u64 {
         match &self.bytes {
-            Bytes::Data(data) => data.left(),
-            Bytes::Reader(_) => u64::MAX,
+            Supply::Data(data) => data.left(),
+            Supply::Reader(_) => u64::MAX,
         }
     }
 
     /// How many bytes are still to come. They need not be there any more after this.
     pub(super) fn count_left(&mut self) -> Result<u64, Error> {
         match &mut self.bytes {
-            Bytes::Data(data) => Ok(data.left()),
-            Bytes::Reader(reader) => reader.pass(u64::MAX),
+            Supply::Data(data) => Ok(data.left()),
+            Supply::Reader(reader) => reader.pass(u64::MAX),
         }
     }
 
     /// The next bytes, `len` of them or more, fewer only at the end.
     pub(super) fn peek(&mut self, len: usize) -> Result<&[u8], Error> {
         match &mut self.bytes {
-            Bytes::Data(data) => data.peek(len),
-            Bytes::Reader(reader) => reader.peek(len),
+            Supply::Data(data) => data.peek(len),
+            Supply::Reader(reader) => reader.peek(len),
         }
     }
 
     /// Passes over so many bytes, if there are so many.
     pub(super) fn skip(&mut self, len: u64) -> Result<Option<()>, Error> {
         match &mut self.bytes {
-            Bytes::Data(data) => Ok(data.skip(len)),
-            Bytes::Reader(reader) => Ok((reader.pass(len)? == len).then_some(())),
+            Supply::Data(data) => Ok(data.skip(len)),
+            Supply::Reader(reader) => Ok((reader.pass(len)? == len).then_some(())),
         }
     }
 
@@ -118,8 +118,8 @@ impl BufRead for Input<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let (ended, failure) = (&mut self.ended, &mut self.failure);
         let held = match &mut self.bytes {
-            Bytes::Data(data) => data.peek(1),
-            Bytes::Reader(reader) => reader.peek(1),
+            Supply::Data(data) => data.peek(1),
+            Supply::Reader(reader) => reader.peek(1),
         };
         match held {
             Ok(held) => {
@@ -135,8 +135,8 @@ impl BufRead for Input<'_> {
 
     fn consume(&mut self, count: usize) {
         match &mut self.bytes {
-            Bytes::Data(data) => data.consume(count),
-            Bytes::Reader(reader) => reader.buffer.consume(count),
+            Supply::Data(data) => data.consume(count),
+            Supply::Reader(reader) => reader.buffer.consume(count),
         }
     }
 }

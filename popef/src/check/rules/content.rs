@@ -1,7 +1,7 @@
 //! What only reading the data can tell.
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, data};
 use super::super::scan::{Counts, Scanned};
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Check] = &[
             };
             let (needed, found) = (needed_by(header), executable.uncompressed_size());
             if needed > found.into() {
-                out.add(Place::data(blob.file, blob), [executable.name()], || {
+                out.add(Spot::data(blob.file, blob), [executable.name()], || {
                     let name = quote(&executable.name());
                     format!("executable {name} needs {needed} bytes by its Poplar header, and has {found}")
                 });
@@ -113,11 +113,11 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Out<'_>, is_it: impl Fn(ErrorCode) -> bool) {
+fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let Scanned::Executable(Err(error)) = scanned else { return };
     if is_it(error.code()) {
         let name = blob.name().unwrap_or_default();
-        out.add(Place::data(blob.file, blob), [name.clone()], || {
+        out.add(Spot::data(blob.file, blob), [name.clone()], || {
             format!("executable {}: {}", quote(&name), error.reason())
         });
     }
@@ -131,13 +131,13 @@ fn is_unknown(code: ErrorCode) -> bool {
 fn odd_elements(
     blob: &Linked<Blob<'_>>,
     scanned: &Scanned,
-    out: &mut Out<'_>,
+    out: &mut Findings<'_>,
     wrong: impl Fn(&Counts) -> Option<String>,
 ) {
     let (Scanned::Elements(counts), Some(data)) = (scanned, blob.as_data()) else { return };
     if let Some(wrong) = wrong(counts) {
         let kind = if data.is_feed() { "feed" } else { "tensor" };
-        out.add(Place::data(blob.file, blob), [data.name()], || format!("{kind} {}: {wrong}", quote(&data.name())));
+        out.add(Spot::data(blob.file, blob), [data.name()], || format!("{kind} {}: {wrong}", quote(&data.name())));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, model};
 use super::super::set::{Set, id_of};
@@ -116,7 +116,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: blob(|_, blob, out| {
             if let Some(feed) = blob.as_data().filter(|data| data.num_tensors() == 0) {
-                out.add(Place::blob(blob.file, blob), [feed.name()], || {
+                out.add(Spot::blob(blob.file, blob), [feed.name()], || {
                     format!("feed {} has 0 tensors", quote(&feed.name()))
                 });
             }
@@ -196,24 +196,24 @@ fn with_data(model: &Model) -> impl Iterator<Item = (&Anchor, Linked<DataBlob<'_
 fn bound(
     set: &Set,
     model: &Model,
-    out: &mut Out<'_>,
+    out: &mut Findings<'_>,
     differ: impl Fn(&Anchor, &DataBlob<'_>) -> bool,
     message: impl Fn(&Anchor, &DataBlob<'_>) -> String,
 ) {
     for (anchor, data) in with_data(model) {
         let blob = Linked { file: data.file, blob: *data.blob.blob() };
         if differ(anchor, &data) && out.is_first_of(set.files(), id_of(&blob)) {
-            out.add(Place::blob(blob.file, &blob), [anchor.name.by_ref()], || message(anchor, &data));
+            out.add(Spot::blob(blob.file, &blob), [anchor.name.by_ref()], || message(anchor, &data));
         }
     }
 }
 
 /// Anchors whose stored shape lacks one of the outer dimensions.
-fn outer(model: &Model, out: &mut Out<'_>, which: Outer) {
+fn outer(model: &Model, out: &mut Findings<'_>, which: Outer) {
     for anchor in &model.metadata().anchors {
         match model.shape_of(anchor) {
             Err(mismatch) if mismatch.outer == which => {
-                out.add(Place::model(model), [anchor.name.by_ref()], || {
+                out.add(Spot::model(model), [anchor.name.by_ref()], || {
                     let stored = shape(anchor.tensor_info.shape.iter().copied());
                     format!("anchor {} has the shape {stored}: {mismatch}", quote(&anchor.name))
                 });
@@ -224,37 +224,37 @@ fn outer(model: &Model, out: &mut Out<'_>, which: Outer) {
 }
 
 /// Shapes of data that are wrong by themselves, and data that is too short for its shape.
-fn size(blob: &Linked<Blob<'_>>, out: &mut Out<'_>, code: ErrorCode) {
+fn size(blob: &Linked<Blob<'_>>, out: &mut Findings<'_>, code: ErrorCode) {
     let Some(data) = blob.as_data() else { return };
     if let Err(error) = data.check_size()
         && error.code() == code
     {
-        let place = Place { offset: error.offset(), ..Place::blob(blob.file, blob) };
+        let place = Spot { offset: error.offset(), ..Spot::blob(blob.file, blob) };
         out.add(place, [data.name()], || format!("{} {}: {}", kind(&data), quote(&data.name()), error.reason()));
     }
 }
 
 /// Shapes of anchors that are wrong by themselves.
-fn anchor_size(model: &Model, out: &mut Out<'_>, code: ErrorCode) {
+fn anchor_size(model: &Model, out: &mut Findings<'_>, code: ErrorCode) {
     for anchor in &model.metadata().anchors {
         if let Err(error) = anchor.tensor_info.size_in_bytes()
             && error.code() == code
         {
-            out.add(Place::model(model), [anchor.name.by_ref()], || {
+            out.add(Spot::model(model), [anchor.name.by_ref()], || {
                 format!("anchor {}: {}", quote(&anchor.name), error.reason())
             });
         }
     }
 }
 
-fn feed_divides(set: &Set, model: &Model, out: &mut Out<'_>) {
+fn feed_divides(set: &Set, model: &Model, out: &mut Findings<'_>) {
     let metadata = model.metadata();
     let inputs = with_data(model).filter(|(anchor, _)| anchor.tensor_type == TensorType::Input);
     for (anchor, feed) in inputs.filter(|(_, data)| data.blob.is_feed()) {
         let numbers = set.numbers_of(&feed);
         let runs = numbers.and_then(|numbers| metadata.runs_of(anchor, numbers, NonZeroU32::MIN));
         if let Some(runs) = runs.filter(|runs| runs.left_over > 0) {
-            out.add(Place::blob(feed.file, feed.blob.blob()), [anchor.name.by_ref()], || {
+            out.add(Spot::blob(feed.file, feed.blob.blob()), [anchor.name.by_ref()], || {
                 let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "element");
                 let (name, calls) = (quote(&anchor.name), count(runs.runs, "call"));
                 format!("feed {name} is enough for {calls} of {needed}, with {} left over", runs.left_over)

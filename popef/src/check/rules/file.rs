@@ -1,7 +1,7 @@
 //! The file itself: damage, types that are not known, names.
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, model, set, set_and_unreadable};
 use super::super::set::{Set, id_of};
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: set_and_unreadable(
             |set, out| damage(set, out, |code| code.kind() == ErrorKind::Limit),
-            |metadata, error, out| out.add(Place::blob(metadata.file, metadata), [], || error.reason()),
+            |metadata, error, out| out.add(Spot::blob(metadata.file, metadata), [], || error.reason()),
         ),
     },
     Check {
@@ -99,7 +99,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: blob(|_, blob, out| {
             if let BlobType::Other(number) = blob.blob_type() {
-                out.add(Place::blob(blob.file, blob), [], || {
+                out.add(Spot::blob(blob.file, blob), [], || {
                     format!("a blob of type {number}, of which only 0 to 4 are known")
                 });
             }
@@ -117,7 +117,7 @@ pub(super) const RULES: &[Check] = &[
         run: set(|set, out| {
             for (file, opened) in set.files().iter().enumerate() {
                 if opened.is_empty() && opened.damage().is_none() {
-                    out.add(Place::file(file), [], || {
+                    out.add(Spot::file(file), [], || {
                         format!("the file has {} and no blobs", count(opened.size(), "byte"))
                     });
                 }
@@ -148,7 +148,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: blob(|_, blob, out| {
             if blob.blob_type() == BlobType::Metadata && !blob.data().is_empty() {
-                out.add(Place::data(blob.file, blob), [], || {
+                out.add(Spot::data(blob.file, blob), [], || {
                     format!("{} behind the metadata, which has no data", count(blob.data().len(), "byte"))
                 });
             }
@@ -166,7 +166,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: blob(|_, blob, out| {
             if blob.blob_type() == BlobType::PoplarExecutable && is_unnamed(blob) {
-                out.add(Place::blob(blob.file, blob), [], || {
+                out.add(Spot::blob(blob.file, blob), [], || {
                     "the executable's name is empty, so nothing can refer to it".to_owned()
                 });
             }
@@ -184,7 +184,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: blob(|_, blob, out| {
             if blob.blob_type() != BlobType::PoplarExecutable && is_unnamed(blob) {
-                out.add(Place::blob(blob.file, blob), [], || {
+                out.add(Spot::blob(blob.file, blob), [], || {
                     format!("the blob of type {} has no name", blob.blob_type())
                 });
             }
@@ -246,13 +246,13 @@ pub(super) const RULES: &[Check] = &[
             |_, blob, out| {
                 if let Some(data) = blob.as_data() {
                     let kind = if data.is_feed() { "feed" } else { "tensor" };
-                    unknown_data_type(out, Place::blob(blob.file, blob), kind, &data.name(), data.data_type());
+                    unknown_data_type(out, Spot::blob(blob.file, blob), kind, &data.name(), data.data_type());
                 }
             },
             |_, model, out| {
                 for anchor in &model.metadata().anchors {
                     let data_type = anchor.tensor_info.data_type;
-                    unknown_data_type(out, Place::model(model), "anchor", &anchor.name, data_type);
+                    unknown_data_type(out, Spot::model(model), "anchor", &anchor.name, data_type);
                 }
             },
         ),
@@ -269,7 +269,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             for anchor in &model.metadata().anchors {
                 if let TensorType::Other(number) = anchor.tensor_type {
-                    out.add(Place::model(model), [anchor.name.by_ref()], || {
+                    out.add(Spot::model(model), [anchor.name.by_ref()], || {
                         let name = quote(&anchor.name);
                         format!("anchor {name} is of type {number}, of which only 0 to 2 are known")
                     });
@@ -289,7 +289,7 @@ pub(super) const RULES: &[Check] = &[
         run: blob(|_, blob, out| {
             if blob.blob_type() == BlobType::PoplarExecutable && blob.data().is_empty() {
                 let name = blob.name().unwrap_or_default();
-                out.add(Place::data(blob.file, blob), [name.clone()], || {
+                out.add(Spot::data(blob.file, blob), [name.clone()], || {
                     format!("executable {} has no bytes", quote(&name))
                 });
             }
@@ -298,11 +298,11 @@ pub(super) const RULES: &[Check] = &[
 ];
 
 /// Damage of the kinds of one rule, in files opened all the same and in files that were not.
-fn damage(set: &Set, out: &mut Out<'_>, is_it: impl Fn(ErrorCode) -> bool) {
+fn damage(set: &Set, out: &mut Findings<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let opened = set.files().iter().enumerate().filter_map(|(file, opened)| Some((file, opened.damage()?)));
     let unopened = set.damaged.iter().map(|(file, error)| (*file, error));
     for (file, error) in opened.chain(unopened).filter(|(_, error)| is_it(error.code())) {
-        out.add(Place::of_error(file, error), [], || error.reason());
+        out.add(Spot::of_error(file, error), [], || error.reason());
     }
 }
 
@@ -310,19 +310,19 @@ fn is_unnamed(blob: &Blob<'_>) -> bool {
     blob.name().is_some_and(|name| name.is_empty())
 }
 
-fn surplus(_: &Set, blob: &Linked<Blob<'_>>, out: &mut Out<'_>) {
+fn surplus(_: &Set, blob: &Linked<Blob<'_>>, out: &mut Findings<'_>) {
     let Some(data) = blob.as_data() else { return };
     let surplus = data.surplus();
     if surplus > 0 {
         let (name, needed) = (data.name(), data.data().len().saturating_sub(surplus));
-        out.add(Place::data(blob.file, blob), [name.clone()], || {
+        out.add(Spot::data(blob.file, blob), [name.clone()], || {
             let (name, surplus) = (quote(&name), count(surplus, "byte"));
             format!("{name} has {surplus} more than the {needed} that its shape calls for")
         });
     }
 }
 
-fn unknown_data_type(out: &mut Out<'_>, place: Place, what: &str, name: &Text<'_>, data_type: DataType) {
+fn unknown_data_type(out: &mut Findings<'_>, place: Spot, what: &str, name: &Text<'_>, data_type: DataType) {
     if let DataType::Other(number) = data_type {
         out.add(place, [name.clone()], || {
             let last = DataType::ALL.last().map_or(0, |last| last.number());
@@ -332,7 +332,7 @@ fn unknown_data_type(out: &mut Out<'_>, place: Place, what: &str, name: &Text<'_
 }
 
 /// The blobs of each version in each file, told of with the first.
-fn versions(set: &Set, out: &mut Out<'_>) {
+fn versions(set: &Set, out: &mut Findings<'_>) {
     let versioned = || set.blobs().filter(|blob| !blob.version().is_empty());
     let Ok(mut by_version) = Names::with_capacity(versioned().count()) else { return out.no_memory() };
     versioned().for_each(|blob| by_version.push((blob.file, blob.version().as_bytes()), id_of(&blob)));
@@ -344,7 +344,7 @@ fn versions(set: &Set, out: &mut Out<'_>) {
             .filter(|&id| set.linked(id).is_some_and(|other| other.file == blob.file && other.version() == version));
         let mut same = same.peekable();
         if same.peek() == Some(&id_of(&blob)) {
-            out.add(Place::blob(blob.file, &blob), [version.clone()], || {
+            out.add(Spot::blob(blob.file, &blob), [version.clone()], || {
                 let number = count(u64::try_from(same.count()).unwrap_or(u64::MAX), "blob");
                 let version = quote(&version);
                 format!(
@@ -355,7 +355,7 @@ fn versions(set: &Set, out: &mut Out<'_>) {
     }
 }
 
-fn not_utf8(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
+fn not_utf8(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
     if let Err(error) = name.to_str() {
         out.add(place, [name.clone()], || {
             format!("{kind} {} is not UTF-8 from byte {} on", quote(name), error.valid_up_to())
@@ -363,7 +363,7 @@ fn not_utf8(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
     }
 }
 
-fn controls(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
+fn controls(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
     if let Some(letter) = name.chars().find(|&letter| is_control(letter)) {
         out.add(place, [name.clone()], || {
             format!("{kind} {} holds the control character U+{:04X}", quote(name), u32::from(letter))
@@ -372,11 +372,11 @@ fn controls(out: &mut Out<'_>, place: Place, kind: &str, name: &Text<'_>) {
 }
 
 /// What is done with each name, and what it is the name of.
-type See<'s> = dyn FnMut(Place, &'static str, &Text<'_>) + 's;
+type See<'s> = dyn FnMut(Spot, &'static str, &Text<'_>) + 's;
 
 /// Every name and other text of a blob that is shown.
 fn names_of_blob(blob: &Linked<Blob<'_>>, see: &mut See<'_>) {
-    let place = Place::blob(blob.file, blob);
+    let place = Spot::blob(blob.file, blob);
     see(place, "the version", &blob.version());
     if let Some(name) = blob.name() {
         see(place, "the name", &name);
@@ -388,7 +388,7 @@ fn names_of_blob(blob: &Linked<Blob<'_>>, see: &mut See<'_>) {
 
 /// Every name and other text of metadata that is shown.
 fn names_of_model(model: &Model, see: &mut See<'_>) {
-    let (place, metadata) = (Place::model(model), model.metadata());
+    let (place, metadata) = (Spot::model(model), model.metadata());
     see(place, "the executable's name", &metadata.executable);
     see(place, "the seed's handle", &metadata.seed_handle);
     for anchor in &metadata.anchors {

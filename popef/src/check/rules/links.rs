@@ -1,7 +1,7 @@
 //! What belongs together by name.
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, set};
 use super::super::set::{Set, id_of};
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Check] = &[
             for metadata in set.metadata().filter(|_| set.complete) {
                 let name = metadata.executable();
                 if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
-                    out.add(Place::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
+                    out.add(Spot::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
                         format!("the metadata is for executable {}, which is in none of the files", quote(&name))
                     });
                 }
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Check] = &[
             for opaque in set.opaques().filter(|_| set.complete) {
                 let executable = opaque.executable();
                 if set.links.first(Key::EXECUTABLE, executable.as_bytes()).is_none() {
-                    out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name(), executable.clone()], || {
+                    out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name(), executable.clone()], || {
                         let (name, executable) = (quote(&opaque.name()), quote(&executable));
                         format!("opaque blob {name} is for executable {executable}, which is in none of the files")
                     });
@@ -68,7 +68,7 @@ pub(super) const RULES: &[Check] = &[
             for executable in set.executables().filter(|_| set.complete) {
                 let name = executable.name();
                 if set.links.first(Key::METADATA_OF, name.as_bytes()).is_none() {
-                    out.add(Place::blob(executable.file, executable.blob.blob()), [name.clone()], || {
+                    out.add(Spot::blob(executable.file, executable.blob.blob()), [name.clone()], || {
                         format!("no metadata is for executable {}", quote(&name))
                     });
                 }
@@ -88,7 +88,7 @@ pub(super) const RULES: &[Check] = &[
         run: blob(|set, blob, out| {
             if let Some(first) = set.earlier(Key::METADATA_OF, blob) {
                 let name = blob.named_by(Key::METADATA_OF).map(Text::from).unwrap_or_default();
-                out.add(Place::blob(blob.file, blob), [name.clone()], || {
+                out.add(Spot::blob(blob.file, blob), [name.clone()], || {
                     format!("executable {} has metadata already, {}", quote(&name), at(set, &first))
                 });
             }
@@ -168,7 +168,7 @@ pub(super) const RULES: &[Check] = &[
             let tensor = set.links.first(Key::TENSOR, name).and_then(|first| set.linked(first));
             if let Some(tensor) = tensor {
                 let name = Text::from(name);
-                out.add(Place::blob(blob.file, blob), [name.clone()], || {
+                out.add(Spot::blob(blob.file, blob), [name.clone()], || {
                     format!("feed {} has the name of a tensor, {}", quote(&name), at(set, &tensor))
                 });
             }
@@ -210,20 +210,20 @@ fn at(set: &Set, blob: &Linked<Blob<'_>>) -> String {
     format!("in blob {} at byte {}{file}", blob.index(), blob.offset())
 }
 
-fn same_name(set: &Set, blob: &Linked<Blob<'_>>, out: &mut Out<'_>, key: Key, kind: &str) {
+fn same_name(set: &Set, blob: &Linked<Blob<'_>>, out: &mut Findings<'_>, key: Key, kind: &str) {
     if let Some(first) = set.earlier(key, blob) {
         told_already(set, blob, &first, out, kind);
     }
 }
 
-fn told_already(set: &Set, blob: &Linked<Blob<'_>>, first: &Linked<Blob<'_>>, out: &mut Out<'_>, kind: &str) {
+fn told_already(set: &Set, blob: &Linked<Blob<'_>>, first: &Linked<Blob<'_>>, out: &mut Findings<'_>, kind: &str) {
     let name = blob.name().unwrap_or_default();
-    out.add(Place::blob(blob.file, blob), [name.clone()], || {
+    out.add(Spot::blob(blob.file, blob), [name.clone()], || {
         format!("{kind} {} is there already, {}", quote(&name), at(set, first))
     });
 }
 
-fn without_anchor(set: &Set, out: &mut Out<'_>, key: Key, kind: &str) {
+fn without_anchor(set: &Set, out: &mut Findings<'_>, key: Key, kind: &str) {
     let mut data = set.blobs().filter(|blob| blob.as_data().is_some()).peekable();
     if set.metadata().next().is_none() {
         if data.peek().is_some() {
@@ -235,20 +235,20 @@ fn without_anchor(set: &Set, out: &mut Out<'_>, key: Key, kind: &str) {
         let Some(name) = blob.named_by(key) else { continue };
         if set.links.first(key, name).is_some_and(|first| !set.uses.is_named(first)) {
             let name = Text::from(name);
-            out.add(Place::blob(blob.file, &blob), [name.clone()], || {
+            out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
                 format!("no anchor is named as {kind} {}", quote(&name))
             });
         }
     }
 }
 
-fn data_for_output(set: &Set, out: &mut Out<'_>) {
+fn data_for_output(set: &Set, out: &mut Findings<'_>) {
     for blob in set.blobs() {
         let Some(data) = blob.as_data() else { continue };
         let key = if data.is_feed() { Key::FEED } else { Key::TENSOR };
         let name = data.name();
         if set.links.first(key, name.as_bytes()).is_some_and(|first| set.uses.is_only_output(first)) {
-            out.add(Place::blob(blob.file, &blob), [name.clone()], || {
+            out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
                 format!("the data of {} is never read: it is only an output", quote(&name))
             });
         }
@@ -260,7 +260,7 @@ fn blob_of<'s>(opaque: &Linked<OpaqueBlob<'s>>) -> Linked<Blob<'s>> {
 }
 
 /// Opaque blobs of the same name for the same executable.
-fn same_opaque(set: &Set, out: &mut Out<'_>) {
+fn same_opaque(set: &Set, out: &mut Findings<'_>) {
     let Ok(mut names) = Names::with_capacity(set.opaques().count()) else { return out.no_memory() };
     for opaque in set.opaques() {
         names.push((opaque.name().as_bytes(), opaque.executable().as_bytes()), id_of(&blob_of(&opaque)));

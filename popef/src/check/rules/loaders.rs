@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::super::finding::Severity;
+use super::super::findings::{Findings, Spot};
 use super::super::options::Loader;
-use super::super::out::{Out, Place};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
 use super::super::set::Set;
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: set(|set, out| {
             for opaque in popart_opaques(set).skip(1) {
-                out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob {} is another with \"popart\" in its name", quote(&opaque.name()))
                 });
             }
@@ -47,7 +47,7 @@ pub(super) const RULES: &[Check] = &[
             let name = opaque.executable();
             let number = set.links.all(Key::EXECUTABLE, name.as_bytes()).count();
             if number != 1 {
-                out.add(Place::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
+                out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
                     format!("PopART's blob is for executable {}, of which there are {number} and not 1", quote(&name))
                 });
             }
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Check] = &[
             let name = opaque.executable();
             let metadata = set.links.all(Key::METADATA_OF, name.as_bytes()).filter_map(|id| set.linked(id));
             for metadata in metadata.skip(1) {
-                out.add(Place::blob(metadata.file, &metadata), [name.clone()], || {
+                out.add(Spot::blob(metadata.file, &metadata), [name.clone()], || {
                     format!("another metadata for PopART's executable {}", quote(&name))
                 });
             }
@@ -161,7 +161,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: opaque(|_, opaque, pickle, out| {
             if let Some(version) = pickle.and_then(|pickle| pickle.poptorch_version.as_deref()).map(Text::from) {
-                out.add(Place::data(opaque.file, opaque.blob.blob()), [version.clone()], || {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [version.clone()], || {
                     format!("it was written by PopTorch {}, and only that loads it", quote(&version))
                 });
             }
@@ -180,7 +180,7 @@ pub(super) const RULES: &[Check] = &[
         run: opaque(|_, opaque, pickle, out| {
             if opaque.name() == "poptorch" && pickle.is_none_or(|pickle| pickle.poptorch_version.is_none()) {
                 let what = if pickle.is_some() { "a pickle without" } else { "no pickle, and so without" };
-                out.add(Place::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob \"poptorch\" is {what} the version of the PopTorch that wrote it")
                 });
             }
@@ -210,7 +210,7 @@ pub(super) const RULES: &[Check] = &[
             for opaque in set.opaques().filter(|opaque| set.complete && opaque.name() == "tensorflow") {
                 let name = opaque.executable();
                 if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
-                    out.add(Place::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
+                    out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
                         format!("TensorFlow's blob is for executable {}, which is in none of the files", quote(&name))
                     });
                 }
@@ -229,7 +229,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|_, model, out| {
             for (_, Anchor { name, .. }) in out.doubled(&model.metadata().anchors, |anchor| Some(&anchor.name)) {
-                out.add(Place::model(model), [name.by_ref()], || {
+                out.add(Spot::model(model), [name.by_ref()], || {
                     format!("more than one anchor is named {}", quote(name))
                 });
             }
@@ -280,23 +280,23 @@ fn popart_opaques(set: &Set) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {
 }
 
 /// No opaque blob has the name that a framework gives its own.
-fn unnamed(set: &Set, out: &mut Out<'_>, name: &str) {
+fn unnamed(set: &Set, out: &mut Findings<'_>, name: &str) {
     let is_missing = set.links.first(Key::OPAQUE, name.as_bytes()).is_none();
     missing(set, out, is_missing, &format!("no opaque blob is named \"{name}\""));
 }
 
 /// Something that is in none of the files; said of the first.
-fn missing(set: &Set, out: &mut Out<'_>, is_missing: bool, message: &str) {
+fn missing(set: &Set, out: &mut Findings<'_>, is_missing: bool, message: &str) {
     if is_missing && set.complete && !set.files().is_empty() {
-        out.add(Place::file(0), [], || message.to_owned());
+        out.add(Spot::file(0), [], || message.to_owned());
     }
 }
 
-fn exactly_one_executable(set: &Set, out: &mut Out<'_>, loader: &str) {
+fn exactly_one_executable(set: &Set, out: &mut Findings<'_>, loader: &str) {
     let number = set.executables().count();
     let is_known = number > 1 || set.complete && !set.files().is_empty();
     if number != 1 && is_known {
-        out.add(Place::file(0), set.executables().map(|executable| executable.name()), || {
+        out.add(Spot::file(0), set.executables().map(|executable| executable.name()), || {
             let number = u64::try_from(number).unwrap_or(u64::MAX);
             format!("there are {} and {loader} needs exactly one", count(number, "executable"))
         });
@@ -304,13 +304,13 @@ fn exactly_one_executable(set: &Set, out: &mut Out<'_>, loader: &str) {
 }
 
 /// The name that PopART reads its hash from, as it chooses the executable.
-fn popart_hash(set: &Set, out: &mut Out<'_>) {
+fn popart_hash(set: &Set, out: &mut Findings<'_>) {
     let of_opaque = popart_opaques(set).next();
     let chosen = match of_opaque {
-        Some(opaque) => Some((Place::blob(opaque.file, opaque.blob.blob()), opaque.executable())),
+        Some(opaque) => Some((Spot::blob(opaque.file, opaque.blob.blob()), opaque.executable())),
         None => {
             let only = set.executables().next();
-            only.map(|only| (Place::blob(only.file, only.blob.blob()), only.name()))
+            only.map(|only| (Spot::blob(only.file, only.blob.blob()), only.name()))
         }
     };
     let begins = |name: &Text<'_>| name.as_bytes().trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
@@ -321,7 +321,7 @@ fn popart_hash(set: &Set, out: &mut Out<'_>) {
     }
 }
 
-fn popart_ignores(set: &Set, out: &mut Out<'_>) {
+fn popart_ignores(set: &Set, out: &mut Findings<'_>) {
     let Some(opaque) = popart_opaques(set).next() else { return };
     let name = opaque.executable();
     let Some(metadata) = set.metadata().find(|metadata| metadata.executable() == name) else { return };
@@ -336,16 +336,16 @@ fn popart_ignores(set: &Set, out: &mut Out<'_>) {
         let Some(name) = blob.named_by(Key::TENSOR).filter(|name| !anchors.contains(name)).map(Text::from) else {
             continue;
         };
-        out.add(Place::blob(blob.file, &blob), [name.clone()], || {
+        out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
             format!("PopART passes over tensor {}, which no anchor of its model names", quote(&name))
         });
     }
 }
 
-fn request(_: &Set, model: &Model, out: &mut Out<'_>) {
+fn request(_: &Set, model: &Model, out: &mut Findings<'_>) {
     const MOST: usize = 8;
     let inputs = || model.inputs_from_user();
-    out.add(Place::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
+    out.add(Spot::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
         let shown = inputs().take(MOST).map(|anchor| {
             let info = &anchor.tensor_info;
             format!("{} {} {}", quote(&anchor.name), info.data_type, shape(info.shape.iter().copied()))

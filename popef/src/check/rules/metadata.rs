@@ -1,7 +1,7 @@
 //! What metadata says by itself.
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model};
 use super::super::words::{count, list, quote};
@@ -119,7 +119,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             for (phase, programs) in flow(model) {
                 for &program in programs.iter().filter(|&&program| model.program_name(program).is_none()) {
-                    out.add(Place::model(model), [], || {
+                    out.add(Spot::model(model), [], || {
                         format!("{phase} runs program {program}, which the programs map does not list")
                     });
                 }
@@ -139,7 +139,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             for anchor in &model.metadata().anchors {
                 for &program in anchor.programs.iter().filter(|&&program| model.program_name(program).is_none()) {
-                    out.add(Place::model(model), [anchor.name.by_ref()], || {
+                    out.add(Spot::model(model), [anchor.name.by_ref()], || {
                         let name = quote(&anchor.name);
                         format!("anchor {name} is used by program {program}, which the programs map does not list")
                     });
@@ -159,7 +159,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|_, model, out| {
             for (first, program) in out.doubled(&model.metadata().programs_map, |program| Some(program.index)) {
-                out.add(Place::model(model), [first.name.by_ref(), program.name.by_ref()], || {
+                out.add(Spot::model(model), [first.name.by_ref(), program.name.by_ref()], || {
                     let (index, first, second) = (program.index, quote(&first.name), quote(&program.name));
                     format!("program {index} is listed as {first} and again as {second}")
                 });
@@ -238,7 +238,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|_, model, out| {
             for (first, anchor) in out.doubled(&model.metadata().anchors, connected_handle) {
-                out.add(Place::model(model), [&first.name, &anchor.name, &anchor.handle].map(Text::by_ref), || {
+                out.add(Spot::model(model), [&first.name, &anchor.name, &anchor.handle].map(Text::by_ref), || {
                     let (first, name) = (quote(&first.name), quote(&anchor.name));
                     format!("{}s {first} and {name} share the handle {}", direction(anchor), quote(&anchor.handle))
                 });
@@ -323,7 +323,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             let doubled = out.doubled(&model.metadata().anchors, connected_name);
             for (first, anchor) in doubled.filter(|(first, anchor)| first.handle != anchor.handle) {
-                out.add(Place::model(model), [anchor.name.by_ref()], || {
+                out.add(Spot::model(model), [anchor.name.by_ref()], || {
                     let (first, handle) = (quote(&first.handle), quote(&anchor.handle));
                     format!("{} {} has the handles {first} and {handle}", direction(anchor), quote(&anchor.name))
                 });
@@ -345,7 +345,7 @@ pub(super) const RULES: &[Check] = &[
             for (kind, options) in [("engine", &metadata.engine_options), ("device", &metadata.device_options)] {
                 let doubled = out.doubled(options, |option| Some(&option.name));
                 for (first, option) in doubled.filter(|(first, option)| first.value != option.value) {
-                    out.add(Place::model(model), [option.name.by_ref()], || {
+                    out.add(Spot::model(model), [option.name.by_ref()], || {
                         let (first, value) = (quote(&first.value), quote(&option.value));
                         format!("{kind} option {} is {first} and again {value}", quote(&option.name))
                     });
@@ -356,9 +356,9 @@ pub(super) const RULES: &[Check] = &[
 ];
 
 /// At most one finding for each metadata.
-fn each(model: &Model, out: &mut Out<'_>, wrong: impl Fn(&Metadata) -> Option<String>) {
+fn each(model: &Model, out: &mut Findings<'_>, wrong: impl Fn(&Metadata) -> Option<String>) {
     if let Some(message) = wrong(model.metadata()) {
-        out.add(Place::model(model), [model.metadata().executable.by_ref()], || message);
+        out.add(Spot::model(model), [model.metadata().executable.by_ref()], || message);
     }
 }
 
@@ -378,20 +378,20 @@ fn connected_name(anchor: &Anchor) -> Option<(TensorType, &Text<'static>)> {
 }
 
 /// A finding for each input and output that has the fault.
-fn anchors(model: &Model, out: &mut Out<'_>, wrong: impl Fn(&Anchor) -> Option<String>) {
+fn anchors(model: &Model, out: &mut Findings<'_>, wrong: impl Fn(&Anchor) -> Option<String>) {
     for anchor in model.metadata().anchors.iter().filter(|anchor| is_connected(anchor)) {
         if let Some(message) = wrong(anchor) {
-            out.add(Place::model(model), [anchor.name.by_ref()], || message);
+            out.add(Spot::model(model), [anchor.name.by_ref()], || message);
         }
     }
 }
 
 /// One finding for all anchors of a metadata that are so.
-fn together(model: &Model, out: &mut Out<'_>, is_so: impl Fn(&Anchor) -> bool, what: &str) {
+fn together(model: &Model, out: &mut Findings<'_>, is_so: impl Fn(&Anchor) -> bool, what: &str) {
     let names = || model.metadata().anchors.iter().filter(|anchor| is_so(anchor)).map(|anchor| &anchor.name);
     let number = u64::try_from(names().count()).unwrap_or(u64::MAX);
     if number > 0 {
-        out.add(Place::model(model), names().map(Text::by_ref), || {
+        out.add(Spot::model(model), names().map(Text::by_ref), || {
             let have = if number == 1 { "has" } else { "have" };
             format!("{} {have} {what}: {}", count(number, "anchor"), list(names(), number))
         });
@@ -404,22 +404,22 @@ fn flow(model: &Model) -> [(&'static str, &[u32]); 3] {
     [("load", &flow.load), ("main", &flow.main), ("save", &flow.save)]
 }
 
-fn program_twice(model: &Model, out: &mut Out<'_>) {
+fn program_twice(model: &Model, out: &mut Findings<'_>) {
     for (phase, programs) in flow(model) {
         for program in twice(&sorted(programs, out)) {
-            out.add(Place::model(model), [], || format!("{phase} runs program {program} more than once"));
+            out.add(Spot::model(model), [], || format!("{phase} runs program {program} more than once"));
         }
     }
     for anchor in &model.metadata().anchors {
         for program in twice(&sorted(&anchor.programs, out)) {
-            out.add(Place::model(model), [anchor.name.by_ref()], || {
+            out.add(Spot::model(model), [anchor.name.by_ref()], || {
                 format!("anchor {} lists program {program} more than once", quote(&anchor.name))
             });
         }
     }
 }
 
-fn sorted(programs: &[u32], out: &mut Out<'_>) -> Vec<u32> {
+fn sorted(programs: &[u32], out: &mut Findings<'_>) -> Vec<u32> {
     let mut sorted = Vec::new();
     if sorted.try_reserve_exact(programs.len()).is_err() {
         out.no_memory();

@@ -1,7 +1,7 @@
 //! What a team's policy demands.
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::policy::{Extent, TensorDemand};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
@@ -22,7 +22,7 @@ pub(super) const RULES: &[Check] = &[
         run: set(|set, out| {
             let Some(limit) = set.policy.max_file_size else { return };
             for (file, opened) in set.files().iter().enumerate().filter(|(_, opened)| opened.size() > limit) {
-                out.add(Place::file(file), [], || {
+                out.add(Spot::file(file), [], || {
                     format!("the file has {}, the policy allows {limit}", count(opened.size(), "byte"))
                 });
             }
@@ -40,7 +40,7 @@ pub(super) const RULES: &[Check] = &[
         run: set(|set, out| {
             let stored = set.executables().filter(|executable| !executable.is_compressed());
             for executable in stored.filter(|_| set.policy.compressed_executables) {
-                out.add(Place::blob(executable.file, executable.blob.blob()), [executable.name()], || {
+                out.add(Spot::blob(executable.file, executable.blob.blob()), [executable.name()], || {
                     let bytes = count(executable.data().len(), "byte");
                     format!("executable {} of {bytes} is not compressed", quote(&executable.name()))
                 });
@@ -58,7 +58,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: opaque(|set, opaque, pickle, out| {
             if pickle.is_some() && set.policy.no_pickles {
-                out.add(Place::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob {} is a Python pickle, which the policy forbids", quote(&opaque.name()))
                 });
             }
@@ -77,7 +77,7 @@ pub(super) const RULES: &[Check] = &[
             let Some(allowed) = &set.policy.opaques else { return };
             let is_allowed = |name: &Text<'_>| allowed.iter().any(|allowed| *name == **allowed);
             for opaque in set.opaques().filter(|opaque| !is_allowed(&opaque.name())) {
-                out.add(Place::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob {} is none of those that the policy allows", quote(&opaque.name()))
                 });
             }
@@ -152,9 +152,15 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-fn demand(model: &Model, out: &mut Out<'_>, needed: Option<u32>, found: u32, message: impl Fn(u32, u32) -> String) {
+fn demand(
+    model: &Model,
+    out: &mut Findings<'_>,
+    needed: Option<u32>,
+    found: u32,
+    message: impl Fn(u32, u32) -> String,
+) {
     if let Some(needed) = needed.filter(|&needed| needed != found) {
-        out.add(Place::model(model), [model.metadata().executable.by_ref()], || message(found, needed));
+        out.add(Spot::model(model), [model.metadata().executable.by_ref()], || message(found, needed));
     }
 }
 
@@ -164,21 +170,21 @@ fn meant<'m>(model: &'m Model, direction: TensorType, demand: &TensorDemand) -> 
     anchors.filter(move |anchor| anchor.tensor_type == direction && anchor.name == *demand.name)
 }
 
-fn absent(model: &Model, out: &mut Out<'_>, direction: TensorType, demands: &[TensorDemand], kind: &str) {
+fn absent(model: &Model, out: &mut Findings<'_>, direction: TensorType, demands: &[TensorDemand], kind: &str) {
     for demand in demands.iter().filter(|demand| meant(model, direction, demand).next().is_none()) {
         let name = Text::from(demand.name.as_str());
-        out.add(Place::model(model), [name.clone()], || format!("the model has no {kind} {}", quote(&name)));
+        out.add(Spot::model(model), [name.clone()], || format!("the model has no {kind} {}", quote(&name)));
     }
 }
 
-fn unlike(model: &Model, out: &mut Out<'_>, direction: TensorType, demands: &[TensorDemand], kind: &str) {
+fn unlike(model: &Model, out: &mut Findings<'_>, direction: TensorType, demands: &[TensorDemand], kind: &str) {
     for demand in demands {
         for anchor in meant(model, direction, demand) {
             let info = &anchor.tensor_info;
             let own = model.shape_of(anchor).map_or_else(|_| info.shape.clone(), |shape| shape.own);
             let fits = demand.allows_shape(&own) && demand.data_type.is_none_or(|demanded| demanded == info.data_type);
             if !fits {
-                out.add(Place::model(model), [anchor.name.by_ref()], || {
+                out.add(Spot::model(model), [anchor.name.by_ref()], || {
                     let (name, found) =
                         (quote(&anchor.name), format!("{} {}", info.data_type, shape(own.iter().copied())));
                     format!("{kind} {name} is {found}, the policy demands {}", demanded(demand))

@@ -1,7 +1,7 @@
 //! Opaque blobs that run code when they are loaded.
 
 use super::super::finding::Severity;
-use super::super::out::{Out, Place};
+use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, opaque};
 use super::super::words::{count, quote};
@@ -108,8 +108,8 @@ pub(super) const RULES: &[Check] = &[
 ];
 
 /// A byte of the data, as one of the file.
-fn place(opaque: &Linked<OpaqueBlob<'_>>, offset: u64) -> Place {
-    let mut place = Place::data(opaque.file, opaque.blob.blob());
+fn place(opaque: &Linked<OpaqueBlob<'_>>, offset: u64) -> Spot {
+    let mut place = Spot::data(opaque.file, opaque.blob.blob());
     place.offset = place.offset.map(|data| data.saturating_add(offset));
     place
 }
@@ -121,7 +121,7 @@ fn named(opaque: &Linked<OpaqueBlob<'_>>) -> String {
 fn imports(
     opaque: &Linked<OpaqueBlob<'_>>,
     pickle: Option<&Pickle>,
-    out: &mut Out<'_>,
+    out: &mut Findings<'_>,
     class: ImportClass,
     what: &str,
 ) {

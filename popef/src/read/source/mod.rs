@@ -78,12 +78,12 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// The source of an opened file. Its address tells it from others, so it must not be one without a size.
-pub(super) struct Source(Box<dyn ReadAt>);
+/// The source of an opened file. Its address tells it from others, which that of a source without a size would not.
+pub(super) struct Backing(Box<dyn ReadAt>);
 
-impl Source {
+impl Backing {
     pub(super) fn of(source: impl ReadAt + 'static) -> Self {
-        Source(Box::new(source))
+        Backing(Box::new(source))
     }
 
     pub(super) fn size(&self) -> u64 {

@@ -15,39 +15,39 @@ const MOST_NAMES: usize = 100;
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Spot {
     /// Among those that were opened.
     pub(super) file: usize,
     pub(super) blob: Option<usize>,
     pub(super) offset: Option<u64>,
 }
 
-impl Place {
+impl Spot {
     pub(super) fn file(file: usize) -> Self {
-        Place { file, blob: None, offset: None }
+        Spot { file, blob: None, offset: None }
     }
 
     pub(super) fn blob(file: usize, blob: &Blob<'_>) -> Self {
-        Place { file, blob: Some(blob.index()), offset: Some(blob.offset()) }
+        Spot { file, blob: Some(blob.index()), offset: Some(blob.offset()) }
     }
 
     pub(super) fn data(file: usize, blob: &Blob<'_>) -> Self {
-        Place { offset: Some(blob.data_offset()), ..Place::blob(file, blob) }
+        Spot { offset: Some(blob.data_offset()), ..Spot::blob(file, blob) }
     }
 
     /// The metadata blob of a model.
     pub(super) fn model(model: &Model) -> Self {
         let Linked { file, blob } = model.metadata_blob();
-        Place::blob(file, blob.blob())
+        Spot::blob(file, blob.blob())
     }
 
     pub(super) fn of_error(file: usize, error: &Error) -> Self {
-        Place { file, blob: error.blob(), offset: error.offset() }
+        Spot { file, blob: error.blob(), offset: error.offset() }
     }
 }
 
 /// Where a rule puts its findings.
-pub(super) struct Out<'n> {
+pub(super) struct Findings<'n> {
     rule: &'static Rule,
     severity: Severity,
     /// The numbers that the caller knows the files by.
@@ -61,15 +61,15 @@ pub(super) struct Out<'n> {
     no_memory: bool,
 }
 
-impl<'n> Out<'n> {
+impl<'n> Findings<'n> {
     pub(super) fn new(rule: &'static Rule, severity: Severity, numbers: &'n [usize]) -> Self {
         let (findings, skipped, counts) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Out { rule, severity, numbers, findings, skipped, counts, told: Marks::default(), no_memory: false }
+        Findings { rule, severity, numbers, findings, skipped, counts, told: Marks::default(), no_memory: false }
     }
 
     pub(super) fn add<'t>(
         &mut self,
-        place: Place,
+        place: Spot,
         names: impl IntoIterator<Item = Text<'t>>,
         message: impl FnOnce() -> String,
     ) {
