@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use common::recipe;
-use popef::{Blobs, File};
+use popef::File;
+use popef::read::Blobs;
 
 const TOLERANCE: f64 = 0.03;
 const DUMP: &str = env!("CARGO_BIN_EXE_popef-dump");

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use popef::{DataType, TensorDataInfo, TensorInfo, Writer};
+use popef::types::TensorDataInfo;
+use popef::{DataType, TensorInfo, Writer};
 
 fn tool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_popef-dump"))

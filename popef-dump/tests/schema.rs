@@ -7,7 +7,8 @@ use std::path::Path;
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use common::{files, golden, interop, run, run_with_input, testdata};
-use popef::{DataType, ErrorCode, ErrorKind};
+use popef::DataType;
+use popef::error::{ErrorCode, ErrorKind};
 use serde_json::Value;
 
 struct Schema {

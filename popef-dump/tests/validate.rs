@@ -7,7 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Run, files, hold_golden, interop, run, run_with_input, testdata, transcript};
-use popef::{OpaqueInfo, Rule, Writer};
+use popef::Writer;
+use popef::check::Rule;
+use popef::types::OpaqueInfo;
 
 fn folder() -> PathBuf {
     testdata().join("validate")

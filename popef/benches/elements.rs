@@ -14,8 +14,9 @@ use std::path::Path;
 use common::measure::{Row, medians, ratio, rounded, work};
 use common::recipe;
 use memmap2::Mmap;
-use popef::half::f16;
-use popef::{DataType, File, TensorDataInfo, TensorInfo};
+use popef::types::TensorDataInfo;
+use popef::types::half::f16;
+use popef::{DataType, File, TensorInfo};
 use zerocopy::FromBytes;
 
 fn main() {
@@ -105,7 +106,7 @@ fn map_bare(path: &Path) -> Mmap {
 
 /// The types and places of the tensors.
 fn tensors(path: &Path) -> Vec<(DataType, Range<usize>)> {
-    let place = |tensor: popef::TensorBlob<'_>| {
+    let place = |tensor: popef::read::TensorBlob<'_>| {
         let (start, len) = (tensor.blob().data_offset(), tensor.size_in_bytes().unwrap());
         (tensor.data_type(), usize::try_from(start).unwrap()..usize::try_from(start + len).unwrap())
     };
@@ -113,7 +114,7 @@ fn tensors(path: &Path) -> Vec<(DataType, Range<usize>)> {
 }
 
 fn sum_typed(file: &File) -> u64 {
-    let sum = |tensor: popef::TensorBlob<'_>| {
+    let sum = |tensor: popef::read::TensorBlob<'_>| {
         let elements = tensor.elements().unwrap();
         match tensor.data_type() {
             DataType::F32 => sum_f32(borrowed(&elements.to_slice().unwrap())),

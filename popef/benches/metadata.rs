@@ -26,7 +26,8 @@ use std::hint::black_box;
 use capnp::message::ReaderOptions;
 use common::measure::{Row, growth, medians, ratio, rounded, work};
 use common::recipe;
-use popef::{Blobs, File};
+use popef::File;
+use popef::read::Blobs;
 use wire::popef_capnp::metadata;
 
 const ROUNDS: usize = 15;

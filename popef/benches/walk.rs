@@ -12,7 +12,8 @@ use std::path::Path;
 
 use common::measure::{Row, growth, medians, ratio, rounded, work};
 use common::recipe;
-use popef::{Blobs, Content, DataType, File};
+use popef::read::Blobs;
+use popef::{Content, DataType, File};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 

@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 use common::measure::{Row, ratio, rounded};
 use common::recipe;
 use flate2::write::ZlibEncoder;
-use popef::{DataType, FeedDataInfo, OpaqueInfo, Packing, TensorDataInfo, TensorInfo, Writer};
+use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo};
+use popef::write::Packing;
+use popef::{DataType, TensorInfo, Writer};
 
 const MIB: usize = 1 << 20;
 const TENSOR: usize = 16 * MIB;
@@ -139,7 +141,7 @@ impl Bench {
         );
     }
 
-    fn write_tensors<D: popef::Destination>(&self, mut writer: Writer<D>) {
+    fn write_tensors<D: popef::write::Destination>(&self, mut writer: Writer<D>) {
         let tensor_info = TensorInfo::new(DataType::U8, [i64::try_from(TENSOR).unwrap()]);
         for index in 0..self.tensors {
             let info = TensorDataInfo { name: format!("tensor {index}").into(), tensor_info: tensor_info.clone() };
@@ -306,7 +308,7 @@ fn in_place(path: &Path, write: impl FnOnce(&mut File)) {
     File::open(path.parent().unwrap()).unwrap().sync_all().unwrap();
 }
 
-fn copy_blobs<D: popef::Destination>(model: &popef::File, mut writer: Writer<D>) {
+fn copy_blobs<D: popef::write::Destination>(model: &popef::File, mut writer: Writer<D>) {
     writer.copy_all(model.blobs()).unwrap();
     writer.finish().unwrap();
 }

@@ -7,7 +7,8 @@
 use std::error::Error;
 use std::io;
 
-use popef::{OpaqueInfo, Text, Writer};
+use popef::Writer;
+use popef::types::{OpaqueInfo, Text};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();

@@ -9,10 +9,9 @@ use std::error::Error;
 use std::fs::File;
 use std::io;
 
-use popef::{
-    Anchor, DataType, FeedDataInfo, Metadata, NewFile, OpaqueInfo, Packing, ProgramFlow, ProgramInfo, TensorDataInfo,
-    TensorInfo, TensorType, Writer,
-};
+use popef::types::{Anchor, FeedDataInfo, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorType};
+use popef::write::{NewFile, Packing};
+use popef::{DataType, Metadata, TensorInfo, Writer};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();

@@ -8,7 +8,8 @@
 use std::error::Error;
 use std::io;
 
-use popef::{Content, File, Packing, Writer};
+use popef::write::Packing;
+use popef::{Content, File, Writer};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();

@@ -9,7 +9,8 @@ use std::error::Error;
 use std::io::{self, BufRead};
 use std::process::ExitCode;
 
-use popef::{Blob, Data, File};
+use popef::read::Data;
+use popef::{Blob, File};
 
 /// What tells the blobs of a file apart: type, name, and how many like it came before.
 type Key = (u16, Vec<u8>, usize);

@@ -10,7 +10,8 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use popef::{OpenOptions, ReadAt};
+use popef::OpenOptions;
+use popef::read::ReadAt;
 
 /// A file on a server.
 struct Remote {

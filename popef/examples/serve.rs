@@ -11,7 +11,9 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::thread;
 
-use popef::{BlobHandle, File, Model, Text};
+use popef::read::BlobHandle;
+use popef::types::Text;
+use popef::{File, Model};
 
 /// What the service keeps: handles, which keep their files open.
 struct Service {

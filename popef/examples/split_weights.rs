@@ -7,7 +7,8 @@
 
 use std::error::Error;
 
-use popef::{BlobType, File, Writer};
+use popef::types::BlobType;
+use popef::{File, Writer};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();

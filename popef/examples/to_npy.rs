@@ -9,7 +9,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use popef::{DataType, File, TensorBlob};
+use popef::read::TensorBlob;
+use popef::{DataType, File};
 
 /// What numpy calls a type, if it has it.
 fn descr(data_type: DataType) -> Option<&'static str> {

@@ -20,11 +20,11 @@
 //!
 //! | type | info says | data is |
 //! |---|---|---|
-//! | [executable](ExecutableBlob) | name, whether and from what size compressed | what the IPUs run |
-//! | [metadata](MetadataBlob) | how to load and run an executable: IPUs, programs, options, and the *anchors*, its inputs and outputs | nothing |
-//! | [tensor](TensorBlob) | name, shape, element type | one tensor: usually a weight |
-//! | [feed](FeedBlob) | name, shape, element type, number of tensors | several tensors for one input |
-//! | [opaque](OpaqueBlob) | name, executable | what only the framework that wrote it can read |
+//! | [executable](read::ExecutableBlob) | name, whether and from what size compressed | what the IPUs run |
+//! | [metadata](read::MetadataBlob) | how to load and run an executable: IPUs, programs, options, and the *anchors*, its inputs and outputs | nothing |
+//! | [tensor](read::TensorBlob) | name, shape, element type | one tensor: usually a weight |
+//! | [feed](read::FeedBlob) | name, shape, element type, number of tensors | several tensors for one input |
+//! | [opaque](read::OpaqueBlob) | name, executable | what only the framework that wrote it can read |
 //!
 //! Blobs refer to each other by name, and so across files: a model's weights can lie in a file of their own. Header and
 //! info are Cap'n Proto messages; the repository's `docs/FORMAT.md` tells every byte.
@@ -46,12 +46,14 @@
 //! ```
 //!
 //! Two other ways give the same results: [`File::map`] maps the file, so that data is borrowed from it (`unsafe`, since
-//! nobody may change it meanwhile), and [`File::from_bytes`] takes bytes that are in memory. [`Blobs`] walks over a
-//! borrowed slice without an index and without allocating. [`File::from_stream`] lists what comes through a pipe.
+//! nobody may change it meanwhile), and [`File::from_bytes`] takes bytes that are in memory. [`Blobs`](read::Blobs)
+//! walks over a borrowed slice without an index and without allocating. [`File::from_stream`] lists what comes through
+//! a pipe.
 //!
-//! Bytes that lie elsewhere, in a bucket or in an archive, are read through [`ReadAt`], a trait of two methods. Programs
-//! that wait for their bytes in their own way, such as asynchronous ones, drive an [`Indexer`], which reads nothing
-//! itself. A [`File`] is cheap to clone, and a [`BlobHandle`] keeps it open, so both can be stored and sent to threads.
+//! Bytes that lie elsewhere, in a bucket or in an archive, are read through [`ReadAt`](read::ReadAt), a trait of two
+//! methods. Programs that wait for their bytes in their own way, such as asynchronous ones, drive an
+//! [`Indexer`](read::Indexer), which reads nothing itself. A [`File`] is cheap to clone, and a
+//! [`BlobHandle`](read::BlobHandle) keeps it open, so both can be stored and sent to threads.
 //!
 //! # Reading a tensor
 //!
@@ -69,8 +71,9 @@
 //! # Ok::<(), popef::Error>(())
 //! ```
 //!
-//! Whatever the type, [`Elements::values`] gives the elements one by one as numbers, for printing, and
-//! [`Elements::convert_into`] many at once as `f32`, for a device or for statistics.
+//! Whatever the type, [`Elements::values`](read::Elements::values) gives the elements one by one as numbers, for
+//! printing, and [`Elements::convert_into`](read::Elements::convert_into) many at once as `f32`, for a device or for
+//! statistics.
 //!
 //! # Reading how to run a model
 //!
@@ -97,11 +100,12 @@
 //!
 //! # Models and checks
 //!
-//! [`Model::link`] brings together what belongs together, over any number of files, and [`check`] says before a model is
-//! shipped what would fail:
+//! [`Model::link`] brings together what belongs together, over any number of files, and [`check`](check::check) says
+//! before a model is shipped what would fail:
 //!
 //! ```
-//! use popef::{CheckOptions, File, Model, Severity, check};
+//! use popef::check::{CheckOptions, Severity, check};
+//! use popef::{File, Model};
 //!
 //! let files = [
 //!     File::open("../testdata/interop/split-executable.popef")?,
@@ -127,10 +131,12 @@
 //! # Damaged files
 //!
 //! Every [`Error`] says what is wrong, in which file, blob and byte, what was needed and what was found. Programs go by
-//! its [code](ErrorCode). Opening a damaged file is an error; what comes before the damage can be had all the same:
+//! its [code](error::ErrorCode). Opening a damaged file is an error; what comes before the damage can be had all the
+//! same:
 //!
 //! ```
-//! use popef::{Blobs, OpenOptions};
+//! use popef::read::Blobs;
+//! use popef::OpenOptions;
 //!
 //! let bytes = std::fs::read("../testdata/interop/executable.popef")?;
 //! let cut = &bytes[..3000];
@@ -147,12 +153,25 @@
 //! ```
 //!
 //! No input makes the crate panic, loop, or take more memory than a small multiple of the headers and infos that it
-//! read; [`Limits`] has the figures, and a caller can change them.
+//! read; [`Limits`](read::Limits) has the figures, and a caller can change them.
+//!
+//! # Where things are
+//!
+//! The ten names that most programs need are here. The others are in modules:
+//!
+//! - [`types`]: the plain values that reading gives and writing takes.
+//! - [`read`]: files, blobs, their data and its elements.
+//! - [`write`](mod@write): writers, and where they write to.
+//! - [`model`]: blobs linked over files; shapes and calls.
+//! - [`check`](mod@check): rules, findings, policies.
+//! - [`pickle`]: what a Python pickle would import.
+//! - [`error`]: codes and kinds of errors.
 //!
 //! # Features
 //!
 //! - `lz4`, `zstd` (on by default): unpack executables compressed so; zlib and gzip are always there.
-//! - `serde`: the plain values ([`Metadata`], [`Anchor`], [`TensorInfo`], ...) serialise under the schema's own names.
+//! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise under the
+//!   schema's own names.
 
 #![deny(unsafe_code, reason = "only read/map.rs, which maps files, needs it")]
 #![cfg_attr(
@@ -170,39 +189,20 @@
 )]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod check;
-mod error;
+pub mod check;
+pub mod error;
 mod len;
 mod limits;
-mod model;
+pub mod model;
 mod names;
-mod pickle;
-mod read;
-mod types;
+pub mod pickle;
+pub mod read;
+pub mod types;
 mod wire;
-mod write;
+pub mod write;
 
-pub use check::{
-    CheckOptions, Extent, Finding, Level, Loader, Policy, Progress, Report, Rule, Severity, Skipped, Subject,
-    TensorDemand, check, check_with_progress,
-};
-pub use error::{Error, ErrorCode, ErrorKind, Location};
-/// The crate whose `f16` is the type of the elements of F16 tensors.
-pub use half;
-pub use limits::Limits;
-pub use model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, Program, ShapeMismatch, Source, Sources};
-pub use names::UnknownName;
-pub use pickle::{ImportClass, Pickle, PickleFault, PickleImport};
-pub use read::{
-    Blob, BlobHandle, Blobs, Compression, Content, Data, DataBlob, DataReader, Element, ElementVisitor, Elements,
-    ExecutableBlob, Extents, FeedBlob, File, FileBlobs, Indexer, Items, LocalFile, MetadataBlob, OpaqueBlob,
-    OpenOptions, PoplarHeader, ReadAt, Shape, TensorBlob, TypedBlobs, Unpack, Value, Values,
-};
-pub use types::{
-    Anchor, BlobInfo, BlobType, DataType, EngineOption, ExecutableInfo, F8143, F8152, FeedDataInfo, Metadata,
-    NumberKind, OpaqueInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorInfo, TensorType, Text,
-};
-pub use write::{
-    Appended, BlobWriter, CreateOptions, Destination, FeedsWriter, HeldWriter, NewFile, PackedWriter, Packing,
-    Recovered, Refused, Rewind, Seekable, Stream, Truncate, Writer, Written, recover,
-};
+pub use error::Error;
+pub use model::Model;
+pub use read::{Blob, Content, File, OpenOptions};
+pub use types::{DataType, Metadata, TensorInfo};
+pub use write::Writer;

@@ -9,7 +9,7 @@ pub(crate) const HEADER_BYTES: u64 = 64 << 10;
 /// [`unpack_window`](Self::unpack_window) says; each takes as much only if the data holds as much.
 ///
 /// ```
-/// let mut limits = popef::Limits::default();
+/// let mut limits = popef::read::Limits::default();
 /// limits.info_bytes = 1 << 30;
 /// let file = popef::OpenOptions::new().limits(limits).open("../testdata/interop/executable.popef")?;
 /// # Ok::<(), popef::Error>(())

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The error of reading a value from a text that is not the name of one, such as a
-/// [`DataType`](crate::DataType) or an [`ErrorCode`](crate::ErrorCode).
+/// [`DataType`](crate::DataType) or an [`ErrorCode`](crate::error::ErrorCode).
 ///
 /// ```
 /// use popef::DataType;

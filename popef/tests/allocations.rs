@@ -6,7 +6,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::read;
-use popef::{Blobs, Content, File};
+use popef::read::Blobs;
+use popef::{Content, File};
 
 struct Counting;
 

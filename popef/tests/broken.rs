@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use common::everything::{everything, walk};
 use common::{Pieces, popef_files, testdata};
-use popef::{Blob, Blobs, Content, DataType, Error, ErrorCode, File, OpenOptions};
+use popef::error::ErrorCode;
+use popef::read::Blobs;
+use popef::{Blob, Content, DataType, Error, File, OpenOptions};
 
 const TABLE: &str = "broken/table.txt";
 /// Set it to write what the reader says now into the table, and then read every changed line.
@@ -109,14 +111,14 @@ fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<Fault> {
     fault
 }
 
-fn all_values(elements: &popef::Elements<'_>) -> Result<(), Error> {
+fn all_values(elements: &popef::read::Elements<'_>) -> Result<(), Error> {
     if elements.data_type() == DataType::Bool {
         elements.to_slice::<bool>()?;
     }
     elements.values()?.try_for_each(|value| value.map(drop))
 }
 
-fn unpack(executable: &popef::ExecutableBlob<'_>) -> Result<(), Error> {
+fn unpack(executable: &popef::read::ExecutableBlob<'_>) -> Result<(), Error> {
     let size = executable.uncompressed_size();
     let mut unpacked = executable.unpack()?;
     let result = std::io::copy(&mut unpacked, &mut std::io::sink());

@@ -7,7 +7,8 @@ use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
 use common::testdata;
-use popef::{ErrorCode, ErrorKind, File};
+use popef::File;
+use popef::error::{ErrorCode, ErrorKind};
 
 fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

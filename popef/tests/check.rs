@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 
-use popef::{
-    Anchor, CheckOptions, DataType, EngineOption, ErrorKind, Extent, FeedDataInfo, File, Level, Limits, Loader,
-    Metadata, OpaqueInfo, OpenOptions, Policy, ProgramInfo, Report, Rule, Severity, Stream, TensorDataInfo,
-    TensorDemand, TensorInfo, TensorType, Text, Writer, check, check_with_progress,
+use popef::check::{
+    CheckOptions, Extent, Level, Loader, Policy, Report, Rule, Severity, TensorDemand, check, check_with_progress,
 };
+use popef::error::ErrorKind;
+use popef::read::Limits;
+use popef::types::{Anchor, EngineOption, FeedDataInfo, OpaqueInfo, ProgramInfo, TensorDataInfo, TensorType, Text};
+use popef::write::Stream;
+use popef::{DataType, File, Metadata, OpenOptions, TensorInfo, Writer};
 
 const FOLDER: &str = "../testdata/checks";
 const INTEROP: &str = "../testdata/interop";

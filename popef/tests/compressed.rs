@@ -5,7 +5,9 @@ mod common;
 use std::io::Read as _;
 
 use common::{patch, popef_files, read, testdata, ways};
-use popef::{Compression, Error, ErrorCode, ErrorKind, ExecutableBlob, File, PoplarHeader};
+use popef::error::{ErrorCode, ErrorKind};
+use popef::read::{Compression, ExecutableBlob, PoplarHeader};
+use popef::{Error, File};
 
 /// Where the data of the files in testdata/compressed begins.
 const DATA: usize = 88;

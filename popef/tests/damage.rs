@@ -3,7 +3,9 @@
 mod common;
 
 use common::{patch, read, testdata, without_path};
-use popef::{Blobs, Error, ErrorKind, File, OpenOptions};
+use popef::error::ErrorKind;
+use popef::read::Blobs;
+use popef::{Error, File, OpenOptions};
 
 /// Blob 1 of this file begins here: 24 bytes of header segment, 1.2 KB of info, no data.
 const METADATA: usize = 1648;
@@ -201,7 +203,7 @@ fn what_is_no_popef_file_at_all_says_so() {
 #[test]
 fn limits_are_the_callers_and_say_how_to_pass_them() {
     let bytes = executable();
-    let mut limits = popef::Limits::default();
+    let mut limits = popef::read::Limits::default();
     limits.info_bytes = 1000;
     let error = OpenOptions::new().limits(limits).bytes(bytes.clone()).unwrap_err();
     assert_eq!((error.kind(), error.needed(), error.found()), (ErrorKind::Limit, Some(1240), Some(1000)));
@@ -221,7 +223,7 @@ fn limits_are_the_callers_and_say_how_to_pass_them() {
 /// The limits of the opening hold for what is read later, too.
 #[test]
 fn metadata_is_read_within_the_limits_that_its_file_was_opened_with() {
-    let mut limits = popef::Limits::default();
+    let mut limits = popef::read::Limits::default();
     limits.visits = 100;
     let path = testdata("broken/amplify-shared-text.popef");
     let file = OpenOptions::new().limits(limits).open(path).unwrap();

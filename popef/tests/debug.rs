@@ -2,7 +2,9 @@
 
 use std::io::{Cursor, Write as _};
 
-use popef::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 
 fn tensor() -> TensorDataInfo {
     TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(DataType::F16, [2, 3]) }

@@ -8,10 +8,10 @@ use std::fmt::Debug;
 
 use common::{read, testdata, ways};
 use half::f16;
-use popef::{
-    DataType, Element, Elements, ErrorCode, ErrorKind, F8143, F8152, File, OpaqueInfo, TensorDataInfo, TensorInfo,
-    Value, Writer,
-};
+use popef::error::{ErrorCode, ErrorKind};
+use popef::read::{Element, Elements, Value};
+use popef::types::{F8143, F8152, OpaqueInfo, TensorDataInfo};
+use popef::{DataType, File, TensorInfo, Writer};
 
 fn expected() -> BTreeMap<String, Vec<f64>> {
     let values: BTreeMap<String, Vec<String>> = serde_json::from_slice(&read("elements/elements.json")).unwrap();

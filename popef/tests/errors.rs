@@ -7,7 +7,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use writing::{opaque, tensor, testdata};
 
 /// An error that was made to happen, its code, and its kind in `std::io`.

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use popef::{Compression, File};
+use popef::File;
+use popef::read::Compression;
 
 /// An example's program. `cargo test` builds them beside the tests, `cargo test --test examples` does not.
 fn example(name: &str) -> Command {

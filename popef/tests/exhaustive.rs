@@ -12,7 +12,9 @@ use std::process::{Command, Stdio};
 
 use common::everything::walk;
 use common::read;
-use popef::{Blob, Blobs, Content, Error, ErrorKind, Metadata, TensorInfo};
+use popef::error::ErrorKind;
+use popef::read::Blobs;
+use popef::{Blob, Content, Error, Metadata, TensorInfo};
 
 /// One or two blobs of each type, as the official library wrote them.
 fn seeds() -> Vec<Vec<u8>> {
@@ -206,11 +208,11 @@ fn fields(blob: &Blob<'_>) -> Result<String, Error> {
 }
 
 fn of_metadata(metadata: &Metadata) -> String {
-    let options = |options: &[popef::EngineOption]| {
+    let options = |options: &[popef::types::EngineOption]| {
         list(options, |option| format!("({} {})", text(&option.name), text(&option.value)))
     };
     let flow = &metadata.program_flow;
-    let programs = |programs: &[popef::ProgramInfo]| {
+    let programs = |programs: &[popef::types::ProgramInfo]| {
         list(programs, |program| format!("({} {})", program.index, text(&program.name)))
     };
     format!(
@@ -234,7 +236,7 @@ fn of_metadata(metadata: &Metadata) -> String {
     )
 }
 
-fn anchor(anchor: &popef::Anchor) -> String {
+fn anchor(anchor: &popef::types::Anchor) -> String {
     format!(
         "({} {} {} {} {} {} {} {})",
         text(&anchor.name),
@@ -256,7 +258,7 @@ fn list<T>(items: &[T], of_item: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(of_item).collect::<Vec<_>>().join(" "))
 }
 
-fn text(text: &popef::Text<'_>) -> String {
+fn text(text: &popef::types::Text<'_>) -> String {
     let hex: String = text.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     format!("'{hex}")
 }

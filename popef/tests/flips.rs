@@ -6,7 +6,8 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 
 use common::everything::everything;
 use common::{Pieces, description, testdata, without_path};
-use popef::{Blobs, OpenOptions};
+use popef::OpenOptions;
+use popef::read::Blobs;
 
 #[test]
 fn every_flipped_bit_gives_an_answer_and_the_same_in_every_way() {

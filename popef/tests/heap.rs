@@ -11,7 +11,9 @@ use common::heap::{BASE, Counting, allowance, head_bytes, peak_of, taken_by};
 use common::popef_files;
 use common::worst::decoders::worst_decoders;
 use common::worst::{executable, tensor, with_data, worst_blobs, worst_files};
-use popef::{Blobs, CheckOptions, File, Loader, OpenOptions, check};
+use popef::check::{CheckOptions, Loader, check};
+use popef::read::Blobs;
+use popef::{File, OpenOptions};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -134,7 +136,7 @@ fn lengths_claimed_in_a_file_that_is_all_hole() {
         start[52..56].copy_from_slice(&words.to_le_bytes());
         write(&start);
         let (file, peak) = peak_of(|| options.open(&path).unwrap());
-        assert_eq!(file.damage().unwrap().kind(), popef::ErrorKind::Limit);
+        assert_eq!(file.damage().unwrap().kind(), popef::error::ErrorKind::Limit);
         assert!(peak <= BASE, "an info of {words} words: {peak}");
     }
 }

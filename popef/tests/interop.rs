@@ -3,7 +3,8 @@
 mod common;
 
 use common::{popef_files, testdata, ways};
-use popef::{Anchor, Blob, Content, EngineOption, File, Metadata, TensorInfo};
+use popef::types::{Anchor, EngineOption};
+use popef::{Blob, Content, File, Metadata, TensorInfo};
 use serde_json::{Value, json};
 
 /// The documents of testdata/interop by the files that they tell of. `providedBy` of the anchors is no property of
@@ -95,7 +96,8 @@ fn json_of_content(content: &Content<'_>) -> Value {
 }
 
 fn json_of_metadata(metadata: &Metadata) -> Value {
-    let program = |program: &popef::ProgramInfo| json!({"index": program.index, "name": program.name.to_string()});
+    let program =
+        |program: &popef::types::ProgramInfo| json!({"index": program.index, "name": program.name.to_string()});
     json!({
         "replicationFactor": metadata.replication_factor,
         "numIpus": metadata.num_ipus,

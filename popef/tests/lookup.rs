@@ -5,9 +5,9 @@ mod common;
 use std::io::{ErrorKind as ErrorKindOfIo, Read as _, Seek as _, SeekFrom};
 
 use common::{testdata, ways};
-use popef::{
-    BlobType, DataType, ErrorCode, ErrorKind, FeedDataInfo, File, OpenOptions, TensorDataInfo, TensorInfo, Text, Writer,
-};
+use popef::error::{ErrorCode, ErrorKind};
+use popef::types::{BlobType, FeedDataInfo, TensorDataInfo, Text};
+use popef::{DataType, File, OpenOptions, TensorInfo, Writer};
 
 #[test]
 fn blobs_are_found_by_index_type_and_name_in_every_way() {

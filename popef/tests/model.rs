@@ -2,10 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use popef::{
-    Anchor, AnchorShape, DataType, EngineOption, FeedRuns, File, Metadata, Model, Outer, Phase, ProgramFlow,
-    ShapeMismatch, Source, Sources, TensorDataInfo, TensorInfo, TensorType, Writer,
-};
+use popef::model::{AnchorShape, FeedRuns, Outer, Phase, ShapeMismatch, Source, Sources};
+use popef::types::{Anchor, EngineOption, ProgramFlow, TensorDataInfo, TensorType};
+use popef::{DataType, File, Metadata, Model, TensorInfo, Writer};
 
 fn open(name: &str) -> File {
     File::open(format!("../testdata/interop/{name}.popef")).unwrap()
@@ -161,7 +160,7 @@ fn what_a_deployment_needs_of_the_vendors_example() {
     // The other one is a weight, which the save program reads back.
     assert_eq!(names(model.outputs_to_user()), ["Add:0"]);
     assert_eq!(names(model.all_outputs()), ["input_parameter", "Add:0"]);
-    let shown = |programs: Vec<popef::Program<'_>>| programs.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let shown = |programs: Vec<popef::model::Program<'_>>| programs.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(shown(model.load_programs().collect()), ["0 (WeightsFromHost)", "1 (OptimizerFromHost)"]);
     assert_eq!(shown(model.main_programs().collect()), ["5 (Program)"]);
     assert_eq!(shown(model.save_programs().collect()), ["7 (WeightsToHost)"]);

@@ -3,10 +3,14 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use popef::{
-    BlobType, Compression, DataType, ImportClass, Loader, NumberKind, Outer, Packing, Phase, Severity, TensorType,
-    UnknownName,
-};
+use popef::DataType;
+use popef::check::{Loader, Severity};
+use popef::error::UnknownName;
+use popef::model::{Outer, Phase};
+use popef::pickle::ImportClass;
+use popef::read::Compression;
+use popef::types::{BlobType, NumberKind, TensorType};
+use popef::write::Packing;
 
 fn assert_named<T>(values: &[T], names: &[&str])
 where

@@ -15,7 +15,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use common::testdata;
-use popef::{Error, ErrorKind, File, Writer};
+use popef::error::ErrorKind;
+use popef::{Error, File, Writer};
 
 /// What opening in parts and mapping say, which must be the same, and within a time that only a hang exceeds.
 fn open(path: &Path) -> Result<usize, Error> {

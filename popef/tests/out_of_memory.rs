@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::worst::decoders::worst_decoders;
 use common::worst::{worst_blobs, worst_files};
-use popef::{
-    CheckOptions, DataType, Error, ErrorCode, File, Finding, Loader, Model, OpenOptions, Pickle, Report, Sources,
-    TensorDataInfo, TensorInfo, Writer, check,
-};
+use popef::check::{CheckOptions, Finding, Loader, Report, check};
+use popef::error::ErrorCode;
+use popef::model::Sources;
+use popef::pickle::Pickle;
+use popef::types::TensorDataInfo;
+use popef::{DataType, Error, File, Model, OpenOptions, TensorInfo, Writer};
 
 /// Gives so many bytes and no more. Small pieces come out of a reserve, and out of a second one after a refusal: an
 /// error has to be made, too.

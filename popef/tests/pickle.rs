@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 
-use popef::{ImportClass, Pickle};
+use popef::pickle::{ImportClass, Pickle};
 
 const FOLDER: &str = "../testdata/pickles";
 

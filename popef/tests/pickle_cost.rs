@@ -6,7 +6,7 @@ mod common;
 use common::cost::{Cost, Worst};
 use common::heap::{Counting, taken_by};
 use common::worst::pickles::worst_pickles;
-use popef::Pickle;
+use popef::pickle::Pickle;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

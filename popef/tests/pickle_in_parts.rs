@@ -6,7 +6,9 @@ mod common;
 use std::path::Path;
 
 use common::worst::pickles::worst_pickles;
-use popef::{Content, File, OpaqueInfo, Pickle, Writer};
+use popef::pickle::Pickle;
+use popef::types::OpaqueInfo;
+use popef::{Content, File, Writer};
 
 /// What scanning the file's one blob finds, and how many bytes are read for it, where the system tells.
 fn scan(path: &Path) -> (Option<Pickle>, Option<u64>) {

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ptr;
 
 use common::worst::pickles::worst_pickles;
-use popef::Pickle;
+use popef::pickle::Pickle;
 
 struct Scarce;
 

@@ -6,7 +6,8 @@ mod common;
 
 use std::path::Path;
 
-use popef::{DataType, File, TensorDataInfo, TensorInfo, Writer};
+use popef::types::TensorDataInfo;
+use popef::{DataType, File, TensorInfo, Writer};
 
 /// What the process has read so far: bytes, and calls.
 fn counters() -> Option<[u64; 2]> {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use common::everything::{everything, walk};
 use common::{description, testdata, ways, without_path};
-use popef::{OpenOptions, Pickle};
+use popef::OpenOptions;
+use popef::pickle::Pickle;
 
 /// All files below a folder of testdata.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -53,7 +54,7 @@ fn data_that_decoders_were_given() {
             let info = [3 << 32, 1 << 32 | 1 << 48, size, 0];
             let file = header.into_iter().chain(info).flat_map(u64::to_le_bytes).chain(data.iter().copied()).collect();
             let file: Vec<u8> = file;
-            let blob = popef::Blobs::new(&file).next().unwrap().unwrap();
+            let blob = popef::read::Blobs::new(&file).next().unwrap().unwrap();
             let popef::Content::Executable(executable) = blob.content() else { panic!("an executable was made") };
             let Ok(unpack) = executable.unpack() else { continue };
             let given = std::io::copy(&mut unpack.take(1 << 22), &mut std::io::sink());

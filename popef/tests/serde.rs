@@ -6,7 +6,13 @@ mod writing;
 
 use std::fmt::Debug;
 
-use popef::*;
+use popef::check::*;
+use popef::error::*;
+use popef::model::{Outer, Phase};
+use popef::pickle::ImportClass;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -14,7 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use common::{description, popef_files, without_path};
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 
 /// An object in a bucket, say: bytes that are read by position, counted, and may be replaced.
 #[derive(Default)]

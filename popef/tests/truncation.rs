@@ -3,7 +3,10 @@
 mod common;
 
 use common::{description, patch, popef_files, without_path};
-use popef::{Blobs, ErrorKind, File, OpaqueInfo, OpenOptions, Writer};
+use popef::error::ErrorKind;
+use popef::read::Blobs;
+use popef::types::OpaqueInfo;
+use popef::{File, OpenOptions, Writer};
 
 /// Where each blob of a whole file ends.
 fn ends(bytes: &[u8]) -> Vec<usize> {

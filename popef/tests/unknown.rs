@@ -3,7 +3,9 @@
 mod common;
 
 use common::read;
-use popef::{BlobType, Content, DataType, ErrorCode, ErrorKind, File, TensorType};
+use popef::error::{ErrorCode, ErrorKind};
+use popef::types::{BlobType, TensorType};
+use popef::{Content, DataType, File};
 
 /// Where blob 3 of interop/executable.popef, a tensor, begins; its header message is 40 bytes long.
 const TENSOR: usize = 66_722;

@@ -5,7 +5,10 @@ mod writing;
 use std::fs;
 use std::io::{self, Write};
 
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use writing::{Place, in_memory, opaque, tensor};
 
 /// Blobs large enough to be copied by the system, from wherever to wherever, with some left out.

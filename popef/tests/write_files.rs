@@ -5,7 +5,10 @@ mod writing;
 use std::fs;
 use std::io::{self, Write};
 
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use writing::{Place, copy_each, in_memory, interop_files, opaque, tensor, testdata};
 
 fn text_behind_path(error: &Error) -> String {

@@ -8,7 +8,9 @@ mod writing;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use popef::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value as Json, json};

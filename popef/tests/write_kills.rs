@@ -10,7 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use popef::{Error, ErrorKind, File, OpaqueInfo, OpenOptions, Writer};
+use popef::error::ErrorKind;
+use popef::types::OpaqueInfo;
+use popef::{Error, File, OpenOptions, Writer};
 
 const SIGKILL: i32 = 9;
 
@@ -49,7 +51,7 @@ fn append(path: &Path, round: u8) -> Result<(), Error> {
     writer.finish().map(drop)
 }
 
-fn write_blob<D: popef::Rewind>(writer: &mut Writer<D>, byte: u8, len: usize) -> Result<(), Error> {
+fn write_blob<D: popef::write::Rewind>(writer: &mut Writer<D>, byte: u8, len: usize) -> Result<(), Error> {
     let mut blob = writer.opaque(&OpaqueInfo { name: format!("{byte} {len}").into(), ..Default::default() })?;
     for part in vec![byte; len].chunks(4000) {
         blob.write_all(part).map_err(|e| e.downcast::<Error>().unwrap())?;
@@ -153,7 +155,7 @@ fn appending_is_killed() {
         }
         drop(file);
         // Not too long a file, and a whole one.
-        let recovered = popef::recover(&path).unwrap();
+        let recovered = popef::write::recover(&path).unwrap();
         if recovered.len > 1_000_000 {
             fs::write(&path, []).unwrap();
         }
@@ -179,7 +181,7 @@ fn two_processes_write_one_file() {
             assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "a child failed");
         }
         if job == "append" {
-            popef::recover(&path).unwrap();
+            popef::write::recover(&path).unwrap();
         }
         let file = File::open(&path).unwrap();
         assert!(file.len() >= 3);

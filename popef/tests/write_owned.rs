@@ -5,7 +5,10 @@ mod writing;
 use std::fs;
 use std::io::{self, Cursor, Write};
 
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use writing::{Place, in_memory, opaque, tensor};
 
 type Memory<'c> = Seekable<&'c mut Cursor<Vec<u8>>>;

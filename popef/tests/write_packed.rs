@@ -7,7 +7,8 @@ use std::io::{Read, Write};
 use std::process::Command;
 
 use flate2::write::{GzEncoder, ZlibEncoder};
-use popef::*;
+use popef::read::*;
+use popef::write::*;
 use writing::in_memory;
 
 /// What is compressed at a time.

@@ -11,7 +11,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use writing::opaque;
 
 /// A folder with a file of two blobs in it, on a file system of its own if it is mounted.

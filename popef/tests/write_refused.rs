@@ -4,7 +4,10 @@ mod writing;
 
 use std::io::{self, Write};
 
-use popef::*;
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use writing::{in_memory, opaque, tensor, testdata};
 
 /// What is refused with which words; the writer goes on, and nothing of the refused blob is in the file.

@@ -4,7 +4,9 @@ mod writing;
 
 use std::io::{Read, Write};
 
-use popef::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
 use proptest::prelude::*;
 use writing::models::{self, Planned, What};
 use writing::{copy_each, in_memory, write_anew, write_planned};

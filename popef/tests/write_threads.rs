@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use popef::*;
+use popef::write::*;
 
 /// More than waits before the first of it is written.
 const LEN: usize = 10 << 20;

@@ -6,7 +6,9 @@ mod common;
 
 use std::path::Path;
 
-use popef::{DataType, FeedDataInfo, File, NewFile, OpaqueInfo, TensorDataInfo, TensorInfo, Writer};
+use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo};
+use popef::write::NewFile;
+use popef::{DataType, File, TensorInfo, Writer};
 
 /// So much of small blobs is gathered before the system is given it.
 const BUFFER: u64 = 64 << 10;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use popef::Text;
+use popef::types::Text;
 
 use super::open::{Opened, open};
 use super::ordered::in_order;

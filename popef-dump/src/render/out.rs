@@ -1,6 +1,6 @@
 use std::io::{self, Write};
 
-use popef::Text;
+use popef::types::Text;
 
 use super::color::{Kind, Palette};
 use super::escape::{escape, is_plain};

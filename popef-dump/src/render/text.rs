@@ -2,7 +2,9 @@
 
 use std::io;
 
-use popef::{Blob, BlobType, Content, DataType, EngineOption, ExecutableBlob, Metadata, TensorType, Text};
+use popef::read::ExecutableBlob;
+use popef::types::{BlobType, EngineOption, TensorType, Text};
+use popef::{Blob, Content, DataType, Metadata};
 
 use super::Renderer;
 use super::color::Kind::{Group, Name, Number, Plain, Type};

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use popef::{DataType, PoplarHeader, Value};
+use popef::DataType;
+use popef::read::{PoplarHeader, Value};
 
 use super::color::Kind::{Number, Type};
 use super::out::Out;

@@ -1,4 +1,4 @@
-use popef::{Compression, ExecutableBlob, PoplarHeader};
+use popef::read::{Compression, ExecutableBlob, PoplarHeader};
 
 use super::{Failure, Options};
 

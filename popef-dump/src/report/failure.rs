@@ -1,7 +1,8 @@
 use std::fmt;
 use std::io;
 
-use popef::{Error, ErrorCode, ErrorKind, Location};
+use popef::Error;
+use popef::error::{ErrorCode, ErrorKind, Location};
 use serde::Serialize;
 
 /// What could not be read or shown, and where in its file.

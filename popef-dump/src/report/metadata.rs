@@ -1,6 +1,8 @@
 use std::cmp::Reverse;
 
-use popef::{Anchor, Metadata, MetadataBlob, TensorType};
+use popef::Metadata;
+use popef::read::MetadataBlob;
+use popef::types::{Anchor, TensorType};
 
 use super::failure::Failure;
 use super::natural;

@@ -12,7 +12,8 @@ mod values;
 use std::path::Path;
 
 use glob::{MatchOptions, Pattern};
-use popef::{Blob, BlobType, Content, File, Text};
+use popef::types::{BlobType, Text};
+use popef::{Blob, Content, File};
 
 pub(crate) use executable::Inside;
 pub(crate) use failure::{Failure, Failures};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use popef::{File, Text};
+use popef::File;
+use popef::types::Text;
 
 /// The names of all tensors and feeds of the files given together.
 ///

@@ -1,6 +1,9 @@
 //! What tensors, feeds and anchors have in common: a type, a shape and a size, which may be wrong.
 
-use popef::{DataType, Elements, Error, ErrorCode, FeedBlob, Shape, TensorBlob, Text};
+use popef::error::ErrorCode;
+use popef::read::{Elements, FeedBlob, Shape, TensorBlob};
+use popef::types::Text;
+use popef::{DataType, Error};
 
 use super::failure::Failure;
 use super::{Options, Values};

@@ -1,7 +1,8 @@
 use std::cell::OnceCell;
 use std::io::{BufReader, Read as _};
 
-use popef::{DataType, Elements, Error, Value};
+use popef::read::{Elements, Value};
+use popef::{DataType, Error};
 
 use super::Failure;
 use super::stats::Stats;

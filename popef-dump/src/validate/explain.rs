@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use popef::Rule;
+use popef::check::Rule;
 
 use super::paragraph::Paragraph;
 use super::{nearest, text};

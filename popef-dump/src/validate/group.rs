@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 
-use popef::{CheckOptions, Finding, Severity, Skipped, check_with_progress};
+use popef::check::{CheckOptions, Finding, Severity, Skipped, check_with_progress};
 
 use super::subject::Subject;
 use crate::progress::Progress;
@@ -96,7 +96,7 @@ struct Told {
 }
 
 impl Told {
-    fn tell(&self, progress: &Progress, so_far: popef::Progress) {
+    fn tell(&self, progress: &Progress, so_far: popef::check::Progress) {
         let more = |told: &Cell<u64>, now: u64| now.saturating_sub(told.replace(now));
         progress.expect(more(&self.total, so_far.total));
         progress.add(more(&self.done, so_far.done));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use popef::{Finding, Rule, Severity, Text};
+use popef::check::{Finding, Rule, Severity};
+use popef::types::Text;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

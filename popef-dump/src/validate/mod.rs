@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef::CheckOptions;
+use popef::check::CheckOptions;
 
 use crate::args::{Args, Format};
 use crate::input::in_order;

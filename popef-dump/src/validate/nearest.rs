@@ -1,6 +1,6 @@
 //! The rules that a mistyped id may have meant.
 
-use popef::Rule;
+use popef::check::Rule;
 
 /// `; did you mean PE101 or PE102?`
 pub(super) fn hint(id: &str) -> String {

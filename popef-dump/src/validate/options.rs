@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use popef::Loader;
+use popef::check::Loader;
 
 /// What to check, and what counts.
 #[derive(Debug, Default, Args)]

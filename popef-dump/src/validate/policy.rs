@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use popef::{Policy, Rule};
+use popef::check::{Policy, Rule};
 use toml::de::{DeTable, Error};
 
 /// Reads a policy; the error says in which line of the file and at which key.

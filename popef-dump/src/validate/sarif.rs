@@ -5,7 +5,7 @@
 
 use std::io;
 
-use popef::{Finding, Rule, Severity};
+use popef::check::{Finding, Rule, Severity};
 use serde::Serialize;
 
 use super::Show;

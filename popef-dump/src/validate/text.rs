@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use popef::{Finding, Severity, Text as Name};
+use popef::check::{Finding, Severity};
+use popef::types::Text as Name;
 
 use super::group::{Group, Left, Totals, Verdict};
 use super::paragraph::Paragraph;

@@ -13,10 +13,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use popef::{
-    Anchor, DataType, Destination, FeedDataInfo, Metadata, ProgramFlow, ProgramInfo, Stream, TensorDataInfo,
-    TensorInfo, TensorType, Writer,
-};
+use popef::types::{Anchor, FeedDataInfo, ProgramFlow, ProgramInfo, TensorDataInfo, TensorType};
+use popef::write::{Destination, Stream};
+use popef::{DataType, Metadata, TensorInfo, Writer};
 
 /// Makes a file on disk. It is not flushed: what is measured comes from the system's cache.
 pub fn create(path: &Path, recipe: impl FnOnce(&mut Writer<Stream<BufWriter<File>>>)) {

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use popef::{Blob, Content, Error, File, OpenOptions, ReadAt};
+use popef::read::ReadAt;
+use popef::{Blob, Content, Error, File, OpenOptions};
 
 /// Where a target puts its file: in memory where the system has such a place, and its own for each process.
 pub fn scratch_file() -> PathBuf {

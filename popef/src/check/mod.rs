@@ -1,13 +1,15 @@
 //! What is wrong with files before they are shipped: rules, each a small item, and their findings as data.
 //!
+//! [`check()`] goes through files that belong together, by [`CheckOptions`], and gives a [`Report`] of [`Finding`]s.
+//!
 //! ```text
 //! files ──► Links ──► one pass over all blobs ──► rules over all files ──► Report
 //!                     rules of blobs, of models,
 //!                     of opaque blobs, of data
 //! ```
 //!
-//! A [`Rule`] is words for people. [`run`] has what it looks at, and the tables in `rules/` bring both together. A model,
-//! a pickle, and what reading a blob's data found live only as long as the pass is at their blob.
+//! A [`Rule`] is words for people; inside, the tables in `rules/` bring it together with what it looks at. A model, a
+//! pickle, and what reading a blob's data found live only as long as the pass is at their blob.
 
 #![deny(clippy::arithmetic_side_effects, reason = "counts and sizes from a file can wrap")]
 
@@ -37,7 +39,8 @@ pub use rule::Rule;
 /// with all else that is wrong; a `Result` of opening one is taken too.
 ///
 /// ```
-/// use popef::{CheckOptions, File, Model, Severity, check};
+/// use popef::check::{CheckOptions, Severity, check};
+/// use popef::{File, Model};
 ///
 /// let files = [
 ///     File::open("../testdata/interop/split-executable.popef")?,

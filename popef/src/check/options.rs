@@ -60,7 +60,7 @@ impl CheckOptions {
 /// A program that loads PopEF files, and what it demands of them on top.
 ///
 /// ```
-/// use popef::Loader;
+/// use popef::check::Loader;
 ///
 /// assert_eq!("poptorch".parse(), Ok(Loader::Poptorch));
 /// assert_eq!(Loader::Triton.to_string(), "triton");

@@ -6,7 +6,7 @@ use super::options::Loader;
 /// Something that can be wrong with a file, and what to do about it.
 ///
 /// ```
-/// let rule = popef::Rule::by_id("PE101").expect("there is one");
+/// let rule = popef::check::Rule::by_id("PE101").expect("there is one");
 /// println!("{} ({}): {}\n\n{}\n\n{}", rule.id, rule.severity, rule.title, rule.meaning, rule.mend);
 /// ```
 #[non_exhaustive]

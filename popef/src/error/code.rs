@@ -16,13 +16,13 @@ macro_rules! codes {
         /// `match` needs an arm for those. The repository's `docs/ERRORS.md` is the list as a page.
         ///
         /// ```
-        /// use popef::{ErrorCode, ErrorKind};
+        /// use popef::error::{ErrorCode, ErrorKind};
         ///
         /// let code: ErrorCode = "blob-cut".parse()?;
         /// assert_eq!(code, ErrorCode::BlobCut);
         /// assert_eq!(code.kind(), ErrorKind::Damaged);
         /// println!("{code}: {} {}", code.meaning(), code.advice());
-        /// # Ok::<(), popef::UnknownName>(())
+        /// # Ok::<(), popef::error::UnknownName>(())
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]

@@ -12,7 +12,8 @@ macro_rules! kinds {
         /// Its name is the text by which programs exchange it: it is shown, parsed and serialised as `outOfRange`.
         ///
         /// ```
-        /// use popef::{ErrorKind, File};
+        /// use popef::error::ErrorKind;
+        /// use popef::File;
         ///
         /// let error = File::from_bytes("no PopEF file at all").unwrap_err();
         /// let advice = match error.kind() {

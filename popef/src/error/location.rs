@@ -5,7 +5,7 @@ use std::fmt;
 /// It is shown as the beginning of a message:
 ///
 /// ```
-/// use popef::Location;
+/// use popef::error::Location;
 ///
 /// let at = |blob, offset| format!("{}it is wrong", Location { blob, offset });
 /// assert_eq!(at(Some(1), Some(1648)), "blob 1, byte 1648: it is wrong");

@@ -1,4 +1,6 @@
 //! The error of this library: a problem, and where in which file it is.
+//!
+//! Each [`Error`] has a stable [`ErrorCode`], and that an [`ErrorKind`].
 
 mod code;
 mod kind;
@@ -16,6 +18,8 @@ use crate::write::WriteProblem;
 pub use code::ErrorCode;
 pub use kind::ErrorKind;
 pub use location::Location;
+
+pub use crate::names::UnknownName;
 pub(crate) use problem::{Facts, Problem, problems};
 pub(crate) use system::SystemProblem;
 
@@ -27,8 +31,8 @@ pub(crate) use system::SystemProblem;
 /// ```
 /// let cut = &std::fs::read("../testdata/interop/executable.popef")?[..2000];
 /// let error = popef::File::from_bytes(cut.to_vec()).unwrap_err();
-/// assert_eq!(error.code(), popef::ErrorCode::BlobCut);
-/// assert_eq!(error.kind(), popef::ErrorKind::Damaged);
+/// assert_eq!(error.code(), popef::error::ErrorCode::BlobCut);
+/// assert_eq!(error.kind(), popef::error::ErrorKind::Damaged);
 /// assert_eq!((error.blob(), error.offset()), (Some(1), Some(1648)));
 /// assert_eq!((error.needed(), error.found()), (Some(1288), Some(352)));
 /// # Ok::<(), std::io::Error>(())
@@ -40,7 +44,8 @@ pub(crate) use system::SystemProblem;
 /// [nearest kind](ErrorCode::io_kind). `downcast` and `get_ref` give it back:
 ///
 /// ```
-/// use popef::{Error, ErrorCode, File};
+/// use popef::error::ErrorCode;
+/// use popef::{Error, File};
 ///
 /// # fn read(bytes: Vec<u8>) -> std::io::Result<()> {
 /// let file = File::from_bytes(bytes)?;
@@ -94,7 +99,8 @@ impl Error {
     /// Which error it is, for programs.
     ///
     /// ```
-    /// use popef::{CreateOptions, ErrorCode};
+    /// use popef::error::ErrorCode;
+    /// use popef::write::CreateOptions;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("model.popef");

@@ -27,7 +27,8 @@ impl Metadata {
     /// × batch size. None if the stored shape does not fit the anchor's fields, or the product 64 bits.
     ///
     /// ```
-    /// use popef::{Anchor, DataType, Metadata, TensorInfo};
+    /// use popef::types::Anchor;
+    /// use popef::{DataType, Metadata, TensorInfo};
     ///
     /// let anchor = Anchor {
     ///     tensor_info: TensorInfo::new(DataType::F32, [2, 8, 3, 1]),

@@ -1,4 +1,6 @@
 //! From typed blobs to models: what belongs together, linked by name over any number of files.
+//!
+//! [`Model::link`] gives all models of some files. [`Sources`] only says where the data of anchors is.
 
 #![deny(clippy::arithmetic_side_effects, reason = "counts from a file can wrap")]
 

@@ -4,7 +4,7 @@ impl EngineOption {
     /// The value as `true` or `false`; none if it is neither.
     ///
     /// ```
-    /// let option = popef::EngineOption { name: "exchange.enablePrefetch".into(), value: "true".into() };
+    /// let option = popef::types::EngineOption { name: "exchange.enablePrefetch".into(), value: "true".into() };
     /// assert_eq!((option.to_bool(), option.to_u64()), (Some(true), None));
     /// ```
     pub fn to_bool(&self) -> Option<bool> {

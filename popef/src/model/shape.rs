@@ -7,7 +7,9 @@ use crate::types::Anchor;
 /// buffers put before it.
 ///
 /// ```
-/// use popef::{Anchor, AnchorShape, DataType, TensorInfo};
+/// use popef::model::AnchorShape;
+/// use popef::types::Anchor;
+/// use popef::{DataType, TensorInfo};
 ///
 /// let anchor = Anchor {
 ///     tensor_info: TensorInfo::new(DataType::F32, [2, 3, 8, 3, 1]),
@@ -20,7 +22,7 @@ use crate::types::Anchor;
 /// assert_eq!((shape.replicas, shape.repeats, shape.own.as_slice()), (Some(2), Some(3), &[8, 3, 1][..]));
 /// assert_eq!(shape.batch_size(), 8);
 /// assert_eq!(shape.stored(), [2, 3, 8, 3, 1]);
-/// # Ok::<(), popef::ShapeMismatch>(())
+/// # Ok::<(), popef::model::ShapeMismatch>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

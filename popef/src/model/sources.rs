@@ -46,7 +46,8 @@ impl Source<'_> {
 /// The data that files have, by the names of the anchors it is for. No data is read.
 ///
 /// ```
-/// use popef::{File, Sources};
+/// use popef::model::Sources;
+/// use popef::File;
 ///
 /// let model = File::open("../testdata/interop/split-executable.popef")?;
 /// let weights = File::open("../testdata/interop/split-tensors.popef")?;

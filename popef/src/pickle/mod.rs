@@ -1,7 +1,7 @@
 //! What a Python pickle would import when it is loaded, found without loading it.
 //!
-//! A pickle is a program for a small stack machine. [`walk`] follows its opcodes with stand-ins for the values
-//! ([`values`]): it keeps short texts, as names of modules are put together from them, and forgets the rest.
+//! A pickle is a program for a small stack machine. [`Pickle::scan`] follows its opcodes with stand-ins for the values: it
+//! keeps short texts, as names of modules are put together from them, and forgets the rest.
 
 #![deny(clippy::arithmetic_side_effects, reason = "lengths in a pickle are claims")]
 
@@ -22,7 +22,7 @@ use crate::read::{Data, OpaqueBlob};
 /// A Python pickle: what loading it would import, which is what it can run.
 ///
 /// ```
-/// use popef::{ImportClass, Pickle};
+/// use popef::pickle::{ImportClass, Pickle};
 ///
 /// let bytes = std::fs::read("../testdata/pickles/memo-binget.pickle")?;
 /// let pickle = Pickle::scan_bytes(&bytes).expect("it is a pickle");

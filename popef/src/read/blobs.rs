@@ -13,7 +13,7 @@ use crate::limits::Limits;
 ///
 /// ```
 /// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
-/// for blob in popef::Blobs::new(&bytes) {
+/// for blob in popef::read::Blobs::new(&bytes) {
 ///     let blob = blob?;
 ///     println!("{} {} {} bytes at {}", blob.index(), blob.blob_type(), blob.size(), blob.offset());
 /// }

@@ -15,7 +15,7 @@ impl Elements<'_> {
     ///
     /// Exact for floats of up to 32 bits, integers of up to 16 bits and `bool` (0 and 1); others are rounded to the
     /// nearest `f32`. NaN stays NaN: an F32 keeps its bits; an F16 keeps sign and payload and becomes quiet; an 8-bit
-    /// float's is the one of its [`to_f32`](crate::F8143::to_f32). F16 is converted by the processor where it can.
+    /// float's is the one of its [`to_f32`](crate::types::F8143::to_f32). F16 is converted by the processor where it can.
     ///
     /// An error if `buffer` has fewer elements, for a `bool` that is neither 0 nor 1, for `f8`, whose bits have no
     /// known meaning, and for types that are not known. What `buffer` holds after an error is not said.

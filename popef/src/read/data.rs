@@ -16,7 +16,7 @@ use crate::len::len_of;
 /// parts, each method that reads reports a file that looks changed since it was opened: by its length, or by the time
 /// when it or its attributes were last changed. So renaming it is seen as a change too; putting another file in its
 /// place is none. A program that writes through a shared mapping of the file can hide that for a while.
-/// Sources of others see changes in ways of their own ([`ReadAt::is_unchanged`](crate::ReadAt::is_unchanged)).
+/// Sources of others see changes in ways of their own ([`ReadAt::is_unchanged`](crate::read::ReadAt::is_unchanged)).
 #[derive(Clone, Copy)]
 pub struct Data<'a>(Origin<'a>);
 

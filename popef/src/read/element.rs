@@ -23,10 +23,10 @@ pub trait Element: stored::Stored {
     /// The element as a value of any type.
     ///
     /// ```
-    /// use popef::{Element, Value};
+    /// use popef::read::{Element, Value};
     ///
     /// assert_eq!((-3i8).to_value(), Value::Int(-3));
-    /// assert_eq!(popef::half::f16::from_f32(0.5).to_value(), Value::F32(0.5));
+    /// assert_eq!(popef::types::half::f16::from_f32(0.5).to_value(), Value::F32(0.5));
     /// ```
     fn to_value(self) -> Value {
         self.value()
@@ -99,7 +99,8 @@ macro_rules! elements {
             /// known meaning, and for types that are not known.
             ///
             /// ```
-            /// use popef::{DataType, Element, ElementVisitor, Elements, Error};
+            /// use popef::read::{Element, ElementVisitor, Elements};
+            /// use popef::{DataType, Error};
             ///
             /// /// Counts the elements that are zero.
             /// struct Zeros<'e>(&'e Elements<'e>);

@@ -31,7 +31,8 @@ impl<'a> Elements<'a> {
     /// and type call for. Those beyond are no part of it.
     ///
     /// ```
-    /// use popef::{DataType, Elements, TensorInfo};
+    /// use popef::read::Elements;
+    /// use popef::{DataType, TensorInfo};
     ///
     /// let info = TensorInfo::new(DataType::S16, [2]);
     /// let elements = Elements::from_bytes(&info, &[1, 0, 0xff, 0xff])?;

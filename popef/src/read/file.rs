@@ -28,8 +28,8 @@ use crate::wire::Head;
 /// - [`File::map`] maps the file, so that all data can be borrowed; `unsafe`, because others must not change it.
 /// - [`File::from_bytes`] takes bytes that are already in memory.
 ///
-/// Held that lie elsewhere are read through [`OpenOptions::source`], or indexed by an
-/// [`Indexer`](crate::Indexer) that is given them.
+/// Bytes that lie elsewhere are read through [`OpenOptions::source`], or indexed by an
+/// [`Indexer`](crate::read::Indexer) that is given them.
 ///
 /// ```
 /// let file = popef::File::open("../testdata/interop/executable.popef")?;
@@ -120,7 +120,7 @@ impl OpenOptions {
     ///
     /// ```
     /// # struct Bucket(Vec<u8>, std::sync::atomic::AtomicUsize);
-    /// # impl popef::ReadAt for &'static Bucket {
+    /// # impl popef::read::ReadAt for &'static Bucket {
     /// #     fn size(&self) -> u64 { self.0.len() as u64 }
     /// #     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
     /// #         self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -230,7 +230,7 @@ impl File {
 
     /// Opens a file whose bytes are in memory: a `Vec<u8>`, a `&'static [u8]`, an `Arc<[u8]>`, ...
     ///
-    /// For bytes that are only borrowed there is [`Blobs`](crate::Blobs).
+    /// For bytes that are only borrowed there is [`Blobs`](crate::read::Blobs).
     pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
         OpenOptions::new().bytes(bytes)
     }

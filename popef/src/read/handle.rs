@@ -9,7 +9,8 @@ use crate::wire::Head;
 /// A blob that keeps its file open: to be stored, or sent to another thread. Cheap to clone.
 ///
 /// ```
-/// use popef::{BlobHandle, File};
+/// use popef::read::BlobHandle;
+/// use popef::File;
 ///
 /// fn weights(path: &str) -> Result<Option<BlobHandle>, popef::Error> {
 ///     let file = File::open(path)?;

@@ -1,4 +1,4 @@
-//! From bytes to blobs and their data.
+//! From bytes to blobs and their data: what [`File`] and [`OpenOptions`] open, and what comes out of it.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
@@ -31,6 +31,7 @@ mod walk;
 pub use source::{LocalFile, ReadAt};
 pub(crate) use source::{is_not_regular, open_regular, same_file, uninterrupted};
 
+pub use crate::limits::Limits;
 pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 pub use blobs::Blobs;
 pub(crate) use data::InSource;

@@ -20,7 +20,8 @@ use crate::wire::Span;
 /// arrays and vectors, and iterates:
 ///
 /// ```
-/// use popef::{DataType, File, TensorDataInfo, TensorInfo, Writer};
+/// use popef::types::TensorDataInfo;
+/// use popef::{DataType, File, TensorInfo, Writer};
 ///
 /// # let mut bytes = Vec::new();
 /// # let mut writer = Writer::stream(&mut bytes);

@@ -36,9 +36,9 @@ macro_rules! data_types {
             S64 = 11, "s64", "S64", 8, Signed, i64;
             /// Unsigned, 64 bits.
             U64 = 12, "u64", "U64", 8, Unsigned, u64;
-            /// An 8-bit float of 4 exponent and 3 mantissa bits: see [`F8143`](crate::F8143).
+            /// An 8-bit float of 4 exponent and 3 mantissa bits: see [`F8143`](crate::types::F8143).
             F8143 = 13, "f8143", "F8143", 1, Float, F8143;
-            /// An 8-bit float of 5 exponent and 2 mantissa bits: see [`F8152`](crate::F8152).
+            /// An 8-bit float of 5 exponent and 2 mantissa bits: see [`F8152`](crate::types::F8152).
             F8152 = 14, "f8152", "F8152", 1, Float, F8152;
         }
     };
@@ -83,7 +83,8 @@ data_types!(define);
 /// What kind of number the elements of a [`DataType`] are.
 ///
 /// ```
-/// use popef::{DataType, NumberKind};
+/// use popef::types::NumberKind;
+/// use popef::DataType;
 ///
 /// assert_eq!((DataType::U16.kind(), DataType::U16.size()), (Some(NumberKind::Unsigned), Some(2)));
 /// ```

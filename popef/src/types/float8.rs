@@ -161,7 +161,7 @@ float8! {
     /// what NumPy's ml_dtypes calls `float8_e4m3fnuz`.
     ///
     /// ```
-    /// use popef::F8143;
+    /// use popef::types::F8143;
     ///
     /// assert_eq!(F8143::from_f32(1.0).to_bits(), 0x40);
     /// assert_eq!(F8143::from_f32(1.06).to_f32(), 1.0);
@@ -177,7 +177,7 @@ float8! {
     /// what NumPy's ml_dtypes calls `float8_e5m2fnuz`.
     ///
     /// ```
-    /// use popef::F8152;
+    /// use popef::types::F8152;
     ///
     /// assert_eq!(F8152::from_f32(1.0).to_bits(), 0x40);
     /// assert_eq!(F8152::from_f32(1.1).to_f32(), 1.0);

@@ -2,7 +2,7 @@ use crate::types::{TensorInfo, TensorType, Text};
 
 /// Everything a runtime needs to load and run an executable.
 ///
-/// This is the value that reading gives ([`MetadataBlob::read`](crate::MetadataBlob::read)): every field of the
+/// This is the value that reading gives ([`MetadataBlob::read`](crate::read::MetadataBlob::read)): every field of the
 /// schema, lists in the file's order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

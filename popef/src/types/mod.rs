@@ -1,4 +1,7 @@
 //! The vocabulary: plain values, owned and comparable, that reading gives and writing takes.
+//!
+//! [`Metadata`] has everything on how to run a model, its [`Anchor`]s above all; [`TensorInfo`] is a shape and a
+//! [`DataType`]; [`Text`] is every name in a file.
 
 mod data_type;
 mod float8;
@@ -11,6 +14,9 @@ mod text;
 
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
+/// The crate whose `f16` is the type of the elements of F16 tensors.
+pub use half;
+
 pub use float8::{F8143, F8152};
 pub use infos::{BlobInfo, ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};

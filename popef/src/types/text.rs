@@ -11,7 +11,7 @@ use crate::error::Problem;
 /// replacement character for each faulty part.
 ///
 /// ```
-/// use popef::Text;
+/// use popef::types::Text;
 ///
 /// let name = Text::from("model.layer.weights");
 /// assert_eq!(name, "model.layer.weights");

@@ -33,7 +33,7 @@ pub struct Appended {
 impl Writer<Appended> {
     /// Adds blobs to the end of a file, all or none of them: until [`finish`](Writer::finish) they cannot be found.
     ///
-    /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::recover) may help. The
+    /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::write::recover) may help. The
     /// first eight bytes that are added stay zeros until everything else was flushed to disk. So a program that is
     /// killed, or a power cut, leaves the old blobs as they were and behind them what every reader reports as an
     /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. A file that was
@@ -42,7 +42,7 @@ impl Writer<Appended> {
     /// # Locks
     ///
     /// Writers of this crate lock the file that they change (`flock` on Unix), and a second writer gets
-    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy). Two things follow from how such locks work:
+    /// [`ErrorKind::Busy`](crate::error::ErrorKind::Busy). Two things follow from how such locks work:
     ///
     /// - They are advice. A program that does not ask for the lock can write to the file all the same. Its change is
     ///   noticed by the file's length, before each write and at the end; a change in place is not noticed.
@@ -54,7 +54,8 @@ impl Writer<Appended> {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("model.popef");
     /// # std::fs::copy("../testdata/interop/executable.popef", &path)?;
-    /// use popef::{File, OpaqueInfo, Writer};
+    /// use popef::types::OpaqueInfo;
+    /// use popef::{File, Writer};
     ///
     /// let mut writer = Writer::append(&path)?;
     /// writer.write_opaque(&OpaqueInfo { name: "notes".into(), executable: "model".into() }, b"mine")?;
@@ -213,7 +214,7 @@ pub struct Recovered {
 /// # let path = folder.path().join("model.popef");
 /// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
 /// std::fs::write(&path, &bytes[..bytes.len() - 1])?;
-/// let recovered = popef::recover(&path)?;
+/// let recovered = popef::write::recover(&path)?;
 /// println!("{} bytes were cut off: {}", recovered.cut, recovered.damage.expect("a byte is missing"));
 /// assert_eq!(popef::File::open(&path)?.len(), recovered.blobs);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

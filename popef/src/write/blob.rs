@@ -21,7 +21,8 @@ use crate::wire::NewHead;
 ///
 /// ```
 /// use std::io::Write;
-/// use popef::{File, OpaqueInfo, Writer};
+/// use popef::types::OpaqueInfo;
+/// use popef::{File, Writer};
 ///
 /// let mut bytes = std::io::Cursor::new(Vec::new());
 /// let mut writer = Writer::seekable(&mut bytes)?;
@@ -120,7 +121,9 @@ impl<D: Destination> BlobWriter<Writer<D>> {
     ///
     /// ```
     /// use std::io::Write;
-    /// use popef::{BlobWriter, NewFile, OpaqueInfo, Writer};
+    /// use popef::types::OpaqueInfo;
+    /// use popef::write::{BlobWriter, NewFile};
+    /// use popef::Writer;
     ///
     /// struct Export {
     ///     blob: BlobWriter<Writer<NewFile>>,

@@ -100,7 +100,8 @@ impl<D: Destination> Writer<D> {
     /// Opens a tensor to be written piece by piece: exactly as many bytes as its info calls for.
     ///
     /// ```
-    /// # use popef::{DataType, TensorDataInfo, TensorInfo, Writer};
+    /// # use popef::types::TensorDataInfo;
+    /// # use popef::{DataType, TensorInfo, Writer};
     /// use std::io::Write;
     ///
     /// let mut out = Vec::new();
@@ -202,7 +203,8 @@ impl<D: Rewind> Writer<D> {
     /// Opens an executable to be compressed, on several [threads](Writer::threads), while it is written piece by piece.
     ///
     /// ```
-    /// use popef::{File, Packing, Writer};
+    /// use popef::write::Packing;
+    /// use popef::{File, Writer};
     ///
     /// let mut bytes = std::io::Cursor::new(Vec::new());
     /// let mut writer = Writer::seekable(&mut bytes)?;

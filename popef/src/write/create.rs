@@ -20,7 +20,7 @@ use crate::read::uninterrupted;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model.popef");
 /// std::fs::write(&path, "precious")?;
-/// let error = popef::CreateOptions::new().overwrite(false).create(&path).unwrap_err();
+/// let error = popef::write::CreateOptions::new().overwrite(false).create(&path).unwrap_err();
 /// assert!(error.to_string().ends_with("the file exists already, and it was asked not to overwrite one"));
 /// # Ok::<(), std::io::Error>(())
 /// ```

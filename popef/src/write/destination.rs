@@ -6,8 +6,8 @@ use std::path::Path;
 use super::problem::{Left, WriteProblem};
 use crate::error::Problem;
 
-/// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::NewFile) or
-/// [`Appended`](crate::Appended), or a box of one of them, which
+/// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::write::NewFile) or
+/// [`Appended`](crate::write::Appended), or a box of one of them, which
 /// [`Writer::map_destination`](crate::Writer::map_destination) makes. Not for others to implement.
 pub trait Destination: Sink + fmt::Debug {}
 
@@ -156,7 +156,7 @@ impl<W> fmt::Debug for Stream<W> {
 /// use std::io::Cursor;
 ///
 /// let mut bytes = Cursor::new(vec![1, 2, 3]);
-/// popef::Truncate::truncate(&mut bytes, 2)?;
+/// popef::write::Truncate::truncate(&mut bytes, 2)?;
 /// assert_eq!(bytes.into_inner(), [1, 2]);
 /// # Ok::<(), std::io::Error>(())
 /// ```

@@ -18,7 +18,8 @@ use crate::wire::NewHead;
 /// time; those of one feed come in their own order. If it is dropped before it is [finished](Self::finish), all the feeds are undone.
 ///
 /// ```
-/// use popef::{DataType, FeedDataInfo, File, TensorInfo, Writer};
+/// use popef::types::FeedDataInfo;
+/// use popef::{DataType, File, TensorInfo, Writer};
 ///
 /// let mut bytes = std::io::Cursor::new(Vec::new());
 /// let mut writer = Writer::seekable(&mut bytes)?;

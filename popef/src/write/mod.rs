@@ -1,7 +1,10 @@
-//! From values and bytes to blobs in a file: the way of `read`, backwards.
+//! From values and bytes to blobs in a file: the way of [`read`](crate::read), backwards.
+//!
+//! A [`Writer`] writes blobs to a [`Destination`]: a new file ([`Writer::create`]), the end of one ([`Writer::append`]),
+//! a pipe ([`Writer::stream`]) or anything that can go back ([`Writer::seekable`]).
 //!
 //! ```text
-//! values ──► wire::encode ──► Writer ──► Destination
+//! values ──►    messages  ──► Writer ──► Destination
 //!   bytes ────────────────────►   │        Stream    a pipe: forwards only
 //!                              BlobWriter  Seekable  can go back and cut off
 //!                                          NewFile   a temporary file, renamed at the end ─┐

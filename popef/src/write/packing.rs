@@ -11,7 +11,7 @@ use crate::names::{UnknownName, serde_as_text};
 /// as that of level 6.
 ///
 /// ```
-/// use popef::Packing;
+/// use popef::write::Packing;
 ///
 /// assert_eq!("gzip:9".parse(), Ok(Packing::Gzip(9)));
 /// assert_eq!("zlib".parse(), Ok(Packing::default()));

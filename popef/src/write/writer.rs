@@ -22,14 +22,15 @@ use crate::wire::NewHead;
 /// | [`Writer::seekable`] | an opened file, memory | yes | whole blobs stay |
 /// | [`Writer::stream`] | a pipe, a socket | no | what went out is out |
 ///
-/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`](crate::BlobWriter), which
+/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`](crate::write::BlobWriter), which
 /// borrows the writer or owns it, so that only one is open at a time. Nothing is done before [`finish`](Writer::finish) says so.
 ///
 /// What the reader would call damaged is refused before any of it is written, and the writer goes on as before. A
 /// failure of the system, on the other hand, is final: every later call says so.
 ///
 /// ```
-/// use popef::{DataType, File, OpaqueInfo, TensorDataInfo, TensorInfo, Writer};
+/// use popef::types::{OpaqueInfo, TensorDataInfo};
+/// use popef::{DataType, File, TensorInfo, Writer};
 ///
 /// let mut bytes = std::io::Cursor::new(Vec::new());
 /// let mut writer = Writer::seekable(&mut bytes)?;
@@ -181,7 +182,8 @@ impl<D: Destination> Writer<D> {
     /// different destinations have one type.
     ///
     /// ```
-    /// use popef::{Destination, Writer};
+    /// use popef::write::Destination;
+    /// use popef::Writer;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("model.popef");

@@ -4,7 +4,9 @@
 
 use std::io::Read;
 
-use popef::{Blob, Blobs, Content, DataType, Element, Elements, Error, F8143, F8152, File, MetadataBlob};
+use popef::read::{Blobs, Element, Elements, MetadataBlob};
+use popef::types::{F8143, F8152};
+use popef::{Blob, Content, DataType, Error, File};
 
 /// More of one blob's elements, or of a feed's tensors, are not looked at: a feed of tensors without elements can
 /// claim four billion of them.
@@ -126,7 +128,7 @@ fn metadata_read(blob: &MetadataBlob<'_>) {
     match blob.read() {
         Ok(metadata) => assert_eq!(metadata.executable, blob.executable()),
         // That it can be read was found on opening; only what it takes in memory was not.
-        Err(error) => assert_eq!(error.kind(), popef::ErrorKind::Limit, "{error}"),
+        Err(error) => assert_eq!(error.kind(), popef::error::ErrorKind::Limit, "{error}"),
     }
 }
 

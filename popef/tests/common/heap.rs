@@ -67,7 +67,7 @@ pub fn taken_by<T>(work: impl FnOnce() -> T) -> (T, u64) {
 pub fn head_bytes(file: &[u8], streamed: bool) -> u64 {
     let mut visited = 0;
     let mut end = 0;
-    for blob in popef::Blobs::new(file).map_while(Result::ok) {
+    for blob in popef::read::Blobs::new(file).map_while(Result::ok) {
         visited += (blob.header_bytes().len() + blob.info_bytes().len()) as u64;
         end = blob.offset() + blob.size();
     }

@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
-use popef::{Blobs, CheckOptions, Content, File, Loader, OpenOptions, check};
+use popef::check::{CheckOptions, Loader, check};
+use popef::read::Blobs;
+use popef::{Content, File, OpenOptions};
 
 /// Reads all headers and infos, and keeps none.
 pub fn walk(file: &[u8]) -> u64 {

@@ -8,10 +8,9 @@ use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
 
-use popef::{
-    Content, DataType, Destination, Error, File, OpaqueInfo, Rewind, Seekable, TensorDataInfo, TensorInfo, Writer,
-    Written,
-};
+use popef::types::{OpaqueInfo, TensorDataInfo};
+use popef::write::{Destination, Rewind, Seekable, Written};
+use popef::{Content, DataType, Error, File, TensorInfo, Writer};
 
 /// Writes to memory, and gives what was written.
 pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>>>) -> T) -> Vec<u8> {

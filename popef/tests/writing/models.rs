@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use popef::*;
+use popef::types::*;
+use popef::write::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::Union;

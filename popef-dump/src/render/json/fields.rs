@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use popef::{DataType, TensorType, Text, Value};
+use popef::DataType;
+use popef::read::Value;
+use popef::types::{TensorType, Text};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

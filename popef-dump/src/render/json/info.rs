@@ -1,6 +1,8 @@
 //! The `info` of a blob, by its type.
 
-use popef::{Content, EngineOption, ExecutableBlob, Metadata, PoplarHeader, ProgramFlow, ProgramInfo};
+use popef::read::{ExecutableBlob, PoplarHeader};
+use popef::types::{EngineOption, ProgramFlow, ProgramInfo};
+use popef::{Content, Metadata};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

@@ -7,7 +7,8 @@ mod safe;
 
 use std::io;
 
-use popef::{Blob, BlobType, Content, Text};
+use popef::types::{BlobType, Text};
+use popef::{Blob, Content};
 use serde::Serialize;
 use serde::ser::{self, SerializeMap as _};
 use serde_json::Serializer;

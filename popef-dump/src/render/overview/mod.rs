@@ -7,7 +7,8 @@ mod width;
 
 use std::io;
 
-use popef::{Text, Value};
+use popef::read::Value;
+use popef::types::Text;
 
 use super::color::Kind::{self, Group, Name, Number, Plain, Type};
 use super::{Out, Renderer, values};

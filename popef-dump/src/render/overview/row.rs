@@ -1,7 +1,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use popef::{Blob, BlobType, Content, DataType, MetadataBlob, TensorType};
+use popef::read::MetadataBlob;
+use popef::types::{BlobType, TensorType};
+use popef::{Blob, Content, DataType};
 
 use crate::render::escape::escape;
 use crate::render::units;

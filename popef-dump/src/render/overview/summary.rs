@@ -1,6 +1,7 @@
 use std::io;
 
-use popef::{File, TensorType};
+use popef::File;
+use popef::types::TensorType;
 
 use crate::render::{Out, units};
 use crate::report::{MetadataView, Report};

@@ -6,7 +6,9 @@ mod integers;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use popef::{Elements, Error, NumberKind, Value};
+use popef::Error;
+use popef::read::{Elements, Value};
+use popef::types::NumberKind;
 
 use crate::input::in_order;
 use crate::progress::Progress;
@@ -212,7 +214,8 @@ fn in_lanes<T: Copy, A: Copy, const LANES: usize>(block: &[T], start: A, step: i
 
 #[cfg(test)]
 mod tests {
-    use popef::{DataType, File, TensorDataInfo, TensorInfo, Writer};
+    use popef::types::TensorDataInfo;
+    use popef::{DataType, File, TensorInfo, Writer};
 
     use super::*;
 

@@ -8,10 +8,10 @@ use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use popef::{
-    BlobType, DataType, Error, ErrorKind, FeedDataInfo, OpaqueInfo, OpenOptions, Packing, TensorDataInfo, TensorInfo,
-    Truncate, Writer, Written,
-};
+use popef::error::ErrorKind;
+use popef::types::{BlobType, FeedDataInfo, OpaqueInfo, TensorDataInfo};
+use popef::write::{Packing, Truncate, Written};
+use popef::{DataType, Error, OpenOptions, TensorInfo, Writer};
 use popef_fuzz::everything::everything;
 
 fuzz_target!(|calls: Calls| calls.run());
@@ -144,7 +144,7 @@ impl Call {
     }
 
     /// The call, and what it wrote.
-    fn on(&self, writer: &mut Writer<popef::Seekable<&mut Faulty>>) -> Result<Vec<Blob>, Error> {
+    fn on(&self, writer: &mut Writer<popef::write::Seekable<&mut Faulty>>) -> Result<Vec<Blob>, Error> {
         use BlobType::{DataFeed, DataTensor, Opaque, PoplarExecutable};
         let one = |blob_type, number: &u8, data: Vec<u8>| {
             let blob = (blob_type, name(*number), data);

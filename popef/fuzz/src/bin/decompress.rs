@@ -6,7 +6,7 @@
 use std::io::Read as _;
 
 use libfuzzer_sys::fuzz_target;
-use popef::{Blobs, Compression, ExecutableBlob, PoplarHeader};
+use popef::read::{Blobs, Compression, ExecutableBlob, PoplarHeader};
 use popef_fuzz::cost::{Bound, GZIP, LZ4, SLACK, ZLIB, assert_within, zstd};
 use popef_fuzz::heap::Counting;
 

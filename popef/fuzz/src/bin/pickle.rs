@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use popef::Pickle;
+use popef::pickle::Pickle;
 use popef_fuzz::cost::{PICKLE, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
 

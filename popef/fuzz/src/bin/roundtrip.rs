@@ -6,7 +6,9 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use popef::{Blob, Content, Destination, Error, ErrorCode, File, OpenOptions, Writer, Written};
+use popef::error::ErrorCode;
+use popef::write::{Destination, Written};
+use popef::{Blob, Content, Error, File, OpenOptions, Writer};
 use popef_fuzz::everything::everything;
 
 fuzz_target!(|input: &[u8]| {
@@ -82,7 +84,7 @@ fn write<D: Destination>(writer: &mut Writer<D>, blob: &Blob<'_>) -> Result<Writ
     }
 }
 
-fn whole(feed: &popef::FeedBlob<'_>) -> bool {
+fn whole(feed: &popef::read::FeedBlob<'_>) -> bool {
     let needed = feed.size_in_bytes().ok().and_then(|size| size.checked_mul(feed.num_tensors().into()));
     needed == Some(feed.data().len())
 }

@@ -21,7 +21,8 @@ pub(super) use window::{ReadAhead, Window};
 ///
 /// ```
 /// use std::io;
-/// use popef::{OpenOptions, ReadAt};
+/// use popef::read::ReadAt;
+/// use popef::OpenOptions;
 ///
 /// /// A model that lies in a larger file.
 /// struct Part {

@@ -21,7 +21,7 @@ pub(super) use problem::FirstBytes;
 pub(crate) use problem::UnpackProblem;
 
 /// Reads an executable's own bytes, unpacking them as they come; see
-/// [`ExecutableBlob::unpack`](crate::ExecutableBlob::unpack).
+/// [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack).
 ///
 /// An [`Error`] of this library travels in the `io::Error`.
 pub struct Unpack<'a> {
@@ -56,13 +56,13 @@ impl<'a> Unpack<'a> {
     /// they are compressed, and how, is seen by the first ones. No buffer is needed around the reader.
     ///
     /// Where the bytes are at hand as data of a file, there is
-    /// [`ExecutableBlob::unpack`](crate::ExecutableBlob::unpack).
+    /// [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack).
     ///
     /// ```
     /// # let file = popef::File::open("../testdata/interop/compressed-zlib.popef")?;
     /// # let executable = file.executable("z").expect("the file has one");
     /// # let (response, size) = (executable.data().reader(), executable.uncompressed_size());
-    /// let mut unpack = popef::Unpack::from_reader(response, size, &popef::Limits::default())?;
+    /// let mut unpack = popef::read::Unpack::from_reader(response, size, &popef::read::Limits::default())?;
     /// assert_eq!(std::io::copy(&mut unpack, &mut std::io::sink())?, size);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

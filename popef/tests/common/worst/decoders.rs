@@ -2,7 +2,8 @@
 
 use std::io::Read as _;
 
-use popef::{Blobs, Content, Error, ExecutableBlob};
+use popef::read::{Blobs, ExecutableBlob};
+use popef::{Content, Error};
 
 use super::super::cost::{Bound, GZIP, LZ4, Worst, ZLIB, ZSTD};
 use super::executable;

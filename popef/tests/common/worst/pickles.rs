@@ -1,6 +1,6 @@
 //! Pickles that are much work, or take much memory, for few bytes.
 
-use popef::Pickle;
+use popef::pickle::Pickle;
 
 use super::super::cost::{PICKLE, Worst};
 
