@@ -37,7 +37,7 @@
 //! ```
 //! use popef::File;
 //!
-//! let file = File::open("../testdata/interop/executable.popef")?;
+//! let file = File::open("examples/data/executable.popef")?;
 //! for blob in file.blobs() {
 //!     let name = blob.name().unwrap_or_default();
 //!     println!("{} {} {name}: {} bytes at {}", blob.index(), blob.blob_type(), blob.size(), blob.offset());
@@ -61,7 +61,7 @@
 //! type, borrowed where that is possible:
 //!
 //! ```
-//! # let file = popef::File::open("../testdata/interop/executable.popef")?;
+//! # let file = popef::File::open("examples/data/executable.popef")?;
 //! let weights = file.tensor("input_parameter").expect("the model has this weight");
 //! assert_eq!(weights.shape().to_vec(), [2]);
 //! assert_eq!(weights.data_type(), popef::DataType::F32);
@@ -78,7 +78,7 @@
 //! # Reading how to run a model
 //!
 //! ```
-//! # let file = popef::File::open("../testdata/interop/executable.popef")?;
+//! # let file = popef::File::open("examples/data/executable.popef")?;
 //! for blob in file.metadata() {
 //!     let metadata = blob.read()?;
 //!     println!("{} runs on {} IPUs", metadata.executable, metadata.num_ipus);
@@ -108,9 +108,9 @@
 //! use popef::{File, Model};
 //!
 //! let files = [
-//!     File::open("../testdata/interop/split-executable.popef")?,
-//!     File::open("../testdata/interop/split-tensors.popef")?,
-//!     File::open("../testdata/interop/split-feeds.popef")?,
+//!     File::open("examples/data/split-executable.popef")?,
+//!     File::open("examples/data/split-tensors.popef")?,
+//!     File::open("examples/data/split-feeds.popef")?,
 //! ];
 //! for model in Model::link(&files)? {
 //!     for input in model.inputs_from_user() {
@@ -138,7 +138,7 @@
 //! use popef::read::Blobs;
 //! use popef::OpenOptions;
 //!
-//! let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+//! let bytes = std::fs::read("examples/data/executable.popef")?;
 //! let cut = &bytes[..3000];
 //!
 //! let file = OpenOptions::new().damaged(true).bytes(cut.to_vec())?;

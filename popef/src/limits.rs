@@ -11,7 +11,7 @@ pub(crate) const HEADER_BYTES: u64 = 64 << 10;
 /// ```
 /// let mut limits = popef::read::Limits::default();
 /// limits.info_bytes = 1 << 30;
-/// let file = popef::OpenOptions::new().limits(limits).open("../testdata/interop/executable.popef")?;
+/// let file = popef::OpenOptions::new().limits(limits).open("examples/data/executable.popef")?;
 /// # Ok::<(), popef::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,6 +36,20 @@ fn interop(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/interop").join(name)
 }
 
+/// The examples of the documentation read copies, so that they run from the published package too.
+#[test]
+fn what_the_documentation_reads_is_the_test_data() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let copies: Vec<_> = fs::read_dir(package.join("examples/data")).unwrap().map(|entry| entry.unwrap()).collect();
+    assert!(!copies.is_empty());
+    for copy in copies {
+        let name = copy.file_name();
+        let folder = if copy.path().extension().unwrap() == "popef" { "interop" } else { "pickles" };
+        let original = package.join("../testdata").join(folder).join(&name);
+        assert!(fs::read(copy.path()).unwrap() == fs::read(original).unwrap(), "{name:?}");
+    }
+}
+
 #[test]
 fn build_model() {
     let folder = tempfile::tempdir().unwrap();

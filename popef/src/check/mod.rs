@@ -43,9 +43,9 @@ pub use rule::Rule;
 /// use popef::{File, Model};
 ///
 /// let files = [
-///     File::open("../testdata/interop/split-executable.popef")?,
-///     File::open("../testdata/interop/split-tensors.popef")?,
-///     File::open("../testdata/interop/split-feeds.popef")?,
+///     File::open("examples/data/split-executable.popef")?,
+///     File::open("examples/data/split-tensors.popef")?,
+///     File::open("examples/data/split-feeds.popef")?,
 /// ];
 /// for model in Model::link(&files)? {
 ///     for input in model.inputs_from_user() {

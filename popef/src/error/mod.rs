@@ -29,7 +29,7 @@ pub(crate) use system::SystemProblem;
 /// the [code](Error::code), or by its [kind](Error::kind).
 ///
 /// ```
-/// let cut = &std::fs::read("../testdata/interop/executable.popef")?[..2000];
+/// let cut = &std::fs::read("examples/data/executable.popef")?[..2000];
 /// let error = popef::File::from_bytes(cut.to_vec()).unwrap_err();
 /// assert_eq!(error.code(), popef::error::ErrorCode::BlobCut);
 /// assert_eq!(error.kind(), popef::error::ErrorKind::Damaged);
@@ -51,7 +51,7 @@ pub(crate) use system::SystemProblem;
 /// let file = File::from_bytes(bytes)?;
 /// # Ok(())
 /// # }
-/// # let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// # let bytes = std::fs::read("examples/data/executable.popef")?;
 /// # let error = read(bytes[..2000].to_vec()).unwrap_err();
 /// assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
 /// let error = error.downcast::<Error>()?;

@@ -40,9 +40,9 @@ use sources::{linked, resolve};
 /// use popef::{File, Model};
 ///
 /// let files = [
-///     File::open("../testdata/interop/split-executable.popef")?,
-///     File::open("../testdata/interop/split-tensors.popef")?,
-///     File::open("../testdata/interop/split-feeds.popef")?,
+///     File::open("examples/data/split-executable.popef")?,
+///     File::open("examples/data/split-tensors.popef")?,
+///     File::open("examples/data/split-feeds.popef")?,
 /// ];
 /// for model in Model::link(&files)? {
 ///     println!("{}", model.metadata().executable);
@@ -145,12 +145,28 @@ impl Model {
     }
 
     /// The inputs for which the files have no data: whoever runs the model must feed them, or nothing runs.
+    ///
+    /// ```
+    /// # use popef::{File, Model};
+    /// let models = Model::link([File::open("examples/data/executable.popef")?])?;
+    /// let names: Vec<_> = models[0].inputs_from_user().map(|anchor| anchor.name.to_string()).collect();
+    /// assert_eq!(names, ["user_input"]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn inputs_from_user(&self) -> impl Iterator<Item = &Anchor> {
         self.without_data().filter(|anchor| anchor.tensor_type == TensorType::Input)
     }
 
     /// The outputs that a call gives to whoever runs the model: those of the main programs for which the files have no
     /// tensor or feed.
+    ///
+    /// ```
+    /// # use popef::{File, Model};
+    /// let models = Model::link([File::open("examples/data/executable.popef")?])?;
+    /// let handles: Vec<_> = models[0].outputs_to_user().map(|anchor| anchor.handle.to_string()).collect();
+    /// assert_eq!(handles, ["anchor_d2h_Add:0"]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn outputs_to_user(&self) -> impl Iterator<Item = &Anchor> {
         self.without_data().filter(|anchor| self.is_output_of_call(anchor))
     }

@@ -31,7 +31,7 @@ impl Metadata {
     /// The engine option of a name; of several, the last, as Poplar lets a later one override.
     ///
     /// ```
-    /// let file = popef::File::open("../testdata/interop/executable.popef")?;
+    /// let file = popef::File::open("examples/data/executable.popef")?;
     /// let metadata = file.metadata().next().expect("the file has one").read()?;
     /// let prefetch = metadata.engine_option("exchange.enablePrefetch");
     /// assert_eq!(prefetch.and_then(|option| option.to_bool()), Some(true));

@@ -49,8 +49,8 @@ impl Source<'_> {
 /// use popef::model::Sources;
 /// use popef::File;
 ///
-/// let model = File::open("../testdata/interop/split-executable.popef")?;
-/// let weights = File::open("../testdata/interop/split-tensors.popef")?;
+/// let model = File::open("examples/data/split-executable.popef")?;
+/// let weights = File::open("examples/data/split-tensors.popef")?;
 /// let sources = Sources::of([&model, &weights])?;
 /// for anchor in &model.metadata().next().expect("the file has one").read()?.anchors {
 ///     println!("{}: {}", anchor.name, if sources.provide(anchor) { "in the files" } else { "from the user" });

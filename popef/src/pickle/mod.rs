@@ -24,7 +24,7 @@ use crate::read::{Data, OpaqueBlob};
 /// ```
 /// use popef::pickle::{ImportClass, Pickle};
 ///
-/// let bytes = std::fs::read("../testdata/pickles/memo-binget.pickle")?;
+/// let bytes = std::fs::read("examples/data/memo-binget.pickle")?;
 /// let pickle = Pickle::scan_bytes(&bytes).expect("it is a pickle");
 /// let worst = pickle.worst().expect("it imports something");
 /// assert_eq!((worst.path.as_str(), worst.class), ("os.system", ImportClass::Dangerous));

@@ -113,6 +113,20 @@ impl<'a> Blob<'a> {
     }
 
     /// The blob as what its type makes of it.
+    ///
+    /// ```
+    /// use popef::Content;
+    ///
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// for blob in &file {
+    ///     match blob.content() {
+    ///         Content::Tensor(tensor) => println!("{} {}", tensor.name(), tensor.shape()),
+    ///         Content::Executable(executable) => println!("{}", executable.name()),
+    ///         _ => println!("{}", blob.blob_type()),
+    ///     }
+    /// }
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn content(&self) -> Content<'a> {
         match self.head.info {
             Info::Executable { name, uncompressed_size } => {
@@ -139,6 +153,13 @@ impl<'a> Blob<'a> {
     }
 
     /// The blob as a tensor, if it is one.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let shapes: Vec<_> = file.blobs().filter_map(|blob| blob.as_tensor()).map(|tensor| tensor.shape()).collect();
+    /// assert_eq!(shapes, [[2]]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn as_tensor(&self) -> Option<TensorBlob<'a>> {
         self.content().into_tensor()
     }
@@ -325,6 +346,17 @@ impl<'a> MetadataBlob<'a> {
     ///
     /// Fails only where a message claims more values than its length can account for: that it can be read
     /// was checked when the file was opened.
+    ///
+    /// ```
+    /// use popef::types::TensorType;
+    ///
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let metadata = file.metadata().next().expect("the file has one").read()?;
+    /// let inputs = metadata.anchors.iter().filter(|anchor| anchor.tensor_type == TensorType::Input);
+    /// let handles: Vec<_> = inputs.map(|anchor| anchor.handle.to_string()).collect();
+    /// assert_eq!(handles, ["h2d_user_input", "h2d_input_parameter"]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn read(&self) -> Result<Metadata, Error> {
         wire::read_metadata(self.blob.info_bytes(), self.blob.limits())
             .map_err(|problem| self.blob.error(problem, self.blob.info_offset()))

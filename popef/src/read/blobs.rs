@@ -12,7 +12,7 @@ use crate::limits::Limits;
 /// everything before it already given, and then nothing.
 ///
 /// ```
-/// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// let bytes = std::fs::read("examples/data/executable.popef")?;
 /// for blob in popef::read::Blobs::new(&bytes) {
 ///     let blob = blob?;
 ///     println!("{} {} {} bytes at {}", blob.index(), blob.blob_type(), blob.size(), blob.offset());

@@ -24,7 +24,7 @@ impl Elements<'_> {
     /// converted part by part:
     ///
     /// ```
-    /// let file = popef::File::open("../testdata/interop/executable.popef")?;
+    /// let file = popef::File::open("examples/data/executable.popef")?;
     /// let weights = file.tensor("input_parameter").expect("the model has one").elements()?;
     ///
     /// let mut buffer = [0.0; 4096];

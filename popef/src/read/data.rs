@@ -72,6 +72,13 @@ impl<'a> Data<'a> {
     }
 
     /// All bytes: borrowed if they are in memory, else read into memory.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/split-tensors.popef")?;
+    /// let data = file.blob(0).expect("the file has one").data();
+    /// assert_eq!(*data.read()?, [0, 0, 192, 63, 0, 0, 16, 192]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn read(&self) -> Result<Cow<'a, [u8]>, Error> {
         if let Some(bytes) = self.as_slice() {
             return Ok(Cow::Borrowed(bytes));
@@ -97,6 +104,14 @@ impl<'a> Data<'a> {
     }
 
     /// A part of the bytes; an error if it does not lie within them.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/split-tensors.popef")?;
+    /// let data = file.blob(0).expect("the file has one").data();
+    /// assert_eq!(*data.range(2..4)?.read()?, [192, 63]);
+    /// assert!(data.range(2..9).is_err());
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn range(&self, range: Range<u64>) -> Result<Data<'a>, Error> {
         let outside = || self.error(ReadProblem::NoSuchBytes { start: range.start, end: range.end, len: self.len() });
         let len = range.end.checked_sub(range.start).filter(|_| range.end <= self.len()).ok_or_else(outside)?;
@@ -124,6 +139,14 @@ impl<'a> Data<'a> {
     }
 
     /// A reader that starts at the first byte.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let opaque = file.opaque("popart").expect("the file has it");
+    /// let copied = std::io::copy(&mut opaque.data().reader(), &mut std::io::sink())?;
+    /// assert_eq!(copied, opaque.data().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reader(&self) -> DataReader<'a> {
         DataReader::of(Of::Data(*self))
     }

@@ -114,7 +114,7 @@ macro_rules! elements {
             ///     }
             /// }
             ///
-            /// let file = popef::File::open("../testdata/interop/all-types.popef")?;
+            /// let file = popef::File::open("examples/data/all-types.popef")?;
             /// for tensor in file.tensors() {
             ///     let elements = tensor.elements()?;
             ///     match tensor.data_type().visit(Zeros(&elements)) {

@@ -71,6 +71,14 @@ impl<'a> Elements<'a> {
     /// A part of them; an error if it does not lie within them.
     ///
     /// Part by part, a tensor of any size is read in little memory; see [`convert_into`](Elements::convert_into).
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let weights = file.tensor("input_parameter").expect("the model has one").elements()?;
+    /// assert_eq!(*weights.range(1..2)?.to_slice::<f32>()?, [-2.25]);
+    /// assert!(weights.range(1..3).is_err());
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn range(&self, range: Range<u64>) -> Result<Elements<'a>, Error> {
         let Range { start, end } = range;
         let outside = || self.error(ReadProblem::NoSuchElements { start, end, count: self.count });
@@ -86,6 +94,16 @@ impl<'a> Elements<'a> {
     ///
     /// Borrowed where the bytes are in memory, aligned for the type, and in this machine's order; else a copy.
     /// Asking for another type than theirs is an error, and so is a `bool` that is neither 0 nor 1.
+    ///
+    /// ```
+    /// use popef::error::ErrorKind;
+    ///
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let weights = file.tensor("input_parameter").expect("the model has one").elements()?;
+    /// assert_eq!(*weights.to_slice::<f32>()?, [1.5, -2.25]);
+    /// assert_eq!(weights.to_slice::<i32>().unwrap_err().kind(), ErrorKind::WrongType);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn to_slice<T: Element>(&self) -> Result<Cow<'a, [T]>, Error> {
         if self.data_type != T::DATA_TYPE {
             return Err(self.error(ReadProblem::WrongType { asked: T::DATA_TYPE, held: self.data_type }));
@@ -99,7 +117,7 @@ impl<'a> Elements<'a> {
     /// An error for `f8`, whose bits have no known meaning, and for types that are not known.
     ///
     /// ```
-    /// let file = popef::File::open("../testdata/interop/executable.popef")?;
+    /// let file = popef::File::open("examples/data/executable.popef")?;
     /// let weights = file.tensor("input_parameter").expect("the model has one").elements()?;
     /// let mut sum = 0.0;
     /// for value in weights.values()? {

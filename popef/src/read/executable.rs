@@ -91,7 +91,7 @@ impl<'a> ExecutableBlob<'a> {
     /// to fewer ends in an error.
     ///
     /// ```
-    /// let file = popef::File::open("../testdata/interop/compressed-zlib.popef")?;
+    /// let file = popef::File::open("examples/data/compressed-zlib.popef")?;
     /// let executable = file.executable("z").expect("the file has one");
     /// let bytes = std::io::copy(&mut executable.unpack()?, &mut std::io::sink())?;
     /// assert_eq!(bytes, executable.uncompressed_size());

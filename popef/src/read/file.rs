@@ -32,7 +32,7 @@ use crate::wire::Head;
 /// [`Indexer`](crate::read::Indexer) that is given them.
 ///
 /// ```
-/// let file = popef::File::open("../testdata/interop/executable.popef")?;
+/// let file = popef::File::open("examples/data/executable.popef")?;
 /// for tensor in file.tensors() {
 ///     println!("{}: {} {}", tensor.name(), tensor.data_type(), tensor.shape());
 /// }
@@ -78,7 +78,7 @@ impl Held {
 /// ```
 /// use popef::{File, OpenOptions};
 ///
-/// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// let bytes = std::fs::read("examples/data/executable.popef")?;
 /// let cut = bytes[..bytes.len() - 1].to_vec();
 /// assert!(File::from_bytes(cut.clone()).is_err());
 ///
@@ -128,7 +128,7 @@ impl OpenOptions {
     /// #         Ok(())
     /// #     }
     /// # }
-    /// # let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+    /// # let bytes = std::fs::read("examples/data/executable.popef")?;
     /// # let bucket: &'static Bucket = Box::leak(Box::new(Bucket(bytes, 0.into())));
     /// let file = popef::OpenOptions::new().read_ahead(1 << 20, 1 << 20).source(bucket)?;
     /// # assert_eq!(bucket.1.load(std::sync::atomic::Ordering::Relaxed), 1);
@@ -224,6 +224,12 @@ impl OpenOptions {
 
 impl File {
     /// Opens a file and reads it in parts, as they are asked for.
+    ///
+    /// ```
+    /// let file = popef::File::open("examples/data/executable.popef")?;
+    /// assert_eq!((file.len(), file.size()), (4, 66858));
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<File, Error> {
         OpenOptions::new().open(path)
     }
@@ -231,11 +237,25 @@ impl File {
     /// Opens a file whose bytes are in memory: a `Vec<u8>`, a `&'static [u8]`, an `Arc<[u8]>`, ...
     ///
     /// For bytes that are only borrowed there is [`Blobs`](crate::read::Blobs).
+    ///
+    /// ```
+    /// let bytes = std::fs::read("examples/data/executable.popef")?;
+    /// let file = popef::File::from_bytes(bytes)?;
+    /// assert_eq!(file.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
         OpenOptions::new().bytes(bytes)
     }
 
     /// Lists a file that comes from a stream; see [`OpenOptions::stream`].
+    ///
+    /// ```
+    /// let stream = std::fs::File::open("examples/data/executable.popef")?;
+    /// let file = popef::File::from_stream(stream)?;
+    /// assert_eq!(file.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_stream(stream: impl Read) -> Result<File, Error> {
         OpenOptions::new().stream(stream)
     }
@@ -293,6 +313,13 @@ impl File {
     }
 
     /// All blobs, in the file's order.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let types: Vec<_> = file.blobs().map(|blob| blob.blob_type().to_string()).collect();
+    /// assert_eq!(types, ["opaque", "metadata", "poplarExecutable", "dataTensor"]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn blobs(&self) -> FileBlobs<'_> {
         FileBlobs { file: self, index: self.0.index.iter() }
     }
@@ -303,11 +330,27 @@ impl File {
     }
 
     /// The metadata blobs, in the file's order.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// for metadata in file.metadata() {
+    ///     println!("how to run {}", metadata.executable());
+    /// }
+    /// assert_eq!(file.metadata().len(), 1);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn metadata(&self) -> TypedBlobs<'_, MetadataBlob<'_>> {
         self.of_type(BlobType::Metadata, Content::into_metadata)
     }
 
     /// The tensors, in the file's order.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/all-types.popef")?;
+    /// let bytes: u64 = file.tensors().map(|tensor| tensor.data().len()).sum();
+    /// assert_eq!((file.tensors().len(), bytes), (17, 280));
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn tensors(&self) -> TypedBlobs<'_, TensorBlob<'_>> {
         self.of_type(BlobType::DataTensor, Content::into_tensor)
     }
@@ -323,11 +366,26 @@ impl File {
     }
 
     /// The executable of a name; of several, the first.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/compressed-zlib.popef")?;
+    /// let executable = file.executable("z").expect("the file has it");
+    /// assert_eq!((executable.data().len(), executable.uncompressed_size()), (52, 15008));
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn executable(&self, name: impl AsRef<[u8]>) -> Option<ExecutableBlob<'_>> {
         self.named(BlobType::PoplarExecutable, name.as_ref())?.as_executable()
     }
 
     /// The tensor of a name; of several, the first.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/executable.popef")?;
+    /// let weights = file.tensor("input_parameter").expect("the model has this weight");
+    /// assert_eq!(weights.shape(), [2]);
+    /// assert!(file.tensor("another name").is_none());
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn tensor(&self, name: impl AsRef<[u8]>) -> Option<TensorBlob<'_>> {
         self.named(BlobType::DataTensor, name.as_ref())?.as_tensor()
     }

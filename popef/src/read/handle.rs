@@ -17,7 +17,7 @@ use crate::wire::Head;
 ///     Ok(file.tensor("input_parameter").and_then(|tensor| file.handle(tensor.blob().index())))
 /// }
 ///
-/// let handle = weights("../testdata/interop/executable.popef")?.expect("the model has this weight");
+/// let handle = weights("examples/data/executable.popef")?.expect("the model has this weight");
 /// let size = std::thread::spawn(move || handle.blob().size()).join().unwrap();
 /// assert_eq!(size, 136);
 /// # Ok::<(), popef::Error>(())

@@ -20,7 +20,7 @@ use crate::limits::Limits;
 /// ```
 /// use popef::OpenOptions;
 ///
-/// # let object = std::fs::read("../testdata/interop/executable.popef")?;
+/// # let object = std::fs::read("examples/data/executable.popef")?;
 /// # let fetch = |range: std::ops::Range<u64>| &object[range.start as usize..range.end as usize];
 /// let mut indexer = OpenOptions::new().indexer(object.len() as u64);
 /// while let Some(range) = indexer.wants() {

@@ -181,7 +181,7 @@ impl fmt::Debug for Shape<'_> {
 /// A tensor or a feed: a blob with the data of an anchor.
 ///
 /// ```
-/// let file = popef::File::open("../testdata/interop/all-types.popef")?;
+/// let file = popef::File::open("examples/data/all-types.popef")?;
 /// for data in file.blobs().filter_map(|blob| blob.as_data()) {
 ///     println!("{} × {} {}: {} bytes each", data.num_tensors(), data.name(), data.shape(), data.size_in_bytes()?);
 /// }
@@ -441,6 +441,17 @@ impl<'a> FeedBlob<'a> {
     /// All tensors, one after the other. If the data is damaged, one error and nothing else.
     ///
     /// Where a tensor has no bytes, their number is what the file claims, with nothing behind it.
+    ///
+    /// ```
+    /// # let file = popef::File::open("examples/data/split-feeds.popef")?;
+    /// let feed = file.feed("user_input").expect("the file has it");
+    /// let mut firsts = Vec::new();
+    /// for tensor in feed.items() {
+    ///     firsts.push(tensor?.to_slice::<f32>()?[0]);
+    /// }
+    /// assert_eq!(firsts, [0.0, 2.0, 4.0]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn items(&self) -> Items<'a> {
         Items { feed: *self, layout: None, next: 0 }
     }

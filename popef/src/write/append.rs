@@ -53,7 +53,7 @@ impl Writer<Appended> {
     /// ```
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("model.popef");
-    /// # std::fs::copy("../testdata/interop/executable.popef", &path)?;
+    /// # std::fs::copy("examples/data/executable.popef", &path)?;
     /// use popef::types::OpaqueInfo;
     /// use popef::{File, Writer};
     ///
@@ -212,7 +212,7 @@ pub struct Recovered {
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("model.popef");
-/// let bytes = std::fs::read("../testdata/interop/executable.popef")?;
+/// let bytes = std::fs::read("examples/data/executable.popef")?;
 /// std::fs::write(&path, &bytes[..bytes.len() - 1])?;
 /// let recovered = popef::write::recover(&path)?;
 /// println!("{} bytes were cut off: {}", recovered.cut, recovered.damage.expect("a byte is missing"));

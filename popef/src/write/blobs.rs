@@ -17,12 +17,38 @@ use crate::types::{
 
 impl<D: Destination> Writer<D> {
     /// Writes an executable as it is. Its name must not be empty, nor that of another executable of the file.
+    ///
+    /// ```
+    /// # use popef::{File, Writer};
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// writer.write_executable("model", b"what the IPUs run")?;
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// assert_eq!(*file.executable("model").expect("it was written").data().read()?, *b"what the IPUs run");
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn write_executable<'n>(&mut self, name: impl Into<Text<'n>>, data: &[u8]) -> Result<Written, Error> {
         self.write_whole((&executable(name, None)).into(), data)
     }
 
     /// Compresses an executable, on several [threads](Writer::threads), and writes it. The compressed bytes are held in
     /// memory, as their number comes first.
+    ///
+    /// ```
+    /// use popef::write::Packing;
+    ///
+    /// # use popef::{File, Writer};
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// writer.write_packed_executable("model", &[0; 1000], Packing::default())?;
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// let executable = file.executable("model").expect("it was written");
+    /// assert_eq!(executable.uncompressed_size(), 1000);
+    /// assert!(executable.data().len() < 100);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn write_packed_executable<'n>(
         &mut self,
         name: impl Into<Text<'n>>,
@@ -36,11 +62,50 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Writes a Metadata blob.
+    ///
+    /// ```
+    /// use popef::types::{Anchor, TensorType};
+    /// use popef::{DataType, Metadata, TensorInfo};
+    ///
+    /// # use popef::{File, Writer};
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// let image = Anchor {
+    ///     name: "image".into(),
+    ///     handle: "h2d_image".into(),
+    ///     tensor_info: TensorInfo::new(DataType::F16, [8, 224, 224, 3]),
+    ///     tensor_type: TensorType::Input,
+    ///     programs: vec![5],
+    ///     ..Anchor::default()
+    /// };
+    /// let metadata = Metadata { executable: "model".into(), anchors: vec![image], ..Metadata::default() };
+    /// writer.write_metadata(&metadata)?;
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// assert_eq!(file.metadata().next().expect("it was written").read()?, metadata);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn write_metadata(&mut self, metadata: &Metadata) -> Result<Written, Error> {
         self.write_whole(metadata.into(), &[])
     }
 
     /// Writes a tensor from its elements. Another type than the info's is an error, and so is another number.
+    ///
+    /// ```
+    /// use popef::types::TensorDataInfo;
+    /// use popef::{DataType, TensorInfo};
+    ///
+    /// # use popef::{File, Writer};
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// let info = TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(DataType::F32, [2, 2]) };
+    /// writer.write_tensor(&info, &[0.5f32, -1.0, 2.0, 0.25])?;
+    /// assert!(writer.write_tensor(&info, &[0.5f32, -1.0]).is_err(), "two elements are missing");
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// assert_eq!(file.tensor("weights").expect("it was written").shape(), [2, 2]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn write_tensor<T: Element>(&mut self, info: &TensorDataInfo, elements: &[T]) -> Result<Written, Error> {
         self.write_elements(info.into(), elements)
     }
@@ -51,6 +116,22 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Writes a feed from the elements of all its tensors.
+    ///
+    /// ```
+    /// use popef::types::FeedDataInfo;
+    /// use popef::{DataType, TensorInfo};
+    ///
+    /// # use popef::{File, Writer};
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// let tensor_info = TensorInfo::new(DataType::S32, [2]);
+    /// let info = FeedDataInfo { name: "labels".into(), tensor_info, num_tensors: 3 };
+    /// writer.write_feed(&info, &[0, 1, 2, 3, 4, 5])?;
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// assert_eq!(*file.feed("labels").expect("it was written").item(2)?.to_slice::<i32>()?, [4, 5]);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn write_feed<T: Element>(&mut self, info: &FeedDataInfo, elements: &[T]) -> Result<Written, Error> {
         self.write_elements(info.into(), elements)
     }
@@ -61,6 +142,20 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Writes an opaque blob.
+    ///
+    /// ```
+    /// use popef::types::OpaqueInfo;
+    ///
+    /// # use popef::{File, Writer};
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// let info = OpaqueInfo { name: "my-framework".into(), executable: "model".into() };
+    /// writer.write_opaque(&info, b"its bytes")?;
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// assert_eq!(file.opaque("my-framework").expect("it was written").executable(), "model");
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn write_opaque(&mut self, info: &OpaqueInfo, data: &[u8]) -> Result<Written, Error> {
         self.write_whole(info.into(), data)
     }
@@ -70,6 +165,19 @@ impl<D: Destination> Writer<D> {
     ///
     /// Only an executable's name is looked at, which must not be taken. A blob of the very file being appended to is
     /// refused, whether that is read in parts or mapped.
+    ///
+    /// ```
+    /// # use popef::{File, Writer};
+    /// # let old = File::open("examples/data/executable.popef")?;
+    /// # let mut bytes = Vec::new();
+    /// # let mut writer = Writer::stream(&mut bytes);
+    /// let weights = old.tensor("input_parameter").expect("the model has it");
+    /// writer.copy(weights.blob())?;
+    /// # writer.finish()?;
+    /// # let file = File::from_bytes(bytes)?;
+    /// assert_eq!(file.len(), 1);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn copy(&mut self, blob: &Blob<'_>) -> Result<Written, Error> {
         super::copy::copy(self, blob)
     }
@@ -80,7 +188,7 @@ impl<D: Destination> Writer<D> {
     /// ```
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("model.popef");
-    /// # std::fs::copy("../testdata/interop/executable.popef", &path)?;
+    /// # std::fs::copy("examples/data/executable.popef", &path)?;
     /// use popef::{File, Writer};
     ///
     /// let old = File::open(&path)?;
@@ -232,6 +340,26 @@ impl<D: Rewind> Writer<D> {
     }
 
     /// Opens several feeds at once, whose tensors come in any order; see [`FeedsWriter`].
+    ///
+    /// ```
+    /// use popef::types::FeedDataInfo;
+    /// use popef::{DataType, TensorInfo, Writer};
+    ///
+    /// let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+    /// let info = |name: &'static str| FeedDataInfo {
+    ///     name: name.into(),
+    ///     tensor_info: TensorInfo::new(DataType::F32, [1]),
+    ///     num_tensors: 2,
+    /// };
+    /// let mut feeds = writer.feeds(&[info("image"), info("label")])?;
+    /// for run in [1.0f32, 2.0] {
+    ///     feeds.push(0, &[run])?;
+    ///     feeds.push(1, &[-run])?;
+    /// }
+    /// feeds.finish()?;
+    /// writer.finish()?;
+    /// # Ok::<(), popef::Error>(())
+    /// ```
     pub fn feeds(&mut self, infos: &[FeedDataInfo]) -> Result<FeedsWriter<&mut Self>, Error> {
         FeedsWriter::new(self, infos)
     }

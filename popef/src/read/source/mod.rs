@@ -44,7 +44,7 @@ pub(super) use window::{ReadAhead, Window};
 ///     }
 /// }
 ///
-/// # let model = std::fs::read("../testdata/interop/executable.popef")?;
+/// # let model = std::fs::read("examples/data/executable.popef")?;
 /// # let len = model.len();
 /// # let archive = [vec![0; 100], model].concat();
 /// let file = OpenOptions::new().source(Part { archive, start: 100, len })?;

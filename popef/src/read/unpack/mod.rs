@@ -59,7 +59,7 @@ impl<'a> Unpack<'a> {
     /// [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack).
     ///
     /// ```
-    /// # let file = popef::File::open("../testdata/interop/compressed-zlib.popef")?;
+    /// # let file = popef::File::open("examples/data/compressed-zlib.popef")?;
     /// # let executable = file.executable("z").expect("the file has one");
     /// # let (response, size) = (executable.data().reader(), executable.uncompressed_size());
     /// let mut unpack = popef::read::Unpack::from_reader(response, size, &popef::read::Limits::default())?;
