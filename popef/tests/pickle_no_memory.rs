@@ -68,8 +68,10 @@ fn a_scan_without_memory_says_so() {
                 continue;
             }
             refused += 1;
-            let reason = scanned.as_ref().and_then(|pickle| pickle.fault.as_ref()).map(|fault| fault.reason);
-            assert_eq!(reason, Some("there is not enough memory to follow it"), "{} with {left} bytes", worst.name);
+            let fault = scanned.as_ref().and_then(|pickle| pickle.fault.as_ref());
+            let told = fault.map(|fault| (fault.reason, fault.no_memory));
+            let expected = ("there is not enough memory to follow it", true);
+            assert_eq!(told, Some(expected), "{} with {left} bytes", worst.name);
             let (some, all) = (imports(&scanned), imports(&whole));
             assert!(
                 some.iter().zip(&all).all(|(one, other)| one.path == other.path),

@@ -14,6 +14,7 @@ use super::skips::Skips;
 use super::words::{count, quote};
 use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::model::{Linked, Links, Model};
+use crate::pickle::Pickle;
 use crate::read::{Blob, Content, File, OpaqueBlob};
 
 pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
@@ -111,25 +112,25 @@ impl Pass<'_> {
             }
             Err(error) => {
                 set.complete = false;
-                skips.failed(blob.file, format!("the metadata in blob {}", blob.index()), &error);
+                skips.failed(blob.file, format!("the metadata in blob {}", blob.index()), error.reason());
             }
         }
     }
 
     fn opaque(&mut self, opaque: &Linked<OpaqueBlob<'_>>) {
         let Pass { set, outs, skips, .. } = self;
-        match opaque.pickle() {
-            Ok(pickle) => each(outs, |run| run.opaque, |run, out| run(set, opaque, pickle.as_ref(), out)),
-            Err(error) => {
-                skips.failed(opaque.file, format!("the data of opaque blob {}", opaque.blob.blob().index()), &error);
-            }
-        }
+        let why = match opaque.pickle() {
+            Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => fault.reason.to_owned(),
+            Ok(pickle) => return each(outs, |run| run.opaque, |run, out| run(set, opaque, pickle.as_ref(), out)),
+            Err(error) => error.reason(),
+        };
+        skips.failed(opaque.file, format!("the data of opaque blob {}", opaque.blob.blob().index()), why);
     }
 
     fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {
         let Pass { outs, skips, meaningless, .. } = self;
         let failed = |skips: &mut Skips<'_>, error: &Error| {
-            skips.failed(blob.file, format!("the data of blob {}", blob.index()), error);
+            skips.failed(blob.file, format!("the data of blob {}", blob.index()), error.reason());
         };
         match scan(blob, reading) {
             Ok(None) => {}

@@ -20,13 +20,13 @@ impl<'n> Skips<'n> {
     }
 
     /// Something of a file that the caller did not choose to leave out.
-    pub(super) fn failed(&mut self, file: usize, what: String, why: &Error) {
+    pub(super) fn failed(&mut self, file: usize, what: String, why: String) {
         if self.skipped.len() >= MOST_FAILURES {
             self.more = self.more.saturating_add(1);
             return;
         }
         let file = self.numbers.get(file).copied();
-        self.skipped.push(Skipped { file, what, why: why.reason(), failed: true });
+        self.skipped.push(Skipped { file, what, why, failed: true });
     }
 
     /// Something that the caller, or the format, left out.
@@ -52,7 +52,7 @@ impl<'n> Skips<'n> {
     pub(super) fn afterwards(&mut self, files: &[File]) {
         for (file, opened) in files.iter().enumerate() {
             if let Err(error) = opened.check_unchanged() {
-                self.failed(file, "the file as it is now".to_owned(), &error);
+                self.failed(file, "the file as it is now".to_owned(), error.reason());
             }
         }
         for (file, opened) in files.iter().enumerate() {

@@ -15,6 +15,8 @@ pub(super) enum Halt {
     Limit(&'static str),
     /// The same for all of the data: the pickles that this one lies in cannot be followed either.
     Spent(&'static str),
+    /// There is not enough memory to go on. The data is not at fault.
+    NoMemory,
     /// The bytes could not be read.
     Unread(Error),
 }
@@ -27,7 +29,7 @@ impl From<Error> for Halt {
 
 impl From<TryReserveError> for Halt {
     fn from(_: TryReserveError) -> Self {
-        Halt::Spent("there is not enough memory to follow it")
+        Halt::NoMemory
     }
 }
 

@@ -79,6 +79,8 @@ pub struct PickleFault {
     pub offset: u64,
     /// The reason, as a phrase.
     pub reason: &'static str,
+    /// This machine has too little memory. The data is not at fault, and may be no pickle at all.
+    pub no_memory: bool,
 }
 
 impl Pickle {

@@ -79,8 +79,16 @@ struct Found {
 
 impl Found {
     fn halt(&mut self, halt: &Halt, offset: u64) {
-        if let Halt::Fault(reason) | Halt::Limit(reason) | Halt::Spent(reason) = *halt {
-            self.fault.get_or_insert(PickleFault { offset, reason });
+        match *halt {
+            Halt::Fault(reason) | Halt::Limit(reason) | Halt::Spent(reason) => {
+                self.fault.get_or_insert(PickleFault { offset, reason, no_memory: false });
+            }
+            // It replaces an earlier fault, which is no more than what was found so far.
+            Halt::NoMemory => {
+                let reason = "there is not enough memory to follow it";
+                self.fault = Some(PickleFault { offset, reason, no_memory: true });
+            }
+            Halt::Unread(_) => {}
         }
         self.limited |= !matches!(halt, Halt::Fault(_));
     }
