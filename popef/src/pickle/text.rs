@@ -176,7 +176,8 @@ fn kept(rest: &[u8]) -> Escape<'_> {
 
 fn hex(digits: &[u8], count: usize) -> Escape<'_> {
     let (digits, after) = digits.split_at_checked(count)?;
-    let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let number = digits.iter().try_fold(0u32, |number, byte| Some((number << 4) | digit(byte)?))?;
     // A surrogate alone is no character; no module has one in its name.
     Some((char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER), None, after))
 }
@@ -209,12 +210,14 @@ mod tests {
             (r#"'a\tb\n\'\"\\'"#, "a\tb\n'\"\\"),
             (r"'\q\8'", r"\q\8"),
             (r"'\1234'", "S4"),
+            (r"'\r\a\b\f\v'", "\r\x07\x08\x0c\x0b"),
         ] {
             assert_eq!(spelt(Spelling::Quoted, line.as_bytes()).as_deref(), Some(text), "{line}");
         }
         assert_eq!(spelt(Spelling::Quoted, b"os"), None);
         assert_eq!(spelt(Spelling::Quoted, b"'os\""), None);
         assert_eq!(spelt(Spelling::Quoted, br"'\x6'"), None);
+        assert_eq!(spelt(Spelling::Quoted, br"'\x+6'"), None);
     }
 
     /// By Python: `pickle.loads(b"V" + line + b"\n.")`.
@@ -231,6 +234,7 @@ mod tests {
         }
         assert_eq!(spelt(Spelling::Raw, b"caf\xe9").as_deref(), Some("caf\u{e9}"));
         assert_eq!(spelt(Spelling::Raw, br"\u00"), None);
+        assert_eq!(spelt(Spelling::Raw, br"\u+06f"), None);
     }
 
     #[test]
