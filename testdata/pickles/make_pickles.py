@@ -33,6 +33,21 @@ def write(name, data, verdict, *imports):
     EXPECTED.append(" ".join([f"{name}.pickle", verdict, *imports]))
 
 
+def imported(data):
+    """What Python imports before it fails. Nothing of it is run."""
+    names = []
+
+    class Asking(pickle.Unpickler):
+        def find_class(self, module, name):
+            names.append(f"{module}.{name}")
+            return list
+
+    try:
+        Asking(io.BytesIO(data)).load()
+    except EOFError:
+        return names
+
+
 # ---- stand-ins ---------------------------------------------------------------
 
 
@@ -206,7 +221,15 @@ def main():
     write("cut", whole[:-5], "dangerous-odd", "posix.system")
     write("cut-plain", pickle.dumps(list(range(100)), 4)[:-20], "odd")
     write("bad-opcode", b"\x80\x04" + text("x") + b"\xff.", "odd")
-    write("no-stop", b"cposix\nsystem\n(S'true'\ntR", "dangerous-odd", "posix.system")
+    no_stop = b"cposix\nsystem\n(S'true'\ntR"
+    write("no-stop", no_stop, "dangerous-odd", "posix.system")
+    # The same inside, where a program may load it.
+    no_line = text("posix") + text("system") + b"\x93" + text("true") + b"\x85R"
+    for name, inner in ("no-stop", no_stop), ("no-line", no_line):
+        assert imported(inner) == ["posix.system"]
+        write(f"nested-{name}-bytes", pickle.dumps(inner, 4), "dangerous-odd", "posix.system")
+        write(f"nested-{name}-text", pickle.dumps(inner.decode("latin1"), 4), "dangerous-odd", "posix.system")
+        write(f"nested-{name}-escapes", pickle.dumps(inner.decode("latin1"), 0), "dangerous-odd", "posix.system")
     # The unpickler that is written in Python takes the last letter for the end of the line, and calls it.
     write("inst-cut", b"(S'true'\niposix\nsystem.", "dangerous-odd", "posix.system")
     write("bad-frame", b"\x80\x04\x95" + struct.pack("<Q", 2**60) + text("posix") + text("system") + b"\x93" + text("true") + b"\x85R.", "dangerous", "posix.system")

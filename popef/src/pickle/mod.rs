@@ -35,7 +35,8 @@ use crate::read::{Data, OpaqueBlob};
 pub struct Pickle {
     /// The highest protocol that is stated in it; 0 if none is.
     pub protocol: u8,
-    /// What it imports, each path once, by the first place. Pickles inside its texts and bytes count.
+    /// What it imports, each path once, by the first place. Pickles inside its texts and bytes count, also those that
+    /// have no stop: Python imports before it misses it. Without a pickle's mark, up to 64 KiB are tried.
     pub imports: Vec<PickleImport>,
     /// The version that PopTorch recorded, if this is the data that it puts beside an executable.
     pub poptorch_version: Option<String>,

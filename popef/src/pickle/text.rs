@@ -72,9 +72,16 @@ impl<'b> Text<'b> {
     }
 }
 
-/// Whether a text in UTF-8 begins with a pickle's mark, or may be a pickle without one.
+/// Whether a letter can be of an opcode that imports, or end the line of one. Without a mark, only what imports matters.
+/// Whether a stop follows does not: Python imports before it gets there.
+fn may_import(letter: char) -> bool {
+    matches!(letter, '\n' | '\u{82}'..='\u{84}' | '\u{93}')
+}
+
+/// Whether a text in UTF-8 begins with a pickle's mark, or may be a pickle without one. This looks at the bytes of its
+/// letters, which is quick: it finds all that may import, and some others.
 fn may_be_pickle(bytes: &[u8]) -> bool {
-    bytes.starts_with("\u{80}".as_bytes()) || bytes.contains(&b'\n') && bytes.contains(&b'.')
+    bytes.starts_with("\u{80}".as_bytes()) || bytes.iter().any(|&byte| may_import(char::from(byte)))
 }
 
 /// What tells whether a text may be a pickle.
@@ -83,8 +90,7 @@ struct Seen {
     /// How many letters it has.
     len: usize,
     marked: bool,
-    line: bool,
-    stop: bool,
+    imports: bool,
     /// It has letters that stand for no byte.
     wide: bool,
 }
@@ -93,15 +99,14 @@ impl Seen {
     fn see(&mut self, piece: &str) {
         for letter in piece.chars() {
             self.marked |= self.len == 0 && letter == '\u{80}';
-            self.line |= letter == '\n';
-            self.stop |= letter == '.';
+            self.imports |= may_import(letter);
             self.wide |= letter > '\u{ff}';
             self.len = self.len.saturating_add(1);
         }
     }
 
     fn may_be_pickle(&self) -> bool {
-        !self.wide && (self.marked || self.line && self.stop && self.len <= as_usize(LARGEST_TRIAL))
+        !self.wide && (self.marked || self.imports && self.len <= as_usize(LARGEST_TRIAL))
     }
 }
 
@@ -243,12 +248,14 @@ mod tests {
         for (spelling, text, bytes) in [
             (Spelling::Utf8, "\u{80}\u{2}\u{ff}".as_bytes(), &b"\x80\x02\xff"[..]),
             (Spelling::Utf8, b"cm\nn\n.", b"cm\nn\n."),
+            (Spelling::Utf8, b"cm\nn\n", b"cm\nn\n"),
+            (Spelling::Utf8, "a\u{93}".as_bytes(), b"a\x93"),
             (Spelling::Quoted, br"'\x80\x02\377'", b"\x80\x02\xff"),
             (Spelling::Raw, br"\u0080\u0002\u00ff", b"\x80\x02\xff"),
         ] {
             assert_eq!(pickle(spelling, text).as_deref(), Some(bytes), "{spelling:?}");
         }
-        for text in ["cm n.", "\u{80}\u{2}\u{100}", "no mark", ""] {
+        for text in ["cm n.", "\u{80}\u{2}\u{100}", "no mark", "\u{492}\u{493}\u{d3}", ""] {
             assert_eq!(pickle(Spelling::Utf8, text.as_bytes()), None, "{text:?}");
         }
     }

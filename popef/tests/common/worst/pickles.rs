@@ -145,6 +145,9 @@ fn trials() -> Inputs {
         ("bytes with texts that are tried", repeated("", bytes_of(&b"\x8c\x03\n.N".repeat((64 << 10) / 5)))),
         ("bytes with bytes of a byte", repeated("", bytes_of(&b"C\x01N".repeat((64 << 10) / 3)))),
         ("texts of an opcode", repeated("", b"\x8c\x03N.\n")),
+        ("texts of a line feed", repeated("", b"\x8c\x01\n")),
+        ("texts of a line feed, not kept", repeated("", b"\x8c\x01\n0")),
+        ("texts that import a name", repeated("", b"\x8c\x05ca\nb\n")),
         ("texts that are pickles", repeated("", b"\x8c\x05\xc2\x80\x02N.")),
     ]
 }
