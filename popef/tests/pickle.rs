@@ -148,6 +148,37 @@ fn an_import_is_judged_by_all_of_its_calls() {
     }
 }
 
+/// `getattr` was called with something harmless. What is put where it can be called out of sight is dangerous again.
+#[test]
+fn an_import_that_leaves_the_stack_may_be_called_unseen() {
+    let class = |leak: &[u8]| {
+        let harmless = b"\x80\x02cbuiltins\ngetattr\nq\0(ccollections\nOrderedDict\nS'fromkeys'\ntR0";
+        class_of(&[&harmless[..], leak, b"."].concat(), "builtins.getattr")
+    };
+    assert_eq!(class(b"h\x000N"), ImportClass::Ordinary);
+    let leaks: [&[u8]; 16] = [
+        b"h\0",
+        b"]h\0a",
+        b"](h\0e",
+        b"(h\0l",
+        b"(h\0t",
+        b"h\0\x85",
+        b"(S'k'\nh\0d",
+        b"}S'k'\nh\0s",
+        b"}(S'k'\nh\0u",
+        b"]h\0b",
+        b"h\0)\x81",
+        b"cmodel\nNet\nh\0\x81",
+        b"cmodel\nNet\nh\0)\x92",
+        b"(h\0o",
+        b"(cmodel\nNet\nh\0o",
+        b"(h\0imodel\nNet\n",
+    ];
+    for leak in leaks {
+        assert_eq!(class(leak), ImportClass::Dangerous, "{}", leak.escape_ascii());
+    }
+}
+
 /// The class of the import whose path ends so.
 fn class_of(bytes: &[u8], path: &str) -> ImportClass {
     let pickle = Pickle::scan_bytes(bytes).unwrap();
@@ -227,6 +258,18 @@ fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
     assert!(inside("os, and", "system").is_empty() && inside("os", "2").is_empty());
 }
 
+/// Without a mark, 64 KiB are tried and no more.
+#[test]
+fn large_data_without_a_mark_is_not_tried() {
+    for (len, is_tried) in [(64 << 10, true), ((64 << 10) + 1, false)] {
+        for opcode in [b'B', b'X'] {
+            let content = [b"cos\nsystem\n".to_vec(), vec![b'N'; len - 11]].concat();
+            let bytes = [&[0x80, 4, opcode], &(len as u32).to_le_bytes()[..], &content, b"."].concat();
+            assert_eq!(is_dangerous(&bytes), is_tried, "{len} bytes of {opcode}");
+        }
+    }
+}
+
 /// A pickle of protocol 4 that holds bytes.
 fn holding(content: &[u8]) -> Vec<u8> {
     [b"\x80\x04B", &(content.len() as u32).to_le_bytes()[..], content, b"."].concat()
@@ -293,6 +336,14 @@ fn a_pickle_takes_nothing_from_the_one_before_it() {
     assert_eq!(fault(b"\x80\x02cm\nn\n."), None);
     assert_eq!(fault(b"\x80\x02cm\nn\nh\x05."), Some("it asks for a place in an empty memo"));
     assert_eq!(fault(b"\x80\x02cm\nn\n00."), Some("it takes from an empty stack"));
+}
+
+#[test]
+fn nothing_is_taken_from_below_a_mark() {
+    for pickle in [&b"\x80\x02]N(a."[..], b"\x80\x02N(2.", b"\x80\x02N(\x85.", b"\x80\x02N(."] {
+        let fault = Pickle::scan_bytes(pickle).unwrap().fault.map(|fault| fault.reason);
+        assert_eq!(fault, Some("it takes from an empty stack"), "{}", pickle.escape_ascii());
+    }
 }
 
 #[test]
