@@ -13,7 +13,7 @@ use std::path::Path;
 use common::measure::{Row, growth, medians, ratio, rounded, work};
 use common::recipe;
 use popef::read::Blobs;
-use popef::{Content, DataType, File};
+use popef::{Content, File};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
@@ -110,6 +110,7 @@ fn safetensors_file(count: usize) -> Vec<u8> {
 /// How many bytes the kernel reads from the disk for a walk over large tensors of which it has cached nothing.
 #[cfg(target_os = "linux")]
 fn cold() {
+    use popef::DataType;
     const TENSORS: usize = 64;
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("large.popef");

@@ -32,6 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
+    // Some file systems of Windows do not replace a file that is open.
+    drop(model);
     writer.finish()?;
     Ok(())
 }

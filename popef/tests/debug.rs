@@ -1,10 +1,18 @@
 //! What `{:?}` shows of a file and of what is written: what it is, and none of its data.
 
+use std::fmt::Debug;
 use std::io::{Cursor, Write as _};
+use std::path::Path;
 
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
+
+/// With the folder's name taken out, and Unix's separator.
+fn without_folder(writer: &impl Debug, folder: &Path) -> String {
+    let folder = format!("{folder:?}");
+    format!("{writer:?}").replace(folder.trim_matches('"'), "FOLDER").replace(r"\\", "/")
+}
 
 fn tensor() -> TensorDataInfo {
     TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(DataType::F16, [2, 3]) }
@@ -52,14 +60,14 @@ fn what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     let writer = Writer::create(&path).unwrap();
-    let shown = format!("{writer:?}").replace(folder.path().to_str().unwrap(), "FOLDER");
+    let shown = without_folder(&writer, folder.path());
     assert_eq!(
         shown,
         "Writer { to: NewFile { path: \"FOLDER/model.popef\", target: \"FOLDER/model.popef\", temporary: \"FOLDER/.model.popef.popef-new\", .. }, version: \"\", index: 0, end: 0, fault: None, .. }"
     );
     writer.finish().unwrap();
     let writer = Writer::append(&path).unwrap();
-    let shown = format!("{writer:?}").replace(folder.path().to_str().unwrap(), "FOLDER");
+    let shown = without_folder(&writer, folder.path());
     assert_eq!(
         shown,
         "Writer { to: Appended { path: \"FOLDER/model.popef\", old_len: 0, .. }, version: \"\", index: 0, end: 0, fault: None, .. }"

@@ -229,9 +229,9 @@ impl<'a> InSource<'a> {
         opened_again(self.source, self.offset)
     }
 
-    /// What the file on disk looks like, if it is one.
-    pub(crate) fn metadata(&self) -> Option<std::fs::Metadata> {
-        self.source.local_file().map(LocalFile::metadata)?.ok()
+    /// The file on disk, if it is one.
+    pub(crate) fn file(&self) -> Option<&'a std::fs::File> {
+        self.source.local_file().map(LocalFile::handle)
     }
 
     /// Whether what was read since it was opened is still what is there.

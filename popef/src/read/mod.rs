@@ -29,7 +29,7 @@ mod value;
 mod walk;
 
 pub use source::{LocalFile, ReadAt};
-pub(crate) use source::{is_not_regular, open_regular, same_file, uninterrupted};
+pub(crate) use source::{is_name_of, is_not_regular, is_same_file, open_regular, uninterrupted};
 
 pub use crate::limits::Limits;
 pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};

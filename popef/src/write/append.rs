@@ -42,13 +42,16 @@ impl Writer<Appended> {
     /// # Locks
     ///
     /// Writers of this crate lock the file that they change (`flock` on Unix), and a second writer gets
-    /// [`ErrorKind::Busy`](crate::error::ErrorKind::Busy). Two things follow from how such locks work:
+    /// [`ErrorKind::Busy`](crate::error::ErrorKind::Busy). Readers are not kept out. On Unix two things follow from how
+    /// such locks work:
     ///
     /// - They are advice. A program that does not ask for the lock can write to the file all the same. Its change is
     ///   noticed by the file's length, before each write and at the end; a change in place is not noticed.
     /// - Whoever may read the file can hold the lock, for as long as they like: `flock -x FILE sleep 1d` does. If
     ///   that could be a stranger, do not let them read the file, or keep it in a folder that they cannot enter. On
     ///   Linux, `lslocks` and `fuser FILE` show who holds it.
+    ///
+    /// On Windows the file is opened so that no other program can open it to write, until the writer has ended.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -171,8 +174,8 @@ impl Sink for Appended {
         Some(&self.path)
     }
 
-    fn is_file(&self, metadata: &fs::Metadata) -> bool {
-        self.out.handle().is_file(metadata)
+    fn is_file(&self, file: &fs::File) -> bool {
+        self.out.handle().is_file(file)
     }
 }
 

@@ -76,8 +76,8 @@ impl<'b> Run<'b> {
     fn copy<D: Destination>(&self, writer: &mut Writer<D>) -> Result<Written, Error> {
         let Run { first, others, place, len } = *self;
         let data = first.data();
-        let metadata = first.in_source().and_then(|place| place.metadata());
-        if metadata.is_some_and(|metadata| writer.is_file(&metadata)) {
+        let file = first.in_source().and_then(|place| place.file());
+        if file.is_some_and(|file| writer.is_file(file)) {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
         let head = NewHead::verbatim(first.header_bytes(), first.info_bytes());

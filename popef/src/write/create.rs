@@ -82,6 +82,12 @@ impl Writer<NewFile> {
     /// Security labels and capabilities are set by the system as for any new file. On other systems than Linux access
     /// control lists are not kept.
     ///
+    /// # Windows
+    ///
+    /// The new file gets the rights that its folder gives to new files, also while it is written. A file that you may
+    /// not write to is not replaced. A file that somebody is reading can be replaced on NTFS since Windows 10; on file
+    /// systems that cannot do that `finish` fails, and the old file stays.
+    ///
     /// ```
     /// let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("model.popef");
@@ -156,7 +162,7 @@ impl NewFile {
 
     /// Gives the whole file its name.
     fn place(&mut self) -> Result<(), Problem> {
-        let NewFile { storage, temporary, target, out, .. } = self;
+        let NewFile { storage, temporary, target, out, old, .. } = self;
         let look = failed("look at its temporary file");
         if !uninterrupted(|| out.handle().is_at(temporary)).map_err(&look)? {
             self.done = true;
@@ -164,7 +170,12 @@ impl NewFile {
         }
         out.check_len().map_err(&look)?;
         if self.overwrite {
-            uninterrupted(|| storage.rename(temporary, target)).map_err(failed("put the new file in its place"))?;
+            let mut renamed = uninterrupted(|| storage.rename(temporary, target));
+            // Not every file system of Windows replaces a file that is open, not even one that is open for its lock.
+            if cfg!(windows) && renamed.is_err() && old.take().is_some() {
+                renamed = uninterrupted(|| storage.rename(temporary, target));
+            }
+            renamed.map_err(failed("put the new file in its place"))?;
             self.done = true;
             return Ok(());
         }

@@ -55,8 +55,8 @@ pub(super) mod sink {
             None
         }
 
-        /// Whether the file of this metadata is the one being written.
-        fn is_file(&self, _metadata: &fs::Metadata) -> bool {
+        /// Whether this file is the one being written.
+        fn is_file(&self, _file: &fs::File) -> bool {
             false
         }
     }
@@ -92,8 +92,8 @@ impl<D: Sink + ?Sized> Sink for Box<D> {
         (**self).path()
     }
 
-    fn is_file(&self, metadata: &fs::Metadata) -> bool {
-        (**self).is_file(metadata)
+    fn is_file(&self, file: &fs::File) -> bool {
+        (**self).is_file(file)
     }
 }
 

@@ -1,15 +1,17 @@
 //! The one seam between writing and the file system: everything that is done to files and folders, so that a test can
 //! make any of it fail, fall short, or be the last thing that happens.
 
-use std::fs::{self, OpenOptions, TryLockError};
+#[cfg(not(windows))]
+use std::fs::TryLockError;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
 use super::destination::copy_all;
 use super::problem::WriteProblem;
 use super::rights::Rights;
-use crate::error::{Error, Problem, SystemProblem};
-use crate::read::{self, is_not_regular, open_regular, same_file, uninterrupted};
+use crate::error::{Error, Problem};
+use crate::read::{self, is_name_of, is_not_regular, is_same_file, open_regular, uninterrupted};
 
 /// What is done by path.
 pub(super) trait Storage: Send + Sync {
@@ -43,7 +45,8 @@ pub(super) trait Handle: Send + Sync {
     fn lock(&self) -> io::Result<bool>;
     /// Whether a path names this very file.
     fn is_at(&self, path: &Path) -> io::Result<bool>;
-    fn is_file(&self, metadata: &fs::Metadata) -> bool;
+    /// Whether another handle is of this very file.
+    fn is_file(&self, file: &fs::File) -> bool;
     /// Who may do what with it.
     fn rights(&self) -> io::Result<Rights>;
     /// Gives it the rights of another file, as far as that is allowed.
@@ -93,7 +96,7 @@ impl Storage for System {
     }
 
     fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>> {
-        let mut options = OpenOptions::new();
+        let mut options = to_lock(Access::ReadWrite);
         #[cfg(unix)]
         if openness == Openness::Private {
             use std::os::unix::fs::OpenOptionsExt as _;
@@ -101,12 +104,11 @@ impl Storage for System {
         }
         #[cfg(not(unix))]
         let _ = openness;
-        Ok(Box::new(OpenFile(options.read(true).write(true).create_new(true).open(path)?)))
+        Ok(Box::new(OpenFile(options.create_new(true).open(path)?)))
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>> {
-        let options = &mut OpenOptions::new();
-        Ok(Box::new(OpenFile(open_regular(path, options.read(true).write(access == Access::ReadWrite))?)))
+        Ok(Box::new(OpenFile(open_regular(path, &mut to_lock(access))?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -133,11 +135,32 @@ impl Storage for System {
     }
 }
 
+/// How a file is opened that is to be locked.
+#[cfg(not(windows))]
+fn to_lock(access: Access) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(access == Access::ReadWrite);
+    options
+}
+
+/// How a file is opened, which locks it. The locks of Windows would keep readers out too. Here others can read, rename,
+/// replace and remove the file, and whoever wants to write, which includes whoever wants this lock, is refused.
+#[cfg(windows)]
+fn to_lock(_access: Access) -> OpenOptions {
+    use std::os::windows::fs::OpenOptionsExt as _;
+    const FILE_SHARE_READ: u32 = 1;
+    const FILE_SHARE_DELETE: u32 = 4;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).share_mode(FILE_SHARE_READ | FILE_SHARE_DELETE);
+    options
+}
+
 /// An open file of the system.
 struct OpenFile(fs::File);
 
 /// Closing would release the lock only once no process has the file open, and one that another thread is just starting
 /// has everything open for a moment.
+#[cfg(not(windows))]
 impl Drop for OpenFile {
     fn drop(&mut self) {
         let _ = self.0.unlock();
@@ -153,6 +176,12 @@ impl Handle for OpenFile {
     #[cfg(windows)]
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_write(&self.0, bytes, at)
+    }
+
+    /// Elsewhere files cannot be written by position; streams can be written.
+    #[cfg(not(any(unix, windows)))]
+    fn write_at(&mut self, _at: u64, _bytes: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
@@ -172,6 +201,13 @@ impl Handle for OpenFile {
         self.0.sync_all()
     }
 
+    /// Opening it has locked it.
+    #[cfg(windows)]
+    fn lock(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    #[cfg(not(windows))]
     fn lock(&self) -> io::Result<bool> {
         match self.0.try_lock() {
             Ok(()) => Ok(true),
@@ -182,23 +218,12 @@ impl Handle for OpenFile {
         }
     }
 
-    #[cfg(unix)]
     fn is_at(&self, path: &Path) -> io::Result<bool> {
-        match fs::symlink_metadata(path) {
-            Ok(metadata) => Ok(same_file(&metadata, &self.0.metadata()?)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(e) => Err(e),
-        }
+        is_name_of(path, &self.0)
     }
 
-    /// An open file keeps its name here.
-    #[cfg(not(unix))]
-    fn is_at(&self, _path: &Path) -> io::Result<bool> {
-        Ok(true)
-    }
-
-    fn is_file(&self, metadata: &fs::Metadata) -> bool {
-        self.0.metadata().is_ok_and(|own| same_file(&own, metadata))
+    fn is_file(&self, file: &fs::File) -> bool {
+        is_same_file(&self.0, file).unwrap_or(false)
     }
 
     fn rights(&self) -> io::Result<Rights> {
@@ -236,7 +261,10 @@ pub(super) fn resolve(storage: &dyn Storage, path: &Path) -> io::Result<(PathBuf
 /// Opens a file that others may be replacing, and locks it; none if somebody else has it locked.
 pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) -> io::Result<Option<Box<dyn Handle>>> {
     for _ in 0..MOST_TRIES {
-        let handle = uninterrupted(|| storage.open(path, access))?;
+        let handle = match uninterrupted(|| storage.open(path, access)) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            handle => handle?,
+        };
         if !uninterrupted(|| handle.lock())? {
             return Ok(None);
         }
@@ -250,10 +278,9 @@ pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) ->
 
 /// Why [`Storage::open`] failed.
 pub(super) fn not_opened(doing: &'static str) -> impl Fn(io::Error) -> Problem {
-    move |source| match source.kind() {
-        io::ErrorKind::WouldBlock => SystemProblem::FileBusy.into(),
-        _ if is_not_regular(&source) => WriteProblem::NotRegularFile.into(),
-        _ => Problem::io(doing, source),
+    move |source| match is_not_regular(&source) {
+        true => WriteProblem::NotRegularFile.into(),
+        false => Problem::io(doing, source),
     }
 }
 

@@ -324,9 +324,9 @@ impl<D: Destination> Writer<D> {
         }
     }
 
-    /// Whether the file of this metadata is the one being written.
-    pub(super) fn is_file(&self, metadata: &fs::Metadata) -> bool {
-        self.to.as_ref().is_some_and(|to| to.is_file(metadata))
+    /// Whether this file is the one being written.
+    pub(super) fn is_file(&self, file: &fs::File) -> bool {
+        self.to.as_ref().is_some_and(|to| to.is_file(file))
     }
 
     fn path(&self) -> Option<&Path> {

@@ -15,7 +15,8 @@ use crate::read::problem::ReadProblem;
 /// [`OpenOptions::open`](crate::OpenOptions::open) makes one of a path. By hand it is made for what has no path, or
 /// where another source passes on what it reads from a file.
 ///
-/// A change of the file is seen by its length, and by the time when it or its attributes were last changed.
+/// A change of the file is seen by its length, and by the time when it or its attributes were last changed. On Windows
+/// only the time when it was last written is known, which the system may set late, while the writer has the file open.
 #[derive(Debug)]
 pub struct LocalFile {
     file: fs::File,
@@ -51,12 +52,8 @@ impl LocalFile {
         Ok(LocalFile { file, path: name.map(Box::from), identity: Identity::of(&metadata) })
     }
 
-    pub(in crate::read) fn handle(&self) -> &fs::File {
+    pub(crate) fn handle(&self) -> &fs::File {
         &self.file
-    }
-
-    pub(in crate::read) fn metadata(&self) -> io::Result<fs::Metadata> {
-        self.file.metadata()
     }
 
     /// Another handle on it with a position of its own; none if it cannot be had.
@@ -67,7 +64,7 @@ impl LocalFile {
     /// Opens a path, if that names this file still.
     fn open_same(&self, path: &Path) -> Option<fs::File> {
         let file = open_regular(path, fs::OpenOptions::new().read(true)).ok()?;
-        same_file(&file.metadata().ok()?, &self.file.metadata().ok()?).then_some(file)
+        is_same_file(&file, &self.file).ok()?.then_some(file)
     }
 
     #[cfg(target_os = "linux")]
@@ -134,7 +131,7 @@ pub(crate) fn is_not_regular(error: &io::Error) -> bool {
 }
 
 /// Opens a regular file, and waits for nobody: a pipe would wait for its other end. `WouldBlock` is the error where
-/// another program holds a lease on the file.
+/// another program holds a lease on the file, or on Windows has opened it and lets nobody else do so.
 pub(crate) fn open_regular(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
     // Asked first, because opening a device may move it.
     if !fs::metadata(path)?.is_file() {
@@ -152,8 +149,17 @@ fn open_at_once(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::Fi
         use std::os::unix::fs::OpenOptionsExt as _;
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
-    let file = uninterrupted(|| options.open(path))?;
+    let file = uninterrupted(|| options.open(path)).map_err(told_as_on_unix)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// Gives a file that somebody else keeps to themselves the kind `WouldBlock` on Windows too.
+fn told_as_on_unix(error: io::Error) -> io::Error {
+    const ERROR_SHARING_VIOLATION: i32 = 32;
+    match error.raw_os_error() {
+        Some(ERROR_SHARING_VIOLATION) if cfg!(windows) => io::Error::new(io::ErrorKind::WouldBlock, error),
+        _ => error,
+    }
 }
 
 fn unreadable(path: Option<&Path>, why: io::Error) -> Error {
@@ -170,24 +176,76 @@ fn read_at(file: &fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buf, offset)
 }
 
-/// Whether two names or handles are of one file. Where the system does not tell, they are not.
-pub(crate) fn same_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        (one.dev(), one.ino()) == (other.dev(), other.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (one, other);
-        false
-    }
-}
-
 /// Elsewhere files cannot be read by position; bytes in memory and streams can.
 #[cfg(not(any(unix, windows)))]
 fn read_at(_file: &fs::File, _buf: &mut [u8], _offset: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Whether two handles are of one file.
+pub(crate) fn is_same_file(one: &fs::File, other: &fs::File) -> io::Result<bool> {
+    Ok(FileId::of(one)? == FileId::of(other)?)
+}
+
+/// Whether a path names this very file, and not a link to it.
+pub(crate) fn is_name_of(path: &Path, file: &fs::File) -> io::Result<bool> {
+    match FileId::at(path) {
+        Ok(id) => Ok(id == FileId::of(file)?),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// What tells an open file from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    number: u64,
+}
+
+#[cfg(unix)]
+impl FileId {
+    fn of(file: &fs::File) -> io::Result<FileId> {
+        file.metadata().map(|metadata| FileId::from_metadata(&metadata))
+    }
+
+    /// Of what is at a path, itself if it is a symbolic link.
+    fn at(path: &Path) -> io::Result<FileId> {
+        fs::symlink_metadata(path).map(|metadata| FileId::from_metadata(&metadata))
+    }
+
+    fn from_metadata(metadata: &fs::Metadata) -> FileId {
+        use std::os::unix::fs::MetadataExt as _;
+        FileId { device: metadata.dev(), number: metadata.ino() }
+    }
+}
+
+#[cfg(windows)]
+impl FileId {
+    fn of(file: &fs::File) -> io::Result<FileId> {
+        let information = winapi_util::file::information(file)?;
+        Ok(FileId { device: information.volume_serial_number(), number: information.file_index() })
+    }
+
+    /// Of what is at a path, itself if it is a symbolic link.
+    fn at(path: &Path) -> io::Result<FileId> {
+        use std::os::windows::fs::OpenOptionsExt as _;
+        const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+        // A handle that neither reads nor writes can be had however others have opened the file.
+        let handle = fs::OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)?;
+        FileId::of(&handle)
+    }
+}
+
+#[cfg(not(any(unix, windows)))]
+impl FileId {
+    fn of(_file: &fs::File) -> io::Result<FileId> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn at(_path: &Path) -> io::Result<FileId> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// By what a change of a file is seen.

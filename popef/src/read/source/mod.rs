@@ -11,7 +11,7 @@ use super::problem::ReadProblem;
 use crate::error::Problem;
 
 pub use local::LocalFile;
-pub(crate) use local::{is_not_regular, open_regular, same_file};
+pub(crate) use local::{is_name_of, is_not_regular, is_same_file, open_regular};
 pub(super) use stream::Stream;
 pub(super) use window::{ReadAhead, Window};
 

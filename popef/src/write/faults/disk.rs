@@ -399,7 +399,7 @@ impl Handle for SimFile {
         Ok(self.disk.number(path).is_ok_and(|number| number == self.number))
     }
 
-    fn is_file(&self, _metadata: &std::fs::Metadata) -> bool {
+    fn is_file(&self, _file: &std::fs::File) -> bool {
         false
     }
 

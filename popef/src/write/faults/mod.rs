@@ -3,7 +3,6 @@
 #![allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
 
 mod disk;
-#[cfg(unix)]
 mod watched;
 
 use std::collections::BTreeMap;

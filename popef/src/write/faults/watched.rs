@@ -177,8 +177,8 @@ impl Handle for WatchedFile {
         self.inner.is_at(path)
     }
 
-    fn is_file(&self, metadata: &fs::Metadata) -> bool {
-        self.inner.is_file(metadata)
+    fn is_file(&self, file: &fs::File) -> bool {
+        self.inner.is_file(file)
     }
 
     fn rights(&self) -> io::Result<Rights> {
