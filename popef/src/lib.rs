@@ -167,6 +167,19 @@
 //! - [`pickle`]: what a Python pickle would import.
 //! - [`error`]: codes and kinds of errors.
 //!
+//! # Platforms
+//!
+//! | platform | what is done there |
+//! |---|---|
+//! | Linux, x86-64 | all tests run in CI |
+//! | Linux, 32 bits (i686) | tests run by hand |
+//! | Linux, big-endian (s390x) | tests run by hand, in qemu |
+//! | Windows, x86-64 (`windows-gnu`) | lints run in CI; tests run by hand, in Wine, but never on Windows itself |
+//! | WebAssembly (`wasm32-unknown-unknown`) | lints run in CI; nothing was run. Bytes in memory, streams and [`ReadAt`](read::ReadAt) are for it: there are no files |
+//! | macOS, other Unix systems, Arm | untried |
+//!
+//! Opening, writing and replacing files differ on Windows in some points: see [`Writer::create`] and [`Writer::append`].
+//!
 //! # Features
 //!
 //! - `lz4`, `zstd` (on by default): unpack executables compressed so; zlib and gzip are always there.
