@@ -57,6 +57,7 @@ fn typed_as_f64(elements: &Elements<'_>) -> Vec<f64> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "its numbers are read from JSON, which takes minutes there")]
 fn every_type_reads_aligned_and_not_in_every_way() {
     for (way, file) in ways(&testdata("elements/elements.popef")) {
         let file = file.unwrap();
@@ -156,6 +157,7 @@ fn f8_is_not_taken_for_a_number() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "its numbers are read from JSON, which takes minutes there")]
 fn every_type_converts_to_f32_as_numpy_does() {
     let expected: BTreeMap<String, Vec<String>> = serde_json::from_slice(&read("elements/float32.json")).unwrap();
     for (way, file) in ways(&testdata("elements/elements.popef")) {
@@ -180,6 +182,7 @@ fn every_type_converts_to_f32_as_numpy_does() {
 
 /// Every pattern of the small floats, bit by bit, in a tensor of many parts, against tables of NumPy and ml_dtypes.
 #[test]
+#[cfg_attr(miri, ignore = "its 65,536 values take minutes there")]
 fn every_small_float_converts_to_f32_exactly() {
     let from_le = |bits: &[u8; 4]| u32::from_le_bytes(*bits);
     let f16: Vec<u32> = read("float16/float32.bin").as_chunks().0.iter().map(from_le).collect();
@@ -257,6 +260,7 @@ fn the_8_bit_floats_are_those_of_ml_dtypes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "its numbers are read from JSON, which takes minutes there")]
 fn floats_become_the_8_bit_floats_that_ml_dtypes_makes_of_them() {
     fn check(table: &str, cast: impl Fn(f32) -> u8, saturate: impl Fn(f32) -> u8) {
         let text = String::from_utf8(read(table)).unwrap();

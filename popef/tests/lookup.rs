@@ -107,6 +107,7 @@ fn a_text_equals_strings_from_either_side() {
 
 /// So many that what is kept of them is more than one piece, whatever the way.
 #[test]
+#[cfg_attr(miri, ignore = "its thousands of blobs take minutes there")]
 fn each_of_many_blobs_is_itself_in_every_way() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.popef");
@@ -285,6 +286,7 @@ impl std::io::Read for Failing<'_> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "streams of all lengths take minutes there")]
 fn a_stream_that_fails_is_no_damaged_file_and_one_that_is_interrupted_goes_on() {
     let bytes = common::read("interop/executable.popef");
     // In a header, in an info, in data, at the end.
