@@ -7,6 +7,7 @@ pub mod everything;
 pub mod heap;
 pub mod work;
 pub mod worst;
+pub mod writing;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -85,9 +86,9 @@ fn describe(blob: &Blob<'_>) -> String {
     format!("{blob:?} {header} + {info} + {data} at {} {content}\n", blob.data_offset())
 }
 
-/// What Linux has counted of this process, such as `syscr`, the calls that read; none where that is not told.
+/// What Linux has counted of this thread, such as `syscr`, the calls that read; none where that is not told.
 pub fn io_counters(names: [&str; 2]) -> Option<[u64; 2]> {
-    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |name| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?.parse().ok();
     let [one, other] = names;
     Some([number(one)?, number(other)?])

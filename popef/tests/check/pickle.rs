@@ -1,0 +1,452 @@
+//! Pickles by Python's own pickler, and some that no pickler writes, each told right.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::Range;
+
+use popef::pickle::{ImportClass, Pickle};
+
+const FOLDER: &str = "../testdata/pickles";
+
+fn scan(file: &str) -> Option<Pickle> {
+    Pickle::scan_bytes(&fs::read(format!("{FOLDER}/{file}")).unwrap())
+}
+
+fn verdict(pickle: &Pickle) -> String {
+    let worst = pickle.worst().map_or(ImportClass::Ordinary, |import| import.class);
+    match (worst, &pickle.fault) {
+        (ImportClass::Ordinary, Some(_)) => "odd".to_owned(),
+        (worst, Some(_)) => format!("{worst}-odd"),
+        (worst, None) => worst.to_string(),
+    }
+}
+
+/// The verdict, then each import of the worst class, or the version.
+fn line(file: &str) -> String {
+    let Some(pickle) = scan(file) else { return format!("{file} none") };
+    let mut line = vec![file.to_owned(), verdict(&pickle)];
+    let worst = pickle.worst().filter(|import| import.class > ImportClass::Ordinary);
+    let decisive = worst.into_iter().flat_map(|worst| pickle.imports_of(worst.class));
+    line.extend(decisive.map(|import| import.path.clone()));
+    line.extend(pickle.poptorch_version.map(|version| format!("version={version}")));
+    line.join(" ")
+}
+
+#[test]
+fn each_pickle_is_told_right() {
+    let expected = fs::read_to_string(format!("{FOLDER}/expected.txt")).unwrap();
+    let wrong: Vec<_> = expected
+        .lines()
+        .map(|expected| (expected, line(expected.split(' ').next().unwrap())))
+        .filter(|(expected, found)| expected != found)
+        .collect();
+    assert!(wrong.is_empty(), "(expected, found): {wrong:#?}");
+}
+
+#[test]
+fn every_pickle_is_expected_to_be_something() {
+    let expected = fs::read_to_string(format!("{FOLDER}/expected.txt")).unwrap();
+    let named: BTreeSet<_> = expected.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    let there = fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let there: BTreeSet<_> = there.filter(|name| name.ends_with(".pickle")).collect();
+    assert_eq!(named, there);
+}
+
+#[test]
+fn imports_are_listed_with_their_places() {
+    let pickle = scan("poptorch-4.pickle").unwrap();
+    assert_eq!(pickle.protocol, 4);
+    let imports: Vec<_> = pickle.imports.iter().map(|import| (import.path.as_str(), import.offset)).collect();
+    // By python3 -m pickletools.
+    assert_eq!(imports[0], ("poptorch._poptorch_data.PoptorchData", 52));
+    assert_eq!(imports[1], ("poptorch.options.Options", 99));
+    assert_eq!(imports[2], ("torch.nn.modules.linear.Linear", 230));
+}
+
+#[test]
+fn the_fault_is_where_the_walk_ended() {
+    let fault = scan("bad-opcode.pickle").unwrap().fault.unwrap();
+    assert_eq!((fault.offset, fault.reason), (6, "a byte is no opcode"));
+}
+
+/// Files that are dangerous, and by python3 -m pickletools the bytes of the first opcode that tells so: an import, or bytes
+/// or a text that has one inside.
+const DANGEROUS: [(&str, Range<usize>); 5] = [
+    ("os-system-0.pickle", 9..23),
+    ("nested-2.pickle", 35..78),
+    ("nested-4.pickle", 21..65),
+    ("getattr-reach.pickle", 2..20),
+    ("extension-2.pickle", 11..14),
+];
+
+/// Every prefix, and every byte changed: what is dangerous before the cut or the change stays so, and places lie within.
+#[test]
+fn what_follows_an_import_does_not_hide_it() {
+    for (file, opcode) in DANGEROUS {
+        let bytes = fs::read(format!("{FOLDER}/{file}")).unwrap();
+        for cut in (0..=bytes.len()).filter(|cut| !(opcode.start + 1..opcode.end).contains(cut)) {
+            assert_eq!(is_dangerous(&bytes[..cut]), cut >= opcode.end, "{file}, {cut} bytes");
+        }
+        for at in 0..bytes.len() {
+            for value in (0..=255).step_by(9) {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                assert!(is_dangerous(&changed) || at < opcode.end, "{file}, byte {at} is {value}");
+            }
+        }
+    }
+}
+
+/// Whether it imports something dangerous. What is told of it must lie within it.
+fn is_dangerous(bytes: &[u8]) -> bool {
+    let Some(pickle) = Pickle::scan_bytes(bytes) else { return false };
+    let len = bytes.len() as u64;
+    assert!(pickle.imports.iter().all(|import| import.offset < len), "{pickle:?}");
+    assert!(pickle.fault.iter().all(|fault| fault.offset <= len), "{pickle:?}");
+    pickle.worst().is_some_and(|worst| worst.class == ImportClass::Dangerous)
+}
+
+/// However many values there are, a pickle is followed to its end. What it takes is held in heap/pickles.rs.
+#[test]
+fn a_pickle_of_one_opcode_over_and_over_is_followed_to_its_end() {
+    for opcode in [b"\x85", b"2", b"(", b"\x94", b")"] {
+        let mut bytes = b"\x80\x04)".to_vec();
+        bytes.extend(opcode.repeat((1 << 20) + 10));
+        bytes.extend(b"0cos\nsystem\n");
+        let pickle = Pickle::scan_bytes(&bytes).unwrap();
+        let (import, fault) = (pickle.worst().unwrap(), pickle.fault.as_ref().unwrap());
+        assert_eq!((import.path.as_str(), import.offset), ("os.system", bytes.len() as u64 - 11));
+        assert_eq!((fault.offset, fault.reason), (bytes.len() as u64, "it ends in the middle"));
+    }
+}
+
+/// Imports beyond those that are kept are not passed over in silence, in one pickle or in several.
+#[test]
+fn too_many_imports_are_told() {
+    let imports = |count: usize| (0..count).flat_map(|number| format!("cm\na{number}\n").into_bytes());
+    let pickle = |count| [b"\x80\x02".as_slice(), &imports(count).collect::<Vec<_>>(), b"."].concat();
+    let most = 4096;
+    let scan = |bytes: &[u8]| Pickle::scan_bytes(bytes).unwrap();
+    assert_eq!(scan(&pickle(most)).fault, None);
+    assert_eq!(scan(&[pickle(most), pickle(most)].concat()).fault, None);
+    for more in [pickle(most + 1), [pickle(most), b"cos\nsystem\n.".to_vec()].concat()] {
+        let scanned = scan(&more);
+        assert_eq!(scanned.imports.len(), most);
+        assert_eq!(scanned.fault.unwrap().reason, "it imports more than any model needs");
+    }
+}
+
+/// What one pickle calls as it should, another one behind it may not call with anything else.
+#[test]
+fn an_import_is_judged_by_all_of_its_calls() {
+    let harmless = b"\x80\x02ctorch.storage\n_load_from_bytes\nC\x04\x80\x02N.\x85R.".to_vec();
+    let class = |bytes: &[u8]| Pickle::scan_bytes(bytes).unwrap().worst().unwrap().class;
+    assert_eq!(class(&harmless), ImportClass::Ordinary);
+    for (module, name) in [("torch.storage", "_load_from_bytes"), ("torch", "storage._load_from_bytes")] {
+        let other = format!("c{module}\n{name}\n(S'PK'\ntR.").into_bytes();
+        assert_eq!(class(&[harmless.clone(), other].concat()), ImportClass::Dangerous, "{module}");
+    }
+}
+
+/// `getattr` was called with something harmless. What is put where it can be called out of sight is dangerous again.
+#[test]
+fn an_import_that_leaves_the_stack_may_be_called_unseen() {
+    let class = |leak: &[u8]| {
+        let harmless = b"\x80\x02cbuiltins\ngetattr\nq\0(ccollections\nOrderedDict\nS'fromkeys'\ntR0";
+        class_of(&[&harmless[..], leak, b"."].concat(), "builtins.getattr")
+    };
+    assert_eq!(class(b"h\x000N"), ImportClass::Ordinary);
+    let leaks: [&[u8]; 16] = [
+        b"h\0",
+        b"]h\0a",
+        b"](h\0e",
+        b"(h\0l",
+        b"(h\0t",
+        b"h\0\x85",
+        b"(S'k'\nh\0d",
+        b"}S'k'\nh\0s",
+        b"}(S'k'\nh\0u",
+        b"]h\0b",
+        b"h\0)\x81",
+        b"cmodel\nNet\nh\0\x81",
+        b"cmodel\nNet\nh\0)\x92",
+        b"(h\0o",
+        b"(cmodel\nNet\nh\0o",
+        b"(h\0imodel\nNet\n",
+    ];
+    for leak in leaks {
+        assert_eq!(class(leak), ImportClass::Dangerous, "{}", leak.escape_ascii());
+    }
+}
+
+/// The class of the import whose path ends so.
+fn class_of(bytes: &[u8], path: &str) -> ImportClass {
+    let pickle = Pickle::scan_bytes(bytes).unwrap();
+    let import = pickle.imports.iter().find(|import| import.path == path);
+    import.unwrap_or_else(|| panic!("{path}: {pickle:?}")).class
+}
+
+#[test]
+fn imports_are_classed_by_what_they_can_do() {
+    let ordinary = "builtins.set exceptions.KeyError builtins.BaseException copy_reg._reconstructor torch.float32
+        torch.bfloat16 numpy.int64 torch._utils._rebuild_tensor_v2 torch.FloatStorage
+        torch.storage.UntypedStorage torch.nn.modules.linear.Linear torch.nn.modules.linear._ConvNd
+        poptorch.Options poptorch.options.Options typing.Any io.BytesIO pathlib.PosixPath types.SimpleNamespace
+        logging.getLogger collections.OrderedDict torch.nn.modules.conv.Conv2d";
+    let unknown = "model.Net model.Error model.float32 model.FloatStorage builtins.print types.MappingProxyType
+        weakref.WeakKeyDictionary torch.nn.modules.linear.linear torch.nn.modules.linear.Linear-2 poptorchx.Options
+        torch._utils._flatten torch.nn.modulesx.Linear torch.floaty osx.System torch.storage.Storage2 numpy.random.seed
+        torch._utils._rebuild_a.b logging.Logger torchvision.models.resnet.ResNet torch.loader pickles.Load";
+    let dangerous =
+        "os.system posix.system nt.open os.path.join builtins.eval __builtin__.eval builtins.getattr cPickle.loads
+        subprocess.Popen torch.load torch.hub.load torch.hub torch.jit._script.Script torch.serialization.load
+        torchvision.datasets.utils.download numpy.load poptorch.load yaml.unsafe_load functools.reduce pandas.io.sql.x
+        model.os model._sys model.__class__ model.eval model.Net.__globals__ model.x._load_from_bytes
+        types.CodeType io.open builtins.types builtins.Errors";
+    for (class, paths) in
+        [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]
+    {
+        let wrong: Vec<_> = paths
+            .split_whitespace()
+            .filter(|path| {
+                let (module, name) = path.rsplit_once('.').unwrap();
+                class_of(format!("c{module}\n{name}\n.").as_bytes(), path) != class
+            })
+            .collect();
+        assert!(wrong.is_empty(), "not {class}: {wrong:?}");
+    }
+    // A name's dots reach through attributes, and a module's do not.
+    assert_eq!(class_of(b"cmodel\na.os.b\n.", "model.a.os.b"), ImportClass::Dangerous);
+    assert_eq!(class_of(b"cmodel.a.os\nb\n.", "model.a.os.b"), ImportClass::Unknown);
+}
+
+/// `getattr` is as harmless as what it gives: a public attribute of what only builds values.
+#[test]
+fn attributes_are_classed_by_what_they_are_of() {
+    for (of, attribute, class) in [
+        ("collections\nOrderedDict", "fromkeys", ImportClass::Ordinary),
+        ("collections\nOrderedDict", "a.b", ImportClass::Ordinary),
+        ("collections\nOrderedDict", "_private", ImportClass::Unknown),
+        ("collections\nOrderedDict", "a._b", ImportClass::Unknown),
+        ("collections\nOrderedDict", "", ImportClass::Unknown),
+        ("collections\nOrderedDict", "system", ImportClass::Dangerous),
+        ("collections\nOrderedDict", "a.__init__", ImportClass::Dangerous),
+        ("model\nNet", "forward", ImportClass::Unknown),
+        ("model\nNet", "eval", ImportClass::Dangerous),
+        ("os\npath", "join", ImportClass::Dangerous),
+    ] {
+        let bytes = format!("cbuiltins\ngetattr\n(c{of}\nS'{attribute}'\ntR.");
+        let path = format!("{}.{attribute}", of.replace('\n', "."));
+        assert_eq!(class_of(bytes.as_bytes(), &path), class, "{path}");
+        assert_eq!(class_of(bytes.as_bytes(), "builtins.getattr"), ImportClass::Ordinary);
+    }
+}
+
+/// What has neither a mark nor an end counts as a pickle inside only if it would do harm.
+#[test]
+fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
+    let inside = |module: &str, name: &str| {
+        let text = format!("c{module}\n{name}\n and so on. No opcode: \u{7}");
+        let bytes = [&b"\x80\x02X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes(), b"."].concat();
+        let pickle = Pickle::scan_bytes(&bytes).unwrap();
+        pickle.imports.into_iter().map(|import| (import.path, import.offset)).collect::<Vec<_>>()
+    };
+    assert_eq!(inside("os", "system"), [("os.system".to_owned(), 2)]);
+    assert!(inside("model", "Net").is_empty());
+    assert_eq!(inside("_io", "open"), [("_io.open".to_owned(), 2)]);
+    // No module and no name is spelt like these.
+    assert!(inside("os, and", "system").is_empty() && inside("os", "2").is_empty());
+}
+
+/// Without a mark, 64 KiB are tried and no more.
+#[test]
+fn large_data_without_a_mark_is_not_tried() {
+    for (len, is_tried) in [(64 << 10, true), ((64 << 10) + 1, false)] {
+        for opcode in [b'B', b'X'] {
+            let content = [b"cos\nsystem\n".to_vec(), vec![b'N'; len - 11]].concat();
+            let bytes = [&[0x80, 4, opcode], &(len as u32).to_le_bytes()[..], &content, b"."].concat();
+            assert_eq!(is_dangerous(&bytes), is_tried, "{len} bytes of {opcode}");
+        }
+    }
+}
+
+/// A pickle of protocol 4 that holds bytes.
+fn holding(content: &[u8]) -> Vec<u8> {
+    [b"\x80\x04B", &(content.len() as u32).to_le_bytes()[..], content, b"."].concat()
+}
+
+/// The place of what is inside is that of the opcode that holds it.
+#[test]
+fn pickles_in_pickles_are_followed_so_deep_and_no_deeper() {
+    let mut bytes = b"\x80\x02cos\nsystem\n.".to_vec();
+    for depth in 1..8 {
+        bytes = holding(&bytes);
+        let pickle = Pickle::scan_bytes(&bytes).unwrap();
+        let imports: Vec<_> = pickle.imports.iter().map(|import| (import.path.as_str(), import.offset)).collect();
+        if depth <= 4 {
+            assert_eq!((imports.as_slice(), &pickle.fault), (&[("os.system", 2)][..], &None), "{depth}");
+        } else {
+            assert!(imports.is_empty());
+            assert_eq!(pickle.fault.unwrap().reason, "pickles in it lie too deep in one another");
+        }
+    }
+}
+
+/// One that lies in its data is another one's.
+#[test]
+fn the_version_is_that_of_the_outermost_pickle() {
+    let bytes = fs::read(format!("{FOLDER}/poptorch-4.pickle")).unwrap();
+    let version = |bytes: &[u8]| Pickle::scan_bytes(bytes).unwrap().poptorch_version;
+    assert!(version(&bytes).is_some());
+    assert_eq!(version(&holding(&bytes)), None);
+}
+
+#[test]
+fn the_version_is_what_poptorchs_data_has_under_that_name() {
+    let version = |class: &str, items: &str| {
+        let bytes = format!("cpoptorch._poptorch_data\n{class}\n)\u{81}}}({items}ub.");
+        let bytes: Vec<_> = bytes.chars().map(|letter| letter as u8).collect();
+        Pickle::scan_bytes(&bytes).unwrap().poptorch_version
+    };
+    let items = "S'other'\nS'1'\nK\x01S'2'\nS'version'\nS'3.3'\nS'last'\nN";
+    assert_eq!(version("PoptorchData", items).as_deref(), Some("3.3"));
+    assert_eq!(version("Options", items), None);
+    for without in ["S'other'\nS'1'\n", "S'version'\nN", "S'1'\nS'version'\nS'2'\nS'3'\n"] {
+        assert_eq!(version("PoptorchData", without), None, "{without}");
+    }
+}
+
+#[test]
+fn bytes_that_only_begin_as_a_pickle_are_no_fault() {
+    let fault = |content: &[u8]| Pickle::scan_bytes(&holding(content)).unwrap().fault.map(|fault| fault.reason);
+    assert_eq!(fault(b"\x80\x02\xff and so on"), None);
+    assert_eq!(fault(b"\x80\x02N"), None);
+    assert_eq!(fault(b"\x80\x02cm\nn\n\xff and so on"), Some("a byte is no opcode"));
+    // Python may follow it where the scan does not.
+    assert_eq!(fault(b"\x80\x02S'\\x1'\n."), Some("a text is not spelt as Python spells one"));
+}
+
+/// Each is loaded on its own.
+#[test]
+fn a_pickle_takes_nothing_from_the_one_before_it() {
+    let fault = |second: &[u8]| {
+        let bytes = [b"\x80\x02]q\x05\x8c\x02os\x8c\x06system.", second].concat();
+        Pickle::scan_bytes(&bytes).unwrap().fault.map(|fault| fault.reason)
+    };
+    assert_eq!(fault(b"\x80\x02cm\nn\n."), None);
+    assert_eq!(fault(b"\x80\x02cm\nn\nh\x05."), Some("it asks for a place in an empty memo"));
+    assert_eq!(fault(b"\x80\x02cm\nn\n00."), Some("it takes from an empty stack"));
+}
+
+#[test]
+fn nothing_is_taken_from_below_a_mark() {
+    for pickle in [&b"\x80\x02]N(a."[..], b"\x80\x02N(2.", b"\x80\x02N(\x85.", b"\x80\x02N(."] {
+        let fault = Pickle::scan_bytes(pickle).unwrap().fault.map(|fault| fault.reason);
+        assert_eq!(fault, Some("it takes from an empty stack"), "{}", pickle.escape_ascii());
+    }
+}
+
+#[test]
+fn a_path_that_grows_is_bounded() {
+    let mut bytes = b"\x80\x04cbuiltins\ngetattr\nq\0ccollections\nCounter\nq\x01".to_vec();
+    for _ in 0..10_000 {
+        bytes.extend(b"h\0h\x01\x8c\x02ab\x86Rq\x01");
+    }
+    let pickle = Pickle::scan_bytes(&bytes).unwrap();
+    assert_eq!(pickle.fault.unwrap().reason, "it imports more than any model needs");
+    assert!((100..1000).contains(&pickle.imports.len()), "{}", pickle.imports.len());
+    assert!(pickle.imports.iter().map(|import| import.path.len()).sum::<usize>() < 10 * bytes.len());
+}
+
+/// Python reads these, without a mark: nothing in them may stop the walk before the import, or make it none.
+#[test]
+fn odd_lines_hide_no_import() {
+    let megabyte = "1".repeat((1 << 20) + 1);
+    for line in [
+        format!("I{megabyte}\n"),
+        format!("F{megabyte}\n"),
+        format!("S'{megabyte}'\n"),
+        format!("S'\\x80{megabyte}'\n"),
+        format!("V{megabyte}\n"),
+        format!("V\\u0080{megabyte}\n"),
+        "Np-0\n".to_owned(),
+        "Np1_0\n".to_owned(),
+        "Np 007 \n".to_owned(),
+        "Np5\0junk\n".to_owned(),
+        format!("Np{:10000}5\n", ' '),
+        "Np18446744073709551615\n0g18446744073709551615\n".to_owned(),
+    ] {
+        let bytes = [line.as_bytes(), b"0cos\nsystem\n."].concat();
+        let shown = &line[..line.len().min(30)];
+        let pickle = Pickle::scan_bytes(&bytes).unwrap_or_else(|| panic!("{shown}"));
+        assert_eq!(pickle.imports[0].path, "os.system", "{shown}");
+        assert_eq!(pickle.fault.is_some(), line.contains("80"), "{shown}");
+    }
+    // What is not followed is told, whatever the data is.
+    let beyond = Pickle::scan_bytes(b"Np18446744073709551616\n0cos\nsystem\n.").unwrap();
+    assert_eq!(beyond.fault.unwrap().offset, 23);
+}
+
+/// A line of random.jsonl: a pickle, and what Python found in it.
+struct ByPython {
+    bytes: Vec<u8>,
+    /// The byte of the opcode, if it is known, and the path.
+    imports: Vec<(Option<u64>, String)>,
+    inside: Vec<String>,
+    stop: Option<u64>,
+}
+
+impl ByPython {
+    fn read(line: &str) -> Self {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let hex = line["pickle"].as_str().unwrap();
+        let path = |path: &serde_json::Value| path.as_str().unwrap().to_owned();
+        let list = |key: &str| line[key].as_array().unwrap().clone();
+        ByPython {
+            bytes: (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect(),
+            imports: list("imports").iter().map(|import| (import[0].as_u64(), path(&import[1]))).collect(),
+            inside: list("inside").iter().map(path).collect(),
+            stop: line["stop"].as_u64(),
+        }
+    }
+}
+
+/// What Python imports before it stops, or gives up, is found, and at the same byte. The variable POPEF_RANDOM_PICKLES
+/// may name another file that make_random.py wrote, with more of them.
+#[test]
+fn whatever_python_imports_is_found() {
+    let file = std::env::var("POPEF_RANDOM_PICKLES").unwrap_or(format!("{FOLDER}/random.jsonl"));
+    let lines = fs::read_to_string(file).unwrap();
+    let wrong: Vec<_> = (1..)
+        .zip(lines.lines().map(ByPython::read))
+        .flat_map(|(number, by_python)| {
+            missed(&by_python).into_iter().map(move |what| format!("line {number}: {what}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(lines.lines().count() > 400);
+}
+
+fn missed(by_python: &ByPython) -> Vec<String> {
+    let ByPython { bytes, imports, inside, stop } = by_python;
+    let len = Some(bytes.len() as u64);
+    let Some(pickle) = Pickle::scan_bytes(bytes) else {
+        // Without a mark, what neither ends as a pickle nor imports a name may be anything.
+        let is_name = |path: &str| path.split('.').all(|part| part.starts_with(|first: char| first.is_alphabetic()));
+        let is_pickle = matches!(bytes[..], [0x80, 0..=5, ..]) || imports.iter().any(|(_, path)| is_name(path));
+        return if is_pickle || *stop == len { vec!["not told to be a pickle".to_owned()] } else { Vec::new() };
+    };
+    let mut missed = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for (offset, path) in imports {
+        let place = pickle.imports.iter().find(|import| import.path == *path).map(|import| import.offset);
+        let is_first = seen.insert(path) && !inside.contains(path);
+        if place.is_none() || is_first && offset.is_some() && place != *offset {
+            missed.push(format!("{path} at {offset:?} is found at {place:?}"));
+        }
+    }
+    let found: BTreeSet<_> = pickle.imports.iter().map(|import| &import.path).collect();
+    missed.extend(inside.iter().filter(|path| !found.contains(path)).map(|path| format!("{path} inside is not found")));
+    missed.extend(pickle.fault.filter(|_| *stop == len).map(|fault| format!("Python loads it, and here {fault:?}")));
+    missed
+}

@@ -1,0 +1,49 @@
+//! Pickles in a file that is read in parts: the same is found as in memory, and no byte is read many times. The counters
+//! are of the whole process, so this is the only test in it.
+
+use crate::common;
+
+use std::path::Path;
+
+use common::worst::pickles::worst_pickles;
+use popef::pickle::Pickle;
+use popef::types::OpaqueInfo;
+use popef::{Content, File, Writer};
+
+/// What scanning the file's one blob finds, and how many bytes are read for it, where the system tells.
+fn scan(path: &Path) -> (Option<Pickle>, Option<u64>) {
+    let counted = || common::io_counters(["rchar", "syscr"]).map(|[bytes, _]| bytes);
+    let file = File::open(path).unwrap();
+    let Content::Opaque(opaque) = file.blob(0).unwrap().content() else { panic!("not opaque") };
+    let before = counted();
+    let pickle = opaque.pickle().unwrap();
+    (pickle, counted().zip(before).map(|(after, before)| after - before))
+}
+
+#[test]
+fn a_file_in_parts_gives_the_same_and_is_read_about_once() {
+    let mut all: Vec<_> = worst_pickles().iter().map(|worst| (worst.name.to_owned(), (worst.make)(100_000))).collect();
+    for entry in std::fs::read_dir(common::testdata("pickles")).unwrap() {
+        let path = entry.unwrap().path();
+        all.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+    }
+    // Lines and texts that are longer than a window, and end in its middle.
+    for len in [65_536, 100_000, 1 << 20, (1 << 20) + 1] {
+        let line = [b"N0V".repeat(9), b"a".repeat(len), b"\n0cm\nn\n.".to_vec()].concat();
+        all.push((format!("a line of {len}"), line));
+        let text = [b"X".as_slice(), &(len as u32).to_le_bytes(), &b"\xc2\x80".repeat(len / 2), b"cm\nn\n."].concat();
+        all.push((format!("a text of {len}"), text));
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pickle.popef");
+    for (name, bytes) in all {
+        let mut writer = Writer::create(&path).unwrap();
+        writer.write_opaque(&OpaqueInfo::default(), &bytes).unwrap();
+        writer.finish().unwrap();
+        let (found, read) = scan(&path);
+        assert_eq!(found, Pickle::scan_bytes(&bytes), "{name}");
+        let most = 10_000 + bytes.len() as u64 * 5 / 4;
+        assert!(read.is_none_or(|read| read <= most), "{name}: {read:?} bytes of {}", bytes.len());
+    }
+}

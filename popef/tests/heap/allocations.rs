@@ -1,0 +1,49 @@
+//! Listing a file that is in memory allocates nothing, and neither does looking up a name.
+
+use popef::read::Blobs;
+use popef::{Content, File};
+
+use crate::common::heap::taken_by;
+use crate::common::read;
+
+/// How many bytes of heap were asked for.
+fn allocations_of(work: impl FnOnce()) -> u64 {
+    taken_by(work).1
+}
+
+#[test]
+fn a_listing_allocates_nothing() {
+    let bytes = read("interop/all-types.popef");
+    let mut lengths = 0;
+    let allocations = allocations_of(|| {
+        for blob in Blobs::new(&bytes) {
+            let blob = blob.unwrap();
+            lengths += blob.name().unwrap().as_bytes().len();
+            if let Content::Tensor(tensor) = blob.content() {
+                lengths += tensor.shape().iter().count();
+                lengths += usize::try_from(tensor.size_in_bytes().unwrap()).unwrap();
+            }
+        }
+    });
+    assert!(lengths > 100);
+    assert_eq!(allocations, 0);
+}
+
+#[test]
+fn messages_of_many_segments_are_checked_without_allocating() {
+    let bytes = read("interop/many-anchors.popef");
+    let allocations = allocations_of(|| assert_eq!(Blobs::new(&bytes).filter(Result::is_ok).count(), 2));
+    assert_eq!(allocations, 0);
+}
+
+#[test]
+fn looking_up_a_name_allocates_only_the_first_time() {
+    let file = File::from_bytes(read("interop/all-types.popef")).unwrap();
+    assert!(file.tensor("t_f32").is_some());
+    let allocations = allocations_of(|| {
+        assert!(file.tensor("t_f16").is_some());
+        assert!(file.feed("f_s64").is_some());
+        assert!(file.tensor("none").is_none());
+    });
+    assert_eq!(allocations, 0);
+}

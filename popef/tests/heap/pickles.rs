@@ -1,0 +1,30 @@
+//! What a scan for pickles takes is in proportion to the data, whatever is in it. Times are measured elsewhere: by
+//! `cargo bench -p popef --bench worst` and by the fuzz target `pickle`.
+
+use crate::common;
+
+use common::cost::{Cost, Worst};
+use common::heap::taken_by;
+use common::worst::pickles::worst_pickles;
+use popef::pickle::Pickle;
+
+/// Bytes of heap that may be taken one time after the other, for each call and for each byte: so nothing is read, copied
+/// or kept over and over, for each of many pickles or for each that lies in another.
+const TAKEN: (u64, u64) = (512 << 10, 32);
+
+#[test]
+fn a_scan_takes_memory_in_proportion_to_the_data() {
+    // What is the same for all data is made when it is first needed.
+    drop(Pickle::scan_bytes(b"cm\nn\n."));
+    for Worst { bound, name, make, work } in worst_pickles() {
+        for size in [0, 1000, 6_200, 150_000] {
+            let bytes = make(size);
+            let len = bytes.len() as u64;
+            let (cost, taken) = taken_by(|| Cost::of(len, || work(&bytes)));
+            let (_, heap) = cost.shares(&bound);
+            assert!(heap <= 1.0, "{name}: {cost}, {heap:.2} of what is promised");
+            let allowed = TAKEN.0 + TAKEN.1 * len;
+            assert!(taken <= allowed, "{name}: {taken} bytes for {len}, {allowed} allowed");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A file that somebody changes while it is open: an error of its own kind, never wrong data, never a signal.
+
+use crate::common;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+
+use common::testdata;
+use popef::File;
+use popef::error::ErrorKind;
+
+fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    fs::copy(testdata(name), &path).unwrap();
+    (folder, path)
+}
+
+/// Every access to data must fail in the same way.
+fn assert_changed(file: &File, path: &std::path::Path) {
+    let tensor = file.tensor("input_parameter").unwrap();
+    let executable = file.executables().next().unwrap();
+    let elements = tensor.elements().unwrap();
+    let mut unpacked = Vec::new();
+    let from_reader = executable.unpack().unwrap().read_to_end(&mut unpacked).unwrap_err();
+    let errors = [
+        elements.to_slice::<f32>().unwrap_err(),
+        elements.convert_into(&mut [0.0; 2]).unwrap_err(),
+        elements.values().unwrap().find_map(Result::err).unwrap(),
+        tensor.blob().data().read().unwrap_err(),
+        from_reader.downcast::<popef::Error>().unwrap(),
+        executable.poplar_header().unwrap_err(),
+        file.check_unchanged().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
+        assert_eq!(error.path(), Some(path));
+        assert!(error.reason().starts_with("the file was changed by somebody else after it was opened"), "{error}");
+    }
+    // What was read when it was opened is still told.
+    assert_eq!(tensor.name(), "input_parameter");
+    assert_eq!(file.len(), 4);
+}
+
+#[test]
+fn a_file_cut_short_while_open() {
+    let (_folder, path) = copy("interop/executable.popef");
+    let file = File::open(&path).unwrap();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(3000).unwrap();
+    assert_changed(&file, &path);
+}
+
+#[test]
+fn a_file_made_longer_while_open() {
+    let (_folder, path) = copy("interop/executable.popef");
+    let file = File::open(&path).unwrap();
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+    assert_changed(&file, &path);
+}
+
+#[test]
+fn a_file_overwritten_in_place_while_open() {
+    let (_folder, path) = copy("interop/executable.popef");
+    let file = File::open(&path).unwrap();
+    let len = fs::metadata(&path).unwrap().len();
+    fs::write(&path, vec![0xaa; usize::try_from(len).unwrap()]).unwrap();
+    assert_changed(&file, &path);
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "Wine cannot take the name of a file that is open")]
+fn a_file_replaced_by_another_is_still_read_as_it_was() {
+    let (folder, path) = copy("interop/executable.popef");
+    let file = File::open(&path).unwrap();
+    let other = folder.path().join("other");
+    fs::write(&other, b"something else").unwrap();
+    fs::rename(&other, &path).unwrap();
+    let weights = file.tensor("input_parameter").unwrap().elements().unwrap();
+    assert_eq!(*weights.to_slice::<f32>().unwrap(), [1.5, -2.25]);
+    file.check_unchanged().unwrap();
+}
+
+/// Elsewhere only the time of writing is known, which can be set back.
+#[cfg(unix)]
+#[test]
+fn a_change_whose_time_was_set_back_is_seen() {
+    let (_folder, path) = copy("interop/executable.popef");
+    let before = fs::metadata(&path).unwrap().modified().unwrap();
+    let file = File::open(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let writer = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    (&writer).write_all(&vec![0xaa; bytes.len()]).unwrap();
+    writer.set_modified(before).unwrap();
+    assert_changed(&file, &path);
+}
+
+/// One more name is a change that is let pass, but not one beside it.
+#[test]
+fn a_file_overwritten_and_given_another_name_while_open() {
+    let (folder, path) = copy("interop/executable.popef");
+    let file = File::open(&path).unwrap();
+    fs::hard_link(&path, folder.path().join("another name")).unwrap();
+    file.check_unchanged().unwrap();
+    let len = fs::metadata(&path).unwrap().len();
+    fs::write(&path, vec![0xaa; usize::try_from(len).unwrap()]).unwrap();
+    assert_changed(&file, &path);
+}
+
+/// Each way to compress reads on as it unpacks: 40,000 bytes that are stored as they are do not fit into its buffer.
+#[test]
+fn an_executable_that_changes_while_it_is_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let block = |last: u8| [&[last, 0x40, 0x9c, 0xbf, 0x63], [7; 40_000].as_slice()].concat();
+    let gzip = [b"\x1f\x8b\x08\0\0\0\0\0\0\xff".as_slice(), &block(0), &block(1)].concat();
+    let zlib = [b"\x78\x9c".as_slice(), &block(0), &block(1)].concat();
+    for data in [gzip, zlib] {
+        fs::write(&path, common::worst::executable(80_000, &data)).unwrap();
+        let file = File::open(&path).unwrap();
+        let mut unpack = file.executables().next().unwrap().unpack().unwrap();
+        unpack.read_exact(&mut [0; 1000]).unwrap();
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+        let error = std::io::copy(&mut unpack, &mut std::io::sink()).unwrap_err();
+        assert_eq!(error.downcast::<popef::Error>().unwrap().kind(), ErrorKind::Changed);
+        assert!(unpack.read(&mut [0]).is_err(), "an error must not look like the end afterwards");
+    }
+}
+
+/// Shortened and restored again and again while it is opened and read: each try gives all of it or an error.
+#[test]
+fn a_file_that_never_rests() {
+    let (_folder, path) = copy("interop/executable.popef");
+    let whole = fs::read(&path).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            for round in 0..300u64 {
+                file.set_len(round * 199 % whole.len() as u64).unwrap();
+                fs::write(&path, &whole).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let Ok(file) = File::open(&path) else { continue };
+            for blob in file.blobs() {
+                if let Ok(data) = blob.data().read() {
+                    let start = usize::try_from(blob.data_offset()).unwrap();
+                    assert!(*data == whole[start..][..data.len()], "wrong data shown as right");
+                }
+            }
+        }
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_not_a_regular_file_is_told_so() {
+    use popef::error::ErrorCode;
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_owned(), "/dev/null".into(), "/dev/zero".into()] {
+        let error = File::open(&path).unwrap_err();
+        assert_eq!((error.code(), error.path()), (ErrorCode::NotRegularFile, Some(path.as_path())), "{error}");
+        assert!(error.reason().ends_with("it is not a regular file"), "{error}");
+    }
+    let missing = folder.path().join("missing.popef");
+    let error = File::open(&missing).unwrap_err();
+    assert_eq!((error.code(), error.kind()), (ErrorCode::NotFound, ErrorKind::Io));
+    assert!(error.to_string().contains("missing.popef: cannot open the file: "), "{error}");
+    assert!(std::error::Error::source(&error).is_some());
+}

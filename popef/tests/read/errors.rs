@@ -1,0 +1,314 @@
+//! Each error code: that it happens, what it becomes in `std::io`, its name, and its line in docs/ERRORS.md.
+
+use crate::common::writing;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Cursor, Read, Write};
+
+use popef::error::*;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
+use writing::{opaque, tensor, testdata};
+
+/// An error that was made to happen, its code, and its kind in `std::io`.
+type Case = (ErrorCode, io::ErrorKind, Error);
+
+/// No test here can make these happen. None: the kind in `std::io` is that of the system's own error.
+const NOT_HERE: &[(ErrorCode, Option<io::ErrorKind>)] = &[
+    // On machines of 32 bits only.
+    (ErrorCode::AddressSpace, Some(io::ErrorKind::OutOfMemory)),
+    // The smallest such file has 100 GB.
+    (ErrorCode::TooManyBlobs, Some(io::ErrorKind::FileTooLarge)),
+    // They are more than memory holds.
+    (ErrorCode::TooManyFiles, Some(io::ErrorKind::InvalidInput)),
+    // tests/read/compressed.rs does, in a build without the features.
+    (ErrorCode::CompressionNotBuilt, Some(io::ErrorKind::Unsupported)),
+    // src/write/faults does, on a disk that fails.
+    (ErrorCode::FolderNotFlushed, None),
+    // Who appends to a file keeps other writers out there.
+    #[cfg(windows)]
+    (ErrorCode::FileResized, Some(io::ErrorKind::Other)),
+];
+
+#[test]
+fn each_code_happens_and_becomes_the_right_error_of_std_io() {
+    let happened: Vec<_> = [of_files(), of_limits(), of_the_system(), of_reading(), of_writing(), of_blobs_to_write()]
+        .into_iter()
+        .flatten()
+        .collect();
+    for (code, io_kind, error) in &happened {
+        assert_eq!(error.code(), *code, "{error}");
+        assert_eq!(code.io_kind().unwrap_or(*io_kind), *io_kind, "{error}");
+        let in_io = io::Error::from(error.clone());
+        assert_eq!(in_io.kind(), *io_kind, "{error}");
+        assert_eq!(in_io.to_string(), error.to_string());
+        assert_eq!(in_io.downcast::<Error>().unwrap().code(), *code);
+    }
+    NOT_HERE.iter().for_each(|(code, io_kind)| assert_eq!(code.io_kind(), *io_kind, "{code}"));
+    let happened = happened.iter().map(|(code, ..)| code).chain(NOT_HERE.iter().map(|(code, _)| code));
+    let happened: HashSet<_> = happened.collect();
+    let missing: Vec<_> = ErrorCode::ALL.iter().filter(|code| !happened.contains(code)).collect();
+    assert!(missing.is_empty(), "no test makes these happen: {missing:?}");
+}
+
+fn of_files() -> Vec<Case> {
+    use ErrorCode::*;
+    use io::ErrorKind::{InvalidData, UnexpectedEof, Unsupported};
+    let files = [
+        (HeaderCut, UnexpectedEof, "header-1-byte"),
+        (BlobCut, UnexpectedEof, "size-one-more"),
+        (BlobUnwritten, InvalidData, "header-no-words"),
+        (BlobTooSmall, InvalidData, "size-0"),
+        (TooManySegments, InvalidData, "no-popef-file"),
+        (HeaderTooLong, InvalidData, "segment-2-32-words"),
+        (InfoPastEnd, InvalidData, "info-2-32-words"),
+        (MalformedMessage, InvalidData, "header-root-list"),
+        (NegativeDimension, InvalidData, "shape-negative"),
+        (ShapeTooLarge, InvalidData, "shape-product-wraps"),
+        (DataTooShort, InvalidData, "data-short"),
+        (NotBool, InvalidData, "bool-of-2"),
+        (CompressedDataMissing, InvalidData, "compressed-no-data"),
+        (CompressedDataDamaged, InvalidData, "zlib-early"),
+        (CompressedDataSurplus, InvalidData, "zlib-late"),
+        (UnpackedTooShort, InvalidData, "bomb-says-10-gib"),
+        (UnpackedTooLong, InvalidData, "bomb-zlib-1-mib"),
+        (UnknownDataType, Unsupported, "type-unknown"),
+        (UnknownCompression, Unsupported, "zlib-dictionary"),
+    ];
+    files.map(|(code, io_kind, name)| (code, io_kind, broken(name))).into()
+}
+
+fn of_limits() -> Vec<Case> {
+    let beyond = |change: fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        OpenOptions::new().limits(limits).open(testdata("interop/executable.popef")).unwrap_err()
+    };
+    let errors = [
+        (ErrorCode::InfoTooLong, beyond(|limits| limits.info_bytes = 1000)),
+        (ErrorCode::TooDeep, beyond(|limits| limits.nesting = 2)),
+        (ErrorCode::TooManyVisits, broken("list-2-29-of-nothing")),
+        (ErrorCode::TooManyElements, broken("amplify-14-anchors")),
+        (ErrorCode::MetadataTooLarge, broken("amplify-1000-words")),
+        (ErrorCode::WindowTooLarge, broken("zstd-window-2-41")),
+    ];
+    errors.map(|(code, error)| (code, io::ErrorKind::FileTooLarge, error)).into()
+}
+
+/// Of a file of testdata/broken: that of opening it, or that of reading what its last blob has.
+fn broken(name: &str) -> Error {
+    let file = match File::open(testdata("broken").join(name).with_extension("popef")) {
+        Ok(file) => file,
+        Err(error) => return error,
+    };
+    let read = |blob: &Blob<'_>| match blob.content() {
+        Content::Executable(executable) => match io::copy(&mut executable.unpack()?, &mut io::sink()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.downcast().unwrap()),
+        },
+        Content::Metadata(metadata) => metadata.read().map(drop),
+        Content::Tensor(tensor) => tensor.elements()?.values()?.try_for_each(|value| value.map(drop)),
+        _ => Ok(()),
+    };
+    read(&file.blobs().last().unwrap()).unwrap_err()
+}
+
+fn of_the_system() -> Vec<Case> {
+    use io::ErrorKind::*;
+    let kinds = [
+        (ErrorCode::NotFound, NotFound),
+        (ErrorCode::PermissionDenied, PermissionDenied),
+        (ErrorCode::StorageFull, StorageFull),
+        (ErrorCode::StorageFull, QuotaExceeded),
+        (ErrorCode::OutOfMemory, OutOfMemory),
+        (ErrorCode::Io, ConnectionReset),
+        (ErrorCode::Io, Other),
+    ];
+    kinds.map(|(code, kind)| (code, kind, File::from_stream(Failing(kind)).unwrap_err())).into()
+}
+
+/// A stream that fails.
+struct Failing(io::ErrorKind);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+}
+
+impl Write for Failing {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn of_reading() -> Vec<Case> {
+    use io::ErrorKind::{InvalidInput, Other, Unsupported};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    fs::copy(testdata("interop/all-types.popef"), &path).unwrap();
+    let file = File::open(&path).unwrap();
+    let f8 = file.tensor("t_f8").unwrap().elements().unwrap();
+    let feeds = File::open(testdata("elements/elements.popef")).unwrap();
+    let feed = feeds.feed("f32 feed").unwrap();
+    let item = feed.item(0).unwrap();
+    let stream = File::from_stream(&*fs::read(&path).unwrap()).unwrap();
+    let data_of_stream = stream.tensor("t_f8").unwrap().blob().data().read().unwrap_err();
+    let mut cases = vec![
+        (ErrorCode::WrongElementType, InvalidInput, f8.to_slice::<f32>().unwrap_err()),
+        (ErrorCode::NotNumeric, InvalidInput, f8.values().unwrap_err()),
+        (ErrorCode::NoSuchItem, InvalidInput, feed.item(3).unwrap_err()),
+        (ErrorCode::NoSuchBytes, InvalidInput, f8.data().range(0..1000).unwrap_err()),
+        (ErrorCode::NoSuchElements, InvalidInput, f8.range(0..1000).unwrap_err()),
+        (ErrorCode::BufferTooSmall, InvalidInput, item.convert_into(&mut [0.0]).unwrap_err()),
+        (ErrorCode::DataNotKept, Unsupported, data_of_stream),
+        (ErrorCode::NotRegularFile, Unsupported, File::open(folder.path()).unwrap_err()),
+    ];
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+    cases.push((ErrorCode::FileChanged, Other, f8.data().read().unwrap_err()));
+    cases
+}
+
+fn of_writing() -> Vec<Case> {
+    use io::ErrorKind::{AlreadyExists, InvalidInput, NotFound, Other, ResourceBusy};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    fs::copy(testdata("interop/executable.popef"), &path).unwrap();
+    let mut stream = Writer::stream(Vec::new());
+    stream.sized_opaque(&opaque("half"), 9).unwrap().write_all(b"half").unwrap();
+    let mut failed = Writer::stream(Failing(io::ErrorKind::BrokenPipe));
+    failed.write_opaque(&opaque("lost"), b"").unwrap_err();
+    let taken = folder.path().join(".taken.popef.popef-new");
+    fs::create_dir(taken).unwrap();
+
+    let source = File::open(&path).unwrap();
+    let mut writer = Writer::append(&path).unwrap();
+    let exists = CreateOptions::new().overwrite(false).create(&path).unwrap_err();
+    let cases = vec![
+        (ErrorCode::FileBusy, ResourceBusy, Writer::append(&path).unwrap_err()),
+        (ErrorCode::FileExists, AlreadyExists, exists),
+        (ErrorCode::StreamBroken, Other, stream.write_opaque(&opaque("next"), b"").unwrap_err()),
+        (ErrorCode::WriterFailed, Other, failed.write_opaque(&opaque("next"), b"").unwrap_err()),
+        (ErrorCode::LeftBehind, Other, Writer::create(folder.path().join("taken.popef")).unwrap_err()),
+        (ErrorCode::NotFound, NotFound, Writer::create("").unwrap_err()),
+        (ErrorCode::CopyFromTarget, InvalidInput, writer.copy(&source.blob(0).unwrap()).unwrap_err()),
+    ];
+    #[cfg(not(windows))]
+    let cases = {
+        writer.write_opaque(&opaque("new"), b"").unwrap();
+        let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        [cases, vec![(ErrorCode::FileResized, Other, writer.finish().unwrap_err())]].concat()
+    };
+    cases
+}
+
+fn of_blobs_to_write() -> Vec<Case> {
+    let mut bytes = Cursor::new(Vec::new());
+    let w = &mut Writer::seekable(&mut bytes).unwrap();
+    w.write_executable("model", b"").unwrap();
+    let tensor_info = TensorInfo::new(DataType::S32, [2]);
+    let feed = FeedDataInfo { name: "labels".into(), tensor_info, num_tensors: 0 };
+    let missing = FeedDataInfo { num_tensors: 1, ..feed.clone() };
+    let half = w.sized_opaque(&opaque("half"), 9).unwrap().finish().unwrap_err();
+    let too_long = Writer::stream(io::sink()).version("1".repeat(1 << 20)).write_opaque(&opaque("o"), b"");
+    let mut feeds = w.feeds(&[feed]).unwrap();
+    let no_such_feed = feeds.push(1, &[1, 2]).unwrap_err();
+    let feed_full = feeds.push(0, &[1, 2]).unwrap_err();
+    drop(feeds);
+    let errors = [
+        (ErrorCode::ExecutableUnnamed, w.write_executable("", b"").unwrap_err()),
+        (ErrorCode::DuplicateExecutable, w.write_executable("model", b"").unwrap_err()),
+        (ErrorCode::NoSuchLevel, w.write_packed_executable("other", b"", Packing::Gzip(10)).unwrap_err()),
+        (ErrorCode::WrongElementType, w.write_tensor(&tensor(DataType::F32, &[2]), &[1u32; 2]).unwrap_err()),
+        (ErrorCode::WrongDataLength, w.write_tensor(&tensor(DataType::F32, &[2]), &[1.5f32]).unwrap_err()),
+        (ErrorCode::ImpossibleShape, w.write_tensor_bytes(&tensor(DataType::U8, &[-1]), &[]).unwrap_err()),
+        (ErrorCode::BlobUnfinished, half),
+        (ErrorCode::MessageTooLong, too_long.unwrap_err()),
+        (ErrorCode::NoSuchFeed, no_such_feed),
+        (ErrorCode::FeedFull, feed_full),
+        (ErrorCode::FeedsUnfinished, w.feeds(&[missing]).unwrap().finish().unwrap_err()),
+        (ErrorCode::IndexUnfinished, OpenOptions::new().indexer(100).finish().unwrap_err()),
+    ];
+    errors.map(|(code, error)| (code, io::ErrorKind::InvalidInput, error)).into()
+}
+
+/// The name of a code or kind is its variant's, so that whoever knows the one knows the other.
+#[test]
+fn names_are_those_of_the_variants_and_are_read_back() {
+    for &code in ErrorCode::ALL {
+        assert_eq!(code.as_str(), words_of(&format!("{code:?}")).join("-"));
+        assert_eq!((code.to_string().as_str(), code.as_str().parse()), (code.as_str(), Ok(code)));
+    }
+    for &kind in ErrorKind::ALL {
+        assert_eq!(kind.as_str(), first_letter_small(&format!("{kind:?}")));
+        assert_eq!((kind.to_string().as_str(), kind.as_str().parse()), (kind.as_str(), Ok(kind)));
+    }
+    let error = "Blob-Cut".parse::<ErrorCode>().unwrap_err();
+    assert_eq!(error.to_string(), "\"Blob-Cut\" is not an error code that this version knows");
+    assert!("".parse::<ErrorKind>().is_err());
+}
+
+fn words_of(name: &str) -> Vec<String> {
+    let starts: Vec<_> = name.match_indices(char::is_uppercase).map(|(at, _)| at).chain([name.len()]).collect();
+    starts.windows(2).map(|word| name[word[0]..word[1]].to_lowercase()).collect()
+}
+
+fn first_letter_small(name: &str) -> String {
+    name[..1].to_lowercase() + &name[1..]
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn codes_and_kinds_serialise_by_their_names() {
+    let values = (ErrorCode::BlobCut, ErrorKind::OutOfRange);
+    let text = serde_json::to_string(&values).unwrap();
+    assert_eq!(text, r#"["blob-cut","outOfRange"]"#);
+    assert_eq!(serde_json::from_str::<(ErrorCode, ErrorKind)>(&text).unwrap(), values);
+    let error = serde_json::from_str::<ErrorCode>(r#""blob""#).unwrap_err();
+    assert!(error.to_string().starts_with("\"blob\" is not an error code"), "{error}");
+}
+
+/// docs/ERRORS.md is made from the table of codes.
+#[test]
+fn the_list_of_errors_is_current() {
+    let mut page = String::from(PAGE_HEAD);
+    for &kind in ErrorKind::ALL {
+        write!(page, "\n## {kind}\n\n{}\n\n", kind.meaning()).unwrap();
+        page += "| code | in `std::io` | what happened | what to do |\n|---|---|---|---|\n";
+        for code in ErrorCode::ALL.iter().filter(|code| code.kind() == kind) {
+            let io_kind = code.io_kind().map_or("the source's".to_owned(), |kind| format!("`{kind:?}`"));
+            writeln!(page, "| `{code}` | {io_kind} | {} | {} |", code.meaning(), code.advice()).unwrap();
+        }
+    }
+    let path = "../docs/ERRORS.md";
+    if std::env::var_os("POPEF_RENEW").is_some() {
+        fs::write(path, &page).unwrap();
+    }
+    let before = fs::read_to_string(path).unwrap_or_default();
+    assert!(before == page, "{path} is not as before; if this is meant, run the test with POPEF_RENEW=1");
+}
+
+const PAGE_HEAD: &str = "\
+# The errors
+
+Each error of the library has a code, which names it, and each code belongs to a kind. This page is made from the table in
+`popef/src/error/code.rs`; after a change there, `POPEF_RENEW=1 cargo test -p popef --test read errors::` writes it anew.
+
+- In Rust, `Error::code()` and `Error::kind()` give them, and `ErrorCode` and `ErrorKind` are shown, parsed and serialised
+  by these names. In the JSON of `popef-dump` they are `code` and `kind` of an `error`. There, `not-popef` of the kind
+  `notPopef` is one more: the file is something else, which the message names.
+- A code never becomes that of another error, and never moves to another kind. Later versions have more codes and kinds, so
+  a program needs a branch for those that it does not know.
+- The text of an error is for people and may change. Where there is more to know than the code, `Error` has it as values:
+  the file, the blob, the byte, how much was needed and how much was found.
+- An error that passes through `std::io`, such as from a reader, is an `std::io::Error` of the kind in the second column.
+  \"The source's\" is the kind that the system's own error has, which is the `source()`.
+";

@@ -1,0 +1,24 @@
+//! Reading: files that are whole, odd, damaged or changed meanwhile, in every way in.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod broken;
+mod changed;
+mod compressed;
+mod damage;
+mod debug;
+mod elements;
+mod errors;
+mod exhaustive;
+mod flips;
+mod interop;
+mod lookup;
+mod names;
+mod odd_files;
+mod reads;
+mod regressions;
+mod serialized;
+mod sources;
+mod truncation;
+mod unknown;

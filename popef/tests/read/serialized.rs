@@ -1,0 +1,166 @@
+//! The plain values in serde's formats.
+
+#![cfg(feature = "serde")]
+
+use crate::common::writing;
+
+use std::fmt::Debug;
+
+use popef::check::*;
+use popef::error::*;
+use popef::model::{Outer, Phase};
+use popef::pickle::ImportClass;
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
+use proptest::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use writing::models::{self, What};
+
+fn error_of<T: DeserializeOwned + Debug>(json: &str) -> String {
+    serde_json::from_str::<T>(json).unwrap_err().to_string()
+}
+
+#[test]
+fn a_misspelt_field_is_an_error_that_names_those_there_are() {
+    let error = error_of::<Metadata>(r#"{"numIpuz":4}"#);
+    let known = "unknown field `numIpuz`, expected one of `replicationFactor`, `numIpus`, `numProcesses`, `ipuVersion`, \
+                 `isPOD`, `isInference`, `deviceIterations`, `executable`, `seedHandle`, `engineOptions`, \
+                 `deviceOptions`, `programFlow`, `programsMap`, `anchors`";
+    assert!(error.starts_with(known), "{error}");
+
+    for (json, unknown) in [
+        (r#"{"anchors":[{"programms":[]}]}"#, "unknown field `programms`, expected one of `name`, `handle`, "),
+        (
+            r#"{"anchors":[{"tensorInfo":{"shape":[],"datatype":"f32"}}]}"#,
+            "unknown field `datatype`, expected `shape` or `dataType`",
+        ),
+        (r#"{"engineOptions":[{"Name":""}]}"#, "unknown field `Name`, expected `name` or `value`"),
+        (r#"{"programFlow":{"loads":[]}}"#, "unknown field `loads`, expected one of `load`, `main`, `save`"),
+        (r#"{"programsMap":[{"program":1}]}"#, "unknown field `program`, expected `index` or `name`"),
+    ] {
+        let error = error_of::<Metadata>(json);
+        assert!(error.starts_with(unknown), "{error}");
+    }
+    for error in [
+        error_of::<ExecutableInfo>(r#"{"size":1}"#),
+        error_of::<TensorDataInfo>(r#"{"size":1}"#),
+        error_of::<FeedDataInfo>(r#"{"size":1}"#),
+        error_of::<OpaqueInfo>(r#"{"size":1}"#),
+    ] {
+        assert!(error.starts_with("unknown field `size`, expected "), "{error}");
+    }
+}
+
+#[test]
+fn fields_that_are_left_out_have_their_defaults() {
+    assert_eq!(serde_json::from_str::<Metadata>("{}").unwrap(), Metadata::default());
+    let metadata: Metadata = serde_json::from_str(r#"{"numIpus":4,"anchors":[{"name":"x"}]}"#).unwrap();
+    let anchor = Anchor { name: "x".into(), ..Default::default() };
+    assert_eq!(metadata, Metadata { num_ipus: 4, anchors: vec![anchor], ..Default::default() });
+}
+
+/// Through a format for people and through a binary one, which has neither names nor types.
+#[track_caller]
+fn come_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
+    let json = serde_json::to_string(value).unwrap();
+    assert_eq!(serde_json::from_str::<T>(&json).unwrap(), *value, "{json}");
+    let bytes = postcard::to_stdvec(value).unwrap();
+    assert_eq!(postcard::from_bytes::<T>(&bytes).unwrap(), *value, "{bytes:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+
+    #[test]
+    fn metadata_comes_back(metadata in models::metadata(true)) {
+        come_back(&metadata);
+        come_back(&metadata.executable);
+        come_back(&metadata.program_flow);
+        come_back(&(metadata.engine_options, metadata.device_options, metadata.programs_map));
+        metadata.anchors.iter().for_each(|anchor| {
+            come_back(anchor);
+            come_back(&anchor.tensor_info);
+        });
+    }
+
+    #[test]
+    fn infos_come_back(blobs in models::blobs(true), uncompressed_size in any::<Option<u64>>()) {
+        for blob in blobs {
+            match blob.what {
+                What::Executable { name, .. } => come_back(&ExecutableInfo { name, uncompressed_size }),
+                What::Metadata(metadata) => come_back(&metadata),
+                What::Tensor(info, _) => come_back(&info),
+                What::Feeds(feeds) => feeds.iter().for_each(|(info, _)| come_back(info)),
+                What::Opaque(info, _) => come_back(&info),
+            }
+        }
+    }
+
+    #[test]
+    fn a_poplar_header_comes_back(format in 1u8..=3, sizes in any::<[u8; 32]>()) {
+        let bytes = [format!("GC_EXE_{format}").as_bytes(), &sizes].concat();
+        come_back(&PoplarHeader::parse(&bytes).unwrap());
+    }
+
+    #[test]
+    fn a_policy_comes_back(
+        rules in prop::collection::btree_map(
+            "[A-Z]{2}[0-9]{3}",
+            prop::sample::select(vec![Level::Off, Level::Note, Level::Warning, Level::Error]),
+            0..4,
+        ),
+        (max_file_size, num_ipus, ipu_version) in any::<(Option<u64>, Option<u32>, Option<u32>)>(),
+        (compressed_executables, no_pickles) in any::<(bool, bool)>(),
+        opaques in prop::option::of(prop::collection::vec(any::<String>(), 0..3)),
+        inputs in prop::collection::vec(demand(), 0..3),
+        outputs in prop::collection::vec(demand(), 0..3),
+    ) {
+        come_back(&Policy {
+            rules, max_file_size, compressed_executables, no_pickles, opaques, num_ipus, ipu_version, inputs, outputs,
+        });
+    }
+}
+
+fn demand() -> impl Strategy<Value = TensorDemand> {
+    let extent = prop_oneof![Just(Extent::Any), (0..=i64::MAX).prop_map(Extent::Exactly)];
+    let shape = prop::option::of(prop::collection::vec(extent, 0..4));
+    let data_type = prop::option::of(any::<u16>().prop_map(DataType::from_number));
+    (any::<String>(), data_type, shape).prop_map(|(name, data_type, shape)| TensorDemand { name, data_type, shape })
+}
+
+#[test]
+fn every_number_of_an_enumeration_comes_back() {
+    for number in 0..=u16::MAX {
+        come_back(&DataType::from_number(number));
+        come_back(&TensorType::from_number(number));
+        come_back(&BlobType::from_number(number));
+    }
+    for wrong in ["65536", "-1", "1.5", "null", r#""F33""#, r#""""#] {
+        let error = error_of::<DataType>(wrong);
+        assert!(error.contains("a data type"), "{error}");
+    }
+}
+
+#[test]
+fn every_name_comes_back() {
+    come_back(&Compression::ALL.to_vec());
+    come_back(&ErrorCode::ALL.to_vec());
+    come_back(&ErrorKind::ALL.to_vec());
+    come_back(&ImportClass::ALL.to_vec());
+    come_back(&Loader::ALL.to_vec());
+    come_back(&NumberKind::ALL.to_vec());
+    come_back(&Outer::ALL.to_vec());
+    come_back(&Phase::ALL.to_vec());
+    come_back(&Severity::ALL.to_vec());
+    come_back(&(0..=9).flat_map(|level| [Packing::Zlib(level), Packing::Gzip(level)]).collect::<Vec<_>>());
+    come_back(&(0..=u8::MAX).map(|bits| (F8143::from_bits(bits), F8152::from_bits(bits))).collect::<Vec<_>>());
+}
+
+#[test]
+fn binary_formats_have_bytes_for_texts_and_numbers_for_enumerants() {
+    assert_eq!(postcard::to_stdvec(&Text::from("abc")).unwrap(), b"\x03abc");
+    assert_eq!(postcard::to_stdvec(&Text::from(&b"caf\xe9"[..])).unwrap(), b"\x04caf\xe9");
+    assert_eq!(postcard::to_stdvec(&(DataType::F8152, DataType::Other(100))).unwrap(), [14, 100]);
+}

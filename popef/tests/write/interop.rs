@@ -1,0 +1,277 @@
+//! The official Cap'n Proto library reads what is written, every field of it.
+//!
+//! pycapnp runs in the interpreter that `PYTHON` names, and `capnp` is the command of that name. Where one of them is
+//! missing its test says so and passes, except where `CI` is set.
+
+use crate::common::writing;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use popef::read::*;
+use popef::types::*;
+use popef::write::*;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value as Json, json};
+use writing::models::{self, Planned, Way, What};
+use writing::{in_memory, interop_files, write_anew, write_planned};
+
+/// Byte for byte what the official library makes of the same values; it cuts only long messages into segments.
+#[test]
+fn bytes_are_those_of_the_official_library() {
+    for path in interop_files().iter().filter(|path| !path.ends_with("many-anchors.popef")) {
+        let file = File::open(path).unwrap();
+        let bytes = in_memory(|writer| write_anew(writer, &file).unwrap());
+        assert!(bytes == std::fs::read(path).unwrap(), "{} comes out in other bytes", path.display());
+    }
+}
+
+#[test]
+fn long_messages_are_one_segment_with_the_same_values() {
+    let file = File::open(writing::testdata("interop/many-anchors.popef")).unwrap();
+    let again = File::from_bytes(in_memory(|writer| write_anew(writer, &file).unwrap())).unwrap();
+    let values = |file: &File| file.metadata().map(|metadata| metadata.read().unwrap()).collect::<Vec<_>>();
+    assert_eq!(values(&again), values(&file));
+    assert!(again.metadata().all(|metadata| metadata.blob().info_bytes().starts_with(&[0; 4])));
+}
+
+#[test]
+fn pycapnp_reads_every_field() {
+    let Some(python) = std::env::var_os("PYTHON") else { return skipped("PYTHON names no interpreter with pycapnp") };
+    let (folder, models) = written_models();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_with_pycapnp.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(schema()).args((0..models.len()).map(|index| model_path(folder.path(), index)));
+    let printed = finished(command.output().unwrap(), "pycapnp");
+    assert_eq!(printed.lines().count(), models.len());
+    for (line, blobs) in printed.lines().zip(&models) {
+        let found: Json = serde_json::from_str(line).unwrap();
+        let mut offset = 0;
+        let expected = blobs.iter().flat_map(parts);
+        for (found, (blob_type, version, info, data)) in found.as_array().unwrap().iter().zip(expected) {
+            assert_eq!(found["offset"], offset);
+            assert_eq!(found["header"]["version"], version);
+            assert_eq!(found["header"]["type"], blob_type);
+            assert_eq!(found["info"], info);
+            assert_eq!(found["data"], data.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+            offset += found["header"]["size"].as_u64().unwrap();
+        }
+        assert_eq!(found.as_array().unwrap().len(), blobs.iter().flat_map(parts).count());
+    }
+}
+
+#[test]
+fn the_capnp_command_reads_every_field() {
+    if Command::new("capnp").arg("--version").output().is_err() {
+        return skipped("there is no capnp command");
+    }
+    let (folder, models) = written_models();
+    let files = (0..models.len()).map(|index| File::open(model_path(folder.path(), index)).unwrap());
+    let (mut headers, mut infos) = (Vec::new(), vec![Vec::new(); BlobType::ALL.len()]);
+    for file in files {
+        for blob in file.blobs() {
+            headers.extend_from_slice(blob.header_bytes());
+            infos[usize::from(blob.blob_type().number())].extend_from_slice(blob.info_bytes());
+        }
+    }
+    let expected: Vec<_> = models.iter().flatten().flat_map(parts).collect();
+    let found = converted(folder.path(), "BlobHeader", &headers);
+    assert_eq!(found.len(), expected.len());
+    for (found, (blob_type, version, _, _)) in found.iter().zip(&expected) {
+        assert_eq!((&found["version"], &found["type"]), (&json!(version), &json!(blob_type)));
+    }
+    let roots = ["PoplarExecutable", "Metadata", "TensorDataInfo", "FeedDataInfo", "Opaque"];
+    for (number, (root, infos)) in roots.iter().zip(&infos).enumerate() {
+        let expected = expected.iter().filter(|(blob_type, ..)| usize::from(*blob_type) == number);
+        let expected: Vec<_> = expected.map(|(_, _, info, _)| info.clone()).collect();
+        assert!(converted(folder.path(), root, infos) == expected, "{root} differs");
+    }
+}
+
+/// Messages one after the other, as the `capnp` command shows them.
+fn converted(folder: &Path, root: &str, messages: &[u8]) -> Vec<Json> {
+    let path = folder.join("messages");
+    std::fs::write(&path, messages).unwrap();
+    let mut command = Command::new("capnp");
+    command.args(["convert", "binary:json"]).arg(schema()).arg(root);
+    command.stdin(Stdio::from(std::fs::File::open(path).unwrap()));
+    let printed = finished(command.output().unwrap(), "capnp");
+    let values = serde_json::Deserializer::from_str(&printed).into_iter::<Json>();
+    values.map(|value| with_numbers(value.unwrap())).collect()
+}
+
+/// capnp's JSON has 64-bit numbers as texts and enumerations by name; no field of ours with such a name is a text.
+fn with_numbers(value: Json) -> Json {
+    match value {
+        Json::Object(fields) => fields.into_iter().map(|(name, value)| (name.clone(), field(&name, value))).collect(),
+        Json::Array(items) => items.into_iter().map(with_numbers).collect(),
+        other => other,
+    }
+}
+
+fn field(name: &str, value: Json) -> Json {
+    let enumerants = BlobType::ALL.iter().map(|t| (t.schema_name(), t.number()));
+    let enumerants = enumerants.chain(DataType::ALL.iter().map(|t| (t.schema_name(), t.number())));
+    let mut enumerants = enumerants.chain(TensorType::ALL.iter().map(|t| (t.schema_name(), t.number())));
+    match (name, value) {
+        ("type" | "dataType", Json::String(text)) => {
+            json!(enumerants.find(|(name, _)| *name == Some(text.as_str())).unwrap().1)
+        }
+        ("size" | "uncompressedSize", Json::String(text)) => json!(text.parse::<u64>().unwrap()),
+        ("shape", Json::Array(extents)) => {
+            extents.iter().map(|extent| extent.as_str().unwrap().parse::<i64>().unwrap()).collect()
+        }
+        (_, value) => with_numbers(value),
+    }
+}
+
+fn skipped(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "this must not be skipped here: {why}");
+    eprintln!("SKIPPED: {why}");
+}
+
+fn finished(output: Output, program: &str) -> String {
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn schema() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/popef.capnp")
+}
+
+fn model_path(folder: &Path, index: usize) -> PathBuf {
+    folder.join(format!("{index}.popef"))
+}
+
+fn written_models() -> (tempfile::TempDir, Vec<Vec<Planned>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models();
+    for (index, blobs) in models.iter().enumerate() {
+        let mut writer = Writer::create(model_path(folder.path(), index)).unwrap();
+        write_planned(&mut writer, blobs);
+        writer.finish().unwrap();
+    }
+    (folder, models)
+}
+
+/// Generated models, the same at each run, and the extremes.
+fn models() -> Vec<Vec<Planned>> {
+    let mut runner = TestRunner::deterministic();
+    let blobs = models::blobs(false);
+    let mut models: Vec<_> = (0..60).map(|_| blobs.new_tree(&mut runner).unwrap().current()).collect();
+    models.push(DataType::ALL.iter().map(|&data_type| tensor_of(data_type)).collect());
+    models.push(vec![large_metadata()]);
+    models.push(vec![Planned { version: Text::default(), what: What::Metadata(nothing().into()), way: Way::Whole }]);
+    let held = |is: fn(&What) -> bool| models.iter().flatten().any(|blob| is(&blob.what));
+    assert!(held(|what| matches!(what, What::Executable { packing: Some(Packing::Zlib(_)), .. })));
+    assert!(held(|what| matches!(what, What::Executable { packing: Some(Packing::Gzip(_)), .. })));
+    assert!(held(|what| matches!(what, What::Feeds(feeds) if feeds.len() > 1)));
+    assert!(held(|what| matches!(what, What::Opaque(..))));
+    models
+}
+
+fn tensor_of(data_type: DataType) -> Planned {
+    let info = TensorDataInfo { name: "größe".into(), tensor_info: TensorInfo::new(data_type, [3]) };
+    let data = vec![1; usize::try_from(info.tensor_info.size_in_bytes().unwrap()).unwrap()];
+    Planned { version: "1.0.0".into(), what: What::Tensor(info, data), way: Way::Whole }
+}
+
+fn nothing() -> Metadata {
+    Metadata { replication_factor: 0, num_ipus: u32::MAX, ..Metadata::default() }
+}
+
+fn large_metadata() -> Planned {
+    let options = |count: usize| {
+        let option = |index| EngineOption { name: format!("option.{index}").into(), value: format!("{index}").into() };
+        (0..count).map(option).collect()
+    };
+    let anchor = |index: u32| Anchor {
+        name: format!("модель/слой{index}").into(),
+        handle: format!("h2d_{index}").into(),
+        tensor_info: TensorInfo::new(DataType::F16, [i64::from(index), 2]),
+        tensor_type: TensorType::Output,
+        programs: vec![index; (index % 3) as usize],
+        ..Anchor::default()
+    };
+    let metadata = Metadata {
+        engine_options: options(500),
+        device_options: options(300),
+        anchors: (0..10_000).map(anchor).collect(),
+        ..Metadata::default()
+    };
+    Planned { version: Text::default(), what: What::Metadata(metadata.into()), way: Way::Whole }
+}
+
+/// Type, version, info and data of each blob of a plan, as the schema names them.
+fn parts(blob: &Planned) -> Vec<(u16, String, Json, Vec<u8>)> {
+    let of = |blob_type: BlobType, info, data: &[u8]| (blob_type.number(), utf8(&blob.version), info, data.to_vec());
+    match &blob.what {
+        What::Executable { name, data, packing } => {
+            let size = packing.map_or(u64::MAX, |_| u64::try_from(data.len()).unwrap());
+            let info = json!({ "name": utf8(name), "uncompressedSize": size });
+            vec![of(BlobType::PoplarExecutable, info, data)]
+        }
+        What::Metadata(metadata) => vec![of(BlobType::Metadata, metadata_json(metadata), &[])],
+        What::Tensor(info, data) => {
+            let json = json!({ "name": utf8(&info.name), "tensorInfo": tensor_info_json(&info.tensor_info) });
+            vec![of(BlobType::DataTensor, json, data)]
+        }
+        What::Feeds(feeds) => feeds.iter().map(|(info, data)| of(BlobType::DataFeed, feed_json(info), data)).collect(),
+        What::Opaque(info, data) => {
+            let json = json!({ "name": utf8(&info.name), "executable": utf8(&info.executable) });
+            vec![of(BlobType::Opaque, json, data)]
+        }
+    }
+}
+
+fn utf8(text: &Text<'_>) -> String {
+    text.to_str().unwrap().to_owned()
+}
+
+fn tensor_info_json(info: &TensorInfo) -> Json {
+    json!({ "shape": info.shape, "dataType": info.data_type.number() })
+}
+
+fn feed_json(info: &FeedDataInfo) -> Json {
+    let (name, tensor_info) = (utf8(&info.name), tensor_info_json(&info.tensor_info));
+    json!({ "name": name, "tensorInfo": tensor_info, "numTensors": info.num_tensors })
+}
+
+fn metadata_json(metadata: &Metadata) -> Json {
+    let flow = &metadata.program_flow;
+    let program = |program: &ProgramInfo| json!({ "index": program.index, "name": utf8(&program.name) });
+    json!({
+        "replicationFactor": metadata.replication_factor,
+        "numIpus": metadata.num_ipus,
+        "numProcesses": metadata.num_processes,
+        "ipuVersion": metadata.ipu_version,
+        "isPOD": metadata.is_pod,
+        "isInference": metadata.is_inference,
+        "deviceIterations": metadata.device_iterations,
+        "executable": utf8(&metadata.executable),
+        "seedHandle": utf8(&metadata.seed_handle),
+        "engineOptions": metadata.engine_options.iter().map(option_json).collect::<Vec<_>>(),
+        "deviceOptions": metadata.device_options.iter().map(option_json).collect::<Vec<_>>(),
+        "programFlow": { "load": flow.load, "main": flow.main, "save": flow.save },
+        "programsMap": metadata.programs_map.iter().map(program).collect::<Vec<_>>(),
+        "anchors": metadata.anchors.iter().map(anchor_json).collect::<Vec<_>>(),
+    })
+}
+
+fn option_json(option: &EngineOption) -> Json {
+    json!({ "name": utf8(&option.name), "value": utf8(&option.value) })
+}
+
+fn anchor_json(anchor: &Anchor) -> Json {
+    json!({
+        "name": utf8(&anchor.name),
+        "handle": utf8(&anchor.handle),
+        "tensorInfo": tensor_info_json(&anchor.tensor_info),
+        "type": anchor.tensor_type.number(),
+        "programs": anchor.programs,
+        "isPerReplica": anchor.is_per_replica,
+        "useRemoteBuffers": anchor.use_remote_buffers,
+        "repeats": anchor.repeats,
+    })
+}

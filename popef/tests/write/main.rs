@@ -1,0 +1,16 @@
+//! Writing: what is written, where it is written, and what becomes of it when something fails.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod calls;
+mod copies;
+mod files;
+mod interop;
+mod kills;
+mod owned;
+mod packed;
+mod places;
+mod refused;
+mod rights;
+mod roundtrip;

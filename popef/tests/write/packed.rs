@@ -1,0 +1,127 @@
+//! Executables that are compressed in blocks, on several threads: always the same bytes, which others unpack.
+
+use crate::common::writing;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::Command;
+
+use flate2::write::{GzEncoder, ZlibEncoder};
+use popef::read::*;
+use popef::write::*;
+use writing::in_memory;
+
+/// What is compressed at a time.
+const BLOCK: usize = 1 << 20;
+
+/// Refers far back, over the borders of blocks too, and is not the same anywhere.
+fn data(len: usize) -> Vec<u8> {
+    let mut state = 1u32;
+    let mut bytes = Vec::with_capacity(len);
+    while bytes.len() < len {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let back = (state >> 16) as usize % 30_000 + 40;
+        match bytes.len().checked_sub(back) {
+            Some(from) if !state.is_multiple_of(8) => bytes.extend_from_within(from..from + 40),
+            _ => bytes.extend_from_slice(&state.to_le_bytes()),
+        }
+    }
+    bytes.truncate(len);
+    bytes
+}
+
+/// The compressed bytes, by which of so many threads and in whatever pieces they were written.
+fn packed(data: &[u8], packing: Packing, ways: usize) -> Vec<u8> {
+    let whole =
+        |threads| in_memory(|writer| writer.threads(threads).write_packed_executable("model", data, packing).unwrap());
+    let pieces = |threads, len| {
+        in_memory(|writer| {
+            let mut blob = writer.threads(threads).packed_executable("model", packing).unwrap();
+            data.chunks(len).for_each(|piece| blob.write_all(piece).unwrap());
+            blob.finish().unwrap()
+        })
+    };
+    let bytes = whole(0);
+    let others: [&dyn Fn() -> Vec<u8>; 4] =
+        [&|| pieces(1, 70_001), &|| pieces(3, 4999), &|| whole(2), &|| pieces(2, BLOCK)];
+    for other in &others[..ways] {
+        assert!(other() == bytes, "{packing:?} of {} bytes is not always the same", data.len());
+    }
+    let file = File::from_bytes(bytes).unwrap();
+    let executable = file.executable("model").unwrap();
+    let mut unpacked = Vec::new();
+    executable.unpack().unwrap().read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == data, "{packing:?} of {} bytes", data.len());
+    executable.data().read().unwrap().into_owned()
+}
+
+/// What flate2 makes of it in one piece.
+fn plain(data: &[u8], packing: Packing) -> Vec<u8> {
+    let plain = match packing {
+        Packing::Zlib(level) => {
+            let mut encoder = ZlibEncoder::new(Vec::new(), flate2::Compression::new(level));
+            encoder.write_all(data).unwrap();
+            encoder.finish()
+        }
+        Packing::Gzip(level) => {
+            let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+            encoder.write_all(data).unwrap();
+            encoder.finish()
+        }
+        _ => unreachable!("there are two"),
+    };
+    plain.unwrap()
+}
+
+const UNPACK: &str = "
+import gzip, sys, zlib
+with open(sys.argv[1], 'rb') as file:
+    packed = file.read()
+with open(sys.argv[2], 'rb') as file:
+    data = file.read()
+for kind, at, size in (line.split() for line in sys.argv[3].splitlines()):
+    part = packed[int(at):int(at) + int(size)]
+    if kind == 'zlib':
+        decoder = zlib.decompressobj()
+        found = decoder.decompress(part)
+        assert decoder.eof and not decoder.unused_data, (kind, at, size)
+    else:
+        found = gzip.decompress(part)
+    assert data.startswith(found), (kind, at, size)
+    print(len(found))
+";
+
+#[test]
+fn one_stream_comes_out_whatever_the_threads_and_python_unpacks_it() {
+    let all = data(3 * BLOCK + 12_345);
+    let small = [0, 1, 100_000];
+    let large = [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, all.len()];
+    let levels = (0..=9).flat_map(|level| [Packing::Zlib(level), Packing::Gzip(level)]);
+    let small = levels.flat_map(|packing| small.map(|size| (size, packing, 1)));
+    let large = large.map(|size| (size, Packing::Zlib(1), if size > 2 * BLOCK { 4 } else { 1 }));
+    let others =
+        [(all.len(), Packing::Gzip(1), 0), (BLOCK + 1, Packing::Zlib(0), 1), (BLOCK + 50_000, Packing::Zlib(6), 1)];
+    let (mut every, mut list, mut expected) = (Vec::new(), String::new(), Vec::new());
+    for (size, packing, ways) in small.chain(large).chain(others) {
+        let bytes = packed(&all[..size], packing, ways);
+        let plain = plain(&all[..size], packing);
+        let most = plain.len() + plain.len() / 100;
+        assert!(bytes.len() <= most, "{packing:?}: {} bytes, {} in one piece", bytes.len(), plain.len());
+        let (kind, header) = if matches!(packing, Packing::Zlib(_)) { ("zlib", 2) } else { ("gzip", 10) };
+        assert_eq!(bytes[..header], plain[..header], "{packing:?}");
+        list.push_str(&format!("{kind} {} {}\n", every.len(), bytes.len()));
+        every.extend_from_slice(&bytes);
+        expected.push(size.to_string());
+    }
+    let Some(python) = std::env::var_os("PYTHON") else {
+        assert!(std::env::var_os("CI").is_none(), "PYTHON names no interpreter");
+        return eprintln!("SKIPPED: PYTHON names no interpreter");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (packed, data) = (folder.path().join("packed"), folder.path().join("data"));
+    fs::write(&packed, every).unwrap();
+    fs::write(&data, all).unwrap();
+    let output = Command::new(python).args(["-c", UNPACK]).args([&packed, &data]).arg(list).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().collect::<Vec<_>>(), expected);
+}
