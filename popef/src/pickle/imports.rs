@@ -102,7 +102,8 @@ impl Imports {
             return Ok(place);
         }
         if path.len() > LONGEST_PATH {
-            return Err(Halt::Limit(TOO_MANY));
+            // Lines of other data are seldom names. Python would import one, so it is told whatever the data is.
+            return Err(if is_name(path) { Halt::Spent(TOO_MANY) } else { Halt::Limit(TOO_MANY) });
         }
         let place = u16::try_from(self.list.len()).ok().filter(|_| self.list.len() < MOST);
         let place = place.ok_or(Halt::Spent(TOO_MANY))?;

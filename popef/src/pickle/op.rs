@@ -143,8 +143,14 @@ fn name(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let start = input.position();
     match input.line(LONGEST_NAME) {
         Err(Halt::Fault(_)) => Ok(start..input.position().saturating_sub(1).max(start)),
+        Err(Halt::Limit(_)) if is_name(input.bytes(start..start.saturating_add(LONGEST_NAME))?) => Err(LONG_NAME),
         line => line,
     }
+}
+
+/// Whether all bytes may be of a name, as in few lines of other data.
+fn is_name(line: &[u8]) -> bool {
+    line.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | 0x80..))
 }
 
 /// A line of any length. A short one lies in the window then.
@@ -191,5 +197,6 @@ fn place(input: &mut PickleReader<'_, '_>) -> Result<u64, Halt> {
     if line.starts_with('-') && number > 0 { Err(NO_PLACE) } else { Ok(number) }
 }
 
+const LONG_NAME: Halt = Halt::Spent("a name is longer than any model needs");
 const NO_PLACE: Halt = Halt::Fault("a place in the memo is not a number");
 const FAR_PLACE: Halt = Halt::Spent("a place in the memo is too large a number");

@@ -136,6 +136,23 @@ fn too_many_imports_are_told() {
     }
 }
 
+/// Python follows attributes through any number of dots. Without a mark, too, it is told that the scan does not.
+#[test]
+fn a_path_that_is_too_long_is_told() {
+    let fault = |path: &str| {
+        let pickle = Pickle::scan_bytes(format!("c{path}\n.").as_bytes());
+        pickle.map(|pickle| pickle.fault.map(|fault| fault.reason))
+    };
+    let path = |len: usize| format!("os\n{}", "path.os.".repeat(len).split_at(len - "os.".len()).0);
+    assert_eq!(fault(&path(2048)), Some(None));
+    assert_eq!(fault(&path(2049)), Some(Some("it imports more than any model needs")));
+    assert_eq!(fault(&path(9000)), Some(Some("a name is longer than any model needs")));
+    // Lines of any text are no imports.
+    for len in [2049, 9000] {
+        assert_eq!(fault(&path(len).replace('.', ", ")), None, "{len}");
+    }
+}
+
 /// What one pickle calls as it should, another one behind it may not call with anything else.
 #[test]
 fn an_import_is_judged_by_all_of_its_calls() {
@@ -240,6 +257,8 @@ fn attributes_are_classed_by_what_they_are_of() {
         assert_eq!(class_of(bytes.as_bytes(), &path), class, "{path}");
         assert_eq!(class_of(bytes.as_bytes(), "builtins.getattr"), ImportClass::Ordinary);
     }
+    let of_unnamed = b"cbuiltins\ngetattr\n(\x82\x01S'name'\ntR.";
+    assert_eq!(class_of(of_unnamed, "(extension-1).name"), ImportClass::Dangerous);
 }
 
 /// What has neither a mark nor an end counts as a pickle inside only if it would do harm.
@@ -258,16 +277,27 @@ fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
     assert!(inside("os, and", "system").is_empty() && inside("os", "2").is_empty());
 }
 
-/// Without a mark, 64 KiB are tried and no more.
+/// Without a mark, 64 KiB are tried and no more; with one, bytes of any length, and texts of a megabyte.
 #[test]
-fn large_data_without_a_mark_is_not_tried() {
+fn how_much_is_looked_into_depends_on_the_mark() {
+    let holding = |opcode: u8, mark: &str, len: usize| {
+        let content = [mark.as_bytes(), b"cos\nsystem\n", &vec![b'N'; len - 11 - mark.len()]].concat();
+        [&[0x80, 4, opcode], &(len as u32).to_le_bytes()[..], &content, b"."].concat()
+    };
     for (len, is_tried) in [(64 << 10, true), ((64 << 10) + 1, false)] {
         for opcode in [b'B', b'X'] {
-            let content = [b"cos\nsystem\n".to_vec(), vec![b'N'; len - 11]].concat();
-            let bytes = [&[0x80, 4, opcode], &(len as u32).to_le_bytes()[..], &content, b"."].concat();
-            assert_eq!(is_dangerous(&bytes), is_tried, "{len} bytes of {opcode}");
+            assert_eq!(is_dangerous(&holding(opcode, "", len)), is_tried, "{len} bytes of {opcode}");
         }
     }
+    for (len, is_tried) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let pickle = holding(b'X', "\u{80}\u{2}", len);
+        assert_eq!(is_dangerous(&pickle), is_tried, "{len}");
+        let is_told = Pickle::scan_bytes(&pickle).unwrap().fault.unwrap().reason.contains("more than a megabyte");
+        assert_eq!(is_told, !is_tried, "{len}");
+    }
+    let mut marked = holding(b'B', "  ", (1 << 20) + 1);
+    marked[7..9].copy_from_slice(b"\x80\x02");
+    assert!(is_dangerous(&marked));
 }
 
 /// A pickle of protocol 4 that holds bytes.
@@ -314,6 +344,12 @@ fn the_version_is_what_poptorchs_data_has_under_that_name() {
     for without in ["S'other'\nS'1'\n", "S'version'\nN", "S'1'\nS'version'\nS'2'\nS'3'\n"] {
         assert_eq!(version("PoptorchData", without), None, "{without}");
     }
+    let called_by = |function: &str| {
+        let bytes = format!("c{function}\n(cpoptorch\nPoptorchData\nNNtR}}S'version'\nS'3.3'\nsb.");
+        Pickle::scan_bytes(bytes.as_bytes()).unwrap().poptorch_version
+    };
+    assert_eq!(called_by("copyreg\n_reconstructor").as_deref(), Some("3.3"));
+    assert_eq!(called_by("model\nfunction"), None);
 }
 
 #[test]
@@ -382,6 +418,8 @@ fn odd_lines_hide_no_import() {
         assert_eq!(pickle.imports[0].path, "os.system", "{shown}");
         assert_eq!(pickle.fault.is_some(), line.contains("80"), "{shown}");
     }
+    let negative = Pickle::scan_bytes(b"\x80\x02Np-5\n.").unwrap();
+    assert_eq!(negative.fault.unwrap().reason, "a place in the memo is not a number");
     // What is not followed is told, whatever the data is.
     let beyond = Pickle::scan_bytes(b"Np18446744073709551616\n0cos\nsystem\n.").unwrap();
     assert_eq!(beyond.fault.unwrap().offset, 23);
