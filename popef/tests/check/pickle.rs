@@ -136,6 +136,19 @@ fn too_many_imports_are_told() {
     }
 }
 
+/// A text of more than 256 letters is no name, however it is spelt.
+#[test]
+fn long_texts_are_no_names() {
+    for (len, path) in [(256, format!("m.{:a>256}", "")), (257, "(computed)".to_owned())] {
+        let name = "a".repeat(len);
+        let counted = [b"X", &(len as u32).to_le_bytes()[..], name.as_bytes()].concat();
+        for text in [counted, format!("V{name}\n").into(), format!("S'{name}'\n").into()] {
+            let pickle = Pickle::scan_bytes(&[b"\x80\x04\x8c\x01m", &text[..], b"\x93."].concat()).unwrap();
+            assert_eq!(pickle.imports[0].path, path, "{}", text.escape_ascii());
+        }
+    }
+}
+
 /// Python follows attributes through any number of dots. Without a mark, too, it is told that the scan does not.
 #[test]
 fn a_path_that_is_too_long_is_told() {
@@ -162,6 +175,11 @@ fn an_import_is_judged_by_all_of_its_calls() {
     for (module, name) in [("torch.storage", "_load_from_bytes"), ("torch", "storage._load_from_bytes")] {
         let other = format!("c{module}\n{name}\n(S'PK'\ntR.").into_bytes();
         assert_eq!(class(&[harmless.clone(), other].concat()), ImportClass::Dangerous, "{module}");
+    }
+    // What is not followed to its end, or has no mark, may be something else to whoever loads it.
+    for content in [b"\x80\x02N\xff", b"\x80\x02NN", b"NNN."] {
+        let bytes = [b"\x80\x02ctorch.storage\n_load_from_bytes\nC\x04", &content[..], b"\x85R."].concat();
+        assert_eq!(class(&bytes), ImportClass::Dangerous, "{}", content.escape_ascii());
     }
 }
 
@@ -366,10 +384,11 @@ fn bytes_that_only_begin_as_a_pickle_are_no_fault() {
 #[test]
 fn a_pickle_takes_nothing_from_the_one_before_it() {
     let fault = |second: &[u8]| {
-        let bytes = [b"\x80\x02]q\x05\x8c\x02os\x8c\x06system.", second].concat();
+        let bytes = [b"\x80\x02]q\0q\x05\x8c\x02os\x8c\x06system.", second].concat();
         Pickle::scan_bytes(&bytes).unwrap().fault.map(|fault| fault.reason)
     };
     assert_eq!(fault(b"\x80\x02cm\nn\n."), None);
+    assert_eq!(fault(b"\x80\x02cm\nn\nh\0."), Some("it asks for a place in an empty memo"));
     assert_eq!(fault(b"\x80\x02cm\nn\nh\x05."), Some("it asks for a place in an empty memo"));
     assert_eq!(fault(b"\x80\x02cm\nn\n00."), Some("it takes from an empty stack"));
 }
