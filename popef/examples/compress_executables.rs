@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 println!("{}: {} bytes, were {}", executable.name(), written.size, blob.size());
             }
             _ => {
-                writer.copy(&blob)?;
+                writer.copy(blob)?;
             }
         }
     }

@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for blob in model.blobs() {
         // Byte for byte, without taking the data through memory where the system can copy it.
         match blob.blob_type() {
-            BlobType::DataTensor => weights.copy(&blob)?,
-            _ => rest.copy(&blob)?,
+            BlobType::DataTensor => weights.copy(blob)?,
+            _ => rest.copy(blob)?,
         };
     }
     // The weights first: if that fails, there is no model without them.

@@ -200,6 +200,9 @@ codes! {
     WrongElementType = "wrong-element-type", WrongType,
         "Elements were asked for, or given, as another type than that of the tensor.",
         "Use the type that the tensor has.";
+    WrongInfo = "wrong-info", WrongType,
+        "A blob was to be copied with the info of a blob of another type, or of an executable that unpacks to another size.",
+        "Give the info of a blob of the same type. To change how an executable is compressed, unpack it and write it anew.";
     NotNumeric = "not-numeric", WrongType,
         "Elements of this type cannot be read as numbers: the file does not tell what their bits mean.",
         "Read the bytes of the data.";
@@ -264,6 +267,9 @@ codes! {
     ExecutableUnnamed = "executable-unnamed", Misuse,
         "An executable to be written has an empty name.",
         "Give it a name.";
+    NoName = "no-name", Misuse,
+        "A blob was to be copied under another name, and blobs of its type have no name.",
+        "To change the executable that metadata is for, give the copy other metadata as its info.";
     CopyFromTarget = "copy-from-target", Misuse,
         "A blob was to be copied out of the file that is being appended to.",
         "Copy it out of another copy of the file.";

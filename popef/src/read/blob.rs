@@ -198,7 +198,7 @@ impl<'a> Blob<'a> {
         Text::from(self.span(span))
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 

@@ -160,7 +160,7 @@ const MOST_SKIPPED: usize = 8;
 
 impl Compression {
     /// How many bytes the marks have, at most.
-    pub(super) const MARK: usize = 4;
+    pub(crate) const MARK: usize = 4;
 
     /// How many bytes a frame to be skipped has before its content: a mark and a length.
     pub(super) const SKIPPABLE_HEADER: usize = 8;
@@ -174,6 +174,11 @@ impl Compression {
             }
             _ => None,
         }
+    }
+
+    /// Whether compressed data can begin so.
+    pub(crate) fn may_begin(data: &[u8]) -> bool {
+        Compression::of(data).is_some() || matches!(data, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
     }
 
     /// The name that people know it by, for texts.

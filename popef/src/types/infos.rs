@@ -1,6 +1,7 @@
 //! What stands between the header and the data of each blob, as plain values.
 
-use crate::types::{BlobType, Metadata, TensorInfo, Text};
+use super::tensor_info::size_in_bytes;
+use crate::types::{BlobType, Metadata, ShapeProblem, TensorInfo, Text};
 
 /// What a file says of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,6 +84,13 @@ impl<'a> BlobInfo<'a> {
             BlobInfo::Feed(info) => Some((&info.tensor_info, info.num_tensors)),
             BlobInfo::Executable(_) | BlobInfo::Metadata(_) | BlobInfo::Opaque(_) => None,
         }
+    }
+
+    /// How many bytes of data a tensor or a feed has.
+    pub(crate) fn data_len(self) -> Option<Result<u64, ShapeProblem>> {
+        let (info, tensors) = self.tensors()?;
+        let size = size_in_bytes(info.shape.iter().copied(), info.data_type);
+        Some(size.and_then(|size| size.checked_mul(tensors.into()).ok_or(ShapeProblem::TooLarge)))
     }
 
     /// The blob's name; for metadata, which has none of its own, that of its executable.

@@ -5,11 +5,12 @@
 //! builder makes when it is given the fields in the schema's order, which the tests prove. Texts are written as the bytes
 //! they are, numbers of enumerations as the numbers they are, so that what was read from any file can be written again.
 
-use super::encode_metadata;
 use super::head::NOT_COMPRESSED;
 use super::problem::Message;
 use super::words::{WORD, Words};
+use super::{edit, encode_metadata};
 use crate::error::Problem;
+use crate::limits::Limits;
 use crate::types::{BlobInfo, BlobType, ShapeProblem, TensorInfo, Text};
 
 /// Header and info message of a blob that is to be written.
@@ -40,6 +41,35 @@ impl NewHead {
         bytes.extend_from_slice(header);
         bytes.extend_from_slice(info);
         Ok(NewHead { bytes, header_len: header.len() })
+    }
+
+    /// Puts another version into the header, if one is given, and the header into the form in which the blob's size can
+    /// be filled in.
+    pub(crate) fn set_version(&mut self, version: Option<&Text<'_>>, limits: &Limits) -> Result<(), Problem> {
+        let header = edit::header(self.header(), version, limits)?;
+        *self = NewHead::verbatim(&header, self.info())?;
+        Ok(())
+    }
+
+    /// Puts another name into the info of a blob of a type that has one.
+    pub(crate) fn set_name(&mut self, blob_type: BlobType, name: &Text<'_>, limits: &Limits) -> Result<(), Problem> {
+        let info = edit::info(self.info(), blob_type, name, limits)?;
+        *self = NewHead::verbatim(self.header(), &info)?;
+        Ok(())
+    }
+
+    /// Puts another info in the place of the one that is there.
+    pub(crate) fn set_info(&mut self, info: BlobInfo<'_>) -> Result<(), Problem> {
+        self.bytes.truncate(self.header_len);
+        self::info(&mut self.bytes, info)
+    }
+
+    fn header(&self) -> &[u8] {
+        self.bytes.get(..self.header_len).unwrap_or_default()
+    }
+
+    fn info(&self) -> &[u8] {
+        self.bytes.get(self.header_len..).unwrap_or_default()
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
 mod decode;
+mod edit;
 mod encode;
 mod encode_metadata;
 mod fields;

@@ -10,7 +10,7 @@ pub(super) const WORD: usize = 8;
 
 /// The words of a message, without its segment table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Words(usize);
+pub(super) struct Words(pub(super) usize);
 
 impl Words {
     /// The root pointer, and a root struct of so many words.

@@ -9,7 +9,7 @@ use super::label::Label;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::Error;
-use crate::read::Element;
+use crate::read::{Compression, Element};
 use crate::types::{BlobInfo, DataType};
 use crate::wire::NewHead;
 
@@ -65,6 +65,8 @@ pub(super) struct Open {
     needed: Option<u64>,
     given: u64,
     element_type: Option<DataType>,
+    /// Of data that is compressed already, the first bytes, up to as many as tell so.
+    mark: Option<Vec<u8>>,
 }
 
 impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
@@ -72,7 +74,10 @@ impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
     pub(super) fn sized(writer: &'w mut Writer<D>, info: BlobInfo<'_>, len: u64) -> Result<Self, Error> {
         let mut head = writer.head(info)?;
         writer.set_data_len(&mut head, len)?;
-        BlobWriter::with_head(writer, Label::of(info), head, Some(len))
+        let mut blob = BlobWriter::with_head(writer, Label::of(info), head, Some(len))?;
+        blob.open.element_type = info.tensors().map(|(info, _)| info.data_type);
+        blob.open.mark = matches!(info, BlobInfo::Executable(info) if info.uncompressed_size.is_some()).then(Vec::new);
+        Ok(blob)
     }
 
     /// A blob whose head is given, with so many bytes of data if that is known.
@@ -84,13 +89,8 @@ impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
     ) -> Result<Self, Error> {
         writer.check_new(&label)?;
         let label = label.try_to_own().map_err(|problem| writer.refusal(problem))?;
-        let open = Open { label, head, begun: false, needed, given: 0, element_type: None };
+        let open = Open { label, head, begun: false, needed, given: 0, element_type: None, mark: None };
         Ok(BlobWriter::resumed(writer, open))
-    }
-
-    pub(super) fn of_elements(mut self, element_type: DataType) -> Self {
-        self.open.element_type = Some(element_type);
-        self
     }
 
     /// The blob without its writer.
@@ -252,6 +252,7 @@ impl<W: HeldWriter> BlobWriter<W> {
     /// Writes the next bytes, and before them, if they are the first, the head, or zeros until it is known.
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.writer().check_fault()?;
+        self.check_mark(bytes)?;
         let at = self.data_end();
         self.open.given = self.open.given.saturating_add(len_of(bytes));
         if let Some(needed) = self.open.needed
@@ -261,6 +262,18 @@ impl<W: HeldWriter> BlobWriter<W> {
         }
         self.begin()?;
         self.writer().put(at, bytes)
+    }
+
+    /// Whether the data begins as compressed data does, if it has to.
+    fn check_mark(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let Open { mark: Some(mark), needed, label, .. } = &mut self.open else { return Ok(()) };
+        mark.extend(bytes.iter().take(Compression::MARK.saturating_sub(mark.len())));
+        let is_whole = mark.len() == Compression::MARK || *needed == Some(len_of(mark));
+        if !is_whole || Compression::may_begin(mark) {
+            return Ok(());
+        }
+        let problem = WriteProblem::NotCompressed { blob: label.to_string() };
+        Err(self.held.get().refusal(problem))
     }
 
     fn begin(&mut self) -> Result<(), Error> {

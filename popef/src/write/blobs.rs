@@ -1,6 +1,9 @@
 //! The blobs that a writer writes, each by its type: whole, or opened to be written piece by piece.
 
+use std::io;
+
 use super::blob::BlobWriter;
+use super::blob_copy::BlobCopy;
 use super::deflate::pack;
 use super::destination::{Destination, Rewind, len_of};
 use super::feeds::FeedsWriter;
@@ -10,7 +13,8 @@ use super::packing::Packing;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::Error;
-use crate::read::{Blob, Element};
+use crate::limits::Limits;
+use crate::read::{Compression, Element, Unpack};
 use crate::types::{
     BlobInfo, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
 };
@@ -30,6 +34,33 @@ impl<D: Destination> Writer<D> {
     /// ```
     pub fn write_executable<'n>(&mut self, name: impl Into<Text<'n>>, data: &[u8]) -> Result<Written, Error> {
         self.write_whole((&executable(name, None)).into(), data)
+    }
+
+    /// Writes an executable from bytes that are compressed already, as a zlib stream, as gzip members, or as zstd or LZ4
+    /// frames, and that unpack to so many bytes. They are unpacked to see that they do.
+    ///
+    /// ```
+    /// use popef::{File, Writer};
+    ///
+    /// let file = File::open("examples/data/compressed-zlib.popef")?;
+    /// let compressed = file.executable("z").expect("the file has one");
+    /// let (data, size) = (compressed.data().read()?, compressed.uncompressed_size());
+    ///
+    /// let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+    /// writer.write_compressed_executable("model", &data, size)?;
+    /// assert!(writer.write_compressed_executable("another", &data, size + 1).is_err());
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn write_compressed_executable<'n>(
+        &mut self,
+        name: impl Into<Text<'n>>,
+        data: &[u8],
+        uncompressed_size: u64,
+    ) -> Result<Written, Error> {
+        let info = self.compressed(name, uncompressed_size)?;
+        self.check_new(&Label::of((&info).into()))?;
+        check_unpacks(&info, data, uncompressed_size).map_err(|problem| self.refusal(problem))?;
+        self.write_whole((&info).into(), data)
     }
 
     /// Compresses an executable, on several [threads](Writer::threads), and writes it. The compressed bytes are held in
@@ -160,11 +191,12 @@ impl<D: Destination> Writer<D> {
         self.write_whole(info.into(), data)
     }
 
-    /// Copies a blob of a file that was read, byte for byte, of whatever type. Between files the system does it,
-    /// where it can.
+    /// Copies a blob of a file that was read, of whatever type, as it is or with what a [`BlobCopy`] changes. Between
+    /// files the system copies the data, where it can.
     ///
-    /// Only an executable's name is looked at, which must not be taken. A blob of the very file being appended to is
-    /// refused, whether that is read in parts or mapped.
+    /// A copy keeps the version of the blob, whatever [`version`](Self::version) says. Only an executable's name is looked
+    /// at, which must not be taken. A blob of the very file being appended to is refused, whether that is read in parts
+    /// or mapped.
     ///
     /// ```
     /// # use popef::{File, Writer};
@@ -178,12 +210,13 @@ impl<D: Destination> Writer<D> {
     /// assert_eq!(file.len(), 1);
     /// # Ok::<(), popef::Error>(())
     /// ```
-    pub fn copy(&mut self, blob: &Blob<'_>) -> Result<Written, Error> {
-        super::copy::copy(self, blob)
+    pub fn copy<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<Written, Error> {
+        super::copy::copy(self, blob.into())
     }
 
     /// Copies several blobs, as [`copy`](Self::copy) does each. Those that follow each other in one file are copied at
-    /// once, which is faster; after an error, some of those before the one at fault may have been written.
+    /// once, which is faster, unless something of them is changed; after an error, some of those before the one at
+    /// fault may have been written.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -201,8 +234,11 @@ impl<D: Destination> Writer<D> {
     ///
     /// Where files can share blocks of a disk (Btrfs, XFS), what stands at the same byte as before, or whole blocks of
     /// 4096 bytes away from it, is shared.
-    pub fn copy_all<'b>(&mut self, blobs: impl IntoIterator<Item = Blob<'b>>) -> Result<Vec<Written>, Error> {
-        super::copy::copy_all(self, blobs.into_iter())
+    pub fn copy_all<'b, B: Into<BlobCopy<'b>>>(
+        &mut self,
+        blobs: impl IntoIterator<Item = B>,
+    ) -> Result<Vec<Written>, Error> {
+        super::copy::copy_all(self, blobs.into_iter().map(Into::into))
     }
 
     /// Opens a tensor to be written piece by piece: exactly as many bytes as its info calls for.
@@ -224,12 +260,12 @@ impl<D: Destination> Writer<D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tensor(&mut self, info: &TensorDataInfo) -> Result<BlobWriter<&mut Self>, Error> {
-        self.open_tensors(info.into(), &info.tensor_info, 1)
+        self.open_tensors(info.into())
     }
 
     /// Opens a feed to be written piece by piece, one tensor after the other.
     pub fn feed(&mut self, info: &FeedDataInfo) -> Result<BlobWriter<&mut Self>, Error> {
-        self.open_tensors(info.into(), &info.tensor_info, info.num_tensors)
+        self.open_tensors(info.into())
     }
 
     /// Opens an executable to be written piece by piece, of exactly so many bytes. It is not compressed.
@@ -241,26 +277,40 @@ impl<D: Destination> Writer<D> {
         BlobWriter::sized(self, (&executable(name, None)).into(), len)
     }
 
+    /// Opens an executable to be written piece by piece from exactly so many bytes that are compressed already, and that
+    /// unpack to `uncompressed_size` bytes. Only the first bytes are looked at: they have to be those of zlib, gzip, zstd
+    /// or LZ4 data. [`write_compressed_executable`](Self::write_compressed_executable) looks at all of them.
+    pub fn sized_compressed_executable<'n>(
+        &mut self,
+        name: impl Into<Text<'n>>,
+        len: u64,
+        uncompressed_size: u64,
+    ) -> Result<BlobWriter<&mut Self>, Error> {
+        let info = self.compressed(name, uncompressed_size)?;
+        BlobWriter::sized(self, (&info).into(), len)
+    }
+
     /// Opens an opaque blob to be written piece by piece, of exactly so many bytes.
     pub fn sized_opaque(&mut self, info: &OpaqueInfo, len: u64) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::sized(self, info.into(), len)
     }
 
-    /// How many bytes of data so many tensors have; what cannot be told is the caller's mistake here.
-    pub(super) fn needed(&self, info: &TensorInfo, tensors: u32) -> Result<u64, Error> {
-        let size = crate::types::tensor_info::size_in_bytes(info.shape.iter().copied(), info.data_type);
-        let needed = size.and_then(|size| size.checked_mul(tensors.into()).ok_or(ShapeProblem::TooLarge));
-        needed.map_err(|problem| self.refusal(impossible(problem)))
+    /// The info of a compressed executable. All ones would mean that it is not compressed.
+    fn compressed<'n>(&self, name: impl Into<Text<'n>>, size: u64) -> Result<ExecutableInfo, Error> {
+        if size == u64::MAX {
+            return Err(self.refusal(impossible(ShapeProblem::TooLarge)));
+        }
+        Ok(executable(name, Some(size)))
     }
 
-    fn open_tensors(
-        &mut self,
-        info: BlobInfo<'_>,
-        tensor: &TensorInfo,
-        tensors: u32,
-    ) -> Result<BlobWriter<&mut Self>, Error> {
-        let len = self.needed(tensor, tensors)?;
-        Ok(BlobWriter::sized(self, info, len)?.of_elements(tensor.data_type))
+    /// How many bytes of data a tensor or a feed has; what cannot be told is the caller's mistake here.
+    pub(super) fn needed(&self, info: BlobInfo<'_>) -> Result<u64, Error> {
+        info.data_len().unwrap_or(Ok(0)).map_err(|problem| self.refusal(impossible(problem)))
+    }
+
+    fn open_tensors(&mut self, info: BlobInfo<'_>) -> Result<BlobWriter<&mut Self>, Error> {
+        let len = self.needed(info)?;
+        BlobWriter::sized(self, info, len)
     }
 
     fn write_elements<T: Element>(&mut self, info: BlobInfo<'_>, elements: &[T]) -> Result<Written, Error> {
@@ -274,12 +324,9 @@ impl<D: Destination> Writer<D> {
     }
 
     fn write_tensors(&mut self, info: BlobInfo<'_>, data: &[u8]) -> Result<Written, Error> {
-        if let Some((tensor, tensors)) = info.tensors() {
-            let (needed, found) = (self.needed(tensor, tensors)?, len_of(data));
-            if needed != found {
-                let blob = described(info);
-                return Err(self.refusal(WriteProblem::WrongLength { blob, needed, found }));
-            }
+        let (needed, found) = (self.needed(info)?, len_of(data));
+        if needed != found {
+            return Err(self.refusal(WriteProblem::WrongLength { blob: described(info), needed, found }));
         }
         self.write_whole(info, data)
     }
@@ -288,6 +335,22 @@ impl<D: Destination> Writer<D> {
 /// The info of an executable.
 fn executable<'n>(name: impl Into<Text<'n>>, uncompressed_size: Option<u64>) -> ExecutableInfo {
     ExecutableInfo { name: name.into().into_owned(), uncompressed_size }
+}
+
+/// Whether compressed data unpacks to so many bytes.
+fn check_unpacks(info: &ExecutableInfo, data: &[u8], uncompressed_size: u64) -> Result<(), WriteProblem> {
+    let blob = Label::of(info.into()).to_string();
+    if !Compression::may_begin(data) {
+        return Err(WriteProblem::NotCompressed { blob });
+    }
+    let unpacked = Unpack::from_reader(data, uncompressed_size, &Limits::default());
+    let unpacked = unpacked.and_then(|mut unpack| match io::copy(&mut unpack, &mut io::sink()) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(error.downcast::<Error>().unwrap_or_else(|source| Error::io(None, "unpack the data", source)))
+        }
+    });
+    unpacked.map_err(|error| WriteProblem::NotUnpacked { blob, error })
 }
 
 /// A blob by its name and by what its length follows from.

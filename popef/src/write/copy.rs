@@ -1,14 +1,14 @@
-//! Blobs out of files that were read, byte for byte.
+//! Blobs out of files that were read: their data byte for byte.
 
 use std::io::Read;
 
 use super::blob::BlobWriter;
+use super::blob_copy::BlobCopy;
 use super::destination::Destination;
-use super::label::Label;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
-use crate::read::{Blob, Data, InSource};
+use crate::read::{Data, InSource};
 use crate::types::BlobType;
 use crate::wire::NewHead;
 
@@ -18,32 +18,36 @@ const BY_THE_SYSTEM: u64 = 128 << 10;
 /// How much goes through memory at a time.
 const PIECE: u64 = 256 << 10;
 
-pub(super) fn copy<D: Destination>(writer: &mut Writer<D>, blob: &Blob<'_>) -> Result<Written, Error> {
-    Run::of(*blob).copy(writer)
+pub(super) fn copy<D: Destination>(writer: &mut Writer<D>, copy: BlobCopy<'_>) -> Result<Written, Error> {
+    Run::of(writer, copy)?.copy(writer)
 }
 
 pub(super) fn copy_all<'b, D: Destination>(
     writer: &mut Writer<D>,
-    blobs: impl Iterator<Item = Blob<'b>>,
+    copies: impl Iterator<Item = BlobCopy<'b>>,
 ) -> Result<Vec<Written>, Error> {
     let mut written = Vec::new();
     let mut offset = writer.end();
     let mut run: Option<Run<'b>> = None;
-    for blob in blobs {
-        if !run.as_mut().is_some_and(|run| run.take(&blob)) {
-            run.replace(Run::of(blob)).map(|run| run.copy(writer)).transpose()?;
-        }
+    for copy in copies {
+        let size = if run.as_mut().is_some_and(|run| run.take(&copy)) {
+            copy.blob.size()
+        } else {
+            run.take().map(|run| run.copy(writer)).transpose()?;
+            run.insert(Run::of(writer, copy)?).len_of_first()
+        };
         Problem::in_memory(size_of::<Written>(), written.try_reserve(1)).map_err(|problem| writer.refusal(problem))?;
-        written.push(Written { offset, size: blob.size() });
-        offset = offset.saturating_add(blob.size());
+        written.push(Written { offset, size });
+        offset = offset.saturating_add(size);
     }
     run.map(|run| run.copy(writer)).transpose()?;
     Ok(written)
 }
 
-/// A blob, and others that follow it in its file.
+/// A blob, and others that follow it in its file and are copied as they are.
 struct Run<'b> {
-    first: Blob<'b>,
+    first: BlobCopy<'b>,
+    head: NewHead,
     others: usize,
     /// Where its bytes are taken from, if not from memory.
     place: Option<InSource<'b>>,
@@ -52,19 +56,27 @@ struct Run<'b> {
 }
 
 impl<'b> Run<'b> {
-    fn of(first: Blob<'b>) -> Self {
+    fn of<D: Destination>(writer: &Writer<D>, first: BlobCopy<'b>) -> Result<Self, Error> {
+        let head = first.head().map_err(|problem| writer.refusal(problem))?;
+        let data = first.blob.data();
         // That a mapped file does not change was promised. If it did, the mapping is what the caller sees.
-        let mapped = first.data().as_slice().is_some();
-        let place = first.in_source().filter(|place| !mapped || place.check_unchanged().is_ok());
-        Run { first, others: 0, place, len: first.data().len() }
+        let mapped = data.as_slice().is_some();
+        let place = first.blob.in_source().filter(|place| !mapped || place.check_unchanged().is_ok());
+        Ok(Run { first, head, others: 0, place, len: data.len() })
+    }
+
+    /// All bytes of the first blob's copy.
+    fn len_of_first(&self) -> u64 {
+        self.head.len().saturating_add(self.first.blob.data().len())
     }
 
     /// Takes one more, if it can be copied together with those before. Executables begin anew, as their names must
     /// not be taken.
-    fn take(&mut self, blob: &Blob<'_>) -> bool {
-        let end = self.first.data_offset().saturating_add(self.len);
-        let follows = self.place.is_some() && blob.offset() == end && blob.is_in_source_of(&self.first);
-        if !follows || blob.blob_type() == BlobType::PoplarExecutable {
+    fn take(&mut self, copy: &BlobCopy<'_>) -> bool {
+        let (first, blob) = (&self.first.blob, &copy.blob);
+        let end = first.data_offset().saturating_add(self.len);
+        let follows = self.place.is_some() && blob.offset() == end && blob.is_in_source_of(first);
+        if !follows || !copy.is_verbatim() || blob.blob_type() == BlobType::PoplarExecutable {
             return false;
         }
         self.others = self.others.saturating_add(1);
@@ -73,16 +85,14 @@ impl<'b> Run<'b> {
     }
 
     /// They all count as written then. Where they are.
-    fn copy<D: Destination>(&self, writer: &mut Writer<D>) -> Result<Written, Error> {
-        let Run { first, others, place, len } = *self;
-        let data = first.data();
-        let file = first.in_source().and_then(|place| place.file());
+    fn copy<D: Destination>(self, writer: &mut Writer<D>) -> Result<Written, Error> {
+        let Run { first, head, others, place, len } = self;
+        let data = first.blob.data();
+        let file = first.blob.in_source().and_then(|place| place.file());
         if file.is_some_and(|file| writer.is_file(file)) {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
-        let head = NewHead::verbatim(first.header_bytes(), first.info_bytes());
-        let head = head.map_err(|problem| writer.refusal(problem))?;
-        let mut open = BlobWriter::with_head(writer, Label::of_blob(&first), head, Some(len))?;
+        let mut open = BlobWriter::with_head(writer, first.label(), head, Some(len))?;
         match (place, data.as_slice()) {
             (Some(place), _) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
             (_, Some(bytes)) if others == 0 => open.put(bytes)?,

@@ -233,9 +233,10 @@ impl<W: HeldWriter> FeedsWriter<W> {
 
 fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64) -> Result<Feed, Error> {
     let mut head = writer.head(info.into())?;
-    writer.set_data_len(&mut head, writer.needed(&info.tensor_info, info.num_tensors)?)?;
+    writer.set_data_len(&mut head, writer.needed(info.into())?)?;
     let label = Label::of(info.into()).try_to_own().map_err(|problem| writer.refusal(problem))?;
-    let tensor_size = writer.needed(&info.tensor_info, 1)?;
+    // Nothing can fail here that has not failed for all of them.
+    let tensor_size = info.tensor_info.size_in_bytes()?;
     let (data_type, tensors) = (info.tensor_info.data_type, info.num_tensors);
     Ok(Feed { label, head, offset, data_type, tensor_size, tensors, given: 0, gathered: Vec::new() })
 }

@@ -15,6 +15,7 @@
 
 mod append;
 mod blob;
+mod blob_copy;
 mod blobs;
 mod copy;
 mod create;
@@ -36,6 +37,7 @@ mod writer;
 
 pub use append::{Appended, Recovered, recover};
 pub use blob::BlobWriter;
+pub use blob_copy::BlobCopy;
 pub use create::{CreateOptions, NewFile};
 pub use destination::{Destination, Rewind, Seekable, Stream, Truncate};
 pub use feeds::FeedsWriter;

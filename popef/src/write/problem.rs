@@ -2,8 +2,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::{ErrorCode, Problem, problems};
-use crate::types::{DataType, ShapeProblem};
+use crate::error::{Error, ErrorCode, Problem, problems};
+use crate::types::{BlobType, DataType, ShapeProblem};
 
 problems! {
     /// What keeps something from being written.
@@ -78,6 +78,38 @@ problems! {
             code: ErrorCode::CopyFromTarget,
             words: "the blob would be copied out of the very file that is being appended to; \
                     read it from another copy",
+        }
+        WrongInfo { blob: String, found: BlobType } => {
+            code: ErrorCode::WrongInfo,
+            words: "{blob} cannot be copied with the info of a blob of type {found}",
+        }
+        UnpackedSizeChanged { blob: String, needed: u64, found: u64 } => {
+            code: ErrorCode::WrongInfo,
+            needed: *needed,
+            found: *found,
+            words: "{blob} unpacks to {needed} bytes, and a copy of it cannot be said to unpack to {found}",
+        }
+        InfoDoesNotFit { blob: String, needed: u64, found: u64 } => {
+            code: ErrorCode::WrongDataLength,
+            needed: *needed,
+            found: *found,
+            words: "{blob} cannot be copied with an info that calls for {needed} bytes of data: it has {found}",
+        }
+        NoName { blob: String } => {
+            code: ErrorCode::NoName,
+            words: "{blob} cannot be copied under another name, because blobs of its type have none",
+        }
+        NotCompressed { blob: String } => {
+            code: ErrorCode::UnknownCompression,
+            words: "{blob} was given compressed data that begins like none of the formats that are known: zlib, gzip, zstd, \
+                    LZ4",
+        }
+        NotUnpacked { blob: String, error: Error } => {
+            code: error.code(),
+            needed: error.needed(),
+            found: error.found(),
+            source: Some(error),
+            words: "{blob} was given data that does not unpack: {error}",
         }
         NotRegularFile => {
             code: ErrorCode::NotRegularFile,

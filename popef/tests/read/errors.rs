@@ -189,6 +189,7 @@ fn of_writing() -> Vec<Case> {
     fs::create_dir(taken).unwrap();
 
     let source = File::open(&path).unwrap();
+    let of_metadata = BlobCopy::of(&source.blob(1).unwrap());
     let mut writer = Writer::append(&path).unwrap();
     let exists = CreateOptions::new().overwrite(false).create(&path).unwrap_err();
     let cases = vec![
@@ -198,7 +199,9 @@ fn of_writing() -> Vec<Case> {
         (ErrorCode::WriterFailed, Other, failed.write_opaque(&opaque("next"), b"").unwrap_err()),
         (ErrorCode::LeftBehind, Other, Writer::create(folder.path().join("taken.popef")).unwrap_err()),
         (ErrorCode::NotFound, NotFound, Writer::create("").unwrap_err()),
-        (ErrorCode::CopyFromTarget, InvalidInput, writer.copy(&source.blob(0).unwrap()).unwrap_err()),
+        (ErrorCode::CopyFromTarget, InvalidInput, writer.copy(source.blob(0).unwrap()).unwrap_err()),
+        (ErrorCode::WrongInfo, InvalidInput, writer.copy(of_metadata.clone().info(&opaque("notes"))).unwrap_err()),
+        (ErrorCode::NoName, InvalidInput, writer.copy(of_metadata.name("named")).unwrap_err()),
     ];
     #[cfg(not(windows))]
     let cases = {

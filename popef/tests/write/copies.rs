@@ -163,7 +163,7 @@ fn a_source_that_changes_while_it_is_copied_is_an_error_and_nothing_is_kept() {
     fs::write(&place.path, [0; 10]).unwrap();
     let bytes = in_memory(|writer| {
         writer.write_opaque(&opaque("before"), b"data").unwrap();
-        assert_eq!(writer.copy(&source.blob(0).unwrap()).unwrap_err().kind(), ErrorKind::Changed);
+        assert_eq!(writer.copy(source.blob(0).unwrap()).unwrap_err().kind(), ErrorKind::Changed);
         writer.write_opaque(&opaque("after"), b"data").unwrap();
     });
     assert_eq!(File::from_bytes(bytes).unwrap().len(), 2);

@@ -218,7 +218,7 @@ fn another_name_of_the_file_keeps_the_old_content() {
     fs::hard_link(&place.path, &other).unwrap();
     let source = File::open(&other).unwrap();
     let mut writer = Writer::create(&place.path).unwrap();
-    writer.copy(&source.blob(0).unwrap()).unwrap();
+    writer.copy(source.blob(0).unwrap()).unwrap();
     writer.finish().unwrap();
     assert!(fs::read(&other).unwrap() == place.bytes);
     assert_eq!(File::open(&place.path).unwrap().len(), 1);
@@ -371,7 +371,7 @@ fn the_file_being_read_is_not_appended_to_itself() {
     let place = Place::new();
     let source = File::open(&place.path).unwrap();
     let mut writer = Writer::append(&place.path).unwrap();
-    let error = writer.copy(&source.blob(0).unwrap()).unwrap_err();
+    let error = writer.copy(source.blob(0).unwrap()).unwrap_err();
     assert_eq!((error.code(), error.kind()), (ErrorCode::CopyFromTarget, ErrorKind::Misuse));
     assert!(
         error.to_string().ends_with("the very file that is being appended to; read it from another copy"),

@@ -40,15 +40,22 @@ fn long_messages_are_one_segment_with_the_same_values() {
 fn pycapnp_reads_every_field() {
     let Some(python) = std::env::var_os("PYTHON") else { return skipped("PYTHON names no interpreter with pycapnp") };
     let (folder, models) = written_models();
+    let edited: Vec<_> = (0..models.len()).map(|index| copied_and_edited(folder.path(), index)).collect();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_with_pycapnp.py");
     let mut command = Command::new(python);
-    command.arg(script).arg(schema()).args((0..models.len()).map(|index| model_path(folder.path(), index)));
+    command
+        .arg(script)
+        .arg(schema())
+        .args((0..models.len()).map(|index| model_path(folder.path(), index)))
+        .args(&edited);
     let printed = finished(command.output().unwrap(), "pycapnp");
-    assert_eq!(printed.lines().count(), models.len());
-    for (line, blobs) in printed.lines().zip(&models) {
+    assert_eq!(printed.lines().count(), 2 * models.len());
+    let expected = models.iter().map(|blobs| blobs.iter().flat_map(parts).collect::<Vec<_>>());
+    let expected_edited = expected.clone().map(|parts| parts.into_iter().map(edited_part).collect());
+    for (line, expected) in printed.lines().zip(expected.chain(expected_edited)) {
         let found: Json = serde_json::from_str(line).unwrap();
         let mut offset = 0;
-        let expected = blobs.iter().flat_map(parts);
+        assert_eq!(found.as_array().unwrap().len(), expected.len());
         for (found, (blob_type, version, info, data)) in found.as_array().unwrap().iter().zip(expected) {
             assert_eq!(found["offset"], offset);
             assert_eq!(found["header"]["version"], version);
@@ -57,8 +64,35 @@ fn pycapnp_reads_every_field() {
             assert_eq!(found["data"], data.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
             offset += found["header"]["size"].as_u64().unwrap();
         }
-        assert_eq!(found.as_array().unwrap().len(), blobs.iter().flat_map(parts).count());
     }
+}
+
+/// A copy of a file whose blobs have another version, and another name where they have one.
+fn copied_and_edited(folder: &Path, index: usize) -> PathBuf {
+    let path = folder.join(format!("{index}-edited.popef"));
+    let file = File::open(model_path(folder, index)).unwrap();
+    let mut writer = Writer::create(&path).unwrap();
+    let copies = file.blobs().map(|blob| {
+        let copy = BlobCopy::of(&blob).version("edited");
+        match blob.name() {
+            Some(name) => copy.name(edited_name(name.to_str().unwrap())),
+            None => copy,
+        }
+    });
+    writer.copy_all(copies).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+fn edited_name(name: &str) -> String {
+    format!("edited {name}")
+}
+
+fn edited_part((blob_type, _, mut info, data): Part) -> Part {
+    if let Some(name) = info.get_mut("name") {
+        *name = json!(edited_name(name.as_str().unwrap()));
+    }
+    (blob_type, "edited".to_owned(), info, data)
 }
 
 #[test]
@@ -203,8 +237,11 @@ fn large_metadata() -> Planned {
     Planned { version: Text::default(), what: What::Metadata(metadata.into()), way: Way::Whole }
 }
 
-/// Type, version, info and data of each blob of a plan, as the schema names them.
-fn parts(blob: &Planned) -> Vec<(u16, String, Json, Vec<u8>)> {
+/// Type, version, info and data of a blob, as the schema names them.
+type Part = (u16, String, Json, Vec<u8>);
+
+/// Those of each blob of a plan.
+fn parts(blob: &Planned) -> Vec<Part> {
     let of = |blob_type: BlobType, info, data: &[u8]| (blob_type.number(), utf8(&blob.version), info, data.to_vec());
     match &blob.what {
         What::Executable { name, data, packing } => {

@@ -5,6 +5,7 @@ mod common;
 
 mod calls;
 mod copies;
+mod edits;
 mod files;
 mod interop;
 mod kills;

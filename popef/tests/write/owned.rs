@@ -250,7 +250,7 @@ fn boxed_destinations_do_what_they_do_unboxed() {
         Writer::append(&place.path).unwrap().map_destination(|to| Box::new(to) as _),
         Writer::create(&new).unwrap().map_destination(|to| Box::new(to) as _),
     ];
-    let refused = writers[0].copy(&File::open(&place.path).unwrap().blob(0).unwrap()).unwrap_err();
+    let refused = writers[0].copy(File::open(&place.path).unwrap().blob(0).unwrap()).unwrap_err();
     assert_eq!((refused.code(), refused.path()), (ErrorCode::CopyFromTarget, Some(&*place.path)));
     for writer in writers {
         std::thread::spawn(move || write_owning(writer).0.finish().unwrap()).join().unwrap();

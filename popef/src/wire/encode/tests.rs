@@ -173,7 +173,7 @@ fn messages_longer_than_readers_accept_are_refused() {
     head.lay_out(&long(fits), (&opaque).into()).unwrap();
     assert_eq!(u64::try_from(head.header_len).unwrap(), crate::limits::HEADER_BYTES);
     assert!(head.lay_out(&long(fits + 1), (&opaque).into()).is_err());
-    let limit = crate::limits::Limits::default().info_bytes;
+    let limit = Limits::default().info_bytes;
     let shape = vec![1; usize::try_from(limit / 8).unwrap()];
     let tensor = TensorDataInfo { name: Text::default(), tensor_info: TensorInfo::new(DataType::U8, shape) };
     assert!(head.lay_out(&Text::default(), (&tensor).into()).is_err());

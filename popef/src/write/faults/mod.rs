@@ -15,6 +15,7 @@ use disk::{Contents, Fault, Meanwhile, SimDisk};
 
 use super::append::{append_in, recover_in};
 use super::blob::BlobWriter;
+use super::blob_copy::BlobCopy;
 use super::create::CreateOptions;
 use super::destination::Rewind;
 use super::feeds::FeedsWriter;
@@ -107,8 +108,9 @@ fn rewrite(source: &Path) -> impl Fn(&SimDisk) -> Result<(), Error> {
     let source = File::open(source).unwrap();
     move |disk| {
         let mut writer = CreateOptions::new().create_in(Arc::new(disk.clone()), Path::new(TARGET))?;
-        source.blobs().take(2).try_for_each(|blob| writer.copy(&blob).map(drop))?;
+        source.blobs().take(2).try_for_each(|blob| writer.copy(blob).map(drop))?;
         writer.copy_all(source.blobs().skip(2))?;
+        writer.copy_all(source.blobs().map(|blob| BlobCopy::of(&blob).version("edited")).skip(3))?;
         writer.finish().map(drop)
     }
 }

@@ -50,7 +50,7 @@ pub fn write_anew<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result
             Content::Tensor(tensor) if tensor.surplus() == 0 => writer.write_tensor_bytes(&tensor.info(), &data)?,
             Content::Feed(feed) if feed.surplus() == 0 => writer.write_feed_bytes(&feed.info(), &data)?,
             Content::Opaque(opaque) => writer.write_opaque(&opaque.info(), &data)?,
-            _ => writer.copy(&blob)?,
+            _ => writer.copy(blob)?,
         });
     }
     Ok(written)
@@ -58,7 +58,7 @@ pub fn write_anew<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result
 
 /// Copies all blobs as they are, one by one.
 pub fn copy_each<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
-    file.blobs().map(|blob| writer.copy(&blob)).collect()
+    file.blobs().map(|blob| writer.copy(blob)).collect()
 }
 
 /// Writes blobs in the ways that they were planned to be written.

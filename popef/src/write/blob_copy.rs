@@ -1,0 +1,175 @@
+//! A blob to be copied, and what of it is to be changed.
+
+use super::label::Label;
+use super::problem::{WriteProblem, impossible};
+use crate::error::Problem;
+use crate::read::{Blob, BlobHandle};
+use crate::types::{BlobInfo, Text};
+use crate::wire::NewHead;
+
+/// A blob to be copied, as it is or with another name, version or info.
+///
+/// Its data is copied byte for byte: a surplus stays, and an executable stays compressed as it is. Of header and info,
+/// what is not changed stays too, also what a later version of the format put there. [`Writer::copy`] and
+/// [`Writer::copy_all`] take blobs and these.
+///
+/// ```
+/// use popef::types::TensorDataInfo;
+/// use popef::write::BlobCopy;
+/// use popef::{DataType, File, TensorInfo, Writer};
+///
+/// let file = File::open("examples/data/executable.popef")?;
+/// let tensor = file.tensor("input_parameter").expect("the model has this weight");
+///
+/// let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+/// writer.copy(BlobCopy::of(tensor.blob()).name("weights").version("1"))?;
+/// let flat = TensorDataInfo { name: "bits".into(), tensor_info: TensorInfo::new(DataType::U32, [1, 2]) };
+/// writer.copy(BlobCopy::of(tensor.blob()).info(&flat))?;
+///
+/// let copies = File::from_bytes(writer.into_inner()?.into_inner())?;
+/// assert_eq!(*copies.tensor("weights").unwrap().elements()?.to_slice::<f32>()?, [1.5, -2.25]);
+/// assert_eq!(copies.tensor("bits").unwrap().shape().to_vec(), [1, 2]);
+/// # Ok::<(), popef::Error>(())
+/// ```
+///
+/// [`Writer::copy`]: crate::Writer::copy
+/// [`Writer::copy_all`]: crate::Writer::copy_all
+#[derive(Clone, Debug)]
+pub struct BlobCopy<'b> {
+    pub(super) blob: Blob<'b>,
+    name: Option<Text<'b>>,
+    version: Option<Text<'b>>,
+    info: Option<BlobInfo<'b>>,
+}
+
+impl<'b> BlobCopy<'b> {
+    /// A blob as it is.
+    pub fn of(blob: &Blob<'b>) -> Self {
+        BlobCopy { blob: *blob, name: None, version: None, info: None }
+    }
+
+    /// Changes its name. Metadata has none of its own, and neither has a blob of an unknown type.
+    #[must_use]
+    pub fn name<'n: 'b>(mut self, name: impl Into<Text<'n>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Changes the version that it states.
+    #[must_use]
+    pub fn version<'v: 'b>(mut self, version: impl Into<Text<'v>>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Changes all that it says of its data, to the info of a blob of the same type. A [name](Self::name) that is given
+    /// as well goes before the one in the info.
+    ///
+    /// The info of a tensor or a feed has to call for as many bytes of data as the blob has, or, where there is a
+    /// surplus behind them, for as many as the old one does. That of an executable has to state the same size.
+    #[must_use]
+    pub fn info(mut self, info: impl Into<BlobInfo<'b>>) -> Self {
+        self.info = Some(info.into());
+        self
+    }
+
+    /// Whether it is copied as it is.
+    pub(super) fn is_verbatim(&self) -> bool {
+        self.name.is_none() && self.version.is_none() && self.info.is_none()
+    }
+
+    pub(super) fn label(&self) -> Label<'_> {
+        let Label { blob_type, name } = self.info.map_or_else(|| Label::of_blob(&self.blob), Label::of);
+        Label { blob_type, name: self.name.as_ref().map_or(name, Text::by_ref) }
+    }
+
+    /// Header and info, with what is changed.
+    pub(super) fn head(&self) -> Result<NewHead, Problem> {
+        let BlobCopy { blob, name, version, info } = self;
+        let mut head = NewHead::verbatim(blob.header_bytes(), blob.info_bytes())?;
+        if self.is_verbatim() {
+            return Ok(head);
+        }
+        if let Some(info) = info {
+            self.check_info(*info)?;
+            head.set_info(*info)?;
+        }
+        if let Some(name) = name {
+            self.check_named()?;
+            head.set_name(blob.blob_type(), name, blob.limits())?;
+        }
+        head.set_version(version.as_ref(), blob.limits())?;
+        head.set_data_len(blob.data().len()).map_err(impossible)?;
+        Ok(head)
+    }
+
+    fn check_named(&self) -> Result<(), WriteProblem> {
+        match self.blob.name() {
+            Some(_) => Ok(()),
+            None => Err(WriteProblem::NoName { blob: self.blob_shown() }),
+        }
+    }
+
+    fn check_info(&self, info: BlobInfo<'_>) -> Result<(), Problem> {
+        if info.blob_type() != self.blob.blob_type() {
+            return Err(WriteProblem::WrongInfo { blob: self.blob_shown(), found: info.blob_type() }.into());
+        }
+        match info {
+            BlobInfo::Executable(info) => self.check_unpacked_size(info.uncompressed_size),
+            BlobInfo::Tensor(_) | BlobInfo::Feed(_) => self.check_fits(info),
+            BlobInfo::Metadata(_) | BlobInfo::Opaque(_) => Ok(()),
+        }
+    }
+
+    fn check_unpacked_size(&self, uncompressed_size: Option<u64>) -> Result<(), Problem> {
+        let Some(executable) = self.blob.content().into_executable() else { return Ok(()) };
+        let info = executable.info();
+        if info.uncompressed_size == uncompressed_size {
+            return Ok(());
+        }
+        let [needed, found] = [info.uncompressed_size, uncompressed_size].map(|size| size.unwrap_or(self.data_len()));
+        Err(WriteProblem::UnpackedSizeChanged { blob: self.blob_shown(), needed, found }.into())
+    }
+
+    /// Whether a tensor's or a feed's new info calls for bytes that are there. A surplus stays one.
+    fn check_fits(&self, info: BlobInfo<'_>) -> Result<(), Problem> {
+        let Some(needed) = info.data_len() else { return Ok(()) };
+        let (needed, found) = (needed.map_err(impossible)?, self.data_len());
+        if needed == found || (needed < found && self.needed() == Some(needed)) {
+            return Ok(());
+        }
+        Err(WriteProblem::InfoDoesNotFit { blob: self.blob_shown(), needed, found }.into())
+    }
+
+    /// How many bytes the tensors have by the info that the blob has now, if that can be told.
+    fn needed(&self) -> Option<u64> {
+        let data = self.blob.as_data()?;
+        data.size_in_bytes().ok()?.checked_mul(data.num_tensors().into())
+    }
+
+    fn data_len(&self) -> u64 {
+        self.blob.data().len()
+    }
+
+    fn blob_shown(&self) -> String {
+        Label::of_blob(&self.blob).to_string()
+    }
+}
+
+impl<'b> From<Blob<'b>> for BlobCopy<'b> {
+    fn from(blob: Blob<'b>) -> Self {
+        BlobCopy::of(&blob)
+    }
+}
+
+impl<'b> From<&Blob<'b>> for BlobCopy<'b> {
+    fn from(blob: &Blob<'b>) -> Self {
+        BlobCopy::of(blob)
+    }
+}
+
+impl<'b> From<&'b BlobHandle> for BlobCopy<'b> {
+    fn from(handle: &'b BlobHandle) -> Self {
+        BlobCopy::of(&handle.blob())
+    }
+}

@@ -1,0 +1,63 @@
+"""Writes files of a later version of the format with the official Cap'n Proto library.
+
+    python make_later.py
+
+`tensor.popef` has a tensor whose header and info have fields that today's schema does not know, in messages of several
+segments. `renamed.popef` has the same tensor under another name and version, in messages of one segment: what a program
+of today is to make of the first one. Shares no code with this project.
+"""
+
+import pathlib
+import struct
+
+import capnp
+
+HERE = pathlib.Path(__file__).parent
+later = capnp.load(str(HERE / "later.capnp"))
+DATA = struct.pack("<2f", 1.5, -2.25) + b"surplus"
+
+
+def info(name):
+    # The fields are set in the order of their pointers, in which a copy of a message has them.
+    info = later.TensorDataInfo.new_message()
+    info.name = name
+    info.init("tensorInfo")
+    info.tensorInfo.shape = [2]
+    info.tensorInfo.layout = "column major"
+    info.tensorInfo.dataType = 3
+    info.scale = 0.5
+    info.comment = "made by a later version"
+    return info
+
+
+def header(version, size):
+    header = later.BlobHeader.new_message()
+    header.version = version
+    header.writer = "a later exporter"
+    header.type = 2
+    header.size = size
+    header.checksum = 0x0123456789ABCDEF
+    return header
+
+
+def segments(message, pieces):
+    """The message, of one segment, cut into as many as `pieces`: a first one of a far pointer, and the rest."""
+    data = message.to_bytes()
+    if pieces == 1:
+        return data
+    words = len(data) // 8 - 1
+    (root,) = struct.unpack_from("<Q", data, 8)
+    # The root pointer's struct follows it directly; it stays the landing pad, at word 0 of the second segment.
+    assert root & 0xFFFFFFFF == 0
+    far = 2 | 0 << 3 | 1 << 32
+    return struct.pack("<IIIIQ", 1, 1, words, 0, far) + data[8:]
+
+
+def blob(name, version, pieces):
+    info_bytes = segments(info(name), pieces)
+    length = len(segments(header(version, 0), pieces))
+    return segments(header(version, length + len(info_bytes) + len(DATA)), pieces) + info_bytes + DATA
+
+
+(HERE / "tensor.popef").write_bytes(blob("weights", "9.0", 2))
+(HERE / "renamed.popef").write_bytes(blob("the weights of the first layer", "10.0-rc.1", 1))
