@@ -245,7 +245,7 @@ fn edited_blobs_take_their_places_among_others() {
             });
             let mut writer = Writer::create(&to).unwrap();
             let written = writer.copy_all(copies).unwrap();
-            assert_eq!(writer.finish().unwrap().size, written.iter().map(|written| written.size).sum());
+            assert_eq!(writer.finish().unwrap().size, written.iter().map(|written| written.size).sum::<u64>());
             let copy = File::open(&to).unwrap();
             let places: Vec<_> = copy.blobs().map(|blob| (blob.offset(), blob.size())).collect();
             assert_eq!(places, written.iter().map(|written| (written.offset, written.size)).collect::<Vec<_>>());
