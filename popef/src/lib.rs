@@ -183,8 +183,9 @@
 //! # Features
 //!
 //! - `lz4`, `zstd` (on by default): unpack executables compressed so; zlib and gzip are always there.
-//! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise under the
-//!   schema's own names.
+//! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise with the schema's
+//!   own names of fields, and come back. A [`File`] and a [`Blob`] serialise what they say of themselves, straight from
+//!   the file's bytes; [`FileInfo`](types::FileInfo) and [`BlobInfo`](types::BlobInfo) are read back from that.
 
 #![deny(unsafe_code, reason = "only read/map.rs, which maps files, needs it")]
 #![cfg_attr(

@@ -8,6 +8,7 @@ mod buffer;
 mod chunks;
 mod convert;
 mod data;
+mod describe;
 mod element;
 mod elements;
 mod executable;
@@ -36,6 +37,8 @@ pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
 pub use blobs::Blobs;
 pub(crate) use data::InSource;
 pub use data::{Data, DataReader};
+#[cfg(feature = "serde")]
+pub(crate) use describe::serde_impls::{FeedDataRef, OpaqueRef, TensorDataRef};
 pub use element::{Element, ElementVisitor};
 pub use elements::Elements;
 pub use executable::{Compression, ExecutableBlob, PoplarHeader};

@@ -1,12 +1,12 @@
 //! What stands between the header and the data of each blob, as plain values.
 
 use super::tensor_info::size_in_bytes;
+#[cfg(feature = "serde")]
+use crate::types::object::object;
 use crate::types::{BlobType, Metadata, ShapeProblem, TensorInfo, Text};
 
 /// What a file says of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct ExecutableInfo {
     /// The name by which metadata and opaque blobs refer to it.
     pub name: Text<'static>,
@@ -16,8 +16,6 @@ pub struct ExecutableInfo {
 
 /// What a file says of a tensor's data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct TensorDataInfo {
     /// The name of the anchors that the data is for.
     pub name: Text<'static>,
@@ -27,8 +25,6 @@ pub struct TensorDataInfo {
 
 /// What a file says of a feed: the data of several tensors of one shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct FeedDataInfo {
     /// The name of the anchors that the data is for.
     pub name: Text<'static>,
@@ -40,8 +36,6 @@ pub struct FeedDataInfo {
 
 /// What a file says of an opaque blob.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct OpaqueInfo {
     /// Usually the name of the framework that wrote it.
     pub name: Text<'static>,
@@ -49,10 +43,47 @@ pub struct OpaqueInfo {
     pub executable: Text<'static>,
 }
 
-/// What a file says of a blob of any type.
+#[cfg(feature = "serde")]
+object! {
+    #[serde(deny_unknown_fields)]
+    ExecutableInfo, [] {
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+        uncompressed_size: Option<u64> = "uncompressedSize";
+    }
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(deny_unknown_fields)]
+    TensorDataInfo, [crate::read::TensorDataRef<'_>] {
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+        tensor_info: TensorInfo = "tensorInfo";
+    }
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(deny_unknown_fields)]
+    FeedDataInfo, [crate::read::FeedDataRef<'_>] {
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+        tensor_info: TensorInfo = "tensorInfo";
+        num_tensors: u32 = "numTensors";
+    }
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(deny_unknown_fields)]
+    OpaqueInfo, [crate::read::OpaqueRef<'_>] {
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+        executable / executable_bytes: Text<'static> = "executable" / "executableBytes";
+    }
+}
+
+/// What is to be written of a blob of any type. What is read of one is an [`Info`](crate::types::Info).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BlobInfo<'a> {
+pub enum InfoRef<'a> {
     /// Of an executable.
     Executable(&'a ExecutableInfo),
     /// How to load and run an executable.
@@ -65,24 +96,24 @@ pub enum BlobInfo<'a> {
     Opaque(&'a OpaqueInfo),
 }
 
-impl<'a> BlobInfo<'a> {
+impl<'a> InfoRef<'a> {
     /// The type of the blob.
     pub fn blob_type(self) -> BlobType {
         match self {
-            BlobInfo::Executable(_) => BlobType::PoplarExecutable,
-            BlobInfo::Metadata(_) => BlobType::Metadata,
-            BlobInfo::Tensor(_) => BlobType::DataTensor,
-            BlobInfo::Feed(_) => BlobType::DataFeed,
-            BlobInfo::Opaque(_) => BlobType::Opaque,
+            InfoRef::Executable(_) => BlobType::PoplarExecutable,
+            InfoRef::Metadata(_) => BlobType::Metadata,
+            InfoRef::Tensor(_) => BlobType::DataTensor,
+            InfoRef::Feed(_) => BlobType::DataFeed,
+            InfoRef::Opaque(_) => BlobType::Opaque,
         }
     }
 
     /// Shape and type, of a tensor or a feed, and how many tensors there are.
     pub(crate) fn tensors(self) -> Option<(&'a TensorInfo, u32)> {
         match self {
-            BlobInfo::Tensor(info) => Some((&info.tensor_info, 1)),
-            BlobInfo::Feed(info) => Some((&info.tensor_info, info.num_tensors)),
-            BlobInfo::Executable(_) | BlobInfo::Metadata(_) | BlobInfo::Opaque(_) => None,
+            InfoRef::Tensor(info) => Some((&info.tensor_info, 1)),
+            InfoRef::Feed(info) => Some((&info.tensor_info, info.num_tensors)),
+            InfoRef::Executable(_) | InfoRef::Metadata(_) | InfoRef::Opaque(_) => None,
         }
     }
 
@@ -96,11 +127,11 @@ impl<'a> BlobInfo<'a> {
     /// The blob's name; for metadata, which has none of its own, that of its executable.
     pub(crate) fn name(self) -> &'a Text<'static> {
         match self {
-            BlobInfo::Executable(info) => &info.name,
-            BlobInfo::Metadata(metadata) => &metadata.executable,
-            BlobInfo::Tensor(info) => &info.name,
-            BlobInfo::Feed(info) => &info.name,
-            BlobInfo::Opaque(info) => &info.name,
+            InfoRef::Executable(info) => &info.name,
+            InfoRef::Metadata(metadata) => &metadata.executable,
+            InfoRef::Tensor(info) => &info.name,
+            InfoRef::Feed(info) => &info.name,
+            InfoRef::Opaque(info) => &info.name,
         }
     }
 }
@@ -108,9 +139,9 @@ impl<'a> BlobInfo<'a> {
 macro_rules! from_infos {
     ($( $variant:ident($info:ty) )+) => {
         $(
-            impl<'a> From<&'a $info> for BlobInfo<'a> {
+            impl<'a> From<&'a $info> for InfoRef<'a> {
                 fn from(info: &'a $info) -> Self {
-                    BlobInfo::$variant(info)
+                    InfoRef::$variant(info)
                 }
             }
         )+

@@ -1,3 +1,5 @@
+#[cfg(feature = "serde")]
+use crate::types::object::object;
 use crate::types::{TensorInfo, TensorType, Text};
 
 /// Everything a runtime needs to load and run an executable.
@@ -5,8 +7,6 @@ use crate::types::{TensorInfo, TensorType, Text};
 /// This is the value that reading gives ([`MetadataBlob::read`](crate::read::MetadataBlob::read)): every field of the
 /// schema, lists in the file's order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
 pub struct Metadata {
     /// How many copies of the model run side by side.
     pub replication_factor: u32,
@@ -17,7 +17,6 @@ pub struct Metadata {
     /// The version of the IPU that the executable was compiled for: 1, 2 or 21.
     pub ipu_version: u32,
     /// Whether the target is a Pod.
-    #[cfg_attr(feature = "serde", serde(rename = "isPOD"))]
     pub is_pod: bool,
     /// Whether the model only infers, or also trains.
     pub is_inference: bool,
@@ -63,8 +62,6 @@ impl Default for Metadata {
 
 /// A model's input or output: how a tensor's name, the handle in the executable and the data belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
 pub struct Anchor {
     /// The tensor's name in the original model; tensor and feed blobs of this name hold its data.
     pub name: Text<'static>,
@@ -73,7 +70,6 @@ pub struct Anchor {
     /// Shape and element type, with the outer dimensions that replicas and repeats add.
     pub tensor_info: TensorInfo,
     /// Input or output.
-    #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub tensor_type: TensorType,
     /// The indices of the programs that use it.
     pub programs: Vec<u32>,
@@ -103,8 +99,6 @@ impl Default for Anchor {
 
 /// An option for the Poplar engine or for a device, as a name and a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EngineOption {
     /// The option's name, for example `target.syncReplicasIndependently`.
     pub name: Text<'static>,
@@ -127,11 +121,63 @@ pub struct ProgramFlow {
 
 /// The name of one program of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ProgramInfo {
     /// The program's index, as the program flow and the anchors use it.
     pub index: u32,
     /// Its name, for example `WeightsFromHost`.
     pub name: Text<'static>,
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(default, deny_unknown_fields)]
+    Metadata, [crate::wire::MetadataRef<'_>] {
+        replication_factor: u32 = "replicationFactor";
+        num_ipus: u32 = "numIpus";
+        num_processes: u32 = "numProcesses";
+        ipu_version: u32 = "ipuVersion";
+        is_pod: bool = "isPOD";
+        is_inference: bool = "isInference";
+        device_iterations: u32 = "deviceIterations";
+        executable / executable_bytes: Text<'static> = "executable" / "executableBytes";
+        seed_handle / seed_handle_bytes: Text<'static> = "seedHandle" / "seedHandleBytes";
+        engine_options: Vec<EngineOption> = "engineOptions";
+        device_options: Vec<EngineOption> = "deviceOptions";
+        program_flow: ProgramFlow = "programFlow";
+        programs_map: Vec<ProgramInfo> = "programsMap";
+        anchors: Vec<Anchor> = "anchors";
+    }
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(default, deny_unknown_fields)]
+    Anchor, [crate::wire::AnchorRef<'_>] {
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+        tensor_type: TensorType = "type";
+        handle / handle_bytes: Text<'static> = "handle" / "handleBytes";
+        tensor_info: TensorInfo = "tensorInfo";
+        programs: Vec<u32> = "programs";
+        is_per_replica: bool = "isPerReplica";
+        use_remote_buffers: bool = "useRemoteBuffers";
+        repeats: u32 = "repeats";
+    }
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(deny_unknown_fields)]
+    EngineOption, [crate::wire::OptionRef<'_>] {
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+        value / value_bytes: Text<'static> = "value" / "valueBytes";
+    }
+}
+
+#[cfg(feature = "serde")]
+object! {
+    #[serde(deny_unknown_fields)]
+    ProgramInfo, [crate::wire::ProgramRef<'_>] {
+        index: u32 = "index";
+        name / name_bytes: Text<'static> = "name" / "nameBytes";
+    }
 }

@@ -1,24 +1,28 @@
 //! The vocabulary: plain values, owned and comparable, that reading gives and writing takes.
 //!
 //! [`Metadata`] has everything on how to run a model, its [`Anchor`]s above all; [`TensorInfo`] is a shape and a
-//! [`DataType`]; [`Text`] is every name in a file.
+//! [`DataType`]; [`Text`] is every name in a file. [`FileInfo`] and [`BlobInfo`] describe whole files and blobs.
 
 mod data_type;
+pub(crate) mod described;
 mod float8;
 mod infos;
 mod metadata;
 mod numbered;
+#[cfg(feature = "serde")]
+pub(crate) mod object;
 mod problem;
 pub(crate) mod tensor_info;
 mod text;
 
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
+pub use described::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
 /// The crate whose `f16` is the type of the elements of F16 tensors.
 pub use half;
 
 pub use float8::{F8143, F8152};
-pub use infos::{BlobInfo, ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo};
+pub use infos::{ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, TensorDataInfo};
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
 pub use numbered::{BlobType, TensorType};
 pub(crate) use problem::ShapeProblem;

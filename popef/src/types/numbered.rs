@@ -72,13 +72,13 @@ macro_rules! numbered {
             }
         }
 
-        /// In formats for people the schema's own name, and a number without one as that number; both are accepted back.
-        /// In binary formats the number.
+        /// In formats for people the name that shows it, and a number without one as that number; both are accepted back,
+        /// and so is the schema's own name. In binary formats the number.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self.schema_name() {
-                    Some(name) if serializer.is_human_readable() => serializer.serialize_str(name),
+                match self {
+                    $( $name::$variant if serializer.is_human_readable() => serializer.serialize_str($shown), )*
                     _ => serializer.serialize_u16(self.number()),
                 }
             }

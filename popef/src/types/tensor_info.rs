@@ -12,8 +12,6 @@ use crate::types::DataType;
 /// # Ok::<(), popef::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct TensorInfo {
     /// The extent of each dimension, the outermost first. Empty for a scalar.
     pub shape: Vec<i64>,
@@ -39,6 +37,62 @@ impl TensorInfo {
     /// with the same errors, and one for a data type whose size is unknown.
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
         Ok(size_in_bytes(self.shape.iter().copied(), self.data_type)?)
+    }
+}
+
+/// Shape and type as they serialise. In formats for people their size in bytes stands beside, none if they have none.
+#[cfg(feature = "serde")]
+pub(crate) fn serialize<S: serde::Serializer>(
+    serializer: S,
+    data_type: DataType,
+    shape: impl serde::Serialize,
+    extents: impl Iterator<Item = i64>,
+) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeStruct as _;
+
+    let for_people = serializer.is_human_readable();
+    let mut object = serializer.serialize_struct("TensorInfo", if for_people { 3 } else { 2 })?;
+    object.serialize_field("dataType", &data_type)?;
+    object.serialize_field("shape", &shape)?;
+    if for_people {
+        object.serialize_field("sizeInBytes", &size_in_bytes(extents, data_type).ok())?;
+    }
+    object.end()
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for TensorInfo {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(serializer, self.data_type, &self.shape, self.shape.iter().copied())
+    }
+}
+
+/// The size follows from shape and type: it may be there, and counts for nothing.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for TensorInfo {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename = "TensorInfo", rename_all = "camelCase", deny_unknown_fields)]
+        struct ForPeople {
+            data_type: DataType,
+            shape: Vec<i64>,
+            #[serde(default, rename = "sizeInBytes")]
+            _size_in_bytes: serde::de::IgnoredAny,
+        }
+
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Binary {
+            data_type: DataType,
+            shape: Vec<i64>,
+        }
+
+        if deserializer.is_human_readable() {
+            let ForPeople { data_type, shape, .. } = serde::Deserialize::deserialize(deserializer)?;
+            return Ok(TensorInfo { shape, data_type });
+        }
+        let Binary { data_type, shape } = serde::Deserialize::deserialize(deserializer)?;
+        Ok(TensorInfo { shape, data_type })
     }
 }
 

@@ -11,7 +11,7 @@ use super::words::{WORD, Words};
 use super::{edit, encode_metadata};
 use crate::error::Problem;
 use crate::limits::Limits;
-use crate::types::{BlobInfo, BlobType, ShapeProblem, TensorInfo, Text};
+use crate::types::{BlobType, InfoRef, ShapeProblem, TensorInfo, Text};
 
 /// Header and info message of a blob that is to be written.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ const UNCOMPRESSED_SIZE: usize = 2;
 
 impl NewHead {
     /// Makes it anew in the same memory. The blob's size is to be filled in.
-    pub(crate) fn lay_out(&mut self, version: &Text<'_>, info: BlobInfo<'_>) -> Result<(), Problem> {
+    pub(crate) fn lay_out(&mut self, version: &Text<'_>, info: InfoRef<'_>) -> Result<(), Problem> {
         self.bytes.clear();
         header(&mut self.bytes, version, info.blob_type())?;
         self.header_len = self.bytes.len();
@@ -59,7 +59,7 @@ impl NewHead {
     }
 
     /// Puts another info in the place of the one that is there.
-    pub(crate) fn set_info(&mut self, info: BlobInfo<'_>) -> Result<(), Problem> {
+    pub(crate) fn set_info(&mut self, info: InfoRef<'_>) -> Result<(), Problem> {
         self.bytes.truncate(self.header_len);
         self::info(&mut self.bytes, info)
     }
@@ -108,27 +108,27 @@ fn header(to: &mut Vec<u8>, version: &Text<'_>, blob_type: BlobType) -> Result<(
 }
 
 /// Puts an info message behind what is in `to`.
-fn info(to: &mut Vec<u8>, info: BlobInfo<'_>) -> Result<(), Problem> {
+fn info(to: &mut Vec<u8>, info: InfoRef<'_>) -> Result<(), Problem> {
     match info {
-        BlobInfo::Executable(info) => {
+        InfoRef::Executable(info) => {
             let table = start(to, Message::Info, Words::of_root(2).and_text(&info.name))?;
             let size = info.uncompressed_size.unwrap_or(NOT_COMPRESSED);
             put(to, [table, structure(0, 1, 1), size, text(0, &info.name)]);
             put_text(to, &info.name);
         }
-        BlobInfo::Metadata(metadata) => {
+        InfoRef::Metadata(metadata) => {
             let message = encode_metadata::metadata(metadata)?;
             reserve(to, message.len())?;
             to.extend_from_slice(&message);
         }
-        BlobInfo::Tensor(info) => {
+        InfoRef::Tensor(info) => {
             let words = Words::of_root(2).and_text(&info.name).and_tensor_info(&info.tensor_info);
             let table = start(to, Message::Info, words)?;
             put(to, [table, structure(0, 0, 2), text(1, &info.name), structure(text_words(&info.name), 1, 1)]);
             put_text(to, &info.name);
             put_tensor_info(to, &info.tensor_info);
         }
-        BlobInfo::Feed(info) => {
+        InfoRef::Feed(info) => {
             let words = Words::of_root(3).and_text(&info.name).and_tensor_info(&info.tensor_info);
             let table = start(to, Message::Info, words)?;
             let pointers = [text(1, &info.name), structure(text_words(&info.name), 1, 1)];
@@ -137,7 +137,7 @@ fn info(to: &mut Vec<u8>, info: BlobInfo<'_>) -> Result<(), Problem> {
             put_text(to, &info.name);
             put_tensor_info(to, &info.tensor_info);
         }
-        BlobInfo::Opaque(info) => {
+        InfoRef::Opaque(info) => {
             let words = Words::of_root(2).and_text(&info.name).and_text(&info.executable);
             let table = start(to, Message::Info, words)?;
             let executable = text(text_words(&info.name), &info.executable);

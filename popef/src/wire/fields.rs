@@ -4,23 +4,35 @@ use capnp::message::{Reader, ReaderSegments};
 use capnp::traits::Owned;
 use capnp::{NotInSchema, primitive_list, text};
 
-use super::popef_capnp::tensor_info;
+use super::popef_capnp as schema;
 use super::problem::{Message, WireProblem};
 use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::DataType;
+#[cfg(feature = "serde")]
+use crate::types::object::List;
+#[cfg(feature = "serde")]
+use crate::types::tensor_info;
 
 /// Reads the fields of one message.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'l> {
+pub(crate) struct Fields<'l> {
     pub(super) message: Message,
     pub(super) limits: &'l Limits,
 }
 
 /// A TensorInfo whose shape still lies in the message.
-pub(super) struct TensorInfoRef<'m> {
+pub(crate) struct TensorInfoRef<'m> {
     pub(super) shape: primitive_list::Reader<'m, i64>,
     pub(super) data_type: DataType,
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for TensorInfoRef<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shape = List(|| self.shape.iter());
+        tensor_info::serialize(serializer, self.data_type, shape, self.shape.iter())
+    }
 }
 
 impl Fields<'_> {
@@ -50,7 +62,7 @@ impl Fields<'_> {
 
     pub(super) fn tensor_info<'m>(
         self,
-        info: capnp::Result<tensor_info::Reader<'m>>,
+        info: capnp::Result<schema::tensor_info::Reader<'m>>,
     ) -> Result<TensorInfoRef<'m>, Problem> {
         let info = self.get(info, "tensorInfo")?;
         Ok(TensorInfoRef {

@@ -1,6 +1,7 @@
 //! The Metadata message. What can be wrong with a part is found where the part is looked at, once for both of
 //! [`check`], which keeps nothing, and [`read_metadata`], which copies everything.
 
+use capnp::traits::OwnedStruct;
 use capnp::{primitive_list, struct_list};
 
 use super::Stop;
@@ -18,72 +19,166 @@ const OWNED_BYTES_PER_BYTE: usize = 4;
 const OWNED_BYTES_FREE: usize = 4096;
 
 /// Whether every part of the message can be read.
-pub(super) fn check(root: schema::metadata::Reader<'_>, frame: Frame, fields: Fields<'_>) -> Result<(), Problem> {
+pub(super) fn check<'m>(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'m>) -> Result<(), Problem> {
     let refs = MetadataRef::of(root, frame, fields)?;
-    refs.engine_options.iter().chain(refs.device_options).try_for_each(|o| OptionRef::of(o, fields).map(drop))?;
-    refs.programs_map.iter().try_for_each(|p| fields.text(p.get_name(), "programsMap.name").map(drop))?;
-    refs.anchors.iter().try_for_each(|a| AnchorRef::of(a, fields).map(drop))
+    refs.engine_options.iter().chain(refs.device_options.iter()).try_for_each(|option| option.map(drop))?;
+    refs.programs_map.iter().try_for_each(|program| program.map(drop))?;
+    refs.anchors.iter().try_for_each(|anchor| anchor.map(drop))
 }
 
 /// The whole message as a value.
 ///
 /// `info` holds the message and no more.
 pub(crate) fn read_metadata(info: &[u8], limits: &Limits) -> Result<Metadata, Problem> {
+    with_refs(info, limits, |refs| refs.read(&mut Budget::of(info)))
+}
+
+/// Whether [`read_metadata`] gives a value, if there is memory for it.
+#[cfg(feature = "serde")]
+pub(crate) fn can_be_read(info: &[u8], limits: &Limits) -> Result<(), Problem> {
+    with_refs(info, limits, |refs| refs.spend(&mut Budget::of(info)))
+}
+
+/// Serialises the message as its [`Metadata`] serialises, without making one.
+#[cfg(feature = "serde")]
+pub(crate) fn serialize_metadata<S: serde::Serializer>(
+    info: &[u8],
+    limits: &Limits,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let serialized = with_refs(info, limits, |refs| Ok(serde::Serialize::serialize(&refs, serializer)));
+    serialized.unwrap_or_else(|problem| Err(serde::ser::Error::custom(problem)))
+}
+
+fn with_refs<T>(
+    info: &[u8],
+    limits: &Limits,
+    work: impl FnOnce(MetadataRef<'_>) -> Result<T, Problem>,
+) -> Result<T, Problem> {
     let fields = Fields { message: Message::Info, limits };
     let frame = Frame::parse(info, Message::Info).map_err(Stop::into_problem)?;
     let reader = frame.reader(info, limits);
     let root = fields.root::<schema::metadata::Owned, _>(&reader)?;
-    let refs = MetadataRef::of(root, frame, fields)?;
-    let mut budget = Budget::of(info);
-    Ok(Metadata {
-        replication_factor: root.get_replication_factor(),
-        num_ipus: root.get_num_ipus(),
-        num_processes: root.get_num_processes(),
-        ipu_version: root.get_ipu_version(),
-        is_pod: root.get_is_p_o_d(),
-        is_inference: root.get_is_inference(),
-        device_iterations: root.get_device_iterations(),
-        executable: budget.text(refs.executable)?,
-        seed_handle: budget.text(refs.seed_handle)?,
-        engine_options: options(refs.engine_options, fields, &mut budget)?,
-        device_options: options(refs.device_options, fields, &mut budget)?,
-        program_flow: ProgramFlow {
-            load: budget.numbers(refs.load.iter())?,
-            main: budget.numbers(refs.main.iter())?,
-            save: budget.numbers(refs.save.iter())?,
-        },
-        programs_map: programs(refs.programs_map, fields, &mut budget)?,
-        anchors: anchors(refs.anchors, fields, &mut budget)?,
-    })
+    work(MetadataRef::of(root, frame, fields)?)
 }
 
-type Structs<'m, T> = struct_list::Reader<'m, T>;
+/// An element of one of the lists, where it lies. Its fields have the names of those of the value that is made of it.
+pub(crate) trait Part<'m>: Sized {
+    type Owned: OwnedStruct;
+    type Value;
 
-struct MetadataRef<'m> {
-    executable: &'m [u8],
-    seed_handle: &'m [u8],
-    engine_options: Structs<'m, schema::option::Owned>,
-    device_options: Structs<'m, schema::option::Owned>,
-    load: primitive_list::Reader<'m, u32>,
-    main: primitive_list::Reader<'m, u32>,
-    save: primitive_list::Reader<'m, u32>,
-    programs_map: Structs<'m, schema::program_info::Owned>,
-    anchors: Structs<'m, schema::anchor::Owned>,
+    fn of(reader: <Self::Owned as OwnedStruct>::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem>;
+
+    /// The value, for which the budget has room.
+    fn read(&self, budget: &mut Budget) -> Result<Self::Value, Problem>;
+
+    /// Takes as much from the budget as `read` does.
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem>;
+}
+
+/// A list of such parts.
+pub(crate) struct Parts<'m, P: Part<'m>> {
+    list: struct_list::Reader<'m, P::Owned>,
+    fields: Fields<'m>,
+}
+
+impl<'m, P: Part<'m>> Parts<'m, P> {
+    fn len(&self) -> u32 {
+        self.list.len()
+    }
+
+    fn iter(&self) -> impl ExactSizeIterator<Item = Result<P, Problem>> + use<'m, P> {
+        let fields = self.fields;
+        self.list.iter().map(move |reader| P::of(reader, fields))
+    }
+
+    fn read(&self, budget: &mut Budget) -> Result<Vec<P::Value>, Problem> {
+        let mut values = budget.list(self.len())?;
+        for part in self.iter() {
+            values.push(part?.read(budget)?);
+        }
+        Ok(values)
+    }
+
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend(bytes_of::<P::Value>(self.len()))?;
+        self.iter().try_for_each(|part| part?.spend(budget))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'m, P: Part<'m> + serde::Serialize> serde::Serialize for Parts<'m, P> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::{Error as _, SerializeSeq as _};
+
+        let parts = self.iter();
+        let mut list = serializer.serialize_seq(Some(parts.len()))?;
+        for part in parts {
+            list.serialize_element(&part.map_err(S::Error::custom)?)?;
+        }
+        list.end()
+    }
+}
+
+/// A list of numbers, where it lies.
+pub(crate) struct Numbers<'m>(primitive_list::Reader<'m, u32>);
+
+impl Numbers<'_> {
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend(bytes_of::<u32>(self.0.len()))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Numbers<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter())
+    }
+}
+
+/// Metadata, where it lies. Its fields have the names of those of [`Metadata`].
+pub(crate) struct MetadataRef<'m> {
+    pub(crate) replication_factor: u32,
+    pub(crate) num_ipus: u32,
+    pub(crate) num_processes: u32,
+    pub(crate) ipu_version: u32,
+    pub(crate) is_pod: bool,
+    pub(crate) is_inference: bool,
+    pub(crate) device_iterations: u32,
+    pub(crate) executable: Text<'m>,
+    pub(crate) seed_handle: Text<'m>,
+    pub(crate) engine_options: Parts<'m, OptionRef<'m>>,
+    pub(crate) device_options: Parts<'m, OptionRef<'m>>,
+    pub(crate) program_flow: FlowRef<'m>,
+    pub(crate) programs_map: Parts<'m, ProgramRef<'m>>,
+    pub(crate) anchors: Parts<'m, AnchorRef<'m>>,
 }
 
 impl<'m> MetadataRef<'m> {
-    fn of(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'_>) -> Result<Self, Problem> {
+    fn of(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'m>) -> Result<Self, Problem> {
         let flow = fields.get(root.get_program_flow(), "programFlow")?;
         let refs = MetadataRef {
-            executable: fields.text(root.get_executable(), "executable")?,
-            seed_handle: fields.text(root.get_seed_handle(), "seedHandle")?,
-            engine_options: fields.get(root.get_engine_options(), "engineOptions")?,
-            device_options: fields.get(root.get_device_options(), "deviceOptions")?,
-            load: fields.get(flow.get_load(), "programFlow.load")?,
-            main: fields.get(flow.get_main(), "programFlow.main")?,
-            save: fields.get(flow.get_save(), "programFlow.save")?,
-            programs_map: fields.get(root.get_programs_map(), "programsMap")?,
-            anchors: fields.get(root.get_anchors(), "anchors")?,
+            replication_factor: root.get_replication_factor(),
+            num_ipus: root.get_num_ipus(),
+            num_processes: root.get_num_processes(),
+            ipu_version: root.get_ipu_version(),
+            is_pod: root.get_is_p_o_d(),
+            is_inference: root.get_is_inference(),
+            device_iterations: root.get_device_iterations(),
+            executable: fields.text(root.get_executable(), "executable")?.into(),
+            seed_handle: fields.text(root.get_seed_handle(), "seedHandle")?.into(),
+            engine_options: Parts { list: fields.get(root.get_engine_options(), "engineOptions")?, fields },
+            device_options: Parts { list: fields.get(root.get_device_options(), "deviceOptions")?, fields },
+            program_flow: FlowRef {
+                load: Numbers(fields.get(flow.get_load(), "programFlow.load")?),
+                main: Numbers(fields.get(flow.get_main(), "programFlow.main")?),
+                save: Numbers(fields.get(flow.get_save(), "programFlow.save")?),
+            },
+            programs_map: Parts { list: fields.get(root.get_programs_map(), "programsMap")?, fields },
+            anchors: Parts { list: fields.get(root.get_anchors(), "anchors")?, fields },
         };
         // By Cap'n Proto's rules a list of bytes, or of nothing, can stand where one of structs belongs. An element
         // takes time whatever its length; those that writers make have a word or more.
@@ -95,94 +190,159 @@ impl<'m> MetadataRef<'m> {
         }
         Ok(refs)
     }
-}
 
-struct OptionRef<'m> {
-    name: &'m [u8],
-    value: &'m [u8],
-}
-
-impl<'m> OptionRef<'m> {
-    fn of(option: schema::option::Reader<'m>, fields: Fields<'_>) -> Result<Self, Problem> {
-        Ok(OptionRef {
-            name: fields.text(option.get_name(), "an option's name")?,
-            value: fields.text(option.get_value(), "an option's value")?,
-        })
-    }
-}
-
-struct AnchorRef<'m> {
-    name: &'m [u8],
-    handle: &'m [u8],
-    tensor_info: TensorInfoRef<'m>,
-    programs: primitive_list::Reader<'m, u32>,
-}
-
-impl<'m> AnchorRef<'m> {
-    fn of(anchor: schema::anchor::Reader<'m>, fields: Fields<'_>) -> Result<Self, Problem> {
-        Ok(AnchorRef {
-            name: fields.text(anchor.get_name(), "an anchor's name")?,
-            handle: fields.text(anchor.get_handle(), "an anchor's handle")?,
-            tensor_info: fields.tensor_info(anchor.get_tensor_info())?,
-            programs: fields.get(anchor.get_programs(), "an anchor's programs")?,
-        })
-    }
-}
-
-fn options(
-    list: Structs<'_, schema::option::Owned>,
-    fields: Fields<'_>,
-    budget: &mut Budget,
-) -> Result<Vec<EngineOption>, Problem> {
-    let mut options = budget.list(list.len())?;
-    for option in list {
-        let refs = OptionRef::of(option, fields)?;
-        options.push(EngineOption { name: budget.text(refs.name)?, value: budget.text(refs.value)? });
-    }
-    Ok(options)
-}
-
-fn programs(
-    list: Structs<'_, schema::program_info::Owned>,
-    fields: Fields<'_>,
-    budget: &mut Budget,
-) -> Result<Vec<ProgramInfo>, Problem> {
-    let mut programs = budget.list(list.len())?;
-    for program in list {
-        let name = fields.text(program.get_name(), "a program's name")?;
-        programs.push(ProgramInfo { index: program.get_index(), name: budget.text(name)? });
-    }
-    Ok(programs)
-}
-
-fn anchors(
-    list: Structs<'_, schema::anchor::Owned>,
-    fields: Fields<'_>,
-    budget: &mut Budget,
-) -> Result<Vec<Anchor>, Problem> {
-    let mut anchors = budget.list(list.len())?;
-    for anchor in list {
-        let refs = AnchorRef::of(anchor, fields)?;
-        anchors.push(Anchor {
-            name: budget.text(refs.name)?,
-            handle: budget.text(refs.handle)?,
-            tensor_info: TensorInfo {
-                shape: budget.numbers(refs.tensor_info.shape.iter())?,
-                data_type: refs.tensor_info.data_type,
+    fn read(&self, budget: &mut Budget) -> Result<Metadata, Problem> {
+        Ok(Metadata {
+            replication_factor: self.replication_factor,
+            num_ipus: self.num_ipus,
+            num_processes: self.num_processes,
+            ipu_version: self.ipu_version,
+            is_pod: self.is_pod,
+            is_inference: self.is_inference,
+            device_iterations: self.device_iterations,
+            executable: budget.text(&self.executable)?,
+            seed_handle: budget.text(&self.seed_handle)?,
+            engine_options: self.engine_options.read(budget)?,
+            device_options: self.device_options.read(budget)?,
+            program_flow: ProgramFlow {
+                load: budget.numbers(self.program_flow.load.0.iter())?,
+                main: budget.numbers(self.program_flow.main.0.iter())?,
+                save: budget.numbers(self.program_flow.save.0.iter())?,
             },
+            programs_map: self.programs_map.read(budget)?,
+            anchors: self.anchors.read(budget)?,
+        })
+    }
+
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend_text(&self.executable)?;
+        budget.spend_text(&self.seed_handle)?;
+        self.engine_options.spend(budget)?;
+        self.device_options.spend(budget)?;
+        self.program_flow.load.spend(budget)?;
+        self.program_flow.main.spend(budget)?;
+        self.program_flow.save.spend(budget)?;
+        self.programs_map.spend(budget)?;
+        self.anchors.spend(budget)
+    }
+}
+
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename = "ProgramFlow"))]
+pub(crate) struct FlowRef<'m> {
+    pub(crate) load: Numbers<'m>,
+    pub(crate) main: Numbers<'m>,
+    pub(crate) save: Numbers<'m>,
+}
+
+pub(crate) struct OptionRef<'m> {
+    pub(crate) name: Text<'m>,
+    pub(crate) value: Text<'m>,
+}
+
+impl<'m> Part<'m> for OptionRef<'m> {
+    type Owned = schema::option::Owned;
+    type Value = EngineOption;
+
+    fn of(option: schema::option::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem> {
+        Ok(OptionRef {
+            name: fields.text(option.get_name(), "an option's name")?.into(),
+            value: fields.text(option.get_value(), "an option's value")?.into(),
+        })
+    }
+
+    fn read(&self, budget: &mut Budget) -> Result<EngineOption, Problem> {
+        Ok(EngineOption { name: budget.text(&self.name)?, value: budget.text(&self.value)? })
+    }
+
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend_text(&self.name)?;
+        budget.spend_text(&self.value)
+    }
+}
+
+pub(crate) struct ProgramRef<'m> {
+    pub(crate) index: u32,
+    pub(crate) name: Text<'m>,
+}
+
+impl<'m> Part<'m> for ProgramRef<'m> {
+    type Owned = schema::program_info::Owned;
+    type Value = ProgramInfo;
+
+    fn of(program: schema::program_info::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem> {
+        let name = fields.text(program.get_name(), "programsMap.name")?.into();
+        Ok(ProgramRef { index: program.get_index(), name })
+    }
+
+    fn read(&self, budget: &mut Budget) -> Result<ProgramInfo, Problem> {
+        Ok(ProgramInfo { index: self.index, name: budget.text(&self.name)? })
+    }
+
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend_text(&self.name)
+    }
+}
+
+pub(crate) struct AnchorRef<'m> {
+    pub(crate) name: Text<'m>,
+    pub(crate) handle: Text<'m>,
+    pub(crate) tensor_info: TensorInfoRef<'m>,
+    pub(crate) tensor_type: TensorType,
+    pub(crate) programs: Numbers<'m>,
+    pub(crate) is_per_replica: bool,
+    pub(crate) use_remote_buffers: bool,
+    pub(crate) repeats: u32,
+}
+
+impl<'m> Part<'m> for AnchorRef<'m> {
+    type Owned = schema::anchor::Owned;
+    type Value = Anchor;
+
+    fn of(anchor: schema::anchor::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem> {
+        Ok(AnchorRef {
+            name: fields.text(anchor.get_name(), "an anchor's name")?.into(),
+            handle: fields.text(anchor.get_handle(), "an anchor's handle")?.into(),
+            tensor_info: fields.tensor_info(anchor.get_tensor_info())?,
             tensor_type: TensorType::from_number(number(anchor.get_type())),
-            programs: budget.numbers(refs.programs.iter())?,
+            programs: Numbers(fields.get(anchor.get_programs(), "an anchor's programs")?),
             is_per_replica: anchor.get_is_per_replica(),
             use_remote_buffers: anchor.get_use_remote_buffers(),
             repeats: anchor.get_repeats(),
-        });
+        })
     }
-    Ok(anchors)
+
+    fn read(&self, budget: &mut Budget) -> Result<Anchor, Problem> {
+        Ok(Anchor {
+            name: budget.text(&self.name)?,
+            handle: budget.text(&self.handle)?,
+            tensor_info: TensorInfo {
+                shape: budget.numbers(self.tensor_info.shape.iter())?,
+                data_type: self.tensor_info.data_type,
+            },
+            tensor_type: self.tensor_type,
+            programs: budget.numbers(self.programs.0.iter())?,
+            is_per_replica: self.is_per_replica,
+            use_remote_buffers: self.use_remote_buffers,
+            repeats: self.repeats,
+        })
+    }
+
+    #[cfg(feature = "serde")]
+    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend_text(&self.name)?;
+        budget.spend_text(&self.handle)?;
+        budget.spend(bytes_of::<i64>(self.tensor_info.shape.len()))?;
+        self.programs.spend(budget)
+    }
 }
 
 /// How much memory the values of a message may still take. Lists of elements without bytes, and pointers that
 /// share a text, make a small message claim many values.
-struct Budget {
+pub(crate) struct Budget {
     limit: usize,
     left: usize,
 }
@@ -202,17 +362,20 @@ impl Budget {
 
     /// An empty list with room for `len` elements.
     fn list<T>(&mut self, len: u32) -> Result<Vec<T>, Problem> {
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        let bytes = len.saturating_mul(size_of::<T>());
+        let bytes = bytes_of::<T>(len);
         self.spend(bytes)?;
         let mut list = Vec::new();
-        Problem::in_memory(bytes, list.try_reserve_exact(len))?;
+        Problem::in_memory(bytes, list.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX)))?;
         Ok(list)
     }
 
-    fn text(&mut self, bytes: &[u8]) -> Result<Text<'static>, Problem> {
-        self.spend(bytes.len())?;
-        Text::from(bytes).try_to_own()
+    fn text(&mut self, text: &Text<'_>) -> Result<Text<'static>, Problem> {
+        self.spend_text(text)?;
+        text.by_ref().try_to_own()
+    }
+
+    fn spend_text(&mut self, text: &Text<'_>) -> Result<(), Problem> {
+        self.spend(text.as_bytes().len())
     }
 
     fn numbers<T>(&mut self, list: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
@@ -224,6 +387,11 @@ impl Budget {
         numbers.extend(list);
         Ok(numbers)
     }
+}
+
+/// The bytes of so many values.
+fn bytes_of<T>(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(size_of::<T>())
 }
 
 #[cfg(test)]

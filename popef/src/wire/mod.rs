@@ -33,6 +33,8 @@ mod words;
 pub(crate) use encode::NewHead;
 pub(crate) use head::{Head, Info, Span};
 pub(crate) use metadata::read_metadata;
+#[cfg(feature = "serde")]
+pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, can_be_read, serialize_metadata};
 pub(crate) use problem::WireProblem;
 
 use crate::error::Problem;

@@ -10,7 +10,7 @@ use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::Error;
 use crate::read::{Compression, Element};
-use crate::types::{BlobInfo, DataType};
+use crate::types::{DataType, InfoRef};
 use crate::wire::NewHead;
 
 /// A blob that is being written, by [`Write`] or by elements. It counts only once it is [finished](Self::finish); if it
@@ -71,12 +71,12 @@ pub(super) struct Open {
 
 impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
     /// A blob with so many bytes of data.
-    pub(super) fn sized(writer: &'w mut Writer<D>, info: BlobInfo<'_>, len: u64) -> Result<Self, Error> {
+    pub(super) fn sized(writer: &'w mut Writer<D>, info: InfoRef<'_>, len: u64) -> Result<Self, Error> {
         let mut head = writer.head(info)?;
         writer.set_data_len(&mut head, len)?;
         let mut blob = BlobWriter::with_head(writer, Label::of(info), head, Some(len))?;
         blob.open.element_type = info.tensors().map(|(info, _)| info.data_type);
-        blob.open.mark = matches!(info, BlobInfo::Executable(info) if info.uncompressed_size.is_some()).then(Vec::new);
+        blob.open.mark = matches!(info, InfoRef::Executable(info) if info.uncompressed_size.is_some()).then(Vec::new);
         Ok(blob)
     }
 
@@ -107,7 +107,7 @@ impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
 
 impl<'w, D: Rewind> BlobWriter<&'w mut Writer<D>> {
     /// A blob whose length is not known: zeros stand for its head until it is finished.
-    pub(super) fn open(writer: &'w mut Writer<D>, info: BlobInfo<'_>) -> Result<Self, Error> {
+    pub(super) fn open(writer: &'w mut Writer<D>, info: InfoRef<'_>) -> Result<Self, Error> {
         let head = writer.head(info)?;
         BlobWriter::with_head(writer, Label::of(info), head, None)
     }

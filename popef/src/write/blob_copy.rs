@@ -4,7 +4,7 @@ use super::label::Label;
 use super::problem::{WriteProblem, impossible};
 use crate::error::Problem;
 use crate::read::{Blob, BlobHandle};
-use crate::types::{BlobInfo, Text};
+use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 
 /// A blob to be copied, as it is or with another name, version or info.
@@ -39,7 +39,7 @@ pub struct BlobCopy<'b> {
     pub(super) blob: Blob<'b>,
     name: Option<Text<'b>>,
     version: Option<Text<'b>>,
-    info: Option<BlobInfo<'b>>,
+    info: Option<InfoRef<'b>>,
 }
 
 impl<'b> BlobCopy<'b> {
@@ -68,7 +68,7 @@ impl<'b> BlobCopy<'b> {
     /// The info of a tensor or a feed has to call for as many bytes of data as the blob has, or, where there is a
     /// surplus behind them, for as many as the old one does. That of an executable has to state the same size.
     #[must_use]
-    pub fn info(mut self, info: impl Into<BlobInfo<'b>>) -> Self {
+    pub fn info(mut self, info: impl Into<InfoRef<'b>>) -> Self {
         self.info = Some(info.into());
         self
     }
@@ -110,14 +110,14 @@ impl<'b> BlobCopy<'b> {
         }
     }
 
-    fn check_info(&self, info: BlobInfo<'_>) -> Result<(), Problem> {
+    fn check_info(&self, info: InfoRef<'_>) -> Result<(), Problem> {
         if info.blob_type() != self.blob.blob_type() {
             return Err(WriteProblem::WrongInfo { blob: self.blob_shown(), found: info.blob_type() }.into());
         }
         match info {
-            BlobInfo::Executable(info) => self.check_unpacked_size(info.uncompressed_size),
-            BlobInfo::Tensor(_) | BlobInfo::Feed(_) => self.check_fits(info),
-            BlobInfo::Metadata(_) | BlobInfo::Opaque(_) => Ok(()),
+            InfoRef::Executable(info) => self.check_unpacked_size(info.uncompressed_size),
+            InfoRef::Tensor(_) | InfoRef::Feed(_) => self.check_fits(info),
+            InfoRef::Metadata(_) | InfoRef::Opaque(_) => Ok(()),
         }
     }
 
@@ -132,7 +132,7 @@ impl<'b> BlobCopy<'b> {
     }
 
     /// Whether a tensor's or a feed's new info calls for bytes that are there. A surplus stays one.
-    fn check_fits(&self, info: BlobInfo<'_>) -> Result<(), Problem> {
+    fn check_fits(&self, info: InfoRef<'_>) -> Result<(), Problem> {
         let Some(needed) = info.data_len() else { return Ok(()) };
         let (needed, found) = (needed.map_err(impossible)?, self.data_len());
         if needed == found || (needed < found && self.needed() == Some(needed)) {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::read::{Compression, Element, Unpack};
 use crate::types::{
-    BlobInfo, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
+    ExecutableInfo, FeedDataInfo, InfoRef, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
 };
 
 impl<D: Destination> Writer<D> {
@@ -304,16 +304,16 @@ impl<D: Destination> Writer<D> {
     }
 
     /// How many bytes of data a tensor or a feed has; what cannot be told is the caller's mistake here.
-    pub(super) fn needed(&self, info: BlobInfo<'_>) -> Result<u64, Error> {
+    pub(super) fn needed(&self, info: InfoRef<'_>) -> Result<u64, Error> {
         info.data_len().unwrap_or(Ok(0)).map_err(|problem| self.refusal(impossible(problem)))
     }
 
-    fn open_tensors(&mut self, info: BlobInfo<'_>) -> Result<BlobWriter<&mut Self>, Error> {
+    fn open_tensors(&mut self, info: InfoRef<'_>) -> Result<BlobWriter<&mut Self>, Error> {
         let len = self.needed(info)?;
         BlobWriter::sized(self, info, len)
     }
 
-    fn write_elements<T: Element>(&mut self, info: BlobInfo<'_>, elements: &[T]) -> Result<Written, Error> {
+    fn write_elements<T: Element>(&mut self, info: InfoRef<'_>, elements: &[T]) -> Result<Written, Error> {
         match info.tensors() {
             Some((TensorInfo { data_type: needed, .. }, _)) if *needed != T::DATA_TYPE => {
                 let (blob, needed, found) = (Label::of(info).to_string(), *needed, T::DATA_TYPE);
@@ -323,7 +323,7 @@ impl<D: Destination> Writer<D> {
         }
     }
 
-    fn write_tensors(&mut self, info: BlobInfo<'_>, data: &[u8]) -> Result<Written, Error> {
+    fn write_tensors(&mut self, info: InfoRef<'_>, data: &[u8]) -> Result<Written, Error> {
         let (needed, found) = (self.needed(info)?, len_of(data));
         if needed != found {
             return Err(self.refusal(WriteProblem::WrongLength { blob: described(info), needed, found }));
@@ -354,12 +354,12 @@ fn check_unpacks(info: &ExecutableInfo, data: &[u8], uncompressed_size: u64) -> 
 }
 
 /// A blob by its name and by what its length follows from.
-fn described(info: BlobInfo<'_>) -> String {
+fn described(info: InfoRef<'_>) -> String {
     let label = Label::of(info);
     match info.tensors() {
         None => label.to_string(),
         Some((TensorInfo { shape, data_type }, tensors)) => {
-            let times = if matches!(info, BlobInfo::Feed(_)) { format!(", {tensors} times") } else { String::new() };
+            let times = if matches!(info, InfoRef::Feed(_)) { format!(", {tensors} times") } else { String::new() };
             format!("{label} ({data_type:?} {shape:?}{times})")
         }
     }

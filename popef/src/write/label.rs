@@ -5,7 +5,7 @@ use std::fmt;
 use super::problem::WriteProblem;
 use crate::error::Problem;
 use crate::read::Blob;
-use crate::types::{BlobInfo, BlobType, Text};
+use crate::types::{BlobType, InfoRef, Text};
 
 #[derive(Clone, Debug)]
 pub(super) struct Label<'n> {
@@ -21,7 +21,7 @@ impl Default for Label<'_> {
 }
 
 impl<'n> Label<'n> {
-    pub(super) fn of(info: BlobInfo<'n>) -> Self {
+    pub(super) fn of(info: InfoRef<'n>) -> Self {
         Label { blob_type: info.blob_type(), name: info.name().by_ref() }
     }
 

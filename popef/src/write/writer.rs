@@ -10,7 +10,7 @@ use super::destination::{Destination, Seekable, Stream, Truncate, len_of};
 use super::label::Label;
 use super::problem::{WriteProblem, impossible, left_behind};
 use crate::error::{Error, Problem};
-use crate::types::{BlobInfo, Text};
+use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 
 /// Writes blobs, one after the other.
@@ -275,7 +275,7 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Header and info of a blob. Its size is to be filled in.
-    pub(super) fn head(&self, info: BlobInfo<'_>) -> Result<NewHead, Error> {
+    pub(super) fn head(&self, info: InfoRef<'_>) -> Result<NewHead, Error> {
         let mut head = NewHead::default();
         head.lay_out(&self.version, info).map_err(|problem| self.refusal(problem))?;
         Ok(head)
@@ -287,7 +287,7 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Writes a blob all of whose data is there.
-    pub(super) fn write_whole(&mut self, info: BlobInfo<'_>, data: &[u8]) -> Result<Written, Error> {
+    pub(super) fn write_whole(&mut self, info: InfoRef<'_>, data: &[u8]) -> Result<Written, Error> {
         let label = Label::of(info);
         self.check_new(&label)?;
         let mut head = mem::take(&mut self.head);

@@ -5,6 +5,8 @@ use popef::{Content, File};
 
 use crate::common::heap::taken_by;
 use crate::common::read;
+#[cfg(feature = "serde")]
+use crate::common::testdata;
 
 /// How many bytes of heap were asked for.
 fn allocations_of(work: impl FnOnce()) -> u64 {
@@ -46,4 +48,36 @@ fn looking_up_a_name_allocates_only_the_first_time() {
         assert!(file.tensor("none").is_none());
     });
     assert_eq!(allocations, 0);
+}
+
+/// Counts what is written to it.
+#[cfg(feature = "serde")]
+struct Sink(usize);
+
+#[cfg(feature = "serde")]
+impl std::io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serialising_a_file_and_its_blobs_allocates_nothing() {
+    let names = ["interop/all-types.popef", "interop/many-anchors.popef", "interop/executable.popef"];
+    for name in names.iter().chain(&["golden/hostile-names.popef", "golden/unknown-types.popef"]) {
+        let file = File::open(testdata(name)).unwrap();
+        let mut sink = Sink(0);
+        let allocations = allocations_of(|| {
+            serde_json::to_writer(&mut sink, &file).unwrap();
+            file.blobs().for_each(|blob| serde_json::to_writer(&mut sink, &blob).unwrap());
+        });
+        assert!(sink.0 > 1000, "{name}");
+        assert_eq!(allocations, 0, "{name}");
+    }
 }

@@ -153,16 +153,10 @@ fn plain_values_serialise_under_the_names_of_the_schema_and_come_back() {
         let file = File::open(path).unwrap();
         let metadata = file.metadata().next().unwrap().read().unwrap();
 
-        let mut serialised = serde_json::to_value(&metadata).unwrap();
+        let serialised = serde_json::to_value(&metadata).unwrap();
         assert_eq!(serde_json::from_value::<Metadata>(serialised.clone()).unwrap(), metadata);
 
-        // The documents show enumerants as the vendor's tool does and add sizes; the names are the schema's in both.
-        for (anchor, value) in serialised["anchors"].as_array_mut().unwrap().iter_mut().zip(&metadata.anchors) {
-            assert_eq!(anchor["type"], value.tensor_type.schema_name().unwrap());
-            assert_eq!(anchor["tensorInfo"]["dataType"], value.tensor_info.data_type.schema_name().unwrap());
-            anchor["type"] = json!(value.tensor_type.to_string());
-            anchor["tensorInfo"] = json_of_tensor(&value.tensor_info);
-        }
+        // The fields have the names of the schema, the enumerants those by which the vendor's tool shows them.
         assert_eq!(serialised, json_of_metadata(&metadata));
     }
 }

@@ -2,9 +2,10 @@
 
 #![cfg(feature = "serde")]
 
-use crate::common::writing;
+use crate::common::{self, writing};
 
 use std::fmt::Debug;
+use std::path::{Path, PathBuf};
 
 use popef::check::*;
 use popef::error::*;
@@ -26,19 +27,25 @@ fn error_of<T: DeserializeOwned + Debug>(json: &str) -> String {
 fn a_misspelt_field_is_an_error_that_names_those_there_are() {
     let error = error_of::<Metadata>(r#"{"numIpuz":4}"#);
     let known = "unknown field `numIpuz`, expected one of `replicationFactor`, `numIpus`, `numProcesses`, `ipuVersion`, \
-                 `isPOD`, `isInference`, `deviceIterations`, `executable`, `seedHandle`, `engineOptions`, \
-                 `deviceOptions`, `programFlow`, `programsMap`, `anchors`";
+                 `isPOD`, `isInference`, `deviceIterations`, `executable`, `executableBytes`, `seedHandle`, \
+                 `seedHandleBytes`, `engineOptions`, `deviceOptions`, `programFlow`, `programsMap`, `anchors`";
     assert!(error.starts_with(known), "{error}");
 
     for (json, unknown) in [
-        (r#"{"anchors":[{"programms":[]}]}"#, "unknown field `programms`, expected one of `name`, `handle`, "),
+        (
+            r#"{"anchors":[{"programms":[]}]}"#,
+            "unknown field `programms`, expected one of `name`, `nameBytes`, `type`, ",
+        ),
         (
             r#"{"anchors":[{"tensorInfo":{"shape":[],"datatype":"f32"}}]}"#,
-            "unknown field `datatype`, expected `shape` or `dataType`",
+            "unknown field `datatype`, expected one of `dataType`, `shape`, `sizeInBytes`",
         ),
-        (r#"{"engineOptions":[{"Name":""}]}"#, "unknown field `Name`, expected `name` or `value`"),
+        (
+            r#"{"engineOptions":[{"Name":""}]}"#,
+            "unknown field `Name`, expected one of `name`, `nameBytes`, `value`, `valueBytes`",
+        ),
         (r#"{"programFlow":{"loads":[]}}"#, "unknown field `loads`, expected one of `load`, `main`, `save`"),
-        (r#"{"programsMap":[{"program":1}]}"#, "unknown field `program`, expected `index` or `name`"),
+        (r#"{"programsMap":[{"program":1}]}"#, "unknown field `program`, expected one of `index`, `name`, `nameBytes`"),
     ] {
         let error = error_of::<Metadata>(json);
         assert!(error.starts_with(unknown), "{error}");
@@ -61,11 +68,14 @@ fn fields_that_are_left_out_have_their_defaults() {
     assert_eq!(metadata, Metadata { num_ipus: 4, anchors: vec![anchor], ..Default::default() });
 }
 
-/// Through a format for people and through a binary one, which has neither names nor types.
+/// Through a format for people, and through binary ones: with names of fields and types of values, and with neither.
 #[track_caller]
 fn come_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
     let json = serde_json::to_string(value).unwrap();
     assert_eq!(serde_json::from_str::<T>(&json).unwrap(), *value, "{json}");
+    let mut bytes = Vec::new();
+    ciborium::into_writer(value, &mut bytes).unwrap();
+    assert_eq!(ciborium::from_reader::<T, _>(&*bytes).unwrap(), *value, "{bytes:?}");
     let bytes = postcard::to_stdvec(value).unwrap();
     assert_eq!(postcard::from_bytes::<T>(&bytes).unwrap(), *value, "{bytes:?}");
 }
@@ -96,6 +106,12 @@ proptest! {
                 What::Opaque(info, _) => come_back(&info),
             }
         }
+    }
+
+    #[test]
+    fn written_files_describe_themselves(blobs in models::blobs(true)) {
+        let bytes = writing::in_memory(|writer| writing::write_planned(writer, &blobs));
+        describes_itself(&File::from_bytes(bytes).unwrap());
     }
 
     #[test]
@@ -163,4 +179,90 @@ fn binary_formats_have_bytes_for_texts_and_numbers_for_enumerants() {
     assert_eq!(postcard::to_stdvec(&Text::from("abc")).unwrap(), b"\x03abc");
     assert_eq!(postcard::to_stdvec(&Text::from(&b"caf\xe9"[..])).unwrap(), b"\x04caf\xe9");
     assert_eq!(postcard::to_stdvec(&(DataType::F8152, DataType::Other(100))).unwrap(), [14, 100]);
+}
+
+#[test]
+fn a_text_that_is_not_utf8_has_its_bytes_beside_it() {
+    let info = OpaqueInfo { name: Text::from(&b"caf\xe9"[..]), executable: "x".into() };
+    let json = "{\"name\":\"caf\u{fffd}\",\"nameBytes\":\"636166e9\",\"executable\":\"x\"}";
+    assert_eq!(serde_json::to_string(&info).unwrap(), json);
+    assert_eq!(serde_json::from_str::<OpaqueInfo>(json).unwrap(), info);
+
+    let error = error_of::<OpaqueInfo>(&json.replace("caf", "tea"));
+    assert!(error.starts_with("name is another text than nameBytes"), "{error}");
+    for wrong in ["636166e", "636166eg", "636166+9"] {
+        let error = error_of::<OpaqueInfo>(&json.replace("636166e9", wrong));
+        assert!(error.starts_with("bytes are written as two hex digits each"), "{error}");
+    }
+}
+
+/// A file and its blobs serialise as their descriptions do, and come back.
+#[track_caller]
+fn describes_itself(file: &File) {
+    let info = file.describe();
+    assert_eq!(serde_json::to_string(file).unwrap(), serde_json::to_string(&info).unwrap());
+    assert_eq!(postcard::to_stdvec(file).unwrap(), postcard::to_stdvec(&info).unwrap());
+    come_back(&info);
+    assert_eq!(info.blobs.len(), file.len());
+    for (blob, info) in file.blobs().zip(&info.blobs) {
+        assert_eq!(blob.describe(), *info);
+        assert_eq!(serde_json::to_string(&blob).unwrap(), serde_json::to_string(info).unwrap());
+        assert_eq!(postcard::to_stdvec(&blob).unwrap(), postcard::to_stdvec(info).unwrap());
+    }
+}
+
+fn all_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { all_files(&path) } else { vec![path] }).collect()
+}
+
+fn variant(info: &Info) -> &'static str {
+    match info {
+        Info::Executable(_) => "executable",
+        Info::Metadata(_) => "metadata",
+        Info::UnreadMetadata(_) => "unread metadata",
+        Info::Tensor(_) => "tensor",
+        Info::Feed(_) => "feed",
+        Info::Opaque(_) => "opaque",
+        _ => "unknown",
+    }
+}
+
+#[test]
+fn all_files_describe_themselves() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for path in all_files(&common::testdata("")) {
+        let Ok(file) = OpenOptions::new().damaged(true).open(&path) else { continue };
+        describes_itself(&file);
+        for blob in file.describe().blobs {
+            let with_error = if blob.error.is_some() { " and what is wrong" } else { "" };
+            kinds.insert(format!("{}{with_error}", variant(&blob.info)));
+        }
+    }
+    let with_faults = ["feed and what is wrong", "tensor and what is wrong", "unread metadata and what is wrong"];
+    let sound = ["executable", "feed", "metadata", "opaque", "tensor", "unknown"];
+    assert_eq!(kinds, sound.iter().chain(&with_faults).map(|&kind| kind.to_owned()).collect());
+}
+
+#[test]
+fn a_description_is_read_whatever_the_order_of_its_keys() {
+    let info = File::open(common::testdata("golden/unknown-types.popef")).unwrap().describe();
+    // Its keys are sorted: `info` stands before `type`.
+    let value = serde_json::to_value(&info).unwrap();
+    assert_eq!(serde_json::from_value::<FileInfo>(value).unwrap(), info);
+}
+
+#[test]
+fn what_an_executable_says_inside_is_there_if_it_was_asked_for() {
+    let file = File::open(common::testdata("compressed/zlib-poplar.popef")).unwrap();
+    let executable = file.executables().next().unwrap();
+    let mut described = executable.describe();
+    assert!(!serde_json::to_string(&described).unwrap().contains("compression"));
+    described.inside = Some(executable.inside().unwrap());
+    let json = serde_json::to_value(&described).unwrap();
+    assert_eq!((&json["compression"], &json["poplarHeader"]["format"]), (&"zlib".into(), &3.into()));
+    come_back(&described);
+    described.inside = Some(Default::default());
+    assert_eq!(serde_json::to_value(&described).unwrap()["compression"], serde_json::Value::Null);
+    come_back(&described);
 }

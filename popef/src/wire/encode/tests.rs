@@ -45,26 +45,26 @@ fn built_header(version: &Text<'_>, blob_type: BlobType, size: u64) -> Vec<u8> {
     })
 }
 
-fn built_info(info: BlobInfo<'_>) -> Vec<u8> {
+fn built_info(info: InfoRef<'_>) -> Vec<u8> {
     built(|message| match info {
-        BlobInfo::Executable(info) => {
+        InfoRef::Executable(info) => {
             let mut root = message.init_root::<schema::poplar_executable::Builder<'_>>();
             root.set_name(bytes_of(&info.name));
             root.set_uncompressed_size(info.uncompressed_size.unwrap_or(u64::MAX));
         }
-        BlobInfo::Metadata(_) => panic!("the library builds it anyway"),
-        BlobInfo::Tensor(info) => {
+        InfoRef::Metadata(_) => panic!("the library builds it anyway"),
+        InfoRef::Tensor(info) => {
             let mut root = message.init_root::<schema::tensor_data_info::Builder<'_>>();
             root.set_name(bytes_of(&info.name));
             set_tensor_info(root.init_tensor_info(), &info.tensor_info);
         }
-        BlobInfo::Feed(info) => {
+        InfoRef::Feed(info) => {
             let mut root = message.init_root::<schema::feed_data_info::Builder<'_>>();
             root.set_name(bytes_of(&info.name));
             set_tensor_info(root.reborrow().init_tensor_info(), &info.tensor_info);
             root.set_num_tensors(info.num_tensors);
         }
-        BlobInfo::Opaque(info) => {
+        InfoRef::Opaque(info) => {
             let mut root = message.init_root::<schema::opaque::Builder<'_>>();
             root.set_name(bytes_of(&info.name));
             root.set_executable(bytes_of(&info.executable));
@@ -78,7 +78,7 @@ fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) 
 }
 
 /// Lays out the head of an info, in memory that was used before, and compares it with what the library builds.
-fn check(head: &mut NewHead, version: &Text<'_>, info: BlobInfo<'_>, data_len: u64) {
+fn check(head: &mut NewHead, version: &Text<'_>, info: InfoRef<'_>, data_len: u64) {
     head.lay_out(version, info).unwrap();
     head.set_data_len(data_len).unwrap();
     let (header, message) = head.bytes().split_at(head.header_len);

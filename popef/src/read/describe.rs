@@ -1,0 +1,235 @@
+//! What files and blobs say of themselves: as plain values, and serialised straight from where they lie.
+
+use super::blob::{Blob, Content};
+use super::executable::ExecutableBlob;
+use super::file::File;
+use super::tensor::DataBlob;
+use crate::error::Error;
+use crate::types::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info, Text};
+
+impl File {
+    /// What there is to say of it without reading data.
+    pub fn describe(&self) -> FileInfo {
+        FileInfo {
+            path: self.path_text().map(Text::into_owned),
+            size: self.size(),
+            blobs: self.blobs().map(|blob| blob.describe()).collect(),
+            error: self.damage().map(Error::describe),
+        }
+    }
+
+    fn path_text(&self) -> Option<Text<'_>> {
+        Some(Text::from(self.path()?.as_os_str().as_encoded_bytes()))
+    }
+}
+
+impl<'a> Blob<'a> {
+    /// What there is to say of it without reading its data.
+    pub fn describe(&self) -> BlobInfo {
+        let metadata = self.as_metadata().map(|metadata| metadata.read());
+        let (info, error) = match (self.content(), metadata) {
+            (Content::Metadata(_), Some(Ok(metadata))) => (Info::Metadata(Box::new(metadata)), None),
+            (Content::Metadata(blob), Some(Err(error))) => {
+                (Info::UnreadMetadata(blob.executable().into_owned()), Some(error))
+            }
+            (Content::Executable(executable), _) => (Info::Executable(executable.describe()), None),
+            (Content::Tensor(tensor), _) => (Info::Tensor(tensor.info()), tensor.as_data().fault()),
+            (Content::Feed(feed), _) => (Info::Feed(feed.info()), feed.as_data().fault()),
+            (Content::Opaque(opaque), _) => (Info::Opaque(opaque.info()), None),
+            _ => (Info::Unknown, None),
+        };
+        BlobInfo {
+            index: self.index(),
+            offset: self.offset(),
+            size: self.size(),
+            version: self.version().into_owned(),
+            blob_type: self.blob_type(),
+            data_offset: self.data_offset(),
+            data_size: self.data().len(),
+            info,
+            error: error.as_ref().map(Error::describe),
+        }
+    }
+}
+
+impl ExecutableBlob<'_> {
+    /// What there is to say of it without reading its data.
+    pub fn describe(&self) -> DescribedExecutable {
+        DescribedExecutable {
+            name: self.name().into_owned(),
+            is_compressed: self.is_compressed(),
+            uncompressed_size: self.uncompressed_size(),
+            inside: None,
+        }
+    }
+
+    /// What the first of its own bytes say: how it is compressed, and Poplar's header.
+    pub fn inside(&self) -> Result<ExecutableInside, Error> {
+        Ok(ExecutableInside { compression: self.compression()?, poplar_header: self.poplar_header()? })
+    }
+}
+
+impl Error {
+    /// It as a plain value, without its path.
+    pub fn describe(&self) -> ErrorInfo {
+        ErrorInfo {
+            message: self.reason(),
+            kind: self.kind(),
+            code: self.code(),
+            blob: self.blob(),
+            offset: self.offset(),
+            needed: self.needed(),
+            found: self.found(),
+        }
+    }
+}
+
+impl DataBlob<'_> {
+    /// What is wrong with its shape or the length of its data. A data type that is not known yet is no fault of the file.
+    fn fault(&self) -> Option<Error> {
+        self.data_type().size().and_then(|_| self.check_size().err())
+    }
+}
+
+#[cfg(feature = "serde")]
+pub(crate) mod serde_impls {
+    use serde::{Serialize, Serializer};
+
+    use super::{Blob, Content, DataBlob, Error, ExecutableBlob, File, Text};
+    use crate::read::{FeedBlob, MetadataBlob, OpaqueBlob, TensorBlob};
+    use crate::types::described::BlobFields;
+    use crate::types::described::serde_impls as described;
+    use crate::types::object::List;
+    use crate::types::tensor_info;
+    use crate::wire;
+
+    impl Serialize for File {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let path = self.path_text();
+            described::file(serializer, path.as_ref(), self.size(), &List(|| self.blobs()), self.damage())
+        }
+    }
+
+    impl Serialize for Blob<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let content = self.content();
+            let error = match content {
+                Content::Metadata(metadata) => metadata.fault(),
+                Content::Tensor(tensor) => tensor.as_data().fault(),
+                Content::Feed(feed) => feed.as_data().fault(),
+                _ => None,
+            };
+            let fields = BlobFields {
+                index: self.index(),
+                offset: self.offset(),
+                size: self.size(),
+                version: self.version(),
+                blob_type: self.blob_type(),
+                data_offset: self.data_offset(),
+                data_size: self.data().len(),
+                info: InfoOf { content, is_sound: error.is_none() },
+                error,
+            };
+            fields.serialize(serializer)
+        }
+    }
+
+    struct InfoOf<'a> {
+        content: Content<'a>,
+        is_sound: bool,
+    }
+
+    impl Serialize for InfoOf<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match &self.content {
+                Content::Executable(executable) => described::variant(serializer, described::EXECUTABLE, executable),
+                Content::Metadata(metadata) if self.is_sound => {
+                    described::variant(serializer, described::METADATA, metadata)
+                }
+                Content::Metadata(metadata) => {
+                    let executable = metadata.executable();
+                    described::variant(serializer, described::UNREAD_METADATA, &described::Unread(&executable))
+                }
+                Content::Tensor(tensor) => described::variant(serializer, described::TENSOR, tensor),
+                Content::Feed(feed) => described::variant(serializer, described::FEED, feed),
+                Content::Opaque(opaque) => described::variant(serializer, described::OPAQUE, opaque),
+                Content::Unknown => described::unknown(serializer),
+            }
+        }
+    }
+
+    /// As a [`DescribedExecutable`](crate::types::DescribedExecutable).
+    impl Serialize for ExecutableBlob<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let size = (self.is_compressed(), self.uncompressed_size());
+            described::executable(serializer, &self.name(), size, None)
+        }
+    }
+
+    impl MetadataBlob<'_> {
+        /// Why its message makes no value.
+        fn fault(&self) -> Option<Error> {
+            let blob = self.blob();
+            let problem = wire::can_be_read(blob.info_bytes(), blob.limits()).err()?;
+            Some(blob.error(problem, blob.info_offset()))
+        }
+    }
+
+    /// As [`Metadata`](crate::Metadata).
+    impl Serialize for MetadataBlob<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            wire::serialize_metadata(self.blob().info_bytes(), self.blob().limits(), serializer)
+        }
+    }
+
+    /// The fields of a [`TensorDataInfo`](crate::types::TensorDataInfo).
+    pub(crate) struct TensorDataRef<'a> {
+        pub(crate) name: Text<'a>,
+        pub(crate) tensor_info: TensorInfoOf<'a>,
+    }
+
+    /// The fields of a [`FeedDataInfo`](crate::types::FeedDataInfo).
+    pub(crate) struct FeedDataRef<'a> {
+        pub(crate) name: Text<'a>,
+        pub(crate) tensor_info: TensorInfoOf<'a>,
+        pub(crate) num_tensors: u32,
+    }
+
+    /// The fields of an [`OpaqueInfo`](crate::types::OpaqueInfo).
+    pub(crate) struct OpaqueRef<'a> {
+        pub(crate) name: Text<'a>,
+        pub(crate) executable: Text<'a>,
+    }
+
+    /// A [`TensorInfo`](crate::TensorInfo) where it lies.
+    pub(crate) struct TensorInfoOf<'a>(DataBlob<'a>);
+
+    impl Serialize for TensorInfoOf<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let shape = self.0.shape();
+            tensor_info::serialize(serializer, self.0.data_type(), List(|| shape.iter()), shape.iter())
+        }
+    }
+
+    /// As a [`TensorDataInfo`](crate::types::TensorDataInfo).
+    impl Serialize for TensorBlob<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            TensorDataRef { name: self.name(), tensor_info: TensorInfoOf(self.as_data()) }.serialize(serializer)
+        }
+    }
+
+    /// As a [`FeedDataInfo`](crate::types::FeedDataInfo).
+    impl Serialize for FeedBlob<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let (tensor_info, num_tensors) = (TensorInfoOf(self.as_data()), self.num_tensors());
+            FeedDataRef { name: self.name(), tensor_info, num_tensors }.serialize(serializer)
+        }
+    }
+
+    /// As an [`OpaqueInfo`](crate::types::OpaqueInfo).
+    impl Serialize for OpaqueBlob<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            OpaqueRef { name: self.name(), executable: self.executable() }.serialize(serializer)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Structures with texts, in serde's formats.
+//!
+//! In formats for people a text is a string under its key. One that is not UTF-8 has replacement characters there, and
+//! its bytes in hex under a second key: `"name": "caf\u{fffd}", "nameBytes": "636166e9"`. So whoever expects a string
+//! gets one, and nothing is lost. In binary formats a text is its bytes.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Text;
+
+/// Serialises a structure, and in the same way others with the same fields; reads it back.
+///
+/// An entry is a field, its type and its key. Of a text there are two names and two keys, the second for its bytes. The
+/// attributes are those of the structure that is read.
+macro_rules! object {
+    ($(#[$meta:meta])* $type:ident, [$( $same:ty ),*] $fields:tt) => {
+        crate::types::object::object!(@serialize stringify!($type), $type, $fields);
+        $( crate::types::object::object!(@serialize stringify!($type), $same, $fields); )*
+        crate::types::object::object!(@deserialize $(#[$meta])* $type, $fields);
+    };
+    (@serialize $name:expr, $type:ty, {
+        $( $field:ident $(/ $bytes:ident)?: $value:ty = $key:literal $(/ $bytes_key:literal)?; )+
+    }) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeStruct as _;
+
+                let for_people = serializer.is_human_readable();
+                let len = [$( crate::types::object::object!(@len for_people, self.$field $(, $bytes)?) ),+];
+                let mut object = serializer.serialize_struct($name, len.iter().sum())?;
+                $( crate::types::object::object!(@put object, for_people, self.$field, $key $(, $bytes_key)?); )+
+                object.end()
+            }
+        }
+    };
+    (@deserialize $(#[$meta:meta])* $type:ident, {
+        $( $field:ident $(/ $bytes:ident)?: $value:ty = $key:literal $(/ $bytes_key:literal)?; )+
+    }) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                $(#[$meta])*
+                struct ForPeople {
+                    $(
+                        #[serde(rename = $key)]
+                        $field: $value,
+                        $(
+                            #[serde(rename = $bytes_key, default)]
+                            $bytes: Option<crate::types::object::Hex>,
+                        )?
+                    )+
+                }
+
+                impl Default for ForPeople {
+                    fn default() -> Self {
+                        let $type { $( $field ),+ } = $type::default();
+                        ForPeople { $( $field, $( $bytes: None, )? )+ }
+                    }
+                }
+
+                #[derive(serde::Deserialize)]
+                struct Binary {
+                    $( #[serde(rename = $key)] $field: $value, )+
+                }
+
+                if deserializer.is_human_readable() {
+                    let read = ForPeople::deserialize(deserializer)?;
+                    return Ok($type {
+                        $( $field: crate::types::object::object!(@take read, $field, $key $(, $bytes)?), )+
+                    });
+                }
+                let Binary { $( $field ),+ } = Binary::deserialize(deserializer)?;
+                Ok($type { $( $field ),+ })
+            }
+        }
+    };
+    (@len $for_people:ident, $value:expr) => { 1 };
+    (@len $for_people:ident, $value:expr, $bytes:ident) => {
+        1 + usize::from($for_people && $value.to_str().is_err())
+    };
+    (@put $object:ident, $for_people:ident, $value:expr, $key:literal) => {
+        $object.serialize_field($key, &$value)?
+    };
+    (@put $object:ident, $for_people:ident, $value:expr, $key:literal, $bytes_key:literal) => {
+        crate::types::object::put_text(&mut $object, $for_people, &$value, [$key, $bytes_key])?
+    };
+    (@take $read:ident, $field:ident, $key:literal) => { $read.$field };
+    (@take $read:ident, $field:ident, $key:literal, $bytes:ident) => {
+        crate::types::object::take_text($read.$field, $read.$bytes, $key)?
+    };
+}
+
+pub(crate) use object;
+
+/// A text under its keys.
+pub(crate) fn put_text<O: SerializeStruct>(
+    object: &mut O,
+    for_people: bool,
+    text: &Text<'_>,
+    [key, bytes_key]: [&'static str; 2],
+) -> Result<(), O::Error> {
+    match text.to_str() {
+        Err(_) if for_people => {
+            object.serialize_field(key, &Shown(text))?;
+            object.serialize_field(bytes_key, &Hex::of(text.as_bytes()))
+        }
+        _ => object.serialize_field(key, text),
+    }
+}
+
+/// The text that stands under two keys.
+pub(crate) fn take_text<E: serde::de::Error>(
+    text: Text<'static>,
+    bytes: Option<Hex>,
+    key: &str,
+) -> Result<Text<'static>, E> {
+    let Some(Hex(bytes)) = bytes else { return Ok(text) };
+    let whole = Text::from(bytes);
+    match text == *whole.to_string_lossy() {
+        true => Ok(whole),
+        false => Err(E::custom(format_args!("{key} is another text than {key}Bytes"))),
+    }
+}
+
+/// A text with replacement characters for what is not UTF-8.
+struct Shown<'a>(&'a Text<'a>);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self.0)
+    }
+}
+
+/// Bytes in hex.
+pub(crate) struct Hex<B = Vec<u8>>(B);
+
+impl<'a> Hex<&'a [u8]> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Hex(bytes)
+    }
+}
+
+impl fmt::Display for Hex<&[u8]> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for Hex<&[u8]> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+        let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        bytes.filter(|_| is_hex).map(Hex).ok_or_else(|| D::Error::custom("bytes are written as two hex digits each"))
+    }
+}
+
+/// A list that is made while it is serialised.
+pub(crate) struct List<F>(pub(crate) F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
