@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{files, interop, run};
+use common::{files, golden, interop, run, testdata};
+use popef::OpenOptions;
+use popef::types::FileInfo;
+use serde_json::Value;
 
 fn without_indentation(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_start).collect()
@@ -42,7 +45,7 @@ fn json_is_what_the_official_library_reads() {
         };
         let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
         let expected = std::fs::read_to_string(interop().join(&document)).unwrap();
-        let expected: serde_json::Value = serde_json::from_str(&expected).unwrap();
+        let expected: Value = serde_json::from_str(&expected).unwrap();
         for all in [&["--all", "--format", "json"][..], &["--format=json"]] {
             let run = run(&interop(), &[all, &inputs].concat());
             assert_eq!(run.json(), expected, "{document}");
@@ -61,5 +64,27 @@ fn lines_say_the_same_as_the_document() {
             assert_eq!(file, Some(input.as_str().into()));
         }
         assert_eq!(document["files"][0]["blobs"].as_array().unwrap(), &lines, "{input}");
+    }
+}
+
+/// The library's own JSON, with its tool's additions taken away from the tool's.
+#[test]
+fn json_is_the_librarys() {
+    for folder in [interop(), golden(), testdata().join("checks"), testdata().join("compressed")] {
+        for input in files(&folder, ".popef") {
+            let Ok(file) = OpenOptions::new().damaged(true).open(folder.join(&input)) else { continue };
+            let mut of_library = serde_json::to_value(&file).unwrap();
+            of_library["path"] = input.as_str().into();
+            let mut of_tool = run(&folder, &["--format", "json", &input]).json()["files"][0].take();
+            for blob in of_tool["blobs"].as_array_mut().unwrap() {
+                let anchors = blob["info"].get_mut("anchors").and_then(Value::as_array_mut);
+                for anchor in anchors.into_iter().flatten().filter_map(Value::as_object_mut) {
+                    assert!(anchor.remove("providedBy").is_some());
+                    anchor.remove("error");
+                }
+            }
+            assert_eq!(of_tool, of_library, "{input}");
+            assert_eq!(serde_json::from_value::<FileInfo>(of_tool).unwrap().blobs, file.describe().blobs, "{input}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::Renderer;
 use super::color::Kind::{Group, Name, Number, Plain, Type};
 use super::out::Out;
 use super::values;
-use crate::report::{AnchorView, Failure, Failures, Inside, MetadataView, Report, TensorView};
+use crate::report::{AnchorView, Failure, Failures, MetadataView, Report, TensorView, inside};
 
 /// Text as `popef_dump` prints it: a section for each kind of blob, two spaces a level.
 pub(crate) struct Listing;
@@ -227,7 +227,7 @@ impl<'f> Sections<'_, '_, 'f> {
     }
 
     fn inside(&mut self, executable: &ExecutableBlob<'_>) -> io::Result<()> {
-        let inside = match Inside::of(executable, self.report.options) {
+        let inside = match inside(executable, self.report.options) {
             None => return Ok(()),
             Some(Err(failure)) => return self.failure(ITEM, &failure),
             Some(Ok(inside)) => inside,
@@ -236,7 +236,7 @@ impl<'f> Sections<'_, '_, 'f> {
             self.out.put(ITEM).put("Compression: ").put_as(Type, compression.as_str()).end_line()?;
         }
         self.out.put(ITEM);
-        values::poplar(self.out, inside.header.as_ref());
+        values::poplar(self.out, inside.poplar_header.as_ref());
         self.out.end_line()
     }
 

@@ -15,7 +15,7 @@ use glob::{MatchOptions, Pattern};
 use popef::types::{BlobType, Text};
 use popef::{Blob, Content, File};
 
-pub(crate) use executable::Inside;
+pub(crate) use executable::inside;
 pub(crate) use failure::{Failure, Failures};
 pub(crate) use metadata::{AnchorView, MetadataView};
 pub(crate) use provided::{Provided, names};

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use popef::DataType;
 use popef::read::Value;
-use popef::types::{TensorType, Text};
+use popef::types::Text;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -32,52 +31,6 @@ pub(super) struct List<F>(pub(super) F);
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq((self.0)())
-    }
-}
-
-/// A type by its name in capitals, or by its number if it has none.
-enum NameOrNumber {
-    Name(String),
-    Number(u16),
-}
-
-impl Serialize for NameOrNumber {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            NameOrNumber::Name(name) => serializer.serialize_str(name),
-            NameOrNumber::Number(number) => serializer.serialize_u16(*number),
-        }
-    }
-}
-
-fn data_type(data_type: DataType) -> NameOrNumber {
-    match data_type {
-        DataType::Other(number) => NameOrNumber::Number(number),
-        known => NameOrNumber::Name(known.to_string()),
-    }
-}
-
-pub(super) fn tensor_type(tensor_type: TensorType) -> impl Serialize {
-    match tensor_type {
-        TensorType::Other(number) => NameOrNumber::Number(number),
-        known => NameOrNumber::Name(known.to_string()),
-    }
-}
-
-/// `{"dataType": "F32", "shape": [2], "sizeInBytes": 8}`; the size is null where it cannot be known.
-pub(super) struct TensorInfo<F> {
-    pub(super) data_type: DataType,
-    pub(super) shape: List<F>,
-    pub(super) size: Option<u64>,
-}
-
-impl<F: Fn() -> I, I: Iterator<Item = i64>> Serialize for TensorInfo<F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("dataType", &data_type(self.data_type))?;
-        map.serialize_entry("shape", &self.shape)?;
-        map.serialize_entry("sizeInBytes", &self.size)?;
-        map.end()
     }
 }
 

@@ -1,19 +1,19 @@
-//! The `info` of a blob, by its type.
+//! The `info` of a blob: what the library says, and what only the tool works out.
 
-use popef::read::{ExecutableBlob, PoplarHeader};
-use popef::types::{EngineOption, ProgramFlow, ProgramInfo};
-use popef::{Content, Metadata};
+use popef::Content;
+use popef::types::ExecutableInside;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::fields::{List, TensorInfo, tensor_type, text};
+use super::fields::{List, text};
+use super::members::{members, members_without};
 use crate::args::Select;
-use crate::report::{AnchorView, Failure, Inside, MetadataView, Report, TensorView, Values};
+use crate::report::{AnchorView, Failure, MetadataView, Report, TensorView, Values, inside};
 
 /// What is said of a blob beyond what its content says itself, worked out before anything is written: what goes
 /// wrong on the way stands behind the info.
 pub(super) enum Info<'a, 'f> {
-    Executable(Option<Result<Inside, Failure>>),
+    Executable(Option<Result<ExecutableInside, Failure>>),
     Metadata(Box<MetadataView<'f>>, &'a Report<'f>),
     Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
     Other,
@@ -22,7 +22,7 @@ pub(super) enum Info<'a, 'f> {
 impl<'a, 'f> Info<'a, 'f> {
     pub(super) fn of(content: &Content<'f>, report: &'a Report<'f>) -> Self {
         match content {
-            Content::Executable(executable) => Info::Executable(Inside::of(executable, report.options)),
+            Content::Executable(executable) => Info::Executable(inside(executable, report.options)),
             Content::Metadata(metadata) => Info::Metadata(Box::new(MetadataView::of(*metadata)), report),
             Content::Tensor(tensor) => Info::tensor(TensorView::of_tensor(tensor), report),
             Content::Feed(feed) => Info::tensor(TensorView::of_feed(feed), report),
@@ -81,65 +81,26 @@ pub(super) struct WithContent<'i, 'a, 'f> {
 impl Serialize for WithContent<'_, '_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match (self.info, self.content) {
-            (Info::Executable(inside), Content::Executable(blob)) => executable(&mut map, blob, inside.as_ref())?,
-            (Info::Metadata(view, report), _) => metadata(&mut map, view, report)?,
-            (Info::Tensor(view, values), _) => tensor(&mut map, view, values.as_ref())?,
-            (_, Content::Opaque(opaque)) => {
-                text(&mut map, "name", &opaque.name())?;
-                text(&mut map, "executable", &opaque.executable())?;
-            }
+        match self.content {
+            Content::Executable(executable) => members(&mut map, executable)?,
+            Content::Tensor(tensor) => members(&mut map, tensor)?,
+            Content::Feed(feed) => members(&mut map, feed)?,
+            Content::Opaque(opaque) => members(&mut map, opaque)?,
+            _ => {}
+        }
+        match self.info {
+            Info::Executable(Some(Ok(inside))) => members(&mut map, inside)?,
+            Info::Metadata(view, report) => metadata(&mut map, view, report)?,
+            Info::Tensor(_, Some(values)) => map.serialize_entry("values", values)?,
             _ => {}
         }
         map.end()
     }
 }
 
-fn executable<M: SerializeMap>(
-    map: &mut M,
-    executable: &ExecutableBlob<'_>,
-    inside: Option<&Result<Inside, Failure>>,
-) -> Result<(), M::Error> {
-    text(map, "name", &executable.name())?;
-    map.serialize_entry("isCompressed", &executable.is_compressed())?;
-    map.serialize_entry("uncompressedSize", &executable.uncompressed_size())?;
-    if let Some(Ok(inside)) = inside {
-        map.serialize_entry("compression", &inside.compression)?;
-        map.serialize_entry("poplarHeader", &inside.header.as_ref().map(Header))?;
-    }
-    Ok(())
-}
-
-struct Header<'a>(&'a PoplarHeader);
-
-impl Serialize for Header<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("format", &self.0.format)?;
-        map.serialize_entry("archiveSize", &self.0.archive_size)?;
-        map.serialize_entry("archiveCompressedSize", &self.0.archive_compressed_size)?;
-        map.serialize_entry("metadataSize", &self.0.metadata_size)?;
-        map.serialize_entry("metadataCompressedSize", &self.0.metadata_compressed_size)?;
-        map.end()
-    }
-}
-
-fn tensor<M: SerializeMap>(map: &mut M, view: &TensorView<'_>, values: Option<&Values<'_>>) -> Result<(), M::Error> {
-    text(map, "name", &view.name)?;
-    let info = TensorInfo { data_type: view.data_type, shape: List(|| view.shape.iter()), size: view.size };
-    map.serialize_entry("tensorInfo", &info)?;
-    if let Some(tensors) = view.num_tensors {
-        map.serialize_entry("numTensors", &tensors)?;
-    }
-    if let Some(values) = values {
-        map.serialize_entry("values", values)?;
-    }
-    Ok(())
-}
-
 fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, report: &Report<'_>) -> Result<(), M::Error> {
     match &view.value {
-        Ok(metadata) if report.options.select.metadata => target(map, metadata)?,
+        Ok(metadata) if report.options.select.metadata => members_without(map, &["anchors"], metadata)?,
         _ => text(map, "executable", &view.blob.executable())?,
     }
     match shown_anchors(view, report) {
@@ -148,72 +109,13 @@ fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, report: &Repo
     }
 }
 
-fn target<M: SerializeMap>(map: &mut M, metadata: &Metadata) -> Result<(), M::Error> {
-    map.serialize_entry("replicationFactor", &metadata.replication_factor)?;
-    map.serialize_entry("numIpus", &metadata.num_ipus)?;
-    map.serialize_entry("numProcesses", &metadata.num_processes)?;
-    map.serialize_entry("ipuVersion", &metadata.ipu_version)?;
-    map.serialize_entry("isPOD", &metadata.is_pod)?;
-    map.serialize_entry("isInference", &metadata.is_inference)?;
-    map.serialize_entry("deviceIterations", &metadata.device_iterations)?;
-    text(map, "executable", &metadata.executable)?;
-    text(map, "seedHandle", &metadata.seed_handle)?;
-    map.serialize_entry("engineOptions", &List(|| metadata.engine_options.iter().map(EngineOptionObject)))?;
-    map.serialize_entry("deviceOptions", &List(|| metadata.device_options.iter().map(EngineOptionObject)))?;
-    map.serialize_entry("programFlow", &Flow(&metadata.program_flow))?;
-    map.serialize_entry("programsMap", &List(|| metadata.programs_map.iter().map(Program)))
-}
-
-struct EngineOptionObject<'a>(&'a EngineOption);
-
-impl Serialize for EngineOptionObject<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        text(&mut map, "name", &self.0.name)?;
-        text(&mut map, "value", &self.0.value)?;
-        map.end()
-    }
-}
-
-struct Flow<'a>(&'a ProgramFlow);
-
-impl Serialize for Flow<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("load", &self.0.load)?;
-        map.serialize_entry("main", &self.0.main)?;
-        map.serialize_entry("save", &self.0.save)?;
-        map.end()
-    }
-}
-
-struct Program<'a>(&'a ProgramInfo);
-
-impl Serialize for Program<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &self.0.index)?;
-        text(&mut map, "name", &self.0.name)?;
-        map.end()
-    }
-}
-
 struct Anchor<'a, 'm>(&'a AnchorView<'m>);
 
 impl Serialize for Anchor<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let AnchorView { anchor, by_user, size, failure } = self.0;
+        let AnchorView { anchor, by_user, failure, .. } = self.0;
         let mut map = serializer.serialize_map(None)?;
-        text(&mut map, "name", &anchor.name)?;
-        map.serialize_entry("type", &tensor_type(anchor.tensor_type))?;
-        text(&mut map, "handle", &anchor.handle)?;
-        let shape = List(|| anchor.tensor_info.shape.iter().copied());
-        let data_type = anchor.tensor_info.data_type;
-        map.serialize_entry("tensorInfo", &TensorInfo { data_type, shape, size: *size })?;
-        map.serialize_entry("programs", &anchor.programs)?;
-        map.serialize_entry("isPerReplica", &anchor.is_per_replica)?;
-        map.serialize_entry("useRemoteBuffers", &anchor.use_remote_buffers)?;
-        map.serialize_entry("repeats", &anchor.repeats)?;
+        members(&mut map, anchor)?;
         map.serialize_entry("providedBy", if *by_user { "user" } else { "popef" })?;
         if let Some(failure) = failure {
             map.serialize_entry("error", failure)?;

@@ -3,6 +3,7 @@
 
 mod fields;
 mod info;
+mod members;
 mod safe;
 
 use std::io;
@@ -17,6 +18,7 @@ use super::{Out, Renderer};
 use crate::report::{Failure, Failures, Report};
 pub(crate) use fields::{hex, text};
 use info::Info;
+use members::members_without;
 use safe::Safe;
 
 /// The version of this shape, `docs/dump.schema.json`.
@@ -156,17 +158,7 @@ impl Serialize for BlobObject<'_, '_> {
         if let Some(file) = &self.file {
             text(&mut map, "file", file)?;
         }
-        map.serialize_entry("index", &self.blob.index())?;
-        map.serialize_entry("offset", &self.blob.offset())?;
-        map.serialize_entry("size", &self.blob.size())?;
-        text(&mut map, "version", &self.blob.version())?;
-        let blob_type = self.blob.blob_type();
-        match blob_type.schema_name() {
-            Some(name) => map.serialize_entry("type", name)?,
-            None => map.serialize_entry("type", &blob_type.number())?,
-        }
-        map.serialize_entry("dataOffset", &self.blob.data_offset())?;
-        map.serialize_entry("dataSize", &self.blob.data().len())?;
+        members_without(&mut map, &["info", "error"], self.blob)?;
         map.serialize_entry("info", &self.info.with(self.content))?;
         if let Some(failure) = self.info.failure().or(self.info.late_failure()) {
             map.serialize_entry("error", failure)?;

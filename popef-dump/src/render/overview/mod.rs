@@ -56,7 +56,7 @@ impl Overview {
             line(out, &columns, &row)?;
             if let Some(inside) = row.look_inside(&blob, report) {
                 out.put(&indent(&columns));
-                values::poplar(out, inside.header.as_ref());
+                values::poplar(out, inside.poplar_header.as_ref());
                 out.end_line()?;
             }
             if let Some(tensor) = &mut row.tensor {

@@ -2,12 +2,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use popef::read::MetadataBlob;
-use popef::types::{BlobType, TensorType};
+use popef::types::{BlobType, ExecutableInside, TensorType};
 use popef::{Blob, Content, DataType};
 
 use crate::render::escape::escape;
 use crate::render::units;
-use crate::report::{Failure, Inside, MetadataView, Report, TensorView, link};
+use crate::report::{Failure, MetadataView, Report, TensorView, inside, link};
 
 /// One blob's line, as text that can be shown.
 pub(super) struct Row<'f> {
@@ -53,9 +53,9 @@ impl<'f> Row<'f> {
     }
 
     /// What an executable's own bytes say of it, if that is wanted; what goes wrong is the row's failure.
-    pub(super) fn look_inside(&mut self, blob: &Blob<'f>, report: &Report<'f>) -> Option<Inside> {
+    pub(super) fn look_inside(&mut self, blob: &Blob<'f>, report: &Report<'f>) -> Option<ExecutableInside> {
         let Content::Executable(executable) = blob.content() else { return None };
-        Inside::of(&executable, report.options)?.map_err(|failure| self.failures.push(failure)).ok()
+        inside(&executable, report.options)?.map_err(|failure| self.failures.push(failure)).ok()
     }
 
     fn metadata(&mut self, metadata: MetadataBlob<'f>, report: &Report<'f>) {
