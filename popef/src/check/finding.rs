@@ -1,22 +1,9 @@
 use std::fmt;
 
 use super::rule::Rule;
+use super::severity::Severity;
 use crate::error::Location;
-use crate::names::named;
 use crate::types::Text;
-
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing, and right in many files.
-    Note,
-    /// Likely not meant.
-    Warning,
-    /// It will fail, or nobody can say what it will do.
-    Error,
-}
-
-named!(Severity, "a severity": Note = "note", Warning = "warning", Error = "error");
 
 /// Something that a rule found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

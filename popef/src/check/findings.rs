@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use super::finding::{Finding, Severity, Skipped};
+use super::finding::{Finding, Skipped};
 use super::marks::Marks;
 use super::rule::Rule;
+use super::severity::Severity;
 use crate::error::Error;
 use crate::model::{Linked, Model};
 use crate::read::{Blob, BlobId, File};

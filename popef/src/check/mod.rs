@@ -15,6 +15,7 @@
 
 mod finding;
 mod findings;
+mod loader;
 mod marks;
 mod options;
 mod pass;
@@ -24,13 +25,16 @@ mod rules;
 mod run;
 mod scan;
 mod set;
+mod severity;
 mod skips;
 mod words;
 
-pub use finding::{Finding, Report, Severity, Skipped};
-pub use options::{CheckOptions, Loader, Progress, Subject};
+pub use finding::{Finding, Report, Skipped};
+pub use loader::Loader;
+pub use options::{CheckOptions, Progress, Subject};
 pub use policy::{Extent, Level, Policy, TensorDemand};
 pub use rule::Rule;
+pub use severity::Severity;
 
 /// Checks files that belong together, and says what is wrong with them.
 ///

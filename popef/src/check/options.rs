@@ -1,8 +1,8 @@
-use super::finding::Severity;
+use super::loader::Loader;
 use super::policy::Policy;
 use super::rule::Rule;
+use super::severity::Severity;
 use crate::error::Error;
-use crate::names::named;
 use crate::read::File;
 
 /// What a check looks at beyond what it always does.
@@ -55,31 +55,6 @@ impl CheckOptions {
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
         self.policy.as_ref().map_or(Some(rule.severity), |policy| policy.severity_of(rule))
     }
-}
-
-/// A program that loads PopEF files, and what it demands of them on top.
-///
-/// ```
-/// use popef::check::Loader;
-///
-/// assert_eq!("poptorch".parse(), Ok(Loader::Poptorch));
-/// assert_eq!(Loader::Triton.to_string(), "triton");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Loader {
-    /// PopART, and what is built on its sessions.
-    Popart,
-    /// PopTorch.
-    Poptorch,
-    /// TensorFlow for the IPU.
-    Tensorflow,
-    /// Triton's backend and the model runtimes, which know no framework.
-    Triton,
-}
-
-named! {
-    Loader, "a loader": Popart = "popart", Poptorch = "poptorch", Tensorflow = "tensorflow", Triton = "triton"
 }
 
 /// How far the reading of contents has come.

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use super::finding::Severity;
 use super::rule::Rule;
+use super::severity::Severity;
 use crate::types::DataType;
 
 /// What a team demands of the files that it ships.

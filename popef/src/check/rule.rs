@@ -1,7 +1,7 @@
 use std::fmt;
 
-use super::finding::Severity;
-use super::options::Loader;
+use super::loader::Loader;
+use super::severity::Severity;
 
 /// Something that can be wrong with a file, and what to do about it.
 ///

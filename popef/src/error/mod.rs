@@ -11,9 +11,6 @@ mod system;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use crate::write::WriteProblem;
 
 pub use code::ErrorCode;
 pub use kind::ErrorKind;
@@ -63,7 +60,7 @@ pub struct Error(Box<Inner>);
 
 #[derive(Clone)]
 struct Inner {
-    problem: Arc<Problem>,
+    problem: Problem,
     path: Option<PathBuf>,
     location: Location,
 }
@@ -74,7 +71,7 @@ pub(crate) type Cause<'e> = &'e (dyn std::error::Error + 'static);
 impl Error {
     pub(crate) fn at(problem: Problem, blob: usize, offset: u64) -> Self {
         let location = Location { blob: Some(blob), offset: Some(offset) };
-        Error(Box::new(Inner { problem: Arc::new(problem), path: None, location }))
+        Error(Box::new(Inner { problem, path: None, location }))
     }
 
     /// An error of the system while doing something with a file.
@@ -82,10 +79,14 @@ impl Error {
         Error::from(Problem::io(doing, source)).in_file(path)
     }
 
-    /// The same error, of a file that was to be appended to.
-    pub(crate) fn before_append(mut self) -> Self {
-        self.0.problem = Arc::new(WriteProblem::BeforeAppend { damage: self.0.problem }.into());
+    /// The error at the same place whose problem is made of this one's.
+    pub(crate) fn map_problem<P: Into<Problem>>(mut self, to: impl FnOnce(Problem) -> P) -> Self {
+        self.0.problem = to(self.0.problem).into();
         self
+    }
+
+    pub(crate) fn problem(&self) -> Problem {
+        self.0.problem.clone()
     }
 
     /// The same error with the file it is about.
@@ -164,7 +165,7 @@ impl Error {
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
-        Error(Box::new(Inner { problem: Arc::new(problem), path: None, location: Location::default() }))
+        Error(Box::new(Inner { problem, path: None, location: Location::default() }))
     }
 }
 

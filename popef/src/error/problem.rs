@@ -3,30 +3,18 @@
 use std::collections::TryReserveError;
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use super::code::ErrorCode;
 use super::system::SystemProblem;
 use super::{Cause, Error};
-use crate::model::ModelProblem;
-use crate::read::{ReadProblem, UnpackProblem};
-use crate::types::ShapeProblem;
-use crate::wire::WireProblem;
-use crate::write::WriteProblem;
 
-/// What is wrong, by the room whose fault it is.
-#[derive(Debug)]
-pub(crate) enum Problem {
-    Wire(WireProblem),
-    Shape(ShapeProblem),
-    Read(ReadProblem),
-    Unpack(UnpackProblem),
-    Model(ModelProblem),
-    Write(WriteProblem),
-    System(SystemProblem),
-}
+/// What is wrong: a problem of any room.
+#[derive(Clone)]
+pub(crate) struct Problem(Arc<dyn Facts>);
 
 /// What there is to know of a problem, besides its words.
-pub(crate) trait Facts: fmt::Display {
+pub(crate) trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     fn code(&self) -> ErrorCode;
 
     /// How much was needed, where that is a number.
@@ -39,16 +27,8 @@ pub(crate) trait Facts: fmt::Display {
 }
 
 impl Problem {
-    fn facts(&self) -> &dyn Facts {
-        match self {
-            Problem::Wire(problem) => problem,
-            Problem::Shape(problem) => problem,
-            Problem::Read(problem) => problem,
-            Problem::Unpack(problem) => problem,
-            Problem::Model(problem) => problem,
-            Problem::Write(problem) => problem,
-            Problem::System(problem) => problem,
-        }
+    pub(crate) fn new(facts: impl Facts + 'static) -> Self {
+        Problem(Arc::new(facts))
     }
 
     /// A reservation of so many bytes.
@@ -57,11 +37,11 @@ impl Problem {
         reserved.map_err(|_| SystemProblem::OutOfMemory { needed }.into())
     }
 
-    /// A failure of the system while doing something; [`WriteProblem::FileResized`] travels in one.
+    /// A failure of the system while doing something. That somebody else resized the file travels in one too.
     pub(crate) fn io(doing: &'static str, source: io::Error) -> Problem {
         let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-        match inner.map(Error::code) {
-            Some(ErrorCode::FileResized) => WriteProblem::FileResized.into(),
+        match inner {
+            Some(error) if error.code() == ErrorCode::FileResized => error.problem(),
             _ => SystemProblem::Io { doing, source }.into(),
         }
     }
@@ -74,34 +54,40 @@ impl Problem {
 
 impl Facts for Problem {
     fn code(&self) -> ErrorCode {
-        self.facts().code()
+        self.0.code()
     }
 
     fn needed(&self) -> Option<u64> {
-        self.facts().needed()
+        self.0.needed()
     }
 
     fn found(&self) -> Option<u64> {
-        self.facts().found()
+        self.0.found()
     }
 
     fn source(&self) -> Option<Cause<'_>> {
-        self.facts().source()
+        self.0.source()
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.facts().fmt(f)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
-/// Defines the problems of a room, which is a variant of [`Problem`]: for each its fields, its code, what was needed and
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Defines the problems of a room: for each its fields, its code, what was needed and
 /// found where that is a number, the error that it comes from where there is one, and its words.
 macro_rules! problems {
     (
         $(#[$about_room:meta])*
-        $room:ident in $variant:ident {
+        $room:ident {
             $(
                 $(#[$about:meta])*
                 $problem:ident $({ $($field:ident: $type:ty),+ $(,)? })? => {
@@ -148,7 +134,7 @@ macro_rules! problems {
 
         impl From<$room> for $crate::error::Problem {
             fn from(problem: $room) -> Self {
-                $crate::error::Problem::$variant(problem)
+                $crate::error::Problem::new(problem)
             }
         }
 

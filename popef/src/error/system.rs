@@ -5,7 +5,7 @@ use super::problem::problems;
 
 problems! {
     /// What the system refuses, whatever is being done.
-    SystemProblem in System {
+    SystemProblem {
         Io { doing: &'static str, source: io::Error } => {
             code: ErrorCode::from(source.kind()),
             source: Some(source),

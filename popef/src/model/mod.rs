@@ -18,7 +18,6 @@ use std::fmt;
 pub use calls::FeedRuns;
 pub(crate) use calls::numbers_of;
 pub(crate) use links::Links;
-pub(crate) use problem::ModelProblem;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 

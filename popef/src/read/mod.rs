@@ -50,5 +50,4 @@ pub(crate) use names::{BlobId, Key, Names};
 pub(crate) use problem::ReadProblem;
 pub use tensor::{DataBlob, Extents, FeedBlob, Items, Shape, TensorBlob};
 pub use unpack::Unpack;
-pub(crate) use unpack::UnpackProblem;
 pub use value::{Value, Values};

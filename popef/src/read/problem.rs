@@ -5,7 +5,7 @@ use crate::types::DataType;
 
 problems! {
     /// What is wrong with a file, with its data, or with what was asked for of them.
-    ReadProblem in Read {
+    ReadProblem {
         NotRegularFile { source: io::Error } => {
             code: ErrorCode::NotRegularFile,
             source: Some(source),

@@ -2,7 +2,7 @@ use crate::error::{ErrorCode, problems};
 
 problems! {
     /// What is wrong with a tensor's shape and type.
-    ShapeProblem in Shape {
+    ShapeProblem {
         NegativeDimension { dimension: usize, extent: i64 } => {
             code: ErrorCode::NegativeDimension,
             words: "dimension {dimension} of the shape is {extent}, which no tensor can have",

@@ -1,9 +1,9 @@
 //! Header and info messages of any form that Cap'n Proto allows, and what is wrong with those that it does not.
 
 use super::fields::{Fields, number};
-use super::head::{HeaderFields, Info, InfoMessage, Span};
 use super::message::Frame;
 use super::metadata;
+use super::parts::{HeaderFields, Info, InfoMessage, Span};
 use super::popef_capnp as schema;
 use super::problem::Message;
 use crate::error::Problem;

@@ -5,7 +5,7 @@
 //! builder makes when it is given the fields in the schema's order, which the tests prove. Texts are written as the bytes
 //! they are, numbers of enumerations as the numbers they are, so that what was read from any file can be written again.
 
-use super::head::NOT_COMPRESSED;
+use super::parts::NOT_COMPRESSED;
 use super::problem::Message;
 use super::words::{WORD, Words};
 use super::{edit, encode_metadata};

@@ -1,9 +1,10 @@
 use super::message::Frame;
+use super::parts::{HeaderFields, Info, InfoMessage, Span};
 use super::problem::{Message, WireProblem};
 use super::{Stop, decode, plain};
 use crate::error::SystemProblem;
 use crate::limits::{HEADER_BYTES, Limits};
-use crate::types::{BlobType, DataType};
+use crate::types::BlobType;
 
 /// A blob's two messages, as numbers: no borrow, no allocation, the same whatever the bytes lie in.
 ///
@@ -17,58 +18,6 @@ pub(crate) struct Head {
     pub(crate) len: u32,
     pub(crate) version: Span,
     pub(crate) info: Info,
-}
-
-/// The part of the info message that listing needs, by type of blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Info {
-    Executable { name: Span, uncompressed_size: Option<u64> },
-    Metadata { executable: Span },
-    Tensor { name: Span, shape: Span, data_type: DataType },
-    Feed { name: Span, shape: Span, data_type: DataType, num_tensors: u32 },
-    Opaque { name: Span, executable: Span },
-    Unknown { number: u16 },
-}
-
-/// What uncompressedSize says of an executable that is stored as it is.
-pub(super) const NOT_COMPRESSED: u64 = u64::MAX;
-
-impl Info {
-    pub(super) fn executable(name: Span, uncompressed_size: u64) -> Info {
-        let uncompressed_size = (uncompressed_size != NOT_COMPRESSED).then_some(uncompressed_size);
-        Info::Executable { name, uncompressed_size }
-    }
-}
-
-/// Some bytes of a blob's header or info.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Span {
-    start: u32,
-    len: u32,
-}
-
-impl Span {
-    /// So many bytes from a start; none of them are nowhere.
-    pub(super) fn new(start: u32, len: u32) -> Span {
-        if len == 0 { Span::default() } else { Span { start, len } }
-    }
-
-    /// Where `part`, which capnp cut out of `whole`, lies in it.
-    pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
-        let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
-        match (u32::try_from(start), u32::try_from(part.len())) {
-            (Ok(start), Ok(len)) => Span::new(start, len),
-            _ => Span::default(),
-        }
-    }
-
-    /// The bytes, out of those of the header and info that the span was made from.
-    pub(crate) fn of_head(self, head: &[u8]) -> &[u8] {
-        let (Ok(start), Ok(len)) = (usize::try_from(self.start), usize::try_from(self.len)) else {
-            return &[];
-        };
-        head.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default()
-    }
 }
 
 impl Head {
@@ -123,14 +72,6 @@ impl Head {
     }
 }
 
-/// What the header message says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HeaderFields {
-    pub(super) size: u64,
-    pub(super) blob_type: BlobType,
-    pub(super) version: Span,
-}
-
 struct Header {
     len: u64,
     fields: HeaderFields,
@@ -171,15 +112,6 @@ impl Header {
 fn given(bytes: &[u8], len: u64) -> Result<&[u8], Stop> {
     let index = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     bytes.get(..index).ok_or(Stop::Need(len))
-}
-
-/// The bytes of an info message of a known type, and of the blob that they lie in.
-#[derive(Clone, Copy)]
-pub(super) struct InfoMessage<'a> {
-    pub(super) blob: &'a [u8],
-    pub(super) bytes: &'a [u8],
-    pub(super) frame: Frame,
-    pub(super) blob_type: BlobType,
 }
 
 /// Reads the info message behind a header of a known type, and tells its length.

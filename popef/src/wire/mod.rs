@@ -13,6 +13,7 @@ mod fields;
 mod head;
 mod message;
 mod metadata;
+mod parts;
 mod plain;
 #[allow(
     dead_code,
@@ -31,10 +32,11 @@ mod problem;
 mod words;
 
 pub(crate) use encode::NewHead;
-pub(crate) use head::{Head, Info, Span};
+pub(crate) use head::Head;
 pub(crate) use metadata::read_metadata;
 #[cfg(feature = "serde")]
 pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, can_be_read, serialize_metadata};
+pub(crate) use parts::{Info, Span};
 pub(crate) use problem::WireProblem;
 
 use crate::error::Problem;

@@ -6,8 +6,8 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::head::{HeaderFields, Info, InfoMessage, Span};
 use super::message::Frame;
+use super::parts::{HeaderFields, Info, InfoMessage, Span};
 use crate::limits::Limits;
 use crate::types::{BlobType, DataType};
 

@@ -20,7 +20,7 @@ impl fmt::Display for Message {
 
 problems! {
     /// What is wrong with a header or an info message, and with a message that is to be one.
-    WireProblem in Wire {
+    WireProblem {
         HeaderCut { needed: u64, found: u64 } => {
             code: ErrorCode::HeaderCut,
             needed: *needed,

@@ -75,7 +75,8 @@ pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<App
     let (handle, target) = open(storage, path).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
     let file = handle.walk(path)?;
     if let Some(damage) = file.damage().cloned() {
-        return Err(if damage.kind() == ErrorKind::Damaged { damage.before_append() } else { damage });
+        let refusal = |damage| WriteProblem::BeforeAppend { damage };
+        return Err(if damage.kind() == ErrorKind::Damaged { damage.map_problem(refusal) } else { damage });
     }
     let names = names_of_executables(&file).map_err(|problem| Error::from(problem).in_file(Some(path)))?;
     let (blobs, old_len) = (file.len(), file.size());

@@ -44,5 +44,4 @@ pub use feeds::FeedsWriter;
 pub use held::{HeldWriter, Refused};
 pub use packed::PackedWriter;
 pub use packing::Packing;
-pub(crate) use problem::WriteProblem;
 pub use writer::{Writer, Written};

@@ -1,13 +1,12 @@
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode, Problem, problems};
 use crate::types::{BlobType, DataType, ShapeProblem};
 
 problems! {
     /// What keeps something from being written.
-    WriteProblem in Write {
+    WriteProblem {
         ImpossibleShape { problem: ShapeProblem } => {
             code: ErrorCode::ImpossibleShape,
             words: "{problem}",
@@ -63,7 +62,7 @@ problems! {
             code: ErrorCode::WriterFailed,
             words: "writing failed before, and this writer cannot go on; write the file anew",
         }
-        BeforeAppend { damage: Arc<Problem> } => {
+        BeforeAppend { damage: Problem } => {
             code: damage.code(),
             needed: damage.needed(),
             found: damage.found(),
@@ -147,7 +146,7 @@ problems! {
             words: "the new file is whole and in place",
         }
         /// A problem, and what stayed behind because undoing it failed as well.
-        LeftBehind { problem: Box<Problem>, left: Left, source: io::Error } => {
+        LeftBehind { problem: Problem, left: Left, source: io::Error } => {
             code: problem.code(),
             needed: problem.needed(),
             found: problem.found(),
@@ -193,5 +192,5 @@ pub(super) fn impossible(problem: ShapeProblem) -> Problem {
 
 /// The problem, and what stayed behind because undoing it failed as well.
 pub(super) fn left_behind(problem: impl Into<Problem>, left: Left, source: io::Error) -> Problem {
-    WriteProblem::LeftBehind { problem: Box::new(problem.into()), left, source }.into()
+    WriteProblem::LeftBehind { problem: problem.into(), left, source }.into()
 }

@@ -9,7 +9,7 @@ use super::destination::sink::{Failure, Remains};
 use super::destination::{Destination, Seekable, Stream, Truncate, len_of};
 use super::label::Label;
 use super::problem::{WriteProblem, impossible, left_behind};
-use crate::error::{Error, Problem};
+use crate::error::{Error, ErrorCode, Facts as _, Problem};
 use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 
@@ -370,7 +370,7 @@ impl<D: Destination> Writer<D> {
             && let Err(Failure(problem)) = to.cut(self.end)
         {
             self.fault = Some(match problem {
-                Problem::Write(WriteProblem::NotUndone) => Fault::NotUndone,
+                problem if problem.code() == ErrorCode::StreamBroken => Fault::NotUndone,
                 problem => Fault::Untold(self.give_up(problem)),
             });
         }

@@ -1,10 +1,10 @@
 //! What only reading the data can tell.
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, data};
 use super::super::scan::{Counts, Scanned};
+use super::super::severity::Severity;
 use super::super::words::{count, quote};
 use crate::error::ErrorCode;
 use crate::model::Linked;

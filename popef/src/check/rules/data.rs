@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, model};
 use super::super::set::{Set, id_of};
+use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
 use crate::error::ErrorCode;
 use crate::model::{AnchorShape, Linked, Model, Outer, Source};

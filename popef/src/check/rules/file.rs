@@ -1,10 +1,10 @@
 //! The file itself: damage, types that are not known, names.
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, model, set, set_and_unreadable};
 use super::super::set::{Set, id_of};
+use super::super::severity::Severity;
 use super::super::words::{count, is_control, quote};
 use crate::error::{ErrorCode, ErrorKind};
 use crate::model::{Linked, Model};

@@ -1,10 +1,10 @@
 //! What belongs together by name.
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, set};
 use super::super::set::{Set, id_of};
+use super::super::severity::Severity;
 use super::super::words::quote;
 use crate::model::Linked;
 use crate::read::{Blob, File, Key, Names, OpaqueBlob};

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
-use super::super::options::Loader;
+use super::super::loader::Loader;
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
 use super::super::set::Set;
+use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
 use crate::model::{Linked, Model};
 use crate::read::{Key, OpaqueBlob};

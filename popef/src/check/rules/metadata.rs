@@ -1,9 +1,9 @@
 //! What metadata says by itself.
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model};
+use super::super::severity::Severity;
 use super::super::words::{count, list, quote};
 use crate::model::Model;
 use crate::types::{Anchor, Metadata, TensorType, Text};

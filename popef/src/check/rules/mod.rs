@@ -9,11 +9,11 @@ mod metadata;
 mod policy;
 mod safety;
 
-use super::finding::Severity;
 use super::options::CheckOptions;
 use super::policy::Policy;
 use super::rule::{Rule, When};
 use super::run::{Check, Run};
+use super::severity::Severity;
 
 /// All rules, in the order of their ids.
 const GROUPS: &[(&str, &[Check])] = &[

@@ -1,10 +1,10 @@
 //! What a team's policy demands.
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::policy::{Extent, TensorDemand};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
+use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
 use crate::model::Model;
 use crate::types::{Anchor, TensorType, Text};

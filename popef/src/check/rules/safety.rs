@@ -1,9 +1,9 @@
 //! Opaque blobs that run code when they are loaded.
 
-use super::super::finding::Severity;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, opaque};
+use super::super::severity::Severity;
 use super::super::words::{count, quote};
 use crate::model::Linked;
 use crate::pickle::{ImportClass, Pickle, PickleFault};

@@ -6,7 +6,7 @@ use crate::read::Compression;
 
 problems! {
     /// What keeps a compressed executable from being unpacked.
-    UnpackProblem in Unpack {
+    UnpackProblem {
         NoData => {
             code: ErrorCode::CompressedDataMissing,
             words: "the blob says that its data is compressed, but it has none; export the file again",

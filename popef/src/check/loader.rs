@@ -1,0 +1,26 @@
+use crate::names::named;
+
+/// A program that loads PopEF files, and what it demands of them on top.
+///
+/// ```
+/// use popef::check::Loader;
+///
+/// assert_eq!("poptorch".parse(), Ok(Loader::Poptorch));
+/// assert_eq!(Loader::Triton.to_string(), "triton");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Loader {
+    /// PopART, and what is built on its sessions.
+    Popart,
+    /// PopTorch.
+    Poptorch,
+    /// TensorFlow for the IPU.
+    Tensorflow,
+    /// Triton's backend and the model runtimes, which know no framework.
+    Triton,
+}
+
+named! {
+    Loader, "a loader": Popart = "popart", Poptorch = "poptorch", Tensorflow = "tensorflow", Triton = "triton"
+}
