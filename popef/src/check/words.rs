@@ -1,22 +1,13 @@
-use std::fmt::Write as _;
+use crate::types::{Text, escape};
 
-use crate::types::Text;
-
-/// A name for a message: in quotes, on one line, without anything that acts on a terminal, and not too long.
+/// A name for a message: in quotes, on one line, without anything that misleads on a terminal, and not too long.
 pub(super) fn quote(name: &Text<'_>) -> String {
     const LONGEST: usize = 80;
     let mut letters = name.chars();
-    let mut quoted = String::from('"');
-    for letter in letters.by_ref().take(LONGEST) {
-        match letter {
-            // It escapes quotes, backslashes and what cannot be seen; of the rest it would escape only combining marks.
-            _ if is_control(letter) => _ = write!(quoted, "{}", letter.escape_unicode()),
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            _ => quoted.push(letter),
-        }
-    }
-    quoted.push_str(if letters.next().is_some() { "...\"" } else { "\"" });
-    quoted
+    let shown: String = letters.by_ref().take(LONGEST).collect();
+    let quoted = escape(&shown).replace('"', "\\\"");
+    let end = if letters.next().is_some() { "..." } else { "" };
+    format!("\"{quoted}{end}\"")
 }
 
 /// Whether a letter is not shown but acts: control characters, and those that turn the direction of text around.

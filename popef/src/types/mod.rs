@@ -5,6 +5,7 @@
 
 mod data_type;
 pub(crate) mod described;
+mod escape;
 mod float8;
 mod infos;
 mod metadata;
@@ -18,6 +19,7 @@ mod text;
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
 pub use described::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
+pub use escape::{escape, is_hidden};
 /// The crate whose `f16` is the type of the elements of F16 tensors.
 pub use half;
 

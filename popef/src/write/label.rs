@@ -5,7 +5,7 @@ use std::fmt;
 use super::problem::WriteProblem;
 use crate::error::Problem;
 use crate::read::Blob;
-use crate::types::{BlobType, InfoRef, Text};
+use crate::types::{BlobType, InfoRef, Text, escape};
 
 #[derive(Clone, Debug)]
 pub(super) struct Label<'n> {
@@ -41,8 +41,7 @@ impl<'n> Label<'n> {
 
     /// The name, safe to show: it may come from a file of somebody else.
     fn shown_name(&self) -> String {
-        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-        self.name.to_string_lossy().chars().map(escaped).collect()
+        escape(&self.name.to_string_lossy()).into_owned()
     }
 
     pub(super) fn duplicate(&self) -> WriteProblem {

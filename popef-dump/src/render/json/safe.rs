@@ -1,8 +1,9 @@
 use std::io::{self, Write};
 
+use popef::types::is_hidden;
 use serde_json::ser::Formatter;
 
-use crate::render::escape::{is_plain, is_unseen};
+use crate::render::escape::is_plain;
 
 /// Compact JSON that a terminal may show as well: JSON itself lets most control characters and all direction
 /// overrides stand in a text as they are. Whoever parses it gets the same text.
@@ -15,8 +16,7 @@ impl Formatter for Safe {
             return writer.write_all(fragment.as_bytes());
         }
         let mut rest = fragment;
-        while let Some((at, letter)) = rest.char_indices().find(|&(_, letter)| letter.is_control() || is_unseen(letter))
-        {
+        while let Some((at, letter)) = rest.char_indices().find(|&(_, letter)| is_hidden(letter)) {
             let (before, from) = rest.split_at(at);
             writer.write_all(before.as_bytes())?;
             for unit in letter.encode_utf16(&mut [0; 2]) {

@@ -8,7 +8,7 @@ use super::super::severity::Severity;
 use super::super::words::quote;
 use crate::model::Linked;
 use crate::read::{Blob, File, Key, Names, OpaqueBlob};
-use crate::types::Text;
+use crate::types::{Text, escape};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -203,7 +203,7 @@ pub(super) const RULES: &[Check] = &[
 /// Where a blob is, for a finding about another one.
 fn at(set: &Set, blob: &Linked<Blob<'_>>) -> String {
     let file = match set.files().get(blob.file).and_then(File::path) {
-        Some(path) if set.files().len() > 1 => format!(" of {}", path.display().to_string().escape_debug()),
+        Some(path) if set.files().len() > 1 => format!(" of {}", escape(&path.display().to_string())),
         None if set.files().len() > 1 => format!(" of file {}", blob.file),
         _ => String::new(),
     };

@@ -1,0 +1,116 @@
+//! Texts as a terminal may show them. They come from untrusted files: a name must not move the cursor, turn the line
+//! around, or look like another name by letters that cannot be seen.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The text with each letter that could mislead written out: `\n`, `\u{1b}`, `\u{202e}`; and `\\` for a backslash, so
+/// that nothing else looks like these.
+///
+/// ```
+/// use popef::types::escape;
+///
+/// assert_eq!(escape("größe\u{1b}[31m"), r"größe\u{1b}[31m");
+/// ```
+pub fn escape(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|letter| letter == '\\' || is_hidden(letter)) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            '\0' => escaped.push_str("\\0"),
+            '\\' => escaped.push_str("\\\\"),
+            _ if is_hidden(letter) => _ = write!(escaped, "\\u{{{:x}}}", u32::from(letter)),
+            _ => escaped.push(letter),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Whether a letter is not seen, changes others, or means something else in every font: control and format characters
+/// (with the direction overrides), fillers, variation selectors, spaces that are not the space, private use,
+/// noncharacters.
+pub fn is_hidden(letter: char) -> bool {
+    let code = u32::from(letter);
+    let after = HIDDEN.partition_point(|&(first, _)| first <= code);
+    let in_range = after.checked_sub(1).and_then(|last| HIDDEN.get(last)).is_some_and(|&(_, last)| code <= last);
+    in_range || letter.is_control() || code & 0xfffe == 0xfffe
+}
+
+const HIDDEN: &[(u32, u32)] = &[
+    (0xa0, 0xa0),
+    (0xad, 0xad),
+    (0x34f, 0x34f),
+    (0x600, 0x605),
+    (0x61c, 0x61c),
+    (0x6dd, 0x6dd),
+    (0x70f, 0x70f),
+    (0x890, 0x891),
+    (0x8e2, 0x8e2),
+    (0x115f, 0x1160),
+    (0x1680, 0x1680),
+    (0x17b4, 0x17b5),
+    (0x180b, 0x180f),
+    (0x2000, 0x200f),
+    (0x2028, 0x202f),
+    (0x205f, 0x206f),
+    (0x2800, 0x2800),
+    (0x3000, 0x3000),
+    (0x3164, 0x3164),
+    (0xe000, 0xf8ff),
+    (0xfdd0, 0xfdef),
+    (0xfe00, 0xfe0f),
+    (0xfeff, 0xfeff),
+    (0xffa0, 0xffa0),
+    (0xfff0, 0xfffb),
+    (0x110bd, 0x110bd),
+    (0x110cd, 0x110cd),
+    (0x13430, 0x1343f),
+    (0x16fe4, 0x16fe4),
+    (0x1bca0, 0x1bca3),
+    (0x1d159, 0x1d159),
+    (0x1d173, 0x1d17a),
+    (0xe0000, 0xe0fff),
+    (0xf0000, 0x10ffff),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{HIDDEN, escape};
+
+    #[test]
+    fn what_can_be_seen_stays() {
+        for text in ["", "model.layer/weights:0", "größe/вес", "重み", "हिन्दी", "e\u{301}", "\u{fffd}", "😀"]
+        {
+            assert_eq!(escape(text), text);
+        }
+    }
+
+    #[test]
+    fn what_misleads_is_written_out() {
+        let cases = [
+            ("a\nb\tc\r\0", r"a\nb\tc\r\0"),
+            ("\u{1b}[31mred", r"\u{1b}[31mred"),
+            ("\u{9b}31m", r"\u{9b}31m"),
+            ("\u{7f}", r"\u{7f}"),
+            ("a\u{202e}gpj.exe", r"a\u{202e}gpj.exe"),
+            ("\u{2066}x\u{2069}", r"\u{2066}x\u{2069}"),
+            ("a\u{200b}b\u{feff}", r"a\u{200b}b\u{feff}"),
+            ("a\u{a0}b\u{3164}", r"a\u{a0}b\u{3164}"),
+            ("\u{e0041}\u{10ffff}", r"\u{e0041}\u{10ffff}"),
+            (r"a\n", r"a\\n"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(escape(text), shown);
+        }
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        assert!(HIDDEN.is_sorted_by(|a, b| a.0 <= a.1 && a.1 < b.0));
+    }
+}
