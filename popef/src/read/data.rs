@@ -83,9 +83,22 @@ impl<'a> Data<'a> {
         if let Some(bytes) = self.as_slice() {
             return Ok(Cow::Borrowed(bytes));
         }
-        let mut bytes = zeroed(self.len()).map_err(|problem| self.error(problem))?;
-        self.read_at(0, &mut bytes)?;
-        Ok(Cow::Owned(bytes))
+        Ok(Cow::Owned(self.read_as(self.len(), |bytes: &mut [u8]| bytes)?))
+    }
+
+    /// All bytes as so many elements of a type, which must be as large.
+    pub(super) fn read_as<T: Clone + Default>(
+        &self,
+        count: u64,
+        as_bytes: impl FnOnce(&mut [T]) -> &mut [u8],
+    ) -> Result<Vec<T>, Error> {
+        // Before any memory is taken for them.
+        if let Origin::Gone { len: 1.., .. } = self.0 {
+            return Err(self.error(ReadProblem::DataNotKept));
+        }
+        let mut elements = zeroed(count).map_err(|problem| self.error(problem))?;
+        self.read_at(0, as_bytes(&mut elements))?;
+        Ok(elements)
     }
 
     /// Fills `buf` with the bytes from `offset`, counted from the first of these bytes.
@@ -98,7 +111,7 @@ impl<'a> Data<'a> {
                 source.read(buf, offset).map_err(failed)?;
             }
             Origin::Gone { len: 0, .. } => {}
-            Origin::Gone { blob, offset, .. } => return Err(Problem::from(ReadProblem::DataNotKept).at(blob, offset)),
+            Origin::Gone { .. } => return Err(self.error(ReadProblem::DataNotKept)),
         }
         Ok(())
     }
@@ -377,7 +390,7 @@ impl fmt::Debug for DataReader<'_> {
 }
 
 /// So many elements of zero; an error, and no abort, if there is no memory for them.
-pub(super) fn zeroed<T: Clone + Default>(len: u64) -> Result<Vec<T>, Problem> {
+fn zeroed<T: Clone + Default>(len: u64) -> Result<Vec<T>, Problem> {
     let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     let mut elements = Vec::new();
     let needed = u64::try_from(len.saturating_mul(size_of::<T>())).unwrap_or(u64::MAX);

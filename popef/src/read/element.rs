@@ -7,7 +7,6 @@ use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 use zerocopy::{FromBytes, Immutable, IntoBytes, TryFromBytes};
 
-use super::data::zeroed;
 use super::elements::Elements;
 use super::value::Value;
 use crate::error::Error;
@@ -172,8 +171,7 @@ impl<T: Number> stored::Stored for T {
         if let Some(aligned) = bytes.and_then(|bytes| <[T]>::ref_from_bytes(bytes).ok()) {
             return Ok(Cow::Borrowed(aligned));
         }
-        let mut copy: Vec<T> = zeroed(elements.len()).map_err(|problem| elements.error(problem))?;
-        elements.data().read_at(0, copy.as_mut_bytes())?;
+        let mut copy: Vec<T> = elements.data().read_as(elements.len(), |elements| elements.as_mut_bytes())?;
         turn(&mut copy);
         Ok(Cow::Owned(copy))
     }

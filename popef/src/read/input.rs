@@ -38,20 +38,11 @@ impl<'a> Input<'a> {
         Input { bytes: Supply::Reader(reader), ended: false, failure: None }
     }
 
-    /// No more bytes are still to come than these.
-    #[cfg(feature = "lz4")]
-    pub(super) fn most_left(&self) -> u64 {
+    /// How many bytes are still to come, if that is known.
+    pub(super) fn left(&self) -> Option<u64> {
         match &self.bytes {
-            Supply::Data(data) => data.left(),
-            Supply::Reader(_) => u64::MAX,
-        }
-    }
-
-    /// How many bytes are still to come. They need not be there any more after this.
-    pub(super) fn count_left(&mut self) -> Result<u64, Error> {
-        match &mut self.bytes {
-            Supply::Data(data) => Ok(data.left()),
-            Supply::Reader(reader) => reader.pass(u64::MAX),
+            Supply::Data(data) => Some(data.left()),
+            Supply::Reader(_) => None,
         }
     }
 

@@ -37,8 +37,10 @@ impl Frame {
             return Err(WireProblem::TooManySegments { message, found: segments }.into());
         }
         let table = table_len(segments);
-        let words = bytes.get(4..).and_then(|rest| rest.get(..to_index(segments.saturating_mul(4))));
-        let words = words.ok_or(Stop::Need(table))?;
+        // All of the table, its padding too: what is wrong must not depend on how many bytes were read ahead.
+        let words = bytes.get(..to_index(table)).ok_or(Stop::Need(table))?;
+        let words =
+            words.get(4..).and_then(|rest| rest.get(..to_index(segments.saturating_mul(4)))).unwrap_or_default();
         // At most 511 numbers of 32 bits: the sum cannot wrap.
         let words: u64 = words.chunks_exact(4).map(|word| u64::from(LittleEndian::read_u32(word))).sum();
         Ok(Frame { table, segments, len: table.saturating_add(words.saturating_mul(WORD)) })

@@ -114,7 +114,7 @@ impl<'w, D: Rewind> BlobWriter<&'w mut Writer<D>> {
 }
 
 /// A blob that owns its writer: it is opened by [`owning`](Self::owning).
-#[expect(clippy::result_large_err, reason = "the writer comes back by value, whether it failed or not")]
+#[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
 impl<D: Destination> BlobWriter<Writer<D>> {
     /// Opens a blob as `open` does, which calls one of the writer's methods, and gives the writer to the blob: for a
     /// `struct`, another thread, or another language, where it cannot be borrowed.

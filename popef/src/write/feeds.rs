@@ -113,7 +113,7 @@ impl<'w, D: Rewind> FeedsWriter<&'w mut Writer<D>> {
 }
 
 /// Feeds that own their writer: they are opened by [`owning`](Self::owning).
-#[expect(clippy::result_large_err, reason = "the writer comes back by value, whether it failed or not")]
+#[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
 impl<D: Rewind> FeedsWriter<Writer<D>> {
     /// Opens feeds as `open` does, and gives the writer to them.
     pub fn owning(

@@ -37,7 +37,7 @@ impl<'w, D: Rewind> PackedWriter<&'w mut Writer<D>> {
 }
 
 /// An executable that owns its writer: it is opened by [`owning`](Self::owning).
-#[expect(clippy::result_large_err, reason = "the writer comes back by value, whether it failed or not")]
+#[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
 impl<D: Rewind> PackedWriter<Writer<D>> {
     /// Opens an executable as `open` does, and gives the writer to it.
     pub fn owning(

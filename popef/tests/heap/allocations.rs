@@ -1,7 +1,11 @@
 //! Listing a file that is in memory allocates nothing, and neither does looking up a name.
 
+use std::io::Write;
+
+use popef::error::ErrorCode;
 use popef::read::Blobs;
-use popef::{Content, File};
+use popef::types::TensorDataInfo;
+use popef::{Content, DataType, File, OpenOptions, TensorInfo, Writer};
 
 use crate::common::heap::taken_by;
 use crate::common::read;
@@ -80,4 +84,31 @@ fn serialising_a_file_and_its_blobs_allocates_nothing() {
         assert!(sink.0 > 1000, "{name}");
         assert_eq!(allocations, 0, "{name}");
     }
+}
+
+/// What a file says of its size is a claim, and where its data is not there no memory is taken for it.
+#[test]
+fn data_that_was_not_kept_takes_no_memory() {
+    let tensor_info = TensorInfo::new(DataType::U8, [1 << 40]);
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    let mut open = writer.tensor(&TensorDataInfo { name: "claimed".into(), tensor_info }).unwrap();
+    open.write_all(&[0; 300_000]).unwrap();
+    drop(open);
+    drop(writer);
+    let head = bytes.len() as u64 - 300_000;
+    let mut indexer = OpenOptions::new().indexer(head + (1 << 40));
+    while let Some(wanted) = indexer.wants() {
+        let start = usize::try_from(wanted.start).unwrap().min(bytes.len());
+        let part = [&bytes[start..], &vec![0; usize::try_from(wanted.end - wanted.start).unwrap()]].concat();
+        indexer.give(&part);
+    }
+    let file = indexer.finish().unwrap();
+    let tensor = file.tensor("claimed").unwrap();
+    let (error, taken) = taken_by(|| tensor.data().read().unwrap_err());
+    assert_eq!(error.code(), ErrorCode::DataNotKept);
+    assert!(taken < 4096, "{taken}");
+    let (error, taken) = taken_by(|| tensor.elements().unwrap().to_slice::<u8>().unwrap_err());
+    assert_eq!(error.code(), ErrorCode::DataNotKept);
+    assert!(taken < 4096, "{taken}");
 }

@@ -228,7 +228,10 @@ fn a_reader_of_the_callers_is_unpacked_as_a_blob_is() {
         let file = damaged().open(&path).unwrap();
         for executable in file.executables().filter(ExecutableBlob::is_compressed) {
             let (data, size) = (executable.data().read().unwrap(), executable.uncompressed_size());
-            let expected = unpacked(executable.unpack());
+            let (bytes, error) = unpacked(executable.unpack());
+            // How many bytes a reader has left is not counted.
+            let surplus = |error: &str| error.find("bytes follow the end").unwrap_or_default();
+            let expected = (bytes, error.map(|error| error[surplus(&error)..].to_owned()));
             let found = unpacked(Unpack::from_reader(Dribble(&data, Random(4)), size, &limits));
             assert_eq!(found, expected, "{path:?}");
             compared += 1;
@@ -294,6 +297,80 @@ fn a_source_that_fails_is_no_damaged_file() {
     let error = damaged().source(Fails).unwrap_err();
     assert_eq!(error.code(), ErrorCode::PermissionDenied);
     assert_eq!(error.to_string(), "blob 0, byte 0: cannot read the file: the token has expired");
+}
+
+/// A source that is interrupted at each third reading, as a system can be by signals.
+#[test]
+fn a_source_that_is_interrupted_is_asked_again() {
+    struct Interrupted(Bucket);
+    impl ReadAt for Interrupted {
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+            if (self.0.0.reads.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(3) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            self.0.read_exact_at(buf, offset)
+        }
+    }
+    let bytes = common::read("interop/compressed-zlib.popef");
+    let mut options = damaged();
+    options.read_ahead(0, 0);
+    let file = options.source(Interrupted(Bucket(Object::of(&bytes)))).unwrap();
+    let whole = File::from_bytes(bytes).unwrap();
+    for (blob, expected) in file.blobs().zip(whole.blobs()) {
+        assert_eq!(blob.data().read().unwrap(), expected.data().read().unwrap());
+    }
+    let [found, expected] = [&file, &whole].map(|file| unpacked(file.executable("z").unwrap().unpack()));
+    assert_eq!(found, expected);
+}
+
+/// An error is given again to who reads on, and is not one after which loops try again.
+#[test]
+fn who_reads_on_after_an_error_ends() {
+    struct WouldBlock;
+    impl Read for WouldBlock {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+    }
+    let file = File::open(common::testdata("interop/compressed-zlib.popef")).unwrap();
+    let data = file.executable("z").unwrap().data().read().unwrap();
+    let mut unpack = Unpack::from_reader(data[..30].chain(WouldBlock), 1 << 20, &Limits::default()).unwrap();
+    let first = io::copy(&mut unpack, &mut io::sink()).unwrap_err();
+    assert_eq!(first.kind(), io::ErrorKind::WouldBlock);
+    let again = unpack.read(&mut [0; 10]).unwrap_err();
+    assert_eq!((again.kind(), again.to_string()), (io::ErrorKind::Other, first.to_string()));
+}
+
+#[test]
+fn a_reader_without_an_end_ends_with_the_compressed_data() {
+    let file = File::open(common::testdata("interop/compressed-zlib.popef")).unwrap();
+    let executable = file.executable("z").unwrap();
+    let data = executable.data().read().unwrap();
+    let endless = data.chain(io::repeat(0));
+    let (bytes, error) = unpacked(Unpack::from_reader(endless, executable.uncompressed_size(), &Limits::default()));
+    assert_eq!(bytes.len() as u64, executable.uncompressed_size());
+    assert!(error.unwrap().starts_with("bytes follow the end of the compressed data"));
+}
+
+/// What is wrong with a segment table does not depend on how many of its bytes were read at once.
+#[test]
+fn a_table_that_is_cut_off_is_told_alike_however_much_is_read_ahead() {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_opaque(&OpaqueInfo::default(), &[0; 7000]).unwrap();
+    writer.finish().unwrap();
+    // 204 segments, whose table has 824 bytes with its padding, of which 821 are there.
+    bytes.extend(203u32.to_le_bytes());
+    bytes.resize(bytes.len() + 817, 1);
+    let expected = told(OpenOptions::new().bytes(bytes.clone()));
+    for ahead in [0, 256, 512, 821, 1000, 4096] {
+        let mut options = OpenOptions::new();
+        let file = options.read_ahead(ahead, ahead).source(Bucket(Object::of(&bytes)));
+        assert_eq!(told(file), expected, "{ahead} bytes ahead");
+    }
 }
 
 #[test]

@@ -58,7 +58,8 @@ pub trait ReadAt: Send + Sync {
 
     /// Fills `buf` with the bytes from `offset` on, which the caller knows to lie within the size.
     ///
-    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) is taken to mean that the file has become shorter.
+    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) is taken to mean that the file has become shorter. After
+    /// [`Interrupted`](io::ErrorKind::Interrupted) it is called again.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
     /// Whether the bytes are still those that were there at first. Asked after each reading.
@@ -101,7 +102,7 @@ impl Backing {
 
     /// Fills `buf` from a position, without a look whether the bytes are still those that were there at first.
     pub(super) fn fill(&self, buf: &mut [u8], offset: u64) -> Result<(), Problem> {
-        self.0.read_exact_at(buf, offset).map_err(|source| match source.kind() {
+        uninterrupted(|| self.0.read_exact_at(buf, offset)).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => ReadProblem::FileChanged.into(),
             _ => Problem::io("read the file", source),
         })

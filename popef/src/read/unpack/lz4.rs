@@ -100,7 +100,7 @@ fn number(input: &mut Input<'_>) -> Result<u32, Fault> {
 
 /// The next `len` bytes, which `buffer` holds.
 fn fetch<'b>(input: &mut Input<'_>, buffer: &'b mut Vec<u8>, len: usize) -> Result<&'b [u8], Fault> {
-    if u64::try_from(len).is_ok_and(|len| len > input.most_left()) {
+    if u64::try_from(len).is_ok_and(|len| input.left().is_some_and(|left| len > left)) {
         return Err(TOO_EARLY.into());
     }
     if len > buffer.len() {

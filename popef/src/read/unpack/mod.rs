@@ -125,7 +125,8 @@ impl Read for Unpack<'_> {
                 self.state = State::Failed(error.clone());
                 error.into()
             }),
-            State::Failed(error) => Err(error.clone().into()),
+            // Of no kind after which one tries again.
+            State::Failed(error) => Err(io::Error::other(error.clone())),
         }
     }
 }
@@ -168,7 +169,7 @@ impl<'a> Packed<'a> {
         // zlib streams are not put one behind the other; the others' formats say that they may be.
         if self.compression == Compression::Zlib || Compression::of(more) != Some(self.compression) {
             self.check_end()?;
-            return Err(self.at.error(UnpackProblem::Surplus { found: input.count_left()? }));
+            return Err(self.at.error(UnpackProblem::Surplus { found: input.left() }));
         }
         self.decoder = Some(match decoder {
             #[cfg(feature = "lz4")]

@@ -26,11 +26,13 @@ problems! {
             source: source.as_ref().map(|source| source as _),
             words: "the {format} data is damaged: {fault}; copy or export the file again",
         }
-        Surplus { found: u64 } => {
+        /// How many bytes of a reader of the caller's follow is not known: it may never end.
+        Surplus { found: Option<u64> } => {
             code: ErrorCode::CompressedDataSurplus,
             needed: 0,
             found: *found,
-            words: "{found} bytes follow the end of the compressed data, and nothing says what they are",
+            words: "{}bytes follow the end of the compressed data, and nothing says what they are",
+                found.map(|found| format!("{found} ")).unwrap_or_default(),
         }
         TooShort { needed: u64, found: u64 } => {
             code: ErrorCode::UnpackedTooShort,
