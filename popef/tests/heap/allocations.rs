@@ -59,7 +59,7 @@ fn looking_up_a_name_allocates_only_the_first_time() {
 struct Sink(usize);
 
 #[cfg(feature = "serde")]
-impl std::io::Write for Sink {
+impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
