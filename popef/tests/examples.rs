@@ -142,6 +142,23 @@ fn merge() {
 }
 
 #[test]
+fn rename_tensor() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    fs::copy(interop("executable.popef"), &path).unwrap();
+    let old = File::from_bytes(fs::read(&path).unwrap()).unwrap();
+    let names = ["input_parameter", "a longer name"];
+    run(example("rename_tensor").arg(&path).args(names).arg(&path), b"");
+    let new = File::open(&path).unwrap();
+    let [before, after] = [old.tensor(names[0]).unwrap(), new.tensor(names[1]).unwrap()];
+    assert_eq!(after.data().read().unwrap(), before.data().read().unwrap());
+    for (old, new) in old.blobs().zip(new.blobs()).filter(|(old, _)| old.index() != before.blob().index()) {
+        assert_eq!((old.header_bytes(), old.info_bytes()), (new.header_bytes(), new.info_bytes()));
+        assert_eq!(old.data().read().unwrap(), new.data().read().unwrap());
+    }
+}
+
+#[test]
 fn diff() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (interop("split-executable.popef"), folder.path().join("new.popef"));
