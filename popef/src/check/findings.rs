@@ -9,9 +9,9 @@ use crate::model::{Linked, Model};
 use crate::read::{Blob, BlobId, File};
 use crate::types::Text;
 
-/// So many findings of one rule are kept for a file; of the others only the number.
+/// How many findings of one rule are kept for a file at most. The others are only counted.
 const MOST_OF_A_RULE: u64 = 100;
-/// So many names are kept with a finding.
+/// How many names are kept with a finding at most.
 const MOST_NAMES: usize = 100;
 
 /// What a finding is about.

@@ -2,7 +2,7 @@ use super::finding::Skipped;
 use crate::error::Error;
 use crate::read::File;
 
-/// So many failures are listed; a file of many blobs may have as many.
+/// How many failures are listed at most. A file may have as many as it has blobs.
 const MOST_FAILURES: usize = 100;
 
 /// Where to say what was not looked at.

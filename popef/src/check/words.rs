@@ -27,7 +27,7 @@ pub(super) fn shape(extents: impl ExactSizeIterator<Item = i64>) -> String {
     format!("[{}]", shown.join(", "))
 }
 
-/// So many names in one line: the first few, and how many more.
+/// Names in one line: the first few, and how many more.
 pub(super) fn list<'t>(names: impl Iterator<Item = &'t Text<'t>>, number: u64) -> String {
     const MOST: u8 = 5;
     let more = number.saturating_sub(MOST.into());

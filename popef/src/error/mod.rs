@@ -89,7 +89,7 @@ impl Error {
         self.0.problem.clone()
     }
 
-    /// The same error with the file it is about.
+    /// Adds the file that the error is about.
     pub(crate) fn in_file(mut self, path: Option<&Path>) -> Self {
         if let Some(path) = path {
             self.0.path.get_or_insert_with(|| path.to_owned());

@@ -42,7 +42,8 @@ impl Metadata {
         self.training_elements_per_call(anchor, NonZeroU32::MIN)
     }
 
-    /// The same for training. Gradient accumulation is not stored in a PopEF file, so the caller has to know it.
+    /// How many elements one call for training takes or gives. Gradient accumulation is not stored in a PopEF file, so
+    /// the caller has to know it.
     pub fn training_elements_per_call(&self, anchor: &Anchor, gradient_accumulation: NonZeroU32) -> Option<u64> {
         let shape = AnchorShape::of(anchor, self.replication_factor).ok()?;
         let replicas = u64::from(self.replication_factor).max(1);
@@ -59,7 +60,7 @@ impl Metadata {
         self.training_feed_runs(anchor, feed, NonZeroU32::MIN)
     }
 
-    /// The same for training, given the gradient accumulation.
+    /// How many calls a feed lasts for an anchor, for training, given the gradient accumulation.
     pub fn training_feed_runs(
         &self,
         anchor: &Anchor,
@@ -69,7 +70,7 @@ impl Metadata {
         self.runs_of(anchor, numbers_of(&feed.as_data())?, gradient_accumulation)
     }
 
-    /// The same of a feed that holds so many numbers.
+    /// How many calls a feed with this many numbers lasts.
     pub(crate) fn runs_of(&self, anchor: &Anchor, numbers: u64, gradient_accumulation: NonZeroU32) -> Option<FeedRuns> {
         let needed = self.training_elements_per_call(anchor, gradient_accumulation)?;
         let own = AnchorShape::of(anchor, self.replication_factor).ok()?.own;

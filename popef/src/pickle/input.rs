@@ -13,7 +13,7 @@ pub(super) enum Halt {
     Fault(&'static str),
     /// Python would go on: it is too much, or too odd, to be followed here.
     Limit(&'static str),
-    /// The same for all of the data: the pickles that this one lies in cannot be followed either.
+    /// The budget of all of the data is spent: the pickles that this one lies in cannot be followed either.
     Spent(&'static str),
     /// There is not enough memory to go on. The data is not at fault.
     NoMemory,

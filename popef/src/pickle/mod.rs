@@ -92,8 +92,8 @@ impl Pickle {
         Pickle::scan(&Data::in_memory(bytes)).unwrap_or_default()
     }
 
-    /// The same for a blob's data, which is read in parts: a window of it is held at a time, and some eight bytes for
-    /// each value that the pickle keeps.
+    /// Scans a blob's data, as [`scan_bytes`](Self::scan_bytes) does bytes in memory. It is read in parts: a window of it
+    /// is held at a time, and some eight bytes for each value that the pickle keeps.
     pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
         walk::scan(data)
     }

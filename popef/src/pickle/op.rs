@@ -17,7 +17,7 @@ pub(super) enum Op {
     Text(Spelling, Range<u64>),
     Bytes(Range<u64>),
     EmptyDict,
-    /// So many values become one tuple.
+    /// This many values become one tuple.
     Tuple(u8),
     /// All down to the mark become one.
     MarkedTuple,

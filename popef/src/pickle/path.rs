@@ -22,7 +22,7 @@ impl Path {
         Ok(())
     }
 
-    /// The same without the white space at its end, such as a carriage return.
+    /// Adds a line without the white space at its end, such as a carriage return.
     pub(super) fn add_line(&mut self, line: &[u8]) -> Result<(), TryReserveError> {
         let start = self.text.len();
         self.add(line)?;

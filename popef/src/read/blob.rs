@@ -254,7 +254,7 @@ impl At<'_> {
         error.in_file(self.path)
     }
 
-    /// So many bytes behind.
+    /// The place that many bytes further on.
     pub(super) fn further(self, bytes: u64) -> Self {
         At { place: self.place.map(|(blob, offset)| (blob, offset.saturating_add(bytes))), ..self }
     }

@@ -41,7 +41,7 @@ impl Buffer {
         self.held.end = self.bytes.len();
     }
 
-    /// So many bytes have come into the room.
+    /// Tells that `count` bytes have come into the room.
     pub(super) fn came_in_part(&mut self, count: usize) {
         self.held.end = self.held.end.saturating_add(count).min(self.bytes.len());
     }

@@ -232,7 +232,7 @@ impl<'a> InSource<'a> {
         InSource { source, blob, offset }
     }
 
-    /// So many bytes from here on.
+    /// The next `len` bytes from here.
     pub(crate) fn data(&self, len: u64) -> Data<'a> {
         Data::in_source(self.source, self.blob, self.offset, len)
     }
@@ -286,7 +286,7 @@ impl Of<'_> {
         }
     }
 
-    /// The same error with the file it is about.
+    /// Adds the file that the error is about.
     pub(super) fn error_in_file(&self, error: Error) -> Error {
         match self.data().0 {
             Origin::Backing { source, .. } => error.in_file(source.name()),
@@ -389,7 +389,7 @@ impl fmt::Debug for DataReader<'_> {
     }
 }
 
-/// So many elements of zero; an error, and no abort, if there is no memory for them.
+/// `len` elements of zero. Without memory for them this is an error, not an abort.
 fn zeroed<T: Clone + Default>(len: u64) -> Result<Vec<T>, Problem> {
     let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     let mut elements = Vec::new();

@@ -76,7 +76,7 @@ impl Indexer {
         self.window.gap()
     }
 
-    /// So many of the bytes that it wants have come into the gap.
+    /// Tells that `count` of the bytes that it wants have come into the gap.
     pub(super) fn came(&mut self, count: usize) {
         self.window.came(count);
         if self.wants().is_none() {

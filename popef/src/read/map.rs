@@ -33,7 +33,7 @@ impl OpenOptions {
     ///
     /// # Safety
     ///
-    /// The same as of [`File::map`].
+    /// See [`File::map`].
     pub unsafe fn map(&self, path: impl AsRef<Path>) -> Result<File, Error> {
         let file = LocalFile::open(path)?;
         // SAFETY: the caller promises that nobody changes the file while the mapping lives.

@@ -72,7 +72,7 @@ impl Names {
         self.candidates_from(name, BlobId { file: 0, blob: 0 })
     }
 
-    /// The same, from a place on.
+    /// The candidates from a blob on.
     pub(crate) fn candidates_from(&self, name: impl Hash, from: BlobId) -> impl Iterator<Item = BlobId> {
         let hash = self.hasher.hash_one(name);
         let start = self.entries.partition_point(|&entry| entry < (hash, from));

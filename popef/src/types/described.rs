@@ -14,7 +14,7 @@ use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo,
 /// (`providedBy`, `values`), which are no fields here. The repository's `docs/dump.schema.json` is its schema.
 ///
 /// ```
-/// let file = popef::File::open("../testdata/interop/executable.popef")?;
+/// let file = popef::File::open("examples/data/executable.popef")?;
 /// let info = file.describe();
 /// # #[cfg(feature = "serde")]
 /// assert_eq!(serde_json::to_string(&file)?, serde_json::to_string(&info)?);
@@ -41,9 +41,9 @@ pub struct FileInfo {
 /// unless it is damaged, without allocating.
 ///
 /// ```
-/// let file = popef::File::open("../testdata/interop/executable.popef")?;
-/// let info = file.blob(2).expect("it has three and more").describe();
-/// assert_eq!((info.offset, info.size), (2936, 136));
+/// let file = popef::File::open("examples/data/executable.popef")?;
+/// let info = file.tensor("input_parameter").expect("the model has this weight").blob().describe();
+/// assert_eq!((info.size, info.data_size), (136, 16));
 /// assert!(matches!(info.info, popef::types::Info::Tensor(tensor) if tensor.name == "input_parameter"));
 /// # Ok::<(), popef::Error>(())
 /// ```

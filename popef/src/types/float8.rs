@@ -119,7 +119,8 @@ macro_rules! float8 {
                 }
             }
 
-            /// The same, but what is too large becomes the largest number of its sign, also the infinities. NaN stays NaN.
+            /// Rounds like `from_f32`, but numbers that are too large, and infinities, become the largest number of their
+            /// sign. NaN stays NaN.
             pub const fn from_f32_saturating(value: f32) -> Self {
                 match encode(value, $mantissa_bits, $bias) {
                     Some(bits) => $name(bits),

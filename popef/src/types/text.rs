@@ -32,7 +32,7 @@ impl<'a> Text<'a> {
         std::str::from_utf8(&self.0)
     }
 
-    /// The same, borrowed for as long as the text's own bytes are.
+    /// The text as a `str`, borrowed for as long as its own bytes are.
     pub fn into_str(self) -> Result<Cow<'a, str>, std::str::Utf8Error> {
         match self.0 {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed),
@@ -58,12 +58,12 @@ impl<'a> Text<'a> {
         self.0.is_empty()
     }
 
-    /// The same text, borrowed from this one.
+    /// Borrows the text.
     pub fn by_ref(&self) -> Text<'_> {
         Text(Cow::Borrowed(&self.0))
     }
 
-    /// The same text, borrowed from nothing. An error if there is no memory for a copy.
+    /// A copy that borrows nothing. Fails if there is no memory for it.
     pub(crate) fn try_to_own(self) -> Result<Text<'static>, Problem> {
         match self.0 {
             Cow::Owned(bytes) => Ok(Text(Cow::Owned(bytes))),
@@ -76,7 +76,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The same text, borrowed from nothing.
+    /// The text with bytes of its own; copies them if they were borrowed.
     pub fn into_owned(self) -> Text<'static> {
         Text(Cow::Owned(self.0.into_owned()))
     }

@@ -44,7 +44,7 @@ use crate::error::Problem;
 /// Why nothing can be said of the bytes given.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// So many bytes from the blob's start are needed.
+    /// More bytes are needed: this many, counted from the blob's start.
     Need(u64),
     /// What is wrong, and at which byte after the blob's start. Unless the input reaches that many bytes from there, that
     /// it does not is what is wrong.
@@ -58,7 +58,7 @@ impl<P: Into<Problem>> From<P> for Stop {
 }
 
 impl Stop {
-    /// The same, counted from `len` bytes earlier.
+    /// Counts from `len` bytes earlier.
     fn behind(self, len: u64) -> Self {
         match self {
             Stop::Need(needed) => Stop::Need(len.saturating_add(needed)),
@@ -68,7 +68,7 @@ impl Stop {
         }
     }
 
-    /// The same, if it is a fault, of an input that reaches so far.
+    /// Says of a fault that the input must reach at least this far.
     fn reaching(self, len: u64) -> Self {
         match self {
             Stop::Need(_) => self,

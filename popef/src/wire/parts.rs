@@ -32,7 +32,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// So many bytes from a start; none of them are nowhere.
+    /// `len` bytes from `start` on. An empty span has no place.
     pub(super) fn new(start: u32, len: u32) -> Span {
         if len == 0 { Span::default() } else { Span { start, len } }
     }

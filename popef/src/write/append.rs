@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Problem, SystemProblem};
 use crate::read::{File, ReadProblem, uninterrupted};
 use crate::types::Text;
 
-/// So many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
+/// How many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
 /// it is: while they are zeros no reader finds a blob here.
 const FIRST: usize = 8;
 

@@ -30,7 +30,7 @@ const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 /// How far back deflate refers.
 const WINDOW: usize = 32 << 10;
 
-/// So many blocks wait for each thread, or for being written, so that none is idle meanwhile.
+/// How many blocks wait for each thread, or for being written, so that none is idle.
 const WAITING: usize = 4;
 
 /// What is being done where compressing fails.

@@ -29,7 +29,7 @@ impl<'n> Label<'n> {
         Label { blob_type: blob.blob_type(), name: blob.name().unwrap_or_default() }
     }
 
-    /// The same, to be kept. An error if there is no memory for a copy of the name.
+    /// A copy that borrows nothing. Fails if there is no memory for the name.
     pub(super) fn try_to_own(self) -> Result<Label<'static>, Problem> {
         Ok(Label { blob_type: self.blob_type, name: self.name.try_to_own()? })
     }

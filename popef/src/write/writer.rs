@@ -159,7 +159,7 @@ impl<D: Destination> Writer<D> {
         }
     }
 
-    /// The same, behind so many blobs of a file that end at `end`, among them these executables.
+    /// Continues a file that has `blobs` blobs, the last of which ends at `end`, and these executables.
     pub(super) fn behind(mut self, blobs: usize, end: u64, executables: HashSet<Text<'static>>) -> Self {
         (self.index, self.start, self.end, self.executables) = (blobs, end, end, executables);
         self
@@ -178,8 +178,7 @@ impl<D: Destination> Writer<D> {
         self
     }
 
-    /// The same writer, with another type of destination around the one that it has: a box, so that writers to
-    /// different destinations have one type.
+    /// Wraps the destination in another type, such as a box, so that writers to different destinations have one type.
     ///
     /// ```
     /// use popef::write::Destination;

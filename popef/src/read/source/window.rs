@@ -54,7 +54,7 @@ impl Window {
         self.bytes.get_mut(self.come..).unwrap_or_default()
     }
 
-    /// So many more bytes have come into the gap.
+    /// Tells that `count` more bytes have come into the gap.
     pub(in crate::read) fn came(&mut self, count: usize) {
         self.come = self.come.saturating_add(count).min(self.bytes.len());
     }

@@ -160,7 +160,7 @@ impl SimDisk {
         self.step_of_writing().map(drop)
     }
 
-    /// The same of an operation that changes the contents. Whether a write must fall short.
+    /// Counts an operation that changes the contents. Returns whether a write must fall short.
     fn step_of_writing(&self) -> io::Result<bool> {
         let mut state = self.state();
         state.somebody_else(|at, now, meanwhile| at == now && !matches!(meanwhile, Meanwhile::Resize(..)));
