@@ -37,7 +37,7 @@ pub(crate) struct Args {
     pub(crate) checks: Checks,
 
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
     pub(crate) other: Other,
@@ -97,7 +97,7 @@ pub(crate) struct Narrow {
 /// What the output looks like.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "How to show it")]
-pub(crate) struct Output {
+pub(crate) struct OutputArgs {
     /// text for people; json: one document; ndjson: one line a blob or finding; sarif: findings, for code scanners
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// From the most said to the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum Verbosity {
     Trace,
     Debug,
     Info,
@@ -16,7 +16,7 @@ pub(crate) enum Level {
 }
 
 pub(crate) struct Log {
-    level: Level,
+    level: Verbosity,
     to: Mutex<Box<dyn Write + Send>>,
 }
 
@@ -25,17 +25,17 @@ impl Log {
     /// variables, to be shown.
     pub(crate) fn new(verbose: bool, level: Option<&str>, to: Option<&str>) -> (Log, Vec<String>) {
         let mut complaints = Vec::new();
-        let asked = level.map_or(Level::Off, |name| {
-            let known = Level::named(name);
+        let asked = level.map_or(Verbosity::Off, |name| {
+            let known = Verbosity::named(name);
             if known.is_none() {
                 complaints.push(format!(
                     "POPEF_LOG_LEVEL is {name:?}, which is none of TRACE, DEBUG, INFO, WARN, ERR, OFF; nothing is logged by it"
                 ));
             }
-            known.unwrap_or(Level::Off)
+            known.unwrap_or(Verbosity::Off)
         });
-        let level = if verbose { asked.min(Level::Debug) } else { asked };
-        let to = if level == Level::Off { Ok(stderr()) } else { destination(to.unwrap_or_default()) };
+        let level = if verbose { asked.min(Verbosity::Debug) } else { asked };
+        let to = if level == Verbosity::Off { Ok(stderr()) } else { destination(to.unwrap_or_default()) };
         let to = to.unwrap_or_else(|error| {
             complaints.push(format!("cannot write the log to POPEF_LOG_DEST: {error}; it goes to stderr"));
             stderr()
@@ -43,12 +43,12 @@ impl Log {
         (Log { level, to: Mutex::new(to) }, complaints)
     }
 
-    pub(crate) fn logs(&self, level: Level) -> bool {
-        level >= self.level && self.level != Level::Off
+    pub(crate) fn logs(&self, level: Verbosity) -> bool {
+        level >= self.level && self.level != Verbosity::Off
     }
 
     /// Writes a line; its text is made only if it is wanted.
-    pub(crate) fn line(&self, level: Level, text: impl FnOnce() -> String) {
+    pub(crate) fn line(&self, level: Verbosity, text: impl FnOnce() -> String) {
         if self.logs(level) {
             let line = format!("[popef-dump] [{}] {}\n", level.name(), text());
             // Who cannot log goes on without.
@@ -69,38 +69,38 @@ fn destination(name: &str) -> io::Result<Box<dyn Write + Send>> {
     })
 }
 
-impl Level {
-    const NAMES: [(&str, Level); 6] = [
-        ("TRACE", Level::Trace),
-        ("DEBUG", Level::Debug),
-        ("INFO", Level::Info),
-        ("WARN", Level::Warn),
-        ("ERR", Level::Err),
-        ("OFF", Level::Off),
+impl Verbosity {
+    const NAMES: [(&str, Verbosity); 6] = [
+        ("TRACE", Verbosity::Trace),
+        ("DEBUG", Verbosity::Debug),
+        ("INFO", Verbosity::Info),
+        ("WARN", Verbosity::Warn),
+        ("ERR", Verbosity::Err),
+        ("OFF", Verbosity::Off),
     ];
 
-    fn named(name: &str) -> Option<Level> {
-        Level::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, level)| level)
+    fn named(name: &str) -> Option<Verbosity> {
+        Verbosity::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, level)| level)
     }
 
     fn name(self) -> String {
-        let named = Level::NAMES.iter().find(|&&(_, level)| level == self);
+        let named = Verbosity::NAMES.iter().find(|&&(_, level)| level == self);
         named.map_or("", |(name, _)| name).to_ascii_lowercase()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Level, Log};
+    use super::{Log, Verbosity};
 
     #[test]
     fn levels_add_up() {
         let log = |verbose, level| Log::new(verbose, level, None).0;
-        assert!(!log(false, None).logs(Level::Err));
-        assert!(!log(false, Some("OFF")).logs(Level::Err));
-        assert!(log(true, None).logs(Level::Debug) && !log(true, None).logs(Level::Trace));
-        assert!(log(true, Some("TRACE")).logs(Level::Trace) && log(true, Some("ERR")).logs(Level::Debug));
-        assert!(log(false, Some("warn")).logs(Level::Err) && !log(false, Some("warn")).logs(Level::Info));
+        assert!(!log(false, None).logs(Verbosity::Err));
+        assert!(!log(false, Some("OFF")).logs(Verbosity::Err));
+        assert!(log(true, None).logs(Verbosity::Debug) && !log(true, None).logs(Verbosity::Trace));
+        assert!(log(true, Some("TRACE")).logs(Verbosity::Trace) && log(true, Some("ERR")).logs(Verbosity::Debug));
+        assert!(log(false, Some("warn")).logs(Verbosity::Err) && !log(false, Some("warn")).logs(Verbosity::Info));
         assert_eq!(Log::new(false, Some("LOUD"), None).1.len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::render::human_size;
 
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     what: &'static str,
     terminal: bool,
     total: AtomicU64,
@@ -20,10 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
 const CELLS: u64 = 30;
 
-impl Progress {
+impl ProgressLine {
     /// `what` is read.
     pub(crate) fn new(what: &'static str) -> Self {
-        Progress {
+        ProgressLine {
             what,
             terminal: io::stderr().is_terminal(),
             total: AtomicU64::new(0),

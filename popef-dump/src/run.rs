@@ -8,10 +8,10 @@ use std::process::ExitCode;
 
 use crate::args::{Args, Format};
 use crate::input::{Inputs, Opened, listed};
-use crate::log::{Level, Log};
-use crate::progress::Progress;
+use crate::log::{Log, Verbosity};
+use crate::progress::ProgressLine;
 use crate::render::{self, Json, JsonLines, Listing, Out, Overview, Renderer, Screen, color};
-use crate::report::{Failures, Options, Provided, Report};
+use crate::report::{Failures, FileReport, Options, Provided};
 use crate::validate;
 
 /// Something could not be read, or what was to be shown is damaged. 1 is kept for the findings of checks.
@@ -84,7 +84,7 @@ fn options(args: &Args) -> Options {
         sort: args.narrow.sort,
         values: args.narrow.values,
         verbose: args.output.verbose,
-        progress: Progress::new("values"),
+        progress: ProgressLine::new("values"),
     }
 }
 
@@ -155,7 +155,7 @@ impl Show<'_> {
 
     /// Shows one file, and gives back what is wrong with it, a line each.
     fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Vec<String>> {
-        let report = Report {
+        let report = FileReport {
             index,
             path: &opened.path,
             file: opened.file.as_ref(),
@@ -180,7 +180,7 @@ impl Show<'_> {
         out.send()?;
         for line in complaints {
             complain(line);
-            self.log.line(Level::Err, || render::escape::escape(line).into_owned());
+            self.log.line(Verbosity::Err, || render::escape::escape(line).into_owned());
         }
         Ok(())
     }
@@ -189,11 +189,11 @@ impl Show<'_> {
         let path = opened.path.display().to_string();
         let path = render::escape::escape(&path);
         let Some(file) = &opened.file else { return };
-        self.log.line(Level::Debug, || format!("{path}: read {} blobs in {} bytes", file.len(), file.end()));
-        if self.log.logs(Level::Trace) {
+        self.log.line(Verbosity::Debug, || format!("{path}: read {} blobs in {} bytes", file.len(), file.end()));
+        if self.log.logs(Verbosity::Trace) {
             for blob in file.blobs() {
                 let (index, offset, size) = (blob.index(), blob.offset(), blob.size());
-                self.log.line(Level::Trace, || {
+                self.log.line(Verbosity::Trace, || {
                     format!("{path}: blob {index}, byte {offset}: {}, {size} bytes", blob.blob_type())
                 });
             }

@@ -8,7 +8,7 @@ use popef::types::Text;
 
 use super::open::{Opened, open};
 use super::ordered::in_order;
-use crate::log::{Level, Log};
+use crate::log::{Log, Verbosity};
 use crate::render::escape::escape;
 use crate::report::{Provided, names};
 
@@ -69,7 +69,7 @@ impl Inputs<'_> {
 
     fn open(&self, index: usize) -> Option<Opened> {
         let path = self.paths.get(index)?;
-        self.log.line(Level::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
+        self.log.line(Verbosity::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
         Some(open(path, self.keep_data))
     }
 

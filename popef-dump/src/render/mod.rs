@@ -6,7 +6,7 @@ mod json;
 mod out;
 mod overview;
 mod text;
-mod units;
+pub(crate) mod units;
 mod values;
 
 use std::io;
@@ -17,7 +17,7 @@ pub(crate) use overview::{Overview, Screen};
 pub(crate) use text::Listing;
 pub(crate) use units::size as human_size;
 
-use crate::report::{Failures, Report};
+use crate::report::{Failures, FileReport};
 
 /// One way to show files.
 pub(crate) trait Renderer: Sync {
@@ -28,7 +28,7 @@ pub(crate) trait Renderer: Sync {
 
     /// One file: files are rendered on several threads. What is wrong with its parts is said in place, and noted in
     /// `failures`.
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()>;
+    fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()>;
 
     /// After the last file.
     fn end(&self, _files: usize, _out: &mut Out) -> io::Result<()> {

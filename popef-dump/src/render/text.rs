@@ -10,13 +10,13 @@ use super::Renderer;
 use super::color::Kind::{Group, Name, Number, Plain, Type};
 use super::out::Out;
 use super::values;
-use crate::report::{AnchorView, Failure, Failures, MetadataView, Report, TensorView, inside};
+use crate::report::{AnchorView, Failure, Failures, FileReport, MetadataView, TensorView, inside};
 
 /// Text as `popef_dump` prints it: a section for each kind of blob, two spaces a level.
 pub(crate) struct Listing;
 
 impl Renderer for Listing {
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
         if report.index > 0 {
             out.end_line()?;
         }
@@ -29,7 +29,7 @@ impl Renderer for Listing {
 /// The sections of one file.
 struct Sections<'a, 'r, 'f> {
     out: &'a mut Out,
-    report: &'r Report<'f>,
+    report: &'r FileReport<'f>,
     failures: &'a mut Failures,
 }
 

@@ -24,7 +24,7 @@ pub(crate) use tensor::TensorView;
 pub(crate) use values::{Shown, Values};
 
 use crate::args::{Select, Sort};
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 
 /// What was asked for.
 pub(crate) struct Options {
@@ -34,11 +34,11 @@ pub(crate) struct Options {
     pub(crate) sort: Sort,
     pub(crate) values: Option<u64>,
     pub(crate) verbose: bool,
-    pub(crate) progress: Progress,
+    pub(crate) progress: ProgressLine,
 }
 
 /// One file that was given.
-pub(crate) struct Report<'f> {
+pub(crate) struct FileReport<'f> {
     /// Which of the files given, counted from 0.
     pub(crate) index: usize,
     /// As it was given.
@@ -56,7 +56,7 @@ pub(crate) type ByUser<'a> = dyn Fn(&Text<'_>) -> bool + 'a;
 
 type Iter<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 
-impl<'f> Report<'f> {
+impl<'f> FileReport<'f> {
     /// All blobs that pass the filter, in the order asked for.
     pub(crate) fn blobs(&self) -> Iter<'_, Blob<'f>> {
         let Some(file) = self.file else { return Box::new(std::iter::empty()) };

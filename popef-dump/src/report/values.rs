@@ -6,7 +6,7 @@ use popef::{DataType, Error};
 
 use super::Failure;
 use super::stats::Stats;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 
 /// The first elements of a tensor and its figures.
 pub(crate) struct Values<'f> {
@@ -28,7 +28,7 @@ pub(crate) enum Shown {
 
 impl<'f> Values<'f> {
     /// Reads all elements for their figures, which shows whether they are sound.
-    pub(crate) fn of(elements: &Elements<'f>, limit: u64, progress: &Progress) -> Result<Values<'f>, Error> {
+    pub(crate) fn of(elements: &Elements<'f>, limit: u64, progress: &ProgressLine) -> Result<Values<'f>, Error> {
         let stats = Stats::of(elements, progress)?;
         Ok(Values { elements: *elements, limit, stats, late: OnceCell::new() })
     }

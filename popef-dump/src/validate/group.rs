@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use popef::check::{CheckOptions, Finding, Severity, Skipped, check_with_progress};
 
-use super::subject::Subject;
-use crate::progress::Progress;
+use super::given::Given;
+use crate::progress::ProgressLine;
 
 /// Files that were checked together, and what came of it.
 pub(super) struct Group {
@@ -41,7 +41,7 @@ impl Left {
 }
 
 impl Group {
-    pub(super) fn check(subjects: Vec<Subject>, options: &CheckOptions, progress: &Progress) -> Self {
+    pub(super) fn check(subjects: Vec<Given>, options: &CheckOptions, progress: &ProgressLine) -> Self {
         let told = Told::default();
         let report = check_with_progress(subjects.iter().map(|subject| &subject.opened), options, &mut |so_far| {
             told.tell(progress, so_far);
@@ -54,7 +54,7 @@ impl Group {
     }
 
     /// That the first bytes are a ZIP archive's says more than which number in them is odd.
-    fn name_what_is_no_popef_file(&mut self, subjects: &[Subject]) {
+    fn name_what_is_no_popef_file(&mut self, subjects: &[Given]) {
         for finding in &mut self.findings {
             let named = subjects.get(finding.file).and_then(|subject| subject.named.as_ref());
             // Damage is all that these are about.
@@ -96,7 +96,7 @@ struct Told {
 }
 
 impl Told {
-    fn tell(&self, progress: &Progress, so_far: popef::check::Progress) {
+    fn tell(&self, progress: &ProgressLine, so_far: popef::check::Progress) {
         let more = |told: &Cell<u64>, now: u64| now.saturating_sub(told.replace(now));
         progress.expect(more(&self.total, so_far.total));
         progress.add(more(&self.done, so_far.done));
@@ -104,7 +104,7 @@ impl Told {
 }
 
 /// What the library left out; why a file could not be opened the tool knows better.
-fn left(skipped: &[Skipped], subjects: &[Subject]) -> Vec<Left> {
+fn left(skipped: &[Skipped], subjects: &[Given]) -> Vec<Left> {
     let alone = subjects.len() == 1;
     let failure = |file: usize| subjects.get(file)?.failure.as_ref();
     let left = skipped.iter().map(|skipped| {

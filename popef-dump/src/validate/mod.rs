@@ -1,6 +1,7 @@
 //! `--validate` and `--explain`: the library's checks, shown.
 
 mod explain;
+mod given;
 mod group;
 mod json;
 mod nearest;
@@ -8,7 +9,6 @@ mod options;
 mod paragraph;
 mod policy;
 mod sarif;
-mod subject;
 mod text;
 mod uri;
 
@@ -21,13 +21,13 @@ use popef::check::CheckOptions;
 
 use crate::args::{Args, Format};
 use crate::input::in_order;
-use crate::log::{Level, Log};
-use crate::progress::Progress;
+use crate::log::{Log, Verbosity};
+use crate::progress::ProgressLine;
 use crate::render::escape::escape;
 use crate::render::{Out, Screen, color};
 use crate::run::{UNREAD, complain, written};
+use given::Given;
 use group::{Group, Totals, Verdict};
-use subject::Subject;
 
 pub(crate) use explain::explain;
 pub(crate) use options::Checks;
@@ -50,7 +50,7 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, screen: Option<Screen>, log: &
         }
     };
     let mut out = Out::new(to, color::wanted(args.output.color));
-    let check = Check { args: &args.checks, options, progress: Progress::new("data"), log };
+    let check = Check { args: &args.checks, options, progress: ProgressLine::new("data"), log };
     let mut totals = Totals::default();
     let result = check.all(files, &mut *show(args, screen), &mut out, &mut totals);
     check.progress.clear();
@@ -86,7 +86,7 @@ fn show(args: &Args, screen: Option<Screen>) -> Box<dyn Show> {
 struct Check<'a> {
     args: &'a Checks,
     options: CheckOptions,
-    progress: Progress,
+    progress: ProgressLine,
     log: &'a Log,
 }
 
@@ -119,12 +119,12 @@ impl Check<'_> {
         let _ = take(self.check(subjects));
     }
 
-    fn open(&self, path: &Path) -> Subject {
-        self.log.line(Level::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
-        Subject::open(path, self.args.deep)
+    fn open(&self, path: &Path) -> Given {
+        self.log.line(Verbosity::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
+        Given::open(path, self.args.deep)
     }
 
-    fn check(&self, subjects: Vec<Subject>) -> Group {
+    fn check(&self, subjects: Vec<Given>) -> Group {
         Group::check(subjects, &self.options, &self.progress)
     }
 
@@ -138,7 +138,7 @@ impl Check<'_> {
         }
         for complaint in complaints {
             complain(&complaint);
-            self.log.line(Level::Err, || escape(&complaint).into_owned());
+            self.log.line(Verbosity::Err, || escape(&complaint).into_owned());
         }
         Ok(())
     }

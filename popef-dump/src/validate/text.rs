@@ -12,6 +12,7 @@ use super::paragraph::Paragraph;
 use super::{Show, group::Checked};
 use crate::render::color::Kind;
 use crate::render::escape::escape_rest;
+use crate::render::units::counted;
 use crate::render::{Out, Screen};
 
 pub(super) struct Text {
@@ -96,9 +97,9 @@ impl Show for Text {
         let rest = match (totals.failed, totals.left) {
             (0, 0) => String::new(),
             (0, _) => "; not everything was checked".to_owned(),
-            (failed, _) => format!("; {} could not be checked", counted(failed, "thing")),
+            (failed, _) => format!("; {} could not be checked", counted(failed, "thing", "things")),
         };
-        let files = counted(totals.files, "file");
+        let files = counted(totals.files, "file", "files");
         line.add(Kind::Plain, &format!("in {files}{rest}")).write(out, self.width)
     }
 }
@@ -111,7 +112,7 @@ fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {
     ];
     counts.into_iter().fold(line, |line, (kind, count, what, end)| {
         let kind = if count > 0 { kind } else { Kind::Plain };
-        line.add(kind, &format!("{}{end}", counted(count, what)))
+        line.add(kind, &format!("{}{end}", counted(count, what, &format!("{what}s"))))
     })
 }
 
@@ -140,9 +141,4 @@ pub(super) fn kind(severity: Severity) -> Kind {
         Severity::Warning => Kind::Warning,
         Severity::Note => Kind::Note,
     }
-}
-
-/// `1 error`, `2 errors`.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -3,8 +3,9 @@
 use std::collections::TryReserveError;
 use std::hash::{BuildHasher, RandomState};
 
-use super::input::{Halt, as_u64, as_usize};
+use super::input::Halt;
 use super::{ImportClass, PickleImport};
+use crate::len::{as_u64, as_usize};
 
 /// How many different imports are kept.
 const MOST: usize = 4096;

@@ -4,6 +4,7 @@ use std::mem;
 use std::ops::Range;
 
 use crate::error::Error;
+use crate::len::{as_u64, as_usize};
 use crate::read::Data;
 
 /// Why a walk ends before the pickle does.
@@ -185,12 +186,4 @@ impl<'a> PickleReader<'_, 'a> {
     pub(super) fn part(&mut self, range: Range<u64>) -> PickleReader<'_, 'a> {
         PickleReader { source: self.source, position: range.start, end: range.end }
     }
-}
-
-pub(super) fn as_u64(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
-}
-
-pub(super) fn as_usize(len: u64) -> usize {
-    usize::try_from(len).unwrap_or(usize::MAX)
 }

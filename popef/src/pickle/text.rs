@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::input::{Halt, as_usize};
+use super::input::Halt;
+use crate::len::as_usize;
 
 /// How the bytes of a text stand for its letters.
 #[derive(Clone, Copy, Debug)]

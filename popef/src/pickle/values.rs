@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 
-use super::input::{Halt, as_usize};
+use super::input::Halt;
 use super::list::List;
 use super::text::{Spelling, Text};
+use crate::len::as_usize;
 
 /// A stand-in for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,13 @@ use std::io::{self, Take};
 use std::path::{Path, PathBuf};
 
 use super::destination::sink::{Failure, Remains, Sink};
-use super::destination::{Destination, Rewind, len_of};
+use super::destination::{Destination, Rewind};
 use super::output::Output;
 use super::problem::{Left, WriteProblem};
 use super::storage::{Access, Found, Handle, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, ErrorKind, Problem, SystemProblem};
+use crate::len::len_of;
 use crate::read::{File, ReadProblem, uninterrupted};
 use crate::types::Text;
 

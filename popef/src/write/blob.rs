@@ -3,12 +3,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::mem;
 
-use super::destination::{Destination, Rewind, len_of};
+use super::destination::{Destination, Rewind};
 use super::held::{HeldWriter, Refused};
 use super::label::Label;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::Error;
+use crate::len::len_of;
 use crate::read::{Compression, Element};
 use crate::types::{DataType, InfoRef};
 use crate::wire::NewHead;

@@ -5,7 +5,7 @@ use std::io;
 use super::blob::BlobWriter;
 use super::blob_copy::BlobCopy;
 use super::deflate::pack;
-use super::destination::{Destination, Rewind, len_of};
+use super::destination::{Destination, Rewind};
 use super::feeds::FeedsWriter;
 use super::label::Label;
 use super::packed::PackedWriter;
@@ -13,6 +13,7 @@ use super::packing::Packing;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::Error;
+use crate::len::len_of;
 use crate::limits::Limits;
 use crate::read::{Compression, Element, Unpack};
 use crate::types::{

@@ -20,9 +20,9 @@ use std::thread::{self, JoinHandle};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use zlib_rs::adler32::adler32;
 
-use super::destination::len_of;
 use super::packing::Packing;
 use crate::error::Problem;
+use crate::len::len_of;
 
 /// How much a thread compresses at a time: a MiB, of which the beginning costs little. Less where the faults are tested.
 const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 1 << 20 };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::problem::{Left, WriteProblem};
 use crate::error::Problem;
+use crate::len::len_of;
 
 /// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::write::NewFile) or
 /// [`Appended`](crate::write::Appended), or a box of one of them, which
@@ -298,9 +299,4 @@ fn before_border(from: u64, at: u64, border: u64) -> u64 {
     let behind = at.checked_rem(border).unwrap_or_default();
     let same = from.checked_rem(border) == Some(behind);
     if same && behind > 0 { border.saturating_sub(behind) } else { 0 }
-}
-
-/// The length of bytes in memory as a position in a file.
-pub(super) fn len_of(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }

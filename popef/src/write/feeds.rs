@@ -1,12 +1,13 @@
 use std::fmt;
 use std::mem;
 
-use super::destination::{Destination, Rewind, len_of};
+use super::destination::{Destination, Rewind};
 use super::held::{HeldWriter, Refused};
 use super::label::Label;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
 use crate::error::Error;
+use crate::len::len_of;
 use crate::read::Element;
 use crate::types::{DataType, FeedDataInfo, ShapeProblem};
 use crate::wire::NewHead;

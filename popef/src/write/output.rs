@@ -3,10 +3,10 @@
 use std::fs;
 use std::io::{self, Take};
 
-use super::destination::len_of;
 use super::problem::WriteProblem;
 use super::storage::Handle;
 use crate::error::Error;
+use crate::len::len_of;
 use crate::read::uninterrupted;
 
 const BUFFER: usize = 64 << 10;

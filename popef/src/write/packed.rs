@@ -3,12 +3,13 @@ use std::io::{self, Write};
 
 use super::blob::BlobWriter;
 use super::deflate::{COMPRESS, Deflater};
-use super::destination::{Rewind, len_of};
+use super::destination::Rewind;
 use super::held::{HeldWriter, Refused};
 use super::packing::Packing;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
+use crate::len::len_of;
 
 /// An executable that is compressed while it is written; see
 /// [`Writer::packed_executable`](crate::Writer::packed_executable). If it is dropped before it is

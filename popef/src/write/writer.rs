@@ -6,10 +6,11 @@ use std::mem;
 use std::path::Path;
 
 use super::destination::sink::{Failure, Remains};
-use super::destination::{Destination, Seekable, Stream, Truncate, len_of};
+use super::destination::{Destination, Seekable, Stream, Truncate};
 use super::label::Label;
 use super::problem::{WriteProblem, impossible, left_behind};
 use crate::error::{Error, ErrorCode, Facts as _, Problem};
+use crate::len::len_of;
 use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 

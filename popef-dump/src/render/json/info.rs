@@ -8,19 +8,19 @@ use serde::ser::{SerializeMap, Serializer};
 use super::fields::{List, text};
 use super::members::{members, members_without};
 use crate::args::Select;
-use crate::report::{AnchorView, Failure, MetadataView, Report, TensorView, Values, inside};
+use crate::report::{AnchorView, Failure, FileReport, MetadataView, TensorView, Values, inside};
 
 /// What is said of a blob beyond what its content says itself, worked out before anything is written: what goes
 /// wrong on the way stands behind the info.
 pub(super) enum Info<'a, 'f> {
     Executable(Option<Result<ExecutableInside, Failure>>),
-    Metadata(Box<MetadataView<'f>>, &'a Report<'f>),
+    Metadata(Box<MetadataView<'f>>, &'a FileReport<'f>),
     Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
     Other,
 }
 
 impl<'a, 'f> Info<'a, 'f> {
-    pub(super) fn of(content: &Content<'f>, report: &'a Report<'f>) -> Self {
+    pub(super) fn of(content: &Content<'f>, report: &'a FileReport<'f>) -> Self {
         match content {
             Content::Executable(executable) => Info::Executable(inside(executable, report.options)),
             Content::Metadata(metadata) => Info::Metadata(Box::new(MetadataView::of(*metadata)), report),
@@ -30,7 +30,7 @@ impl<'a, 'f> Info<'a, 'f> {
         }
     }
 
-    fn tensor(mut view: TensorView<'f>, report: &Report<'f>) -> Self {
+    fn tensor(mut view: TensorView<'f>, report: &FileReport<'f>) -> Self {
         let values = view.values(report.options);
         Info::Tensor(Box::new(view), values)
     }
@@ -68,7 +68,7 @@ impl<'a, 'f> Info<'a, 'f> {
     }
 }
 
-fn shown_anchors<'v>(view: &'v MetadataView<'_>, report: &Report<'_>) -> Option<Vec<AnchorView<'v>>> {
+fn shown_anchors<'v>(view: &'v MetadataView<'_>, report: &FileReport<'_>) -> Option<Vec<AnchorView<'v>>> {
     let Select { anchors, user_anchors, .. } = report.options.select;
     (anchors || user_anchors).then(|| view.anchors(report.options, report.by_user))
 }
@@ -98,7 +98,7 @@ impl Serialize for WithContent<'_, '_, '_> {
     }
 }
 
-fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, report: &Report<'_>) -> Result<(), M::Error> {
+fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, report: &FileReport<'_>) -> Result<(), M::Error> {
     match &view.value {
         Ok(metadata) if report.options.select.metadata => members_without(map, &["anchors"], metadata)?,
         _ => text(map, "executable", &view.blob.executable())?,

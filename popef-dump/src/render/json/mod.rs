@@ -15,7 +15,7 @@ use serde::ser::{self, SerializeMap as _};
 use serde_json::Serializer;
 
 use super::{Out, Renderer};
-use crate::report::{Failure, Failures, Report};
+use crate::report::{Failure, Failures, FileReport};
 pub(crate) use fields::{hex, text};
 use info::Info;
 use members::members_without;
@@ -36,7 +36,7 @@ impl Renderer for Json {
         Ok(())
     }
 
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
         out.put(if report.index > 0 { ",\n" } else { "\n" });
         out.put("{");
         out.put(&members(&FileStart(report))?).put(",\"blobs\":[");
@@ -61,7 +61,7 @@ impl Renderer for Json {
 }
 
 impl Renderer for JsonLines {
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
         for blob in selected(report) {
             blob_object(out, report, Some(path(report)), &blob, failures)?;
             out.end_line()?;
@@ -87,7 +87,7 @@ fn members(value: &impl Serialize) -> io::Result<String> {
 }
 
 /// The blobs whose type was selected.
-fn selected<'f>(report: &Report<'f>) -> impl Iterator<Item = Blob<'f>> {
+fn selected<'f>(report: &FileReport<'f>) -> impl Iterator<Item = Blob<'f>> {
     let select = &report.options.select;
     report.blobs().filter(|blob| match blob.blob_type() {
         BlobType::PoplarExecutable => select.execs,
@@ -99,13 +99,13 @@ fn selected<'f>(report: &Report<'f>) -> impl Iterator<Item = Blob<'f>> {
     })
 }
 
-fn path<'f>(report: &Report<'f>) -> Text<'f> {
+fn path<'f>(report: &FileReport<'f>) -> Text<'f> {
     Text::from(report.path.as_os_str().as_encoded_bytes())
 }
 
 fn blob_object<'f>(
     out: &mut Out,
-    report: &Report<'f>,
+    report: &FileReport<'f>,
     file: Option<Text<'f>>,
     blob: &Blob<'f>,
     failures: &mut Failures,
@@ -120,7 +120,7 @@ fn blob_object<'f>(
 }
 
 /// What is said of a file before its blobs.
-struct FileStart<'r, 'f>(&'r Report<'f>);
+struct FileStart<'r, 'f>(&'r FileReport<'f>);
 
 impl Serialize for FileStart<'_, '_> {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

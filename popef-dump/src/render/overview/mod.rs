@@ -12,7 +12,7 @@ use popef::types::Text;
 
 use super::color::Kind::{self, Group, Name, Number, Plain, Type};
 use super::{Out, Renderer, values};
-use crate::report::{Failures, Report, TensorView, Values};
+use crate::report::{Failures, FileReport, TensorView, Values};
 use phrase::Phrase;
 use row::Row;
 use summary::Summary;
@@ -39,7 +39,7 @@ impl Overview {
         self.screen.map(|screen| screen.width)
     }
 
-    fn table(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<usize> {
+    fn table(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<usize> {
         let mut columns = Columns::headings();
         let mut rows = 0;
         for blob in report.blobs() {
@@ -76,7 +76,7 @@ impl Overview {
         out: &mut Out,
         columns: &Columns,
         view: &mut TensorView<'_>,
-        report: &Report<'_>,
+        report: &FileReport<'_>,
     ) -> io::Result<()> {
         let Some(values) = view.values(report.options) else { return Ok(()) };
         let indent = indent(columns);
@@ -91,7 +91,7 @@ impl Overview {
 }
 
 impl Renderer for Overview {
-    fn file(&self, out: &mut Out, report: &Report<'_>, failures: &mut Failures) -> io::Result<()> {
+    fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
         if report.index > 0 {
             out.end_line()?;
         }

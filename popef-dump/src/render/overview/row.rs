@@ -7,7 +7,7 @@ use popef::{Blob, Content, DataType};
 
 use crate::render::escape::escape;
 use crate::render::units;
-use crate::report::{Failure, MetadataView, Report, TensorView, inside, link};
+use crate::report::{Failure, FileReport, MetadataView, TensorView, inside, link};
 
 /// One blob's line, as text that can be shown.
 pub(super) struct Row<'f> {
@@ -22,7 +22,7 @@ pub(super) struct Row<'f> {
 }
 
 impl<'f> Row<'f> {
-    pub(super) fn of(blob: &Blob<'f>, report: &Report<'f>) -> Self {
+    pub(super) fn of(blob: &Blob<'f>, report: &FileReport<'f>) -> Self {
         let mut row = Row {
             index: blob.index(),
             kind: kind(blob.blob_type()),
@@ -37,7 +37,7 @@ impl<'f> Row<'f> {
         row
     }
 
-    fn fill(&mut self, content: &Content<'f>, report: &Report<'f>) {
+    fn fill(&mut self, content: &Content<'f>, report: &FileReport<'f>) {
         match content {
             Content::Executable(executable) if executable.is_compressed() => {
                 self.holds = format!("compressed, {} unpacked", units::size(executable.uncompressed_size()));
@@ -53,12 +53,12 @@ impl<'f> Row<'f> {
     }
 
     /// What an executable's own bytes say of it, if that is wanted; what goes wrong is the row's failure.
-    pub(super) fn look_inside(&mut self, blob: &Blob<'f>, report: &Report<'f>) -> Option<ExecutableInside> {
+    pub(super) fn look_inside(&mut self, blob: &Blob<'f>, report: &FileReport<'f>) -> Option<ExecutableInside> {
         let Content::Executable(executable) = blob.content() else { return None };
         inside(&executable, report.options)?.map_err(|failure| self.failures.push(failure)).ok()
     }
 
-    fn metadata(&mut self, metadata: MetadataBlob<'f>, report: &Report<'f>) {
+    fn metadata(&mut self, metadata: MetadataBlob<'f>, report: &FileReport<'f>) {
         let view = MetadataView::of(metadata);
         match &view.value {
             Ok(value) => {

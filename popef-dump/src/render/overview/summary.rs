@@ -4,7 +4,7 @@ use popef::File;
 use popef::types::TensorType;
 
 use crate::render::{Out, units};
-use crate::report::{MetadataView, Report};
+use crate::report::{FileReport, MetadataView};
 
 use super::phrase::{self, Phrase};
 
@@ -41,7 +41,7 @@ const WORDS: [(&str, &str); 6] = [
 ];
 
 impl Summary {
-    pub(super) fn of(report: &Report<'_>) -> Self {
+    pub(super) fn of(report: &FileReport<'_>) -> Self {
         let mut summary = Summary { size: report.size(), ..Summary::default() };
         let Some(file) = report.file else { return summary };
         summary.unread = file.size().saturating_sub(file.end());
@@ -56,7 +56,7 @@ impl Summary {
         summary
     }
 
-    fn count_anchors(&mut self, file: &File, report: &Report<'_>) {
+    fn count_anchors(&mut self, file: &File, report: &FileReport<'_>) {
         for metadata in file.metadata() {
             let Ok(value) = MetadataView::of(metadata).value else { continue };
             for anchor in &value.anchors {

@@ -11,7 +11,7 @@ use popef::read::{Elements, Value};
 use popef::types::NumberKind;
 
 use crate::input::in_order;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use floats::Floats;
 use integers::Integers;
 
@@ -36,7 +36,7 @@ trait Part: Default + Send {
 
 impl Stats {
     /// The figures of all elements; none for types whose bits have no known meaning.
-    pub(crate) fn of(elements: &Elements<'_>, progress: &Progress) -> Result<Option<Stats>, Error> {
+    pub(crate) fn of(elements: &Elements<'_>, progress: &ProgressLine) -> Result<Option<Stats>, Error> {
         macro_rules! numbers {
             ($part:ty, $number:ty) => {
                 gather::<$part>(elements, progress, |part, piece| {
@@ -116,7 +116,7 @@ const AHEAD: usize = 32;
 /// The pieces and their order are the same however many processors there are, and so are the figures to the last digit.
 fn gather<P: Part>(
     elements: &Elements<'_>,
-    progress: &Progress,
+    progress: &ProgressLine,
     add: fn(&mut P, &Elements<'_>) -> Result<(), Error>,
 ) -> Result<P, Error> {
     let pieces = usize::try_from(elements.len().div_ceil(PIECE)).unwrap_or(usize::MAX);
@@ -226,7 +226,7 @@ mod tests {
         writer.write_tensor(&TensorDataInfo { name: "floats".into(), tensor_info }, floats).unwrap();
         writer.finish().unwrap();
         let file = File::from_bytes(bytes).unwrap();
-        Stats::of(&file.tensor("floats").unwrap().elements().unwrap(), &Progress::new("")).unwrap().unwrap()
+        Stats::of(&file.tensor("floats").unwrap().elements().unwrap(), &ProgressLine::new("")).unwrap().unwrap()
     }
 
     /// Sums whose order is written down here once more, one after the other on one processor.

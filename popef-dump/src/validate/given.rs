@@ -7,7 +7,7 @@ use crate::input::open_any;
 use crate::report::Failure;
 
 /// A file to check, as far as it could be opened.
-pub(super) struct Subject {
+pub(super) struct Given {
     pub(super) path: PathBuf,
     pub(super) opened: Result<File, Error>,
     /// What it is, if it is plainly something else.
@@ -16,16 +16,16 @@ pub(super) struct Subject {
     pub(super) failure: Option<Failure>,
 }
 
-impl Subject {
+impl Given {
     /// Of streams the data is kept only if all data is to be read.
     pub(super) fn open(path: &Path, deep: bool) -> Self {
         let path = path.to_owned();
         match open_any(&path, deep) {
             Ok((file, named)) => {
                 let named = named.map(|failure| failure.message().to_owned());
-                Subject { path, opened: Ok(file), named, failure: None }
+                Given { path, opened: Ok(file), named, failure: None }
             }
-            Err(failure) => Subject { path, opened: unopened(), named: None, failure: Some(failure) },
+            Err(failure) => Given { path, opened: unopened(), named: None, failure: Some(failure) },
         }
     }
 
