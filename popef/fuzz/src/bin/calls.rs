@@ -10,8 +10,8 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use popef::error::ErrorKind;
 use popef::types::{BlobType, FeedDataInfo, OpaqueInfo, TensorDataInfo};
-use popef::write::{Packing, Truncate, Written};
-use popef::{DataType, Error, OpenOptions, TensorInfo, Writer};
+use popef::write::{BlobCopy, BlobWriter, FeedsWriter, HeldWriter, PackedWriter, Packing, Seekable, Truncate, Written};
+use popef::{DataType, Error, File, OpenOptions, TensorInfo, Writer};
 use popef_fuzz::everything::everything;
 
 fuzz_target!(|calls: Calls| calls.run());
@@ -43,27 +43,45 @@ enum Call {
         name: u8,
         len: u8,
     },
-    /// Piece by piece: so many are announced, such pieces come, and it is finished or dropped.
+    /// Of bytes that are compressed already, and said to unpack to so many.
+    Compressed {
+        name: u8,
+        len: u8,
+        said: u8,
+    },
+    /// A tensor of so many bytes is copied, with what is changed.
+    Copy {
+        len: u8,
+        name: Option<u8>,
+        version: Option<u8>,
+        extent: Option<u8>,
+    },
+    /// Piece by piece: so many are announced, such pieces come, and it is finished or dropped. It borrows or owns the
+    /// writer.
     Sized {
         name: u8,
         len: u8,
         pieces: Vec<u8>,
         finish: bool,
+        own: bool,
     },
     Open {
         name: u8,
         pieces: Vec<u8>,
         finish: bool,
+        own: bool,
     },
     PackedOpen {
         name: u8,
         pieces: Vec<u8>,
         finish: bool,
+        own: bool,
     },
     Feeds {
         tensors: [u8; 2],
         pushes: Vec<bool>,
         finish: bool,
+        own: bool,
     },
 }
 
@@ -82,10 +100,83 @@ fn opaque(number: u8) -> OpaqueInfo {
     OpaqueInfo { name: name(number).into(), ..Default::default() }
 }
 
+/// The tensor that is copied, as a file.
+fn source(len: u8) -> File {
+    let tensor_info = TensorInfo::new(DataType::U8, [i64::from(len)]);
+    let info = TensorDataInfo { name: "source".into(), tensor_info };
+    let mut writer = Writer::stream(Vec::new());
+    writer.write_tensor_bytes(&info, &data(len)).unwrap();
+    File::from_bytes(writer.into_inner().unwrap()).unwrap()
+}
+
+/// Bytes as they are compressed.
+fn compressed(data: &[u8]) -> Vec<u8> {
+    let mut writer = Writer::stream(Vec::new());
+    writer.write_packed_executable("model", data, Packing::Zlib(1)).unwrap();
+    let file = File::from_bytes(writer.into_inner().unwrap()).unwrap();
+    file.executable("model").unwrap().data().read().unwrap().into_owned()
+}
+
+/// Opens a blob that borrows or owns the writer, puts data into it, and finishes it or gives it up. Whether it was
+/// finished. Between calls the writer is always in its place.
+macro_rules! opened {
+    ($writer:ident, $own:expr, $kind:ident, |$to:ident| $open:expr, |$blob:ident| $put:expr, $finish:expr) => {
+        if $own {
+            let owned = $writer.take().unwrap();
+            match $kind::owning(owned, |$to| $open) {
+                Err(refused) => {
+                    *$writer = Some(refused.writer);
+                    Err(refused.error)
+                }
+                Ok(mut open) => {
+                    let $blob = &mut open;
+                    let put = $put;
+                    if put.is_err() || !$finish {
+                        *$writer = Some(open.discard());
+                        put.map(|()| false)
+                    } else {
+                        match open.finish() {
+                            Ok((writer, _)) => {
+                                *$writer = Some(writer);
+                                Ok(true)
+                            }
+                            Err(refused) => {
+                                *$writer = Some(refused.writer);
+                                Err(refused.error)
+                            }
+                        }
+                    }
+                }
+            }
+        } else {
+            let $to = $writer.as_mut().unwrap();
+            $open.and_then(|mut open| {
+                let $blob = &mut open;
+                $put?;
+                if $finish { open.finish().map(|_| true) } else { Ok(false) }
+            })
+        }
+    };
+}
+
+fn put_pieces(blob: &mut impl Write, pieces: &[u8]) -> Result<(), Error> {
+    let put = pieces.iter().try_for_each(|piece| blob.write_all(&data(*piece)));
+    put.map_err(|error| error.downcast::<Error>().unwrap())
+}
+
+fn push_all<W: HeldWriter>(feeds: &mut FeedsWriter<W>, pushes: &[bool]) -> Result<(), Error> {
+    numbered(pushes).try_for_each(|(which, tensor)| feeds.push(which, &[tensor, which as u8]))
+}
+
+/// The feed of each push, and the number that its tensor begins with.
+fn numbered(pushes: &[bool]) -> impl Iterator<Item = (usize, u8)> {
+    pushes.iter().map(|second| usize::from(*second)).zip((1..=u8::MAX).cycle())
+}
+
 impl Calls {
     fn run(&self) {
         let mut to = Faulty { bytes: Cursor::new(Vec::new()), failures: self.failures.clone(), failed: false };
-        let mut writer = Writer::seekable(&mut to).unwrap();
+        let mut writer = Some(Writer::seekable(&mut to).unwrap());
         let mut written: Vec<Blob> = Vec::new();
         let mut broken = false;
         // Blobs of which one may be left. That taking one back failed shows in the next call that gets to write.
@@ -104,7 +195,7 @@ impl Calls {
                 left.extend(call.left());
             }
         }
-        let finished = writer.finish();
+        let finished = writer.unwrap().finish();
         assert!(to.failed || finished.is_ok(), "nothing failed, but {finished:?}\n{self:?}");
         if finished.is_ok() {
             left.clear();
@@ -144,63 +235,104 @@ impl Call {
     }
 
     /// The call, and what it wrote.
-    fn on(&self, writer: &mut Writer<popef::write::Seekable<&mut Faulty>>) -> Result<Vec<Blob>, Error> {
+    fn on(&self, writer: &mut Option<Writer<Seekable<&mut Faulty>>>) -> Result<Vec<Blob>, Error> {
         use BlobType::{DataFeed, DataTensor, Opaque, PoplarExecutable};
         let one = |blob_type, number: &u8, data: Vec<u8>| {
             let blob = (blob_type, name(*number), data);
             move |_: Written| vec![blob]
         };
+        let if_finished = |blobs: Vec<Blob>| move |finished| if finished { blobs } else { Vec::new() };
+        let whole = writer.as_mut().unwrap();
         match self {
             Call::Executable { name: n, len } => {
-                writer.write_executable(name(*n), &data(*len)).map(one(PoplarExecutable, n, data(*len)))
+                whole.write_executable(name(*n), &data(*len)).map(one(PoplarExecutable, n, data(*len)))
             }
-            Call::Packed { name: n, len, level } => writer
+            Call::Packed { name: n, len, level } => whole
                 .write_packed_executable(name(*n), &data(*len), Packing::Zlib(u32::from(*level) % 12))
                 .map(one(PoplarExecutable, n, data(*len))),
             Call::Tensor { name: n, extent, len } => {
                 let tensor_info = TensorInfo::new(DataType::U8, [i64::from(*extent)]);
                 let info = TensorDataInfo { name: name(*n).into(), tensor_info };
-                writer.write_tensor_bytes(&info, &data(*len)).map(one(DataTensor, n, data(*len)))
+                whole.write_tensor_bytes(&info, &data(*len)).map(one(DataTensor, n, data(*len)))
             }
             Call::Opaque { name: n, len } => {
-                writer.write_opaque(&opaque(*n), &data(*len)).map(one(Opaque, n, data(*len)))
+                whole.write_opaque(&opaque(*n), &data(*len)).map(one(Opaque, n, data(*len)))
             }
-            Call::Sized { name: n, len, pieces, finish } => {
-                let mut blob = writer.sized_opaque(&opaque(*n), (*len).into())?;
-                let put = pieces.iter().try_for_each(|piece| blob.write_all(&data(*piece)));
-                put.map_err(|error| error.downcast::<Error>().unwrap())?;
-                if *finish { blob.finish().map(one(Opaque, n, all(pieces))) } else { Ok(Vec::new()) }
+            Call::Compressed { name: n, len, said } => {
+                let bytes = compressed(&data(*len));
+                let written = whole.write_compressed_executable(name(*n), &bytes, (*said).into());
+                assert!(written.is_err() || said == len, "{len} bytes were taken for {said}");
+                written.map(one(PoplarExecutable, n, data(*len)))
             }
-            Call::Open { name: n, pieces, finish } => {
-                let mut blob = writer.executable(name(*n))?;
-                let put = pieces.iter().try_for_each(|piece| blob.write_all(&data(*piece)));
-                put.map_err(|error| error.downcast::<Error>().unwrap())?;
-                if *finish { blob.finish().map(one(PoplarExecutable, n, all(pieces))) } else { Ok(Vec::new()) }
+            Call::Copy { len, name: n, version, extent } => {
+                let (file, tensor_info) = (source(*len), TensorInfo::new(DataType::S8, [extent.unwrap_or(0).into()]));
+                let info = TensorDataInfo { name: "changed".into(), tensor_info };
+                let mut copy = BlobCopy::of(&file.blob(0).unwrap());
+                let mut new_name = "source".to_owned();
+                if extent.is_some() {
+                    copy = copy.info(&info);
+                    new_name = "changed".to_owned();
+                }
+                if let Some(n) = n {
+                    copy = copy.name(name(*n));
+                    new_name = name(*n);
+                }
+                if let Some(version) = version {
+                    copy = copy.version(name(*version));
+                }
+                let written = whole.copy(copy);
+                assert!(written.is_err() || extent.is_none_or(|extent| extent == *len), "{extent:?} of {len} bytes");
+                written.map(|_| vec![(DataTensor, new_name, data(*len))])
             }
-            Call::PackedOpen { name: n, pieces, finish } => {
-                let mut blob = writer.packed_executable(name(*n), Packing::Gzip(1))?;
-                let put = pieces.iter().try_for_each(|piece| blob.write_all(&data(*piece)));
-                put.map_err(|error| error.downcast::<Error>().unwrap())?;
-                if *finish { blob.finish().map(one(PoplarExecutable, n, all(pieces))) } else { Ok(Vec::new()) }
+            Call::Sized { name: n, len, pieces, finish, own } => {
+                let info = opaque(*n);
+                let finished = opened!(
+                    writer,
+                    *own,
+                    BlobWriter,
+                    |to| to.sized_opaque(&info, (*len).into()),
+                    |blob| put_pieces(blob, pieces),
+                    *finish
+                );
+                finished.map(if_finished(vec![(Opaque, name(*n), all(pieces))]))
             }
-            Call::Feeds { tensors, pushes, finish } => {
+            Call::Open { name: n, pieces, finish, own } => {
+                let finished = opened!(
+                    writer,
+                    *own,
+                    BlobWriter,
+                    |to| to.executable(name(*n)),
+                    |blob| put_pieces(blob, pieces),
+                    *finish
+                );
+                finished.map(if_finished(vec![(PoplarExecutable, name(*n), all(pieces))]))
+            }
+            Call::PackedOpen { name: n, pieces, finish, own } => {
+                let finished = opened!(
+                    writer,
+                    *own,
+                    PackedWriter,
+                    |to| to.packed_executable(name(*n), Packing::Gzip(1)),
+                    |blob| put_pieces(blob, pieces),
+                    *finish
+                );
+                finished.map(if_finished(vec![(PoplarExecutable, name(*n), all(pieces))]))
+            }
+            Call::Feeds { tensors, pushes, finish, own } => {
                 let info = |number: u8| FeedDataInfo {
                     name: name(number).into(),
                     tensor_info: TensorInfo::new(DataType::U8, [2]),
                     num_tensors: u32::from(tensors[usize::from(number)] % 4),
                 };
-                let mut feeds = writer.feeds(&[info(0), info(1)])?;
+                let infos = [info(0), info(1)];
+                let finished =
+                    opened!(writer, *own, FeedsWriter, |to| to.feeds(&infos), |feeds| push_all(feeds, pushes), *finish);
                 let mut given = [Vec::new(), Vec::new()];
-                for (which, tensor) in pushes.iter().map(|second| usize::from(*second)).zip(1u8..) {
-                    feeds.push(which, &[tensor, which as u8])?;
+                for (which, tensor) in numbered(pushes) {
                     given[which].extend([tensor, which as u8]);
                 }
-                if !*finish {
-                    return Ok(Vec::new());
-                }
-                feeds.finish()?;
                 let [first, second] = given;
-                Ok(vec![(DataFeed, name(0), first), (DataFeed, name(1), second)])
+                finished.map(if_finished(vec![(DataFeed, name(0), first), (DataFeed, name(1), second)]))
             }
         }
     }
@@ -278,9 +410,9 @@ impl fmt::Debug for Calls {
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = |n: u8| format!("&OpaqueInfo {{ name: {:?}.into(), ..Default::default() }}", name(n));
-        let body = |pieces: &[u8], finish: bool| {
+        let body = |pieces: &[u8], finish: bool, own: bool| {
             let puts: String = pieces.iter().map(|len| format!(" blob.write_all(&[{len}; {len}])?;")).collect();
-            format!("{puts} {}", if finish { "blob.finish()?;" } else { "drop(blob);" })
+            format!("{puts} {}", ended("blob", finish, own))
         };
         match self {
             Call::Executable { name: n, len } => {
@@ -297,17 +429,32 @@ impl fmt::Debug for Call {
                 name(*n)
             ),
             Call::Opaque { name: n, len } => write!(f, "writer.write_opaque({}, &[{len}; {len}])?;", info(*n)),
-            Call::Sized { name: n, len, pieces, finish } => {
-                write!(f, "let mut blob = writer.sized_opaque({}, {len})?;{}", info(*n), body(pieces, *finish))
+            Call::Compressed { name: n, len, said } => {
+                write!(f, "writer.write_compressed_executable({:?}, &compressed(&data({len})), {said})?;", name(*n))
             }
-            Call::Open { name: n, pieces, finish } => {
-                write!(f, "let mut blob = writer.executable({:?})?;{}", name(*n), body(pieces, *finish))
+            Call::Copy { len, name: n, version, extent } => {
+                write!(f, "writer.copy(BlobCopy::of(&source({len}).blob(0).unwrap())")?;
+                if let Some(extent) = extent {
+                    let info = format!("tensor_info: TensorInfo::new(DataType::S8, [{extent}])");
+                    write!(f, ".info(&TensorDataInfo {{ name: \"changed\".into(), {info} }})")?;
+                }
+                n.map_or(Ok(()), |n| write!(f, ".name({:?})", name(n)))?;
+                version.map_or(Ok(()), |version| write!(f, ".version({:?})", name(version)))?;
+                f.write_str(")?;")
             }
-            Call::PackedOpen { name: n, pieces, finish } => {
-                let body = body(pieces, *finish);
-                write!(f, "let mut blob = writer.packed_executable({:?}, Packing::Gzip(1))?;{body}", name(*n))
+            Call::Sized { name: n, len, pieces, finish, own } => {
+                let opened = opening("blob", "BlobWriter", &format!("sized_opaque({}, {len})", info(*n)), *own);
+                write!(f, "{opened}{}", body(pieces, *finish, *own))
             }
-            Call::Feeds { tensors, pushes, finish } => {
+            Call::Open { name: n, pieces, finish, own } => {
+                let opened = opening("blob", "BlobWriter", &format!("executable({:?})", name(*n)), *own);
+                write!(f, "{opened}{}", body(pieces, *finish, *own))
+            }
+            Call::PackedOpen { name: n, pieces, finish, own } => {
+                let open = format!("packed_executable({:?}, Packing::Gzip(1))", name(*n));
+                write!(f, "{}{}", opening("blob", "PackedWriter", &open, *own), body(pieces, *finish, *own))
+            }
+            Call::Feeds { tensors, pushes, finish, own } => {
                 let feed = |number: u8| {
                     let tensors = tensors[usize::from(number)] % 4;
                     format!(
@@ -316,12 +463,32 @@ impl fmt::Debug for Call {
                         name(number)
                     )
                 };
-                write!(f, "let mut feeds = writer.feeds(&[{}, {}])?;", feed(0), feed(1))?;
-                for (which, tensor) in pushes.iter().map(|second| u8::from(*second)).zip(1u8..) {
+                let open = format!("feeds(&[{}, {}])", feed(0), feed(1));
+                f.write_str(&opening("feeds", "FeedsWriter", &open, *own))?;
+                for (which, tensor) in numbered(pushes) {
                     write!(f, " feeds.push({which}, &[{tensor}u8, {which}])?;")?;
                 }
-                f.write_str(if *finish { " feeds.finish()?;" } else { " drop(feeds);" })
+                write!(f, " {}", ended("feeds", *finish, *own))
             }
         }
+    }
+}
+
+/// What opens a blob, as a program.
+fn opening(blob: &str, kind: &str, open: &str, own: bool) -> String {
+    if own {
+        format!("let mut {blob} = {kind}::owning(writer, |writer| writer.{open})?;")
+    } else {
+        format!("let mut {blob} = writer.{open}?;")
+    }
+}
+
+/// What ends it.
+fn ended(blob: &str, finish: bool, own: bool) -> String {
+    match (finish, own) {
+        (true, true) => format!("let (mut writer, _) = {blob}.finish()?;"),
+        (true, false) => format!("{blob}.finish()?;"),
+        (false, true) => format!("let mut writer = {blob}.discard();"),
+        (false, false) => format!("drop({blob});"),
     }
 }

@@ -1,5 +1,5 @@
-//! What the reader gives, the writer takes: of any file, the blobs are copied, and written anew from their values, and
-//! read again.
+//! What the reader gives, the writer takes: of any file, the blobs are copied, copied under other names, and written anew
+//! from their values, and read again.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use popef::error::ErrorCode;
-use popef::write::{Destination, Written};
+use popef::write::{BlobCopy, Destination, Written};
 use popef::{Blob, Content, Error, File, OpenOptions, Writer};
 use popef_fuzz::everything::everything;
 
@@ -22,6 +22,8 @@ fuzz_target!(|input: &[u8]| {
     let copied = copied.into_inner();
     let expected: Vec<u8> = taken.iter().flat_map(|blob| bytes_of(&bytes, blob)).copied().collect();
     assert!(copied == expected, "a copy differs");
+
+    check_edited(&read);
 
     let mut anew = Cursor::new(Vec::new());
     let mut writer = Writer::seekable(&mut anew).unwrap();
@@ -46,6 +48,50 @@ fuzz_target!(|input: &[u8]| {
     writer.finish().unwrap();
     assert!(streamed == anew, "a stream differs");
 });
+
+/// Every blob under another version, and under another name where it has one: nothing else of it changes.
+fn check_edited(read: &File) {
+    let mut writer = Writer::seekable(Cursor::new(Vec::new())).unwrap();
+    let taken: Vec<_> = read.blobs().filter(|blob| edited(&mut writer, blob)).collect();
+    let bytes = writer.into_inner().unwrap().into_inner();
+    let size = bytes.len() as u64;
+    let again = File::from_bytes(bytes).unwrap();
+    everything(&again, size);
+    assert_eq!(again.len(), taken.len());
+    for (new, old) in again.blobs().zip(&taken) {
+        assert_eq!(new.version(), "edited");
+        assert_eq!(new.name(), old.name().map(|_| new_name(old).into()));
+        assert_eq!(new.data().read().unwrap(), old.data().read().unwrap());
+        match (new.as_data(), old.as_data()) {
+            (Some(new), Some(old)) => {
+                assert_eq!((new.tensor_info(), new.num_tensors()), (old.tensor_info(), old.num_tensors()));
+            }
+            (None, None) => assert_eq!(new.blob_type(), old.blob_type()),
+            pair => panic!("{pair:?}"),
+        }
+    }
+}
+
+fn new_name(blob: &Blob<'_>) -> String {
+    format!("the new name of blob {}", blob.index())
+}
+
+/// Whether a blob was taken. What may be refused is a message with parts that no reader of today looks at.
+fn edited<D: Destination>(writer: &mut Writer<D>, blob: &Blob<'_>) -> bool {
+    let copy = BlobCopy::of(blob).version("edited");
+    let copy = if blob.name().is_some() { copy.name(new_name(blob)) } else { copy };
+    match writer.copy(copy) {
+        Ok(_) => true,
+        Err(error) => {
+            let code = error.code();
+            assert!(
+                matches!(code, ErrorCode::MalformedMessage | ErrorCode::TooDeep | ErrorCode::TooManyVisits),
+                "{error}"
+            );
+            false
+        }
+    }
+}
 
 fn bytes_of<'b>(file: &'b [u8], blob: &Blob<'_>) -> &'b [u8] {
     &file[blob.offset() as usize..][..blob.size() as usize]
