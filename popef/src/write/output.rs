@@ -9,10 +9,11 @@ use crate::error::Error;
 use crate::len::len_of;
 use crate::read::uninterrupted;
 
-const BUFFER: usize = 64 << 10;
+/// Small enough to stay in a processor's cache. Less where the faults are tested.
+const BUFFER: usize = if cfg!(test) { 64 << 10 } else { 256 << 10 };
 
 /// A full buffer ends at such a position of the file: systems write whole pages twice as fast as parts of them.
-const BORDER: u64 = 64 << 10;
+const BORDER: u64 = if cfg!(test) { 64 << 10 } else { 256 << 10 };
 
 pub(super) struct Output {
     handle: Box<dyn Handle>,

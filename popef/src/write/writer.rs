@@ -290,14 +290,16 @@ impl<D: Destination> Writer<D> {
     pub(super) fn write_whole(&mut self, info: InfoRef<'_>, data: &[u8]) -> Result<Written, Error> {
         let label = Label::of(info);
         self.check_new(&label)?;
-        let mut head = mem::take(&mut self.head);
-        head.lay_out(&self.version, info).map_err(|problem| self.refusal(problem))?;
-        self.set_data_len(&mut head, len_of(data))?;
-        self.put(self.end, head.bytes())?;
-        self.put(self.end.saturating_add(head.len()), data)?;
-        let written = self.finished(&label, head.len().saturating_add(len_of(data)));
-        self.head = head;
-        Ok(written)
+        let laid_out = self.head.lay_out(&self.version, info);
+        laid_out.map_err(|problem| self.refusal(problem))?;
+        let sized = self.head.set_data_len(len_of(data));
+        sized.map_err(|problem| self.refusal(impossible(problem)))?;
+        let data_at = self.end.saturating_add(self.head.len());
+        let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };
+        let written = to.write_at(self.end, self.head.bytes());
+        written.map_err(|source| self.failed_to_write(source))?;
+        self.put(data_at, data)?;
+        Ok(self.finished(&label, self.head.len().saturating_add(len_of(data))))
     }
 
     /// Where the next blob begins.

@@ -11,7 +11,9 @@ use popef::write::NewFile;
 use popef::{DataType, File, TensorInfo, Writer};
 
 /// So much of small blobs is gathered before the system is given it.
-const BUFFER: u64 = 64 << 10;
+const BUFFER: u64 = 256 << 10;
+/// And so much of one feed.
+const GATHERED: u64 = 64 << 10;
 
 /// How often this thread has read and written so far.
 fn calls() -> Option<[u64; 2]> {
@@ -52,7 +54,7 @@ fn what_is_small_is_written_together_and_what_is_large_is_copied_by_the_system()
         open.finish().unwrap();
     });
     let Some(Counted { writes, size, .. }) = counted else { return };
-    assert!((size / BUFFER..=size / BUFFER + 20).contains(&writes), "{writes} writes for {size} bytes of feeds");
+    assert!((size / GATHERED..=size / GATHERED + 20).contains(&writes), "{writes} writes for {size} bytes of feeds");
 
     let tensor = TensorDataInfo { name: "small".into(), tensor_info };
     let counted = count(&path, |writer| {

@@ -20,13 +20,13 @@ fn text_behind_path(error: &Error) -> String {
 fn a_dropped_or_discarded_file_leaves_nothing() {
     let place = Place::new();
     let mut writer = Writer::create(&place.path).unwrap();
-    writer.write_opaque(&opaque("new"), &[1; 300_000]).unwrap();
+    writer.write_opaque(&opaque("new"), &[1; 1_000_000]).unwrap();
     assert_eq!(place.names(), [".model.popef.popef-new", "model.popef"]);
     drop(writer);
     place.is_as_it_was();
 
     let mut writer = Writer::append(&place.path).unwrap();
-    writer.write_opaque(&opaque("new"), &[1; 300_000]).unwrap();
+    writer.write_opaque(&opaque("new"), &[1; 1_000_000]).unwrap();
     assert!(fs::metadata(&place.path).unwrap().len() > 100_000);
     writer.discard().unwrap();
     place.is_as_it_was();
@@ -36,12 +36,12 @@ fn a_dropped_or_discarded_file_leaves_nothing() {
 fn a_dropped_blob_is_no_part_of_the_file() {
     let place = Place::new();
     let mut writer = Writer::append(&place.path).unwrap();
-    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 300_000]).unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 1_000_000]).unwrap();
     writer.finish().unwrap();
     place.is_as_it_was();
 
     let mut writer = Writer::create(&place.path).unwrap();
-    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 300_000]).unwrap();
+    writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 1_000_000]).unwrap();
     let error = writer.write_tensor(&tensor(DataType::F32, &[2]), &[1.0f32]).unwrap_err();
     assert_eq!(error.path(), Some(&*place.path), "{error}");
     writer.finish().unwrap();

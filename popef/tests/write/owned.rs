@@ -120,7 +120,7 @@ fn a_blob_that_is_dropped_with_its_writer_leaves_nothing() {
     let place = Place::new();
     let writer = Writer::append(&place.path).unwrap().map_destination(|to| Box::new(to) as Box<dyn Rewind>);
     let mut blob = BlobWriter::owning(writer, |writer| writer.opaque(&opaque("left"))).unwrap();
-    blob.write_all(&[1; 300_000]).unwrap();
+    blob.write_all(&[1; 1_000_000]).unwrap();
     assert!(fs::metadata(&place.path).unwrap().len() > place.bytes.len() as u64);
     drop(blob);
     place.is_as_it_was();
