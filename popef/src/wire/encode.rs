@@ -202,5 +202,6 @@ fn text_words(text: &Text<'_>) -> u64 {
     u64::try_from(text.as_bytes().len() / WORD).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-#[cfg(test)]
+// Values made by chance take hours in Miri.
+#[cfg(all(test, not(miri)))]
 mod tests;

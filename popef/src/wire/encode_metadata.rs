@@ -122,6 +122,7 @@ mod tests {
 
     /// A message that is counted too short would become two segments, one that is counted too long waste memory.
     #[test]
+    #[cfg_attr(miri, ignore = "its many values take minutes there")]
     fn words_are_counted_exactly() {
         let anchor = Anchor { name: "1234567".into(), programs: vec![1, 2, 3], ..Anchor::default() };
         let options = vec![EngineOption { name: "a".into(), value: "".into() }; 5];
