@@ -45,10 +45,7 @@ impl Output {
         }
         match bytes.split_at_checked(self.room()) {
             Some((first, rest)) => self.fill(first, rest),
-            None => {
-                self.buffer.extend_from_slice(bytes);
-                Ok(())
-            }
+            None => self.keep(bytes),
         }
     }
 
@@ -62,13 +59,18 @@ impl Output {
 
     /// Fills the buffer up and gives it to the file, with as many whole buffers as follow; keeps the rest.
     fn fill(&mut self, first: &[u8], rest: &[u8]) -> io::Result<()> {
-        self.buffer.extend_from_slice(first);
+        self.keep(first)?;
         self.flush()?;
         let whole = rest.len().saturating_sub(rest.len() % BUFFER);
         let (now, rest) = rest.split_at_checked(whole).unwrap_or((rest, &[]));
         self.write_now(self.at, now)?;
         self.at = self.at.saturating_add(len_of(now));
-        self.buffer.extend_from_slice(rest);
+        self.keep(rest)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.buffer.try_reserve(bytes.len())?;
+        self.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
