@@ -93,6 +93,7 @@ fn the_items_of_a_feed_follow_each_other_without_gaps() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri maps no files")]
 fn what_lies_aligned_in_memory_is_borrowed_and_the_rest_copied() {
     let path = testdata("elements/elements.popef");
     // SAFETY: nobody changes the file while a test reads it.
