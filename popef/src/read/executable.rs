@@ -168,17 +168,19 @@ impl Compression {
     /// The length of the frame that the data begins with, if it is one of those of zstd and LZ4 that hold what is not
     /// for the decoder.
     pub(super) fn skippable_frame(data: &[u8]) -> Option<u64> {
-        match data {
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] => {
-                Some(u64::from(u32::from_le_bytes([*a, *b, *c, *d])).saturating_add(8))
-            }
-            _ => None,
-        }
+        let (header, _) = data.split_first_chunk::<{ Self::SKIPPABLE_HEADER }>()?;
+        let [.., a, b, c, d] = *header;
+        Self::may_skip(data).then(|| u64::from(u32::from_le_bytes([a, b, c, d])).saturating_add(8))
+    }
+
+    /// Whether the data begins with the mark of such a frame.
+    fn may_skip(data: &[u8]) -> bool {
+        matches!(data, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
     }
 
     /// Whether compressed data can begin so.
     pub(crate) fn may_begin(data: &[u8]) -> bool {
-        Compression::of(data).is_some() || matches!(data, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+        Compression::of(data).is_some() || Compression::may_skip(data)
     }
 
     /// The name that people know it by, for texts.

@@ -143,21 +143,16 @@ impl<D: Destination> BlobWriter<Writer<D>> {
         mut writer: Writer<D>,
         open: impl FnOnce(&mut Writer<D>) -> Result<BlobWriter<&mut Writer<D>>, Error>,
     ) -> Result<Self, Refused<D>> {
-        match open(&mut writer).map(BlobWriter::into_open) {
-            Ok(open) => Ok(BlobWriter::resumed(writer, open)),
-            Err(error) => Err(Refused { error, writer }),
-        }
+        let opened = open(&mut writer).map(BlobWriter::into_open);
+        let (writer, open) = Refused::unless(opened, writer)?;
+        Ok(BlobWriter::resumed(writer, open))
     }
 
     /// Ends the blob, gives the writer back, and says where the blob is. If bytes are missing or were too many it is
     /// undone, and that is the error.
     pub fn finish(mut self) -> Result<(Writer<D>, Written), Refused<D>> {
         let ended = self.end();
-        let writer = self.discard();
-        match ended {
-            Ok(written) => Ok((writer, written)),
-            Err(error) => Err(Refused { error, writer }),
-        }
+        Refused::unless(ended, self.discard())
     }
 
     /// Undoes the blob, and gives the writer back. If it could not be undone, the writer's next call says so.

@@ -125,21 +125,15 @@ impl<D: Rewind> FeedsWriter<Writer<D>> {
             feeds.finished = true;
             mem::take(&mut feeds.open)
         });
-        match opened {
-            Ok(open) => Ok(FeedsWriter { held: writer, open, finished: false }),
-            Err(error) => Err(Refused { error, writer }),
-        }
+        let (held, open) = Refused::unless(opened, writer)?;
+        Ok(FeedsWriter { held, open, finished: false })
     }
 
     /// Ends all the feeds, gives the writer back, and says where they are. If tensors are missing they are all undone,
     /// and the error names a feed and how many.
     pub fn finish(mut self) -> Result<(Writer<D>, Vec<Written>), Refused<D>> {
         let ended = self.end();
-        let writer = self.discard();
-        match ended {
-            Ok(written) => Ok((writer, written)),
-            Err(error) => Err(Refused { error, writer }),
-        }
+        Refused::unless(ended, self.discard())
     }
 
     /// Undoes all the feeds, and gives the writer back. If they could not be undone, the writer's next call says so.

@@ -61,6 +61,17 @@ pub struct Refused<D: Destination> {
     pub writer: Writer<D>,
 }
 
+impl<D: Destination> Refused<D> {
+    /// What was done and the writer, or the error and the writer.
+    #[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
+    pub(super) fn unless<T>(done: Result<T, Error>, writer: Writer<D>) -> Result<(Writer<D>, T), Self> {
+        match done {
+            Ok(done) => Ok((writer, done)),
+            Err(error) => Err(Refused { error, writer }),
+        }
+    }
+}
+
 impl<D: Destination> From<Refused<D>> for Error {
     fn from(refused: Refused<D>) -> Self {
         refused.error

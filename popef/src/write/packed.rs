@@ -46,12 +46,8 @@ impl<D: Rewind> PackedWriter<Writer<D>> {
         open: impl FnOnce(&mut Writer<D>) -> Result<PackedWriter<&mut Writer<D>>, Error>,
     ) -> Result<Self, Refused<D>> {
         let opened = open(&mut writer).map(|packed| (packed.blob.into_open(), packed.deflater, packed.given));
-        match opened {
-            Ok((open, deflater, given)) => {
-                Ok(PackedWriter { blob: BlobWriter::resumed(writer, open), deflater, given })
-            }
-            Err(error) => Err(Refused { error, writer }),
-        }
+        let (writer, (open, deflater, given)) = Refused::unless(opened, writer)?;
+        Ok(PackedWriter { blob: BlobWriter::resumed(writer, open), deflater, given })
     }
 
     /// Ends the blob, with how many bytes were compressed as its uncompressed size, gives the writer back, and says where
