@@ -3,7 +3,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod checks;
+mod files;
+mod golden;
+mod incomplete;
 mod model;
 mod pickle;
 mod pickle_in_parts;
+mod policy;
+mod report;
+mod rules;

@@ -1,0 +1,155 @@
+//! Findings beside their files. Each rule has a file in `testdata/checks` that breaks it, and the findings in that file
+//! lie beside it; so do those in the files of the official library, and `docs/CHECKS.md`.
+//! `POPEF_RENEW=1 cargo test -p popef --test check golden::` writes them anew.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+
+use popef::check::{CheckOptions, Loader, Report, Rule, Severity, check};
+
+use crate::files::{FOLDER, INTEROP, open, options};
+
+/// A rule, and the other rules that its file breaks as a consequence.
+const IMPLIED: &[(&str, &[&str])] = &[
+    ("PE502", &["PE501"]),
+    ("PE503", &["PE501"]),
+    ("PE504", &["PE501"]),
+    ("PE602", &["PE105"]),
+    ("PE603", &["PE607"]),
+    ("PE604", &["PE104"]),
+    ("PE606", &["PE108"]),
+    ("PE611", &["PE501", "PE613"]),
+    ("PE613", &["PE501"]),
+    ("PE622", &["PE102"]),
+    ("PE631", &["PE103"]),
+    ("PE632", &["PE101", "PE633"]),
+    ("PE703", &["PE501"]),
+];
+
+fn shown(report: &Report) -> String {
+    let mut text = String::new();
+    for finding in &report.findings {
+        writeln!(text, "file {}: {finding}", finding.file).unwrap();
+        if !finding.names.is_empty() {
+            let names: Vec<_> = finding.names.iter().map(|name| format!("{name:?}")).collect();
+            writeln!(text, "    names: {}", names.join(" ")).unwrap();
+        }
+    }
+    for skipped in &report.skipped {
+        writeln!(text, "{skipped}").unwrap();
+    }
+    text
+}
+
+#[track_caller]
+fn is_as_before(path: &str, text: &str) {
+    if std::env::var_os("POPEF_RENEW").is_some() {
+        fs::write(path, text).unwrap();
+    }
+    let before = fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(before, text, "{path} is not as before; if this is meant, run the test with POPEF_RENEW=1");
+}
+
+#[test]
+fn each_file_breaks_its_rule_and_only_what_that_implies() {
+    let mut wrong = Vec::new();
+    for rule in Rule::all() {
+        let files = [open(&format!("{FOLDER}/{}.popef", rule.id))];
+        let report = check(&files, &options(rule.id));
+        is_as_before(&format!("{FOLDER}/{}.txt", rule.id), &shown(&report));
+        let found: BTreeSet<_> = report.findings.iter().map(|finding| finding.rule.id).collect();
+        let implied = IMPLIED.iter().find(|(id, _)| *id == rule.id).map_or(&[][..], |(_, implied)| implied);
+        let expected: BTreeSet<_> = implied.iter().copied().chain([rule.id]).collect();
+        if found != expected {
+            wrong.push((rule.id, found));
+        }
+        assert!(report.findings.iter().filter(|f| *f.rule == *rule).all(|f| f.severity == rule.severity));
+    }
+    assert!(wrong.is_empty(), "(file, rules that it breaks): {wrong:#?}");
+}
+
+#[test]
+fn each_rule_has_its_files_and_there_are_no_others() {
+    let there: BTreeSet<_> = fs::read_dir(FOLDER)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("PE"))
+        .collect();
+    let expected = Rule::all().flat_map(|rule| [format!("{}.popef", rule.id), format!("{}.txt", rule.id)]);
+    assert_eq!(there, expected.collect());
+}
+
+#[test]
+fn findings_in_the_interop_files_are_as_recorded() {
+    let mut names: Vec<_> = fs::read_dir(INTEROP)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| name.strip_suffix(".popef").map(str::to_owned))
+        .collect();
+    names.sort();
+    let mut sets: Vec<_> = names.iter().map(|name| vec![name.as_str()]).collect();
+    sets.push(vec!["split-executable", "split-tensors", "split-feeds"]);
+    let mut text = String::new();
+    for set in sets {
+        let files: Vec<_> = set.iter().map(|name| open(&format!("{INTEROP}/{name}.popef"))).collect();
+        let report = check(&files, CheckOptions::new().deep(true));
+        writeln!(text, "== {}\n{}", set.join(" "), shown(&report)).unwrap();
+        assert!(report.is_complete());
+    }
+    is_as_before(&format!("{FOLDER}/interop.txt"), &text);
+}
+
+#[test]
+fn files_as_frameworks_write_them_have_no_errors() {
+    let mut text = String::new();
+    for (name, loaders) in [
+        ("as-tensorflow", [Loader::Tensorflow, Loader::Triton].as_slice()),
+        ("as-popart", &[Loader::Popart, Loader::Triton]),
+        ("as-poptorch", &[Loader::Poptorch, Loader::Popart, Loader::Triton]),
+    ] {
+        let mut options = CheckOptions::new();
+        for &loader in loaders {
+            options.loader(loader);
+        }
+        let report = check(&[open(&format!("{FOLDER}/{name}.popef"))], options.deep(true));
+        let worse: Vec<_> = report.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
+        // That there is a pickle at all is a warning, and PopTorch always writes one.
+        assert!(worse.iter().all(|finding| finding.rule.id == "PE501"), "{worse:#?}");
+        writeln!(text, "== {name}\n{}", shown(&report)).unwrap();
+    }
+    is_as_before(&format!("{FOLDER}/frameworks.txt"), &text);
+}
+
+#[test]
+fn docs_checks_md_is_made_from_the_table_of_rules() {
+    let mut text = String::from(CHECKS_HEAD);
+    for (title, rules) in Rule::groups() {
+        write!(text, "\n## {title}\n").unwrap();
+        for rule in rules {
+            let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
+            write!(text, "\n### {}: {}\n\n*{}{condition}.* ", rule.id, rule.title, capital(rule.severity)).unwrap();
+            write!(text, "{}\n\n**To mend it:** {}\n", rule.meaning, rule.mend).unwrap();
+        }
+    }
+    is_as_before("../docs/CHECKS.md", &text);
+}
+
+fn capital(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "Note",
+        Severity::Warning => "Warning",
+        Severity::Error => "Error",
+    }
+}
+
+const CHECKS_HEAD: &str = "\
+# The checks
+
+All that `popef::check` looks for. Made from the table of rules in `popef/src/check/`; after a change there,
+`POPEF_RENEW=1 cargo test -p popef --test check golden::` writes this page anew.
+
+An *error* will fail, or nobody can say what it will do. A *warning* is likely not meant. A *note* is worth knowing, and
+right in many files. A policy can change the severity of each rule, and turn it off. The id of a rule never becomes that of
+another one. For each rule there is a file that breaks it, `testdata/checks/ID.popef`, and beside it what is found.
+";

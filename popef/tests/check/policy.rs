@@ -1,0 +1,53 @@
+//! What a policy demands of files, and how it changes rules.
+
+use popef::check::{CheckOptions, Level, Policy, Severity, check};
+
+use crate::files::{FOLDER, INTEROP, open};
+
+#[test]
+fn a_policy_turns_rules_off_and_up() {
+    let files = [open(&format!("{FOLDER}/PE108.popef"))];
+    let with = |level| {
+        let rules = [("pe108".to_owned(), level)].into();
+        let policy = Policy { rules, ..Policy::default() };
+        check(&files, CheckOptions::new().policy(policy)).worst()
+    };
+    assert_eq!(with(Level::Off), None);
+    assert_eq!(with(Level::Note), Some(Severity::Note));
+    assert_eq!(with(Level::Error), Some(Severity::Error));
+    let slip = Policy { rules: [("PE999".to_owned(), Level::Off)].into(), ..Policy::default() };
+    assert_eq!(slip.unknown_rules().collect::<Vec<_>>(), ["PE999"]);
+}
+
+#[test]
+fn a_file_may_be_as_large_as_the_policy_says() {
+    let files = [open(&format!("{INTEROP}/add-clean.popef"))];
+    let passes = |max_file_size| {
+        let policy = Policy { max_file_size: Some(max_file_size), ..Policy::default() };
+        check(&files, CheckOptions::new().policy(policy)).passes(false)
+    };
+    assert_eq!((passes(files[0].size()), passes(files[0].size() - 1)), (true, false));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_policy_is_read_as_it_is_documented() {
+    use popef::check::Extent;
+
+    let text = r#"{
+        "max-file-size": 1000, "compressed-executables": true, "num-ipus": 4,
+        "rules": {"PE008": "off"},
+        "inputs": [{"name": "images", "data-type": "f16", "shape": ["?", 3]}]
+    }"#;
+    let policy: Policy = serde_json::from_str(text).unwrap();
+    assert_eq!(policy.rules["PE008"], Level::Off);
+    assert_eq!(policy.inputs[0].shape.as_deref(), Some(&[Extent::Any, Extent::Exactly(3)][..]));
+    let again = serde_json::to_string(&policy).unwrap();
+    assert_eq!(serde_json::from_str::<Policy>(&again).unwrap(), policy);
+    assert!(serde_json::from_str::<Policy>(r#"{"max-size": 1}"#).is_err());
+    for extent in ["-1", r#""x""#] {
+        let text = format!(r#"{{"inputs": [{{"name": "x", "shape": [{extent}]}}]}}"#);
+        let error = serde_json::from_str::<Policy>(&text).unwrap_err().to_string();
+        assert!(error.contains("a number that is not negative, or \"?\""), "{error}");
+    }
+}
