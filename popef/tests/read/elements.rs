@@ -326,6 +326,21 @@ fn a_value_is_shown_as_short_as_tells_it_from_its_neighbours() {
     }
 }
 
+#[test]
+fn elements_can_be_read_from_bytes_of_the_caller() {
+    let info = TensorInfo::new(DataType::F32, [2, 2]);
+    let bytes: Vec<u8> = [1.0f32, 2.0, 3.0, 4.0, 5.0].into_iter().flat_map(f32::to_le_bytes).collect();
+    let elements = Elements::from_bytes(&info, &bytes).unwrap();
+    assert_eq!(*elements.to_slice::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+    let error = Elements::from_bytes(&info, &bytes[..15]).unwrap_err();
+    assert_eq!((error.code(), error.needed(), error.found()), (ErrorCode::DataTooShort, Some(16), Some(15)));
+    assert_eq!((error.blob(), error.offset()), (None, None));
+    let error = elements.to_slice::<f64>().unwrap_err();
+    assert_eq!((error.code(), error.offset()), (ErrorCode::WrongElementType, None));
+    let negative = TensorInfo::new(DataType::F32, [-1]);
+    assert_eq!(Elements::from_bytes(&negative, &bytes).unwrap_err().code(), ErrorCode::NegativeDimension);
+}
+
 /// The next value may be the last, for an error ends them.
 #[test]
 fn values_say_how_many_there_can_be() {

@@ -4,6 +4,7 @@
 mod common;
 
 mod broken;
+mod bucket;
 mod changed;
 mod compressed;
 mod damage;
@@ -12,13 +13,17 @@ mod elements;
 mod errors;
 mod exhaustive;
 mod flips;
+mod handles;
 mod interop;
 mod lookup;
 mod names;
 mod odd_files;
+mod readers;
 mod reads;
 mod regressions;
 mod serialized;
 mod sources;
 mod truncation;
 mod unknown;
+mod unpack_reader;
+mod ways_in;
