@@ -1,16 +1,16 @@
-//! Lengths in memory as those of files.
+//! Conversion between lengths in memory (`usize`) and lengths in files (`u64`).
 
-/// How many elements a slice has, as a length in a file.
+/// The length of a slice, as a length in a file.
 pub(crate) fn len_of<T>(slice: &[T]) -> u64 {
     as_u64(slice.len())
 }
 
-/// A length in memory as one in a file.
+/// Converts a length in memory to a length in a file.
 pub(crate) fn as_u64(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
 }
 
-/// A length in a file as one in memory; of one that is too large, the largest.
+/// Converts a length in a file to a length in memory. A length that is too large becomes `usize::MAX`.
 pub(crate) fn as_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }

@@ -1,12 +1,13 @@
 //! Read, write and check PopEF files: compiled models for Graphcore IPUs.
 //!
-//! PopEF, the Poplar Exchange Format, is the file in which models compiled for IPUs are shipped. This crate opens any
-//! PopEF file of any size, walks its blobs, and gives every field and every element in it, without copying what need
-//! not be copied, and calmly on damaged or hostile files. It writes such files, and says what is wrong with them.
+//! PopEF, the Poplar Exchange Format, is the file format in which models compiled for IPUs are shipped. This crate
+//! opens PopEF files of any size, walks their blobs, and gives every field and every element, without needless copies.
+//! Damaged and hostile files give errors, never a panic. The crate also writes such files, and reports what is wrong
+//! with them.
 //!
 //! # What a PopEF file is
 //!
-//! A list of blobs, one behind the other, with nothing before, between or after them:
+//! A PopEF file is a list of blobs, one after the other, with nothing before, between or after them:
 //!
 //! ```text
 //! file   ┌──────────────────┬──────────────────┬────────────────────────────┬──────────────
@@ -14,25 +15,25 @@
 //!        └──────────────────┴──────────────────┴────────────────────────────┴──────────────
 //! blob   ┌────────┬──────┬──────┐
 //!        │ header │ info │ data │    header: version, type, and the size of the whole blob
-//!        └────────┴──────┴──────┘    info:   what there is to say about this type of blob
-//!                                    data:   all that is left of the size
+//!        └────────┴──────┴──────┘    info:   fields that depend on the type of the blob
+//!                                    data:   the rest of the blob
 //! ```
 //!
 //! | type | info says | data is |
 //! |---|---|---|
-//! | [executable](read::ExecutableBlob) | name, whether and from what size compressed | what the IPUs run |
+//! | [executable](read::ExecutableBlob) | name, whether it is compressed, unpacked size | what the IPUs run |
 //! | [metadata](read::MetadataBlob) | how to load and run an executable: IPUs, programs, options, and the *anchors*, its inputs and outputs | nothing |
 //! | [tensor](read::TensorBlob) | name, shape, element type | one tensor: usually a weight |
 //! | [feed](read::FeedBlob) | name, shape, element type, number of tensors | several tensors for one input |
 //! | [opaque](read::OpaqueBlob) | name, executable | what only the framework that wrote it can read |
 //!
-//! Blobs refer to each other by name, and so across files: a model's weights can lie in a file of their own. Header and
-//! info are Cap'n Proto messages; the repository's `docs/FORMAT.md` tells every byte.
+//! Blobs refer to each other by name, also across files: a model's weights can be in a separate file. Header and info
+//! are Cap'n Proto messages. The repository's `docs/FORMAT.md` describes every byte.
 //!
 //! # Opening a file
 //!
-//! [`File::open`] reads headers and infos, and data when it is asked for. It is safe whatever others do to the file
-//! meanwhile, and memory stays small whatever its size.
+//! [`File::open`] reads headers and infos at once, and data only on request. This is safe even if other programs change
+//! the file meanwhile, and it takes little memory for files of any size.
 //!
 //! ```
 //! use popef::File;
@@ -45,20 +46,20 @@
 //! # Ok::<(), popef::Error>(())
 //! ```
 //!
-//! Two other ways give the same results: [`File::map`] maps the file, so that data is borrowed from it (`unsafe`, since
-//! nobody may change it meanwhile), and [`File::from_bytes`] takes bytes that are in memory. [`Blobs`](read::Blobs)
-//! walks over a borrowed slice without an index and without allocating. [`File::from_stream`] lists what comes through
-//! a pipe.
+//! Two other functions give the same results: [`File::map`] maps the file into memory, so that data is borrowed from it
+//! (`unsafe`, because nobody may change the file while it is mapped), and [`File::from_bytes`] takes bytes in memory.
+//! [`Blobs`](read::Blobs) walks over a borrowed slice without an index and without allocating. [`File::from_stream`]
+//! lists the blobs that come through a pipe.
 //!
-//! Bytes that lie elsewhere, in a bucket or in an archive, are read through [`ReadAt`](read::ReadAt), a trait of two
-//! methods. Programs that wait for their bytes in their own way, such as asynchronous ones, drive an
-//! [`Indexer`](read::Indexer), which reads nothing itself. A [`File`] is cheap to clone, and a
-//! [`BlobHandle`](read::BlobHandle) keeps it open, so both can be stored and sent to threads.
+//! Bytes that are elsewhere, in a bucket or in an archive, are read through the trait [`ReadAt`](read::ReadAt).
+//! Programs with their own I/O, such as asynchronous ones, drive an [`Indexer`](read::Indexer), which reads nothing
+//! itself. A [`File`] is cheap to clone, and a [`BlobHandle`](read::BlobHandle) keeps its file open, so both can be
+//! stored and sent to threads.
 //!
 //! # Reading a tensor
 //!
 //! Tensors, feeds, executables and opaque blobs are found by name. A tensor's elements come as a slice of their Rust
-//! type, borrowed where that is possible:
+//! type, which borrows from the file if possible:
 //!
 //! ```
 //! # let file = popef::File::open("examples/data/executable.popef")?;
@@ -71,8 +72,8 @@
 //! # Ok::<(), popef::Error>(())
 //! ```
 //!
-//! Whatever the type, [`Elements::values`](read::Elements::values) gives the elements one by one as numbers, for
-//! printing, and [`Elements::convert_into`](read::Elements::convert_into) many at once as `f32`, for a device or for
+//! For any type, [`Elements::values`](read::Elements::values) gives the elements one by one as numbers, for printing,
+//! and [`Elements::convert_into`](read::Elements::convert_into) converts many at once to `f32`, for a device or for
 //! statistics.
 //!
 //! # Reading how to run a model
@@ -91,8 +92,9 @@
 //!
 //! # Writing
 //!
-//! A [`Writer`] takes the same values that reading gives. [`Writer::create`] makes a new file, whole or not at all,
-//! [`Writer::append`] adds to one, [`Writer::stream`] writes to a pipe. This is `examples/build_model.rs`:
+//! A [`Writer`] takes the same values that reading gives. [`Writer::create`] makes a new file, which appears only when
+//! it is complete, [`Writer::append`] adds to a file, and [`Writer::stream`] writes to a pipe. This is
+//! `examples/build_model.rs`:
 //!
 //! ```no_run
 #![doc = include_str!("../examples/build_model.rs")]
@@ -100,8 +102,8 @@
 //!
 //! # Models and checks
 //!
-//! [`Model::link`] brings together what belongs together, over any number of files, and [`check`](check::check) says
-//! before a model is shipped what would fail:
+//! [`Model::link`] links blobs that belong together, across any number of files. [`check`](check::check) finds before a
+//! model is shipped what would fail:
 //!
 //! ```
 //! use popef::check::{CheckOptions, Severity, check};
@@ -130,9 +132,9 @@
 //!
 //! # Damaged files
 //!
-//! Every [`Error`] says what is wrong, in which file, blob and byte, what was needed and what was found. Programs go by
-//! its [code](error::ErrorCode). Opening a damaged file is an error; what comes before the damage can be had all the
-//! same:
+//! Every [`Error`] says what is wrong, in which file, blob and byte, what was needed and what was found. Programs
+//! decide by its [code](error::ErrorCode). Opening a damaged file is an error by default, but the blobs before the
+//! damage can still be read:
 //!
 //! ```
 //! use popef::read::Blobs;
@@ -146,46 +148,46 @@
 //! let damage = file.damage().expect("the third blob is cut off");
 //! assert!(damage.to_string().starts_with("blob 2, byte 2936: the blob is incomplete"));
 //!
-//! // The same from a walk: two blobs, one error, and then nothing.
+//! // A walk gives the same: two blobs, one error, and then nothing.
 //! assert_eq!(Blobs::new(cut).filter(Result::is_ok).count(), 2);
 //! assert_eq!(Blobs::new(cut).filter(Result::is_err).count(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No input makes the crate panic, loop, or take more memory than a small multiple of the headers and infos that it
-//! read; [`Limits`](read::Limits) has the figures, and a caller can change them.
+//! No input makes the crate panic, loop forever, or take more memory than a small multiple of the headers and infos
+//! that it read. [`Limits`](read::Limits) has the figures, and a caller can change them.
 //!
 //! # Where things are
 //!
 //! The ten names that most programs need are here. The others are in modules:
 //!
 //! - [`types`]: the plain values that reading gives and writing takes.
-//! - [`read`]: files, blobs, their data and its elements.
-//! - [`write`](mod@write): writers, and where they write to.
-//! - [`model`]: blobs linked over files; shapes and calls.
+//! - [`read`]: files, blobs, data and elements.
+//! - [`write`](mod@write): writers and their destinations.
+//! - [`model`]: blobs linked across files; shapes and calls.
 //! - [`check`](mod@check): rules, findings, policies.
 //! - [`pickle`]: what a Python pickle would import.
 //! - [`error`]: codes and kinds of errors.
 //!
 //! # Platforms
 //!
-//! | platform | what is done there |
+//! | platform | how it is tested |
 //! |---|---|
 //! | Linux, x86-64 | all tests run in CI |
-//! | Linux, 32 bits (i686) | tests run by hand |
+//! | Linux, 32-bit (i686) | tests run by hand |
 //! | Linux, big-endian (s390x) | tests run by hand, in qemu |
 //! | Windows, x86-64 (`windows-gnu`) | lints run in CI; tests run by hand, in Wine, but never on Windows itself |
-//! | WebAssembly (`wasm32-unknown-unknown`) | lints run in CI; nothing was run. Bytes in memory, streams and [`ReadAt`](read::ReadAt) are for it: there are no files |
+//! | WebAssembly (`wasm32-unknown-unknown`) | lints run in CI; no test was run. There are no files: use bytes in memory, streams or [`ReadAt`](read::ReadAt) |
 //! | macOS, other Unix systems, Arm | untried |
 //!
-//! Opening, writing and replacing files differ on Windows in some points: see [`Writer::create`] and [`Writer::append`].
+//! Writing and replacing files differ on Windows in some points: see [`Writer::create`] and [`Writer::append`].
 //!
 //! # Features
 //!
-//! - `lz4`, `zstd` (on by default): unpack executables compressed so; zlib and gzip are always there.
-//! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise with the schema's
-//!   own names of fields, and come back. A [`File`] and a [`Blob`] serialise what they say of themselves, straight from
-//!   the file's bytes; [`FileInfo`](types::FileInfo) and [`BlobInfo`](types::BlobInfo) are read back from that.
+//! - `lz4`, `zstd` (on by default): unpack executables in these formats. zlib and gzip are always supported.
+//! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise and deserialise
+//!   with the schema's field names. A [`File`] and a [`Blob`] serialise their description directly from the file's
+//!   bytes; it deserialises as [`FileInfo`](types::FileInfo) or [`BlobInfo`](types::BlobInfo).
 
 #![deny(unsafe_code, reason = "only read/map.rs, which maps files, needs it")]
 #![cfg_attr(

@@ -1,12 +1,12 @@
-/// The longest header message. It holds a version, a type and a size, so what claims to be longer is none.
+/// The longest header message. A header holds a version, a type and a size, so a longer one cannot be a header.
 pub(crate) const HEADER_BYTES: u64 = 64 << 10;
 
-/// What reading may cost, as numbers that a caller can change.
+/// Limits on what reading may cost. A caller can change them.
 ///
-/// A file's lengths are claims. Nothing is allocated or read by a claim alone: it has to fit into the bytes that
-/// are there, and into these limits. While a file is open, headers and infos take at most four times their length and
-/// 64 KiB. Unpacking an executable takes at most 320 KiB for zlib and gzip, 9 MiB for LZ4, and for zstd what
-/// [`unpack_window`](Self::unpack_window) says; each takes as much only if the data holds as much.
+/// A length in a file is a claim. Nothing is allocated or read on a claim alone: it has to fit into the bytes that
+/// exist, and into these limits. While a file is open, headers and infos take at most four times their length plus 64
+/// KiB. Unpacking an executable takes at most 320 KiB for zlib and gzip, 9 MiB for LZ4, and for zstd what
+/// [`unpack_window`](Self::unpack_window) says. Small data takes less.
 ///
 /// ```
 /// let mut limits = popef::read::Limits::default();
@@ -17,17 +17,17 @@ pub(crate) const HEADER_BYTES: u64 = 64 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest info message. Only that of Metadata grows with the model; 100,000 anchors take some 15 MB.
-    /// 256 MiB unless changed.
+    /// The longest info message, in bytes. Only that of Metadata grows with the model: 100,000 anchors take about 15
+    /// MB. The default is 256 MiB.
     pub info_bytes: u64,
-    /// How often the words of a message may be visited, counted in message lengths: pointers may share what they
-    /// point to, and a small message can so claim to be a large one. 4 unless changed.
+    /// How many words may be visited while a message is read, as a multiple of the message's length. Pointers may share
+    /// their targets, so a small message can claim to be a large one. The default is 4.
     pub visits: u32,
-    /// How deep pointers may nest; the format itself needs 4. 8 unless changed.
+    /// How deep pointers may nest. The format itself needs 4. The default is 8.
     pub nesting: u16,
-    /// How far back zstd data may refer (its window). Unpacking takes up to three times as much memory, and 3 MiB; 15 MiB
-    /// in all if nothing is changed. The other formats have limits of their own. 8 MiB unless changed, which the zstd
-    /// format asks of every decoder; `zstd --ultra` and `--long` make larger ones.
+    /// The largest window of zstd data, in bytes: how far back the data may refer. Unpacking takes at most three times
+    /// this plus 3 MiB of memory, and at most 15 MiB with the default. The default is 8 MiB, which the zstd format asks
+    /// every decoder to support; `zstd --ultra` and `--long` make larger windows. Other formats have fixed limits.
     pub unpack_window: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Values of which each has one name: how they are shown, read back, and serialised.
+//! Enumerations whose values have names: how they are shown, parsed and serialised.
 
 use std::fmt;
 
-/// The error of reading a value from a text that is not the name of one, such as a
+/// The error of parsing a text that is not the name of a known value, for example of a
 /// [`DataType`](crate::DataType) or an [`ErrorCode`](crate::error::ErrorCode).
 ///
 /// ```
@@ -15,9 +15,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     name: String,
-    /// What was wanted, with its article.
+    /// What was expected, with its article.
     what: &'static str,
-    /// The names that there are; none if they are too many to be read.
+    /// The known names; empty if there are too many to list.
     known: Vec<&'static str>,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Shows a type with `ALL` and `as_str` by its names, and reads it back from them.
+/// Implements display, parsing and serde for a type with `ALL` and `as_str`, by its names.
 macro_rules! by_name {
     ($type:ident, $what:literal) => {
         impl std::fmt::Display for $type {
@@ -66,14 +66,14 @@ macro_rules! by_name {
     };
 }
 
-/// Gives an enumeration `ALL` and `as_str`, one name for each variant, and what follows from these.
+/// Gives an enumeration `ALL`, `as_str` with one name per variant, and everything in `by_name`.
 macro_rules! named {
     ($type:ident, $what:literal: $( $variant:ident = $name:literal ),+ $(,)?) => {
         impl $type {
             /// All values.
             pub const ALL: &'static [$type] = &[ $( $type::$variant, )+ ];
 
-            /// The name by which it is shown, parsed and serialised.
+            /// The name by which the value is shown, parsed and serialised.
             pub const fn as_str(self) -> &'static str {
                 match self { $( $type::$variant => $name, )+ }
             }
@@ -83,10 +83,10 @@ macro_rules! named {
     };
 }
 
-/// Serialises a type as the text that shows it, and reads it back from that.
+/// Serialises a type as the text that it displays as, and deserialises it from that.
 macro_rules! serde_as_text {
     ($type:ident) => {
-        /// The text that shows it.
+        /// Serialises the value as the text that it displays as.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,19 +1,20 @@
-//! The codes of errors: the one table that their kinds, their names and `docs/ERRORS.md` are made from.
+//! The table of error codes. Their kinds, their names and `docs/ERRORS.md` are made from it.
 
 use std::io;
 
 use super::kind::ErrorKind;
 use crate::names::by_name;
 
-/// One entry a code: its name, its kind, what happened, and what to do. With `as`, the kind of `std::io` is another one
-/// than that of the code's kind.
+/// One entry per code: name, kind, what happened, and what to do. `as` gives the code an `io::ErrorKind` that differs
+/// from that of its kind.
 macro_rules! codes {
     ($( $code:ident = $name:literal, $kind:ident $(as $io:ident)?, $meaning:literal, $advice:literal; )+) => {
-        /// Which error it is, for programs: an [`Error`](crate::Error)'s text may get better words, its code stays.
+        /// A stable code that tells programs which error this is. The text of an [`Error`](crate::Error) may change
+        /// between versions; its code does not.
         ///
-        /// Its name is the text by which programs exchange it: it is shown, parsed and serialised as `blob-cut`. A
-        /// name is never changed, and never becomes that of another error. Later versions have more of them, so a
-        /// `match` needs an arm for those. The repository's `docs/ERRORS.md` is the list as a page.
+        /// A code is shown, parsed and serialised by its name, such as `blob-cut`. A name never changes, and is never
+        /// used again for another error. Later versions add codes, so a `match` needs an arm for unknown ones. The
+        /// repository's `docs/ERRORS.md` lists all codes.
         ///
         /// ```
         /// use popef::error::{ErrorCode, ErrorKind};
@@ -29,10 +30,10 @@ macro_rules! codes {
         pub enum ErrorCode { $( #[doc = $meaning] #[doc = ""] #[doc = $advice] $code, )+ }
 
         impl ErrorCode {
-            /// All codes, those of one kind one after the other.
+            /// All codes, grouped by kind.
             pub const ALL: &'static [ErrorCode] = &[ $( ErrorCode::$code, )+ ];
 
-            /// Its name.
+            /// The name of the code.
             pub const fn as_str(self) -> &'static str {
                 match self { $( ErrorCode::$code => $name, )+ }
             }
@@ -52,8 +53,8 @@ macro_rules! codes {
                 match self { $( ErrorCode::$code => $advice, )+ }
             }
 
-            /// The kind of an `io::Error` that is made of an error with this code. None: that of the error of the
-            /// system which is its source.
+            /// The kind of an `io::Error` made from an error with this code. If `None`, the kind of the system's own
+            /// error, which is the source.
             pub fn io_kind(self) -> Option<io::ErrorKind> {
                 match self {
                     $( $( ErrorCode::$code => Some(io::ErrorKind::$io), )? )+
@@ -75,10 +76,10 @@ codes! {
         "The blob begins with zeros: a program was stopped while it wrote the blob.",
         "Keep the blobs before this one; `recover` cuts off the rest.";
     BlobTooSmall = "blob-too-small", Damaged,
-        "A blob's header gives the blob fewer bytes than its header and info message take.",
+        "A blob's header claims a size that is smaller than the header and info message together.",
         "Export the file again: the size was never filled in, or it was overwritten.";
     TooManySegments = "too-many-segments", Damaged,
-        "A message claims more segments than any reader accepts.",
+        "A message claims more segments than readers accept.",
         "Make sure that this is a PopEF file. If it is, bytes were overwritten: copy or export it again.";
     HeaderTooLong = "header-too-long", Damaged,
         "A header message claims more bytes than any header has.",
@@ -93,23 +94,23 @@ codes! {
         "A shape has a negative dimension.",
         "Compile the model with fixed sizes and export it again.";
     ShapeTooLarge = "shape-too-large", Damaged,
-        "A shape calls for more bytes than 64 bits can count.",
+        "A shape needs more bytes than 64 bits can count.",
         "Export the file again.";
     DataTooShort = "data-too-short", Damaged,
-        "A tensor or a feed has fewer bytes than its shape and type call for.",
+        "A tensor or a feed has fewer bytes than its shape and type need.",
         "Export the data again.";
     NotBool = "not-bool", Damaged,
         "An element of a tensor of booleans is neither 0 nor 1.",
-        "Export the data again, as booleans or under the type that it has.";
+        "Export the data again, as booleans or with its real type.";
     CompressedDataMissing = "compressed-data-missing", Damaged,
-        "An executable is said to be compressed and has no data.",
+        "An executable is marked as compressed but has no data.",
         "Export the file again.";
     CompressedDataDamaged = "compressed-data-damaged", Damaged,
         "The compressed data of an executable is damaged or ends too early.",
         "Copy or export the file again.";
     CompressedDataSurplus = "compressed-data-surplus", Damaged,
         "Bytes follow the end of an executable's compressed data.",
-        "Export the file again. The executable itself was unpacked whole.";
+        "Export the file again. The executable itself was unpacked completely.";
     UnpackedTooShort = "unpacked-too-short", Damaged,
         "An executable unpacks to fewer bytes than its blob says.",
         "Copy or export the file again.";
@@ -118,22 +119,22 @@ codes! {
         "Copy or export the file again.";
 
     UnknownDataType = "unknown-data-type", Unknown,
-        "The data type of a tensor has a number that this version does not know, so the size of its elements is not \
-         known either.",
-        "Look for a newer version. The bytes of the data can be read all the same.";
+        "The data type of a tensor has a number that this version does not know, so the size of its elements is \
+         unknown too.",
+        "Look for a newer version. The bytes of the data can still be read.";
     UnknownCompression = "unknown-compression", Unknown,
-        "The compressed data of an executable begins like none of the formats that are known: zlib, gzip, zstd, LZ4.",
-        "If it is not compressed at all, export the file again. Else look for a newer version. The bytes can be read \
-         as they are.";
+        "The compressed data of an executable is in none of the known formats: zlib, gzip, zstd, LZ4.",
+        "If it is not compressed at all, export the file again. Otherwise look for a newer version. The bytes can be \
+         read as they are.";
 
     InfoTooLong = "info-too-long", Limit,
         "An info message is longer than `Limits::info_bytes`.",
         "Raise the limit if you trust the file.";
     TooDeep = "too-deep", Limit,
-        "The pointers of a message nest deeper than `Limits::nesting`, or in a circle.",
+        "The pointers of a message nest deeper than `Limits::nesting`, or form a cycle.",
         "Do not trust the file: no exporter writes such a message.";
     TooManyVisits = "too-many-visits", Limit,
-        "The pointers of a message share what they point to, and reading it would cost more than `Limits::visits`.",
+        "Several pointers of a message share their targets, and reading it would cost more than `Limits::visits`.",
         "Do not trust the file: no exporter writes such a message.";
     TooManyElements = "too-many-elements", Limit,
         "The lists of Metadata claim more elements than its message has words.",
@@ -142,7 +143,7 @@ codes! {
         "Metadata would take far more memory than its message has bytes.",
         "Do not trust the file: no exporter writes such a message.";
     WindowTooLarge = "window-too-large", Limit,
-        "Unpacking an executable would take a larger window than `Limits::unpack_window`.",
+        "Unpacking an executable needs a larger window than `Limits::unpack_window`.",
         "Raise the limit if you trust the file.";
     TooManyBlobs = "too-many-blobs", Limit,
         "The file has more blobs than can be numbered with 32 bits.",
@@ -153,126 +154,128 @@ codes! {
         "Read the data in parts, or read it on a machine with more memory.";
     AddressSpace = "address-space", OutOfMemory,
         "The bytes do not fit into the address space of this machine.",
-        "Read the data in parts, or read it on a machine of 64 bits.";
+        "Read the data in parts, or read it on a 64-bit machine.";
 
     FileChanged = "file-changed", Changed,
-        "Somebody else changed, replaced or removed the file after it was opened, or its temporary file while it was \
-         written.",
-        "Open it again; what was being written, write again.";
+        "Another program changed, replaced or removed the file after it was opened, or its temporary file during \
+         writing.",
+        "Open the file again, or write it again.";
     FileResized = "file-resized", Changed,
-        "The file was made shorter or longer while it was written, by a program that did not ask for its lock.",
-        "Look at what is there, and write again.";
+        "A program that did not take the file's lock made the file shorter or longer while it was being written.",
+        "Check what the file contains, and write again.";
 
     FileBusy = "file-busy", Busy,
-        "Another program, or another writer of this one, is writing the file.",
-        "Try again when that has ended.";
+        "Another program, or another writer in this program, is writing the file.",
+        "Try again when the other writer has finished.";
 
     NotFound = "not-found", Io as NotFound,
-        "The file, or a folder of its path, is not there.",
-        "Look at the path.";
+        "The file, or a folder of its path, does not exist.",
+        "Check the path.";
     PermissionDenied = "permission-denied", Io as PermissionDenied,
-        "The system does not permit it.",
-        "Look at the rights of the file and of its folder.";
+        "The system denied permission.",
+        "Check the permissions of the file and of its folder.";
     StorageFull = "storage-full", Io,
-        "The disk, or what may be used of it, is full.",
-        "Make room, and write again.";
+        "The disk or the quota is full.",
+        "Free some space, and write again.";
     Io = "io", Io,
         "The system could not read or write. The error's source is the system's own error.",
-        "Look at the source.";
+        "Read the source: it says what failed.";
     FolderNotFlushed = "folder-not-flushed", Io,
-        "The new file is whole and in its place, but its folder could not be flushed to disk.",
-        "Nothing, unless the power fails: then the old file may be back.";
+        "The new file is complete and in place, but its folder could not be flushed to disk.",
+        "Nothing. If the power fails soon, the old file may come back.";
     LeftBehind = "left-behind", Io,
-        "A temporary file could not be removed, or a file that was appended to could not be cut back. The text says what \
-         became of the file itself.",
-        "Remove the temporary file that the text names, unless somebody is writing it; or run `recover` on the file.";
+        "A temporary file could not be removed, or a file could not be cut back after a failed append. The text says \
+         what state the file itself is in.",
+        "Remove the temporary file that the text names, unless a program is writing it; or run `recover` on the file.";
     StreamBroken = "stream-broken", Io as Other,
-        "A blob was left unfinished in a stream, which cannot take it back. What was written is no PopEF file.",
-        "Begin the stream anew, and finish each blob.";
+        "A blob was left unfinished in a stream, and a stream cannot go back. What was written is not a PopEF file.",
+        "Start the stream again, and finish each blob.";
     WriterFailed = "writer-failed", Io as Other,
         "A writer was used after it had failed. The error before this one says why.",
-        "Write the file anew.";
+        "Write the file again from the start.";
 
     FileExists = "file-exists", Exists,
-        "The file exists, and it was not to be overwritten.",
-        "Choose another path, or allow it to be overwritten.";
+        "The file exists, and overwriting was not allowed.",
+        "Choose another path, or allow overwriting.";
 
     WrongElementType = "wrong-element-type", WrongType,
-        "Elements were asked for, or given, as another type than that of the tensor.",
-        "Use the type that the tensor has.";
+        "Elements were requested or given as a type that is not the tensor's type.",
+        "Use the tensor's type.";
     WrongInfo = "wrong-info", WrongType,
-        "A blob was to be copied with the info of a blob of another type, or of an executable that unpacks to another size.",
-        "Give the info of a blob of the same type. To change how an executable is compressed, unpack it and write it anew.";
+        "The info given for the copy of a blob is that of another blob type, or of an executable with another \
+         unpacked size.",
+        "Give the info of a blob of the same type. To change the compression of an executable, unpack it and write it \
+         as a new blob.";
     NotNumeric = "not-numeric", WrongType,
-        "Elements of this type cannot be read as numbers: the file does not tell what their bits mean.",
+        "Elements of this type cannot be read as numbers, because the file does not say what their bits mean.",
         "Read the bytes of the data.";
 
     NoSuchItem = "no-such-item", OutOfRange,
-        "A feed has fewer tensors than the index that was asked for.",
-        "Ask for an index below the number of tensors.";
+        "The requested index is not less than the number of tensors of the feed.",
+        "Use an index below the number of tensors.";
     NoSuchBytes = "no-such-bytes", OutOfRange,
-        "A range of bytes was asked for that does not lie within the data.",
-        "Ask for bytes that are there.";
+        "The requested range of bytes is not within the data.",
+        "Request a range that is within the data.";
     NoSuchElements = "no-such-elements", OutOfRange,
-        "A range of elements was asked for that does not lie within the tensor.",
-        "Ask for elements that are there.";
+        "The requested range of elements is not within the tensor.",
+        "Request a range that is within the tensor.";
     BufferTooSmall = "buffer-too-small", OutOfRange,
-        "More elements were to be converted than the buffer has room for.",
-        "Give a larger buffer, or convert the elements in parts.";
+        "The buffer is too small for the elements to be converted.",
+        "Use a larger buffer, or convert the elements in parts.";
     NoSuchFeed = "no-such-feed", OutOfRange,
-        "A tensor was given for a feed that is not in the list of feeds.",
-        "Count the feeds from 0.";
+        "A tensor was given for a feed number that is not in the list of feeds.",
+        "Use the feed's position in the list, counted from 0.";
     FeedFull = "feed-full", OutOfRange,
-        "One more tensor was given for a feed that has all its tensors.",
+        "A tensor was given for a feed that already has all its tensors.",
         "Give each feed as many tensors as its info says.";
     NoSuchLevel = "no-such-level", OutOfRange,
         "There is no such level of compression.",
         "Use a level from 0 to 9.";
     MessageTooLong = "message-too-long", OutOfRange,
-        "What is to be written makes a header or an info message that is longer than readers accept.",
+        "The header or info message to be written is longer than readers accept.",
         "Shorten the version, the names or the metadata.";
     TooManyFiles = "too-many-files", OutOfRange,
         "More files were given than can be numbered with 32 bits.",
         "Give fewer files at once.";
 
     DuplicateExecutable = "duplicate-executable", Duplicate,
-        "The file has an executable with this name already.",
-        "Give each executable of a file a name of its own.";
+        "The file already has an executable with this name.",
+        "Give each executable of a file its own name.";
 
     CompressionNotBuilt = "compression-not-built", Unsupported,
-        "An executable is compressed in a way that this build of the library leaves out.",
+        "An executable is compressed in a format that this build of the library leaves out.",
         "Build the library with the feature that the text names.";
     DataNotKept = "data-not-kept", Unsupported,
-        "Only the headers and infos of the file were read, from a stream or by an indexer, and its data was passed over.",
-        "Open the file itself, or hold all of its bytes in memory.";
+        "Only the headers and infos of the file were read, from a stream or by an indexer; its data was skipped.",
+        "Open the file itself, or keep all of its bytes in memory.";
     NotRegularFile = "not-regular-file", Unsupported,
-        "The path names a folder, a pipe, a device or the like, and only a regular file will do.",
-        "Read it, or write to it, as a stream.";
+        "The path is not a regular file: it is a folder, a pipe, a device or the like.",
+        "Use a stream to read from it or to write to it.";
 
     IndexUnfinished = "index-unfinished", Misuse,
-        "A file was asked of an indexer that still wants bytes.",
-        "Give it the bytes that it wants, until it wants none.";
+        "A file was requested from an indexer that still wants bytes.",
+        "Give the indexer the bytes that it wants, until it wants none.";
     ImpossibleShape = "impossible-shape", Misuse,
-        "A shape to be written has a negative dimension, or it, or a length, makes more bytes than 64 bits can count.",
-        "Give a shape that a tensor can have.";
+        "A shape to be written has a negative dimension, or a shape or length needs more bytes than 64 bits can count.",
+        "Give a valid shape.";
     WrongDataLength = "wrong-data-length", Misuse,
-        "A blob was given another number of bytes than its info calls for.",
-        "Give exactly as many bytes as shape and type, or the length that was announced, call for.";
+        "The number of bytes given for a blob is not the number that its info needs.",
+        "Give exactly as many bytes as the shape and type, or the announced length, need.";
     BlobUnfinished = "blob-unfinished", Misuse,
         "A blob was finished before all of its data was written.",
-        "Write all of the data before the blob is finished.";
+        "Write all of the data before you finish the blob.";
     FeedsUnfinished = "feeds-unfinished", Misuse,
         "Feeds were finished before all of their tensors were written.",
-        "Give each feed all of its tensors before they are finished.";
+        "Give each feed all of its tensors before you finish the feeds.";
     ExecutableUnnamed = "executable-unnamed", Misuse,
         "An executable to be written has an empty name.",
-        "Give it a name.";
+        "Give the executable a name.";
     NoName = "no-name", Misuse,
-        "A blob was to be copied under another name, and blobs of its type have no name.",
-        "To change the executable that metadata is for, give the copy other metadata as its info.";
+        "A new name was given for the copy of a blob whose type has no name.",
+        "To change the executable that metadata belongs to, give the copy other metadata as its info.";
     CopyFromTarget = "copy-from-target", Misuse,
-        "A blob was to be copied out of the file that is being appended to.",
-        "Copy it out of another copy of the file.";
+        "The blob to be copied is in the file that is being appended to.",
+        "Copy the blob from another copy of the file.";
 }
 
 by_name!(ErrorCode, "an error code");

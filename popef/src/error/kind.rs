@@ -4,12 +4,12 @@ use std::io;
 
 use crate::names::by_name;
 
-/// One line a kind: its name, and what it means.
+/// One line per kind: its name, and what it means.
 macro_rules! kinds {
     ($( $kind:ident = $name:literal, $meaning:literal; )+) => {
-        /// What an [`Error`](crate::Error) comes to: whose fault it is, and so what helps.
+        /// The kind of an [`Error`](crate::Error): what is at fault, and so what may help.
         ///
-        /// Its name is the text by which programs exchange it: it is shown, parsed and serialised as `outOfRange`.
+        /// A kind is shown, parsed and serialised by its name, such as `outOfRange`.
         ///
         /// ```
         /// use popef::error::ErrorKind;
@@ -33,12 +33,12 @@ macro_rules! kinds {
             /// All kinds.
             pub const ALL: &'static [ErrorKind] = &[ $( ErrorKind::$kind, )+ ];
 
-            /// Its name: the variant's, with a small first letter.
+            /// The name of the kind: that of the variant with a lower-case first letter.
             pub const fn as_str(self) -> &'static str {
                 match self { $( ErrorKind::$kind => $name, )+ }
             }
 
-            /// What it means, in a sentence or two.
+            /// What the kind means, in a sentence or two.
             pub const fn meaning(self) -> &'static str {
                 match self { $( ErrorKind::$kind => $meaning, )+ }
             }
@@ -47,31 +47,31 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Damaged = "damaged", "The bytes are not what the format demands. Another copy of the file may be whole.";
+    Damaged = "damaged", "The bytes do not follow the format. Another copy of the file may be undamaged.";
     Unknown = "unknown", "The file holds something of a kind that this version does not know.";
     Limit = "limit", "Reading on would cost more than a limit allows: see `Limits`.";
     OutOfMemory = "outOfMemory", "This machine has too little memory. The file is not at fault, and another machine \
         may have enough.";
-    Changed = "changed", "Somebody else changed the file while it was open.";
-    Busy = "busy", "Somebody else is writing the file.";
+    Changed = "changed", "Another program changed the file while it was open.";
+    Busy = "busy", "Another program or writer is writing the file.";
     Io = "io", "The system could not read or write.";
-    Exists = "exists", "There is a file already, and it was not to be replaced.";
-    WrongType = "wrongType", "Elements are of another type than the one that was asked for or given.";
-    OutOfRange = "outOfRange", "A position, a number or a length is beyond what there is or may be.";
+    Exists = "exists", "The file exists, and replacing it was not allowed.";
+    WrongType = "wrongType", "A tensor or a blob has another type than was requested or given.";
+    OutOfRange = "outOfRange", "A position, a number or a length is out of its range.";
     Duplicate = "duplicate", "A name that must be unique is taken.";
-    Unsupported = "unsupported", "This build of the library, or this kind of source or destination, cannot do it.";
-    Misuse = "misuse", "The call, or the order of the calls, makes no valid file.";
+    Unsupported = "unsupported", "This build of the library, or this kind of source or destination, cannot do this.";
+    Misuse = "misuse", "The call, or the order of calls, would make an invalid file.";
 }
 
 by_name!(ErrorKind, "an error kind");
 
 impl ErrorKind {
-    /// The nearest kind of the standard library; none where that is the one of the system's own error.
+    /// The nearest `io::ErrorKind`. `None` for a system error, which has its own.
     pub(super) fn io_kind(self) -> Option<io::ErrorKind> {
         Some(match self {
             ErrorKind::Io => return None,
             ErrorKind::Damaged => io::ErrorKind::InvalidData,
-            // The file is not at fault, and may be whole.
+            // Not InvalidData: the file itself may be undamaged.
             ErrorKind::Changed => io::ErrorKind::Other,
             ErrorKind::Limit => io::ErrorKind::FileTooLarge,
             ErrorKind::OutOfMemory => io::ErrorKind::OutOfMemory,

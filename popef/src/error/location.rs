@@ -1,8 +1,8 @@
 use std::fmt;
 
-/// Where in a file something is: a blob, a byte, both or neither.
+/// A place in a file: a blob, a byte, both or neither.
 ///
-/// It is shown as the beginning of a message:
+/// It displays as the beginning of a message:
 ///
 /// ```
 /// use popef::error::Location;
@@ -16,7 +16,7 @@ use std::fmt;
 pub struct Location {
     /// The blob's number in the file, counted from 0.
     pub blob: Option<usize>,
-    /// The byte of the file.
+    /// The byte offset in the file.
     pub offset: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
-//! The error of this library: a problem, and where in which file it is.
+//! The error type of this library: a problem, and its place in a file.
 //!
-//! Each [`Error`] has a stable [`ErrorCode`], and that an [`ErrorKind`].
+//! Each [`Error`] has a stable [`ErrorCode`], and each code belongs to an [`ErrorKind`].
 
 mod code;
 mod kind;
@@ -22,8 +22,8 @@ pub(crate) use system::SystemProblem;
 
 /// What went wrong, and where.
 ///
-/// The text says all of it in one line: the file, the blob, the byte, what was needed and what was found. Programs go by
-/// the [code](Error::code), or by its [kind](Error::kind).
+/// The text is one line: the file, the blob, the byte, what was needed and what was found. Programs decide by the
+/// [code](Error::code) or the [kind](Error::kind).
 ///
 /// ```
 /// let cut = &std::fs::read("examples/data/executable.popef")?[..2000];
@@ -35,9 +35,9 @@ pub(crate) use system::SystemProblem;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// # As an error of `std::io`
+/// # Conversion to `std::io::Error`
 ///
-/// Where `std::io::Read` and `std::io::Write` allow no other error, this one travels in an [`io::Error`] of the
+/// `std::io::Read` and `std::io::Write` allow only [`io::Error`]. This error is then wrapped in one of the
 /// [nearest kind](ErrorCode::io_kind). `downcast` and `get_ref` give it back:
 ///
 /// ```
@@ -65,7 +65,7 @@ struct Inner {
     location: Location,
 }
 
-/// The error that another one comes from.
+/// The source of an error.
 pub(crate) type Cause<'e> = &'e (dyn std::error::Error + 'static);
 
 impl Error {
@@ -74,12 +74,12 @@ impl Error {
         Error(Box::new(Inner { problem, path: None, location }))
     }
 
-    /// An error of the system while doing something with a file.
+    /// A system error during an operation on a file.
     pub(crate) fn io(path: Option<&Path>, doing: &'static str, source: io::Error) -> Self {
         Error::from(Problem::io(doing, source)).in_file(path)
     }
 
-    /// The error at the same place whose problem is made of this one's.
+    /// Replaces the problem and keeps the place.
     pub(crate) fn map_problem<P: Into<Problem>>(mut self, to: impl FnOnce(Problem) -> P) -> Self {
         self.0.problem = to(self.0.problem).into();
         self
@@ -89,7 +89,7 @@ impl Error {
         self.0.problem.clone()
     }
 
-    /// Adds the file that the error is about.
+    /// Sets the file that the error is about, unless it is already set.
     pub(crate) fn in_file(mut self, path: Option<&Path>) -> Self {
         if let Some(path) = path {
             self.0.path.get_or_insert_with(|| path.to_owned());
@@ -97,7 +97,7 @@ impl Error {
         self
     }
 
-    /// Which error it is, for programs.
+    /// The stable code of the error.
     ///
     /// ```
     /// use popef::error::ErrorCode;
@@ -108,7 +108,7 @@ impl Error {
     /// # std::fs::write(&path, "precious")?;
     /// match CreateOptions::new().overwrite(false).create(&path) {
     ///     Ok(writer) => drop(writer.finish()?),
-    ///     Err(error) if error.code() == ErrorCode::FileExists => println!("{} is there already", path.display()),
+    ///     Err(error) if error.code() == ErrorCode::FileExists => println!("{} already exists", path.display()),
     ///     Err(error) => return Err(error.into()),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -117,47 +117,47 @@ impl Error {
         self.0.problem.code()
     }
 
-    /// What it comes to: the kind of its code.
+    /// The kind of the error, which follows from its code.
     pub fn kind(&self) -> ErrorKind {
         self.code().kind()
     }
 
-    /// The file, if it came from a path.
+    /// The path of the file, if it has one.
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// Where in the file.
+    /// The place in the file.
     pub fn location(&self) -> Location {
         self.0.location
     }
 
-    /// The index of the blob, if it is about one.
+    /// The index of the blob, if the error is about one.
     pub fn blob(&self) -> Option<usize> {
         self.0.location.blob
     }
 
-    /// The byte of the file that it is about: the first one of the message or the data at fault.
+    /// The byte of the file that the error is about: the first byte of the faulty message or data.
     pub fn offset(&self) -> Option<u64> {
         self.0.location.offset
     }
 
-    /// How much was needed, where that is a number.
+    /// How much was needed, if that is a number.
     pub fn needed(&self) -> Option<u64> {
         self.0.problem.needed()
     }
 
-    /// How much was found, where that is a number.
+    /// How much was found, if that is a number.
     pub fn found(&self) -> Option<u64> {
         self.0.problem.found()
     }
 
-    /// Whether it tells of the file as it is, and not of a failure to read it.
+    /// Whether the file's content is the cause, and not a failure to read it.
     pub(crate) fn is_about_the_file(&self) -> bool {
         matches!(self.kind(), ErrorKind::Damaged | ErrorKind::Unknown | ErrorKind::Limit)
     }
 
-    /// The text without the file, the blob and the byte, for those who show these themselves.
+    /// The text without the file, the blob and the byte, for callers that show these separately.
     pub fn reason(&self) -> String {
         self.0.problem.to_string()
     }
@@ -197,7 +197,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// So that an error travels through `std::io`; [`io::Error::downcast`] gives it back.
+/// Wraps the error so that it can pass through `std::io`. [`io::Error::downcast`] gives it back.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let of_the_system = || {

@@ -1,4 +1,4 @@
-//! What can be wrong, of any room. The problems themselves stand beside the code that finds them.
+//! The type of all problems. The problems themselves are defined beside the code that finds them.
 
 use std::collections::TryReserveError;
 use std::fmt;
@@ -9,18 +9,18 @@ use super::code::ErrorCode;
 use super::system::SystemProblem;
 use super::{Cause, Error};
 
-/// What is wrong: a problem of any room.
+/// What is wrong: a problem of any module.
 #[derive(Clone)]
 pub(crate) struct Problem(Arc<dyn Facts>);
 
-/// What there is to know of a problem, besides its words.
+/// What is known of a problem besides its text.
 pub(crate) trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     fn code(&self) -> ErrorCode;
 
-    /// How much was needed, where that is a number.
+    /// How much was needed, if that is a number.
     fn needed(&self) -> Option<u64>;
 
-    /// How much was found, where that is a number.
+    /// How much was found, if that is a number.
     fn found(&self) -> Option<u64>;
 
     fn source(&self) -> Option<Cause<'_>>;
@@ -31,13 +31,14 @@ impl Problem {
         Problem(Arc::new(facts))
     }
 
-    /// A reservation of so many bytes.
+    /// Turns a failed reservation of `needed` bytes into a problem.
     pub(crate) fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
         let needed = u64::try_from(needed).unwrap_or(u64::MAX);
         reserved.map_err(|_| SystemProblem::OutOfMemory { needed }.into())
     }
 
-    /// A failure of the system while doing something. That somebody else resized the file travels in one too.
+    /// A system error during an operation. If it wraps an error of ours that says that the file was resized, that
+    /// error's problem.
     pub(crate) fn io(doing: &'static str, source: io::Error) -> Problem {
         let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
         match inner {
@@ -46,7 +47,7 @@ impl Problem {
         }
     }
 
-    /// The error of this problem at a byte of a blob.
+    /// Makes an error of this problem at a byte of a blob.
     pub(crate) fn at(self, blob: usize, offset: u64) -> Error {
         Error::at(self, blob, offset)
     }
@@ -82,8 +83,8 @@ impl fmt::Debug for Problem {
     }
 }
 
-/// Defines the problems of a room: for each its fields, its code, what was needed and
-/// found where that is a number, the error that it comes from where there is one, and its words.
+/// Defines the problems of a module. Each has fields, a code, its text, and optionally what was needed, what was found
+/// and its source.
 macro_rules! problems {
     (
         $(#[$about_room:meta])*

@@ -4,7 +4,7 @@ use super::code::ErrorCode;
 use super::problem::problems;
 
 problems! {
-    /// What the system refuses, whatever is being done.
+    /// Failures of the system.
     SystemProblem {
         Io { doing: &'static str, source: io::Error } => {
             code: ErrorCode::from(source.kind()),

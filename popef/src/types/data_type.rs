@@ -1,18 +1,18 @@
-//! The table of data types, and what follows from it alone.
+//! The table of data types, and the enumeration made from it.
 
 use super::numbered::numbered;
 use crate::names::named;
 
-/// Calls a macro with all data types, one row each. What differs by data type is made from these rows.
+/// Calls a macro with the table of data types, one row each. Everything that differs by data type is made from it.
 ///
-/// The columns: documentation, variant, number in a file, name in the schema, name as shown, bytes of one element,
-/// kind, and the Rust type of such elements; `-` where no Rust type has their meaning.
+/// The columns are: documentation, variant, number in a file, name in the schema, name as shown, bytes per element,
+/// kind, and the Rust type of the elements (`-` if there is none).
 macro_rules! data_types {
     ($with:ident) => {
         $with! {
             /// One byte, 0 or 1.
             Bool = 0, "bool", "BOOL", 1, Bool, bool;
-            /// Eight bits of a floating-point format that the file does not tell.
+            /// An 8-bit float whose exact format the file does not say.
             F8 = 1, "f8", "F8", 1, Float, -;
             /// IEEE 754 half precision.
             F16 = 2, "f16", "F16", 2, Float, f16;
@@ -59,7 +59,7 @@ macro_rules! define {
         }
 
         impl DataType {
-            /// The bytes of one element, if the type is known.
+            /// The size of one element in bytes, if the type is known.
             pub const fn size(self) -> Option<u64> {
                 match self {
                     $( DataType::$variant => Some($size), )*
@@ -67,7 +67,7 @@ macro_rules! define {
                 }
             }
 
-            /// What kind of number the elements are, if the type is known.
+            /// The kind of number that the elements are, if the type is known.
             pub const fn kind(self) -> Option<NumberKind> {
                 match self {
                     $( DataType::$variant => Some(NumberKind::$kind), )*
@@ -80,7 +80,7 @@ macro_rules! define {
 
 data_types!(define);
 
-/// What kind of number the elements of a [`DataType`] are.
+/// The kind of number that the elements of a [`DataType`] are.
 ///
 /// ```
 /// use popef::types::NumberKind;

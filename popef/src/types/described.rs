@@ -1,4 +1,4 @@
-//! What a file and its blobs say of themselves, as plain values.
+//! Descriptions of files and blobs, as plain values.
 
 #[cfg(feature = "serde")]
 pub(crate) mod serde_impls;
@@ -7,11 +7,11 @@ use crate::error::{ErrorCode, ErrorKind};
 use crate::read::{Compression, PoplarHeader};
 use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, Text};
 
-/// What there is to say of a file without reading data: [`File::describe`](crate::File::describe).
+/// The description of a file, made without reading data. [`File::describe`](crate::File::describe) returns it.
 ///
-/// With the feature `serde`, a [`File`](crate::File) serialises in the same way, straight from its bytes and, unless it is
-/// damaged, without allocating. In JSON that is what `popef-dump --format json` prints of a file, with some members of the tool's own
-/// (`providedBy`, `values`), which are no fields here. The repository's `docs/dump.schema.json` is its schema.
+/// With the feature `serde`, a [`File`](crate::File) serialises in the same way, directly from its bytes and, unless it
+/// is damaged, without allocating. `popef-dump --format json` prints the same JSON, plus some members of its own
+/// (`providedBy`, `values`). The repository's `docs/dump.schema.json` is the schema of that JSON.
 ///
 /// ```
 /// let file = popef::File::open("examples/data/executable.popef")?;
@@ -25,19 +25,19 @@ use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo,
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileInfo {
-    /// The path that it was opened by, or what its source calls itself.
+    /// The path by which the file was opened, or the name that its source gives.
     pub path: Option<Text<'static>>,
-    /// All its bytes.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// The blobs, in the file's order; of a damaged file, those before the damage.
+    /// The blobs in file order. For a damaged file, the blobs before the damage.
     pub blobs: Vec<BlobInfo>,
-    /// Why it could not be read to its end.
+    /// Why the file could not be read to its end.
     pub error: Option<ErrorInfo>,
 }
 
-/// What there is to say of a blob without reading its data: [`Blob::describe`](crate::Blob::describe).
+/// The description of a blob, made without reading its data. [`Blob::describe`](crate::Blob::describe) returns it.
 ///
-/// With the feature `serde`, a [`Blob`](crate::Blob) serialises in the same way, straight from the file's bytes and,
+/// With the feature `serde`, a [`Blob`](crate::Blob) serialises in the same way, directly from the file's bytes and,
 /// unless it is damaged, without allocating.
 ///
 /// ```
@@ -50,95 +50,98 @@ pub struct FileInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlobInfo {
-    /// Its number in the file, counted from 0.
+    /// The blob's number in the file, counted from 0.
     pub index: usize,
-    /// Where it begins in the file.
+    /// The offset of the blob in the file.
     pub offset: u64,
-    /// All its bytes: header, info and data.
+    /// The size of the blob in bytes: header, info and data.
     pub size: u64,
-    /// The version of the format that it was written for; empty in most files.
+    /// The version of the format that the blob was written for. Empty in most files.
     pub version: Text<'static>,
-    /// What it holds.
+    /// What the blob holds.
     pub blob_type: BlobType,
-    /// Where its data begins in the file.
+    /// The offset of the data in the file.
     pub data_offset: u64,
-    /// The bytes of its data.
+    /// The size of the data in bytes.
     pub data_size: u64,
-    /// What its info message says, by its type.
+    /// The fields of the info message, which depend on the blob's type.
     pub info: Info,
-    /// What is wrong with the blob. What is known of it stands beside all the same.
+    /// What is wrong with the blob, if anything. The other fields are valid even then.
     pub error: Option<ErrorInfo>,
 }
 
-/// What the info message of a blob says, by the blob's type.
+/// The fields of a blob's info message, by blob type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[non_exhaustive]
 pub enum Info {
-    /// Of an executable.
+    /// An executable.
     Executable(DescribedExecutable),
     /// How to load and run an executable.
     Metadata(Box<Metadata>),
-    /// Of metadata that claims more than its message can account for: no more than the name of its executable.
+    /// Metadata that cannot be read as a whole, because it claims more than its message can hold: only the name of its
+    /// executable.
     UnreadMetadata(Text<'static>),
-    /// Of a tensor's data.
+    /// A tensor's data.
     Tensor(TensorDataInfo),
-    /// Of a feed.
+    /// A feed.
     Feed(FeedDataInfo),
-    /// Of an opaque blob.
+    /// An opaque blob.
     Opaque(OpaqueInfo),
-    /// Of a type that this version of the format does not name.
+    /// A blob type that this version of the format does not name.
     Unknown,
 }
 
-/// What there is to say of an executable.
+/// The description of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DescribedExecutable {
     /// The name by which metadata and opaque blobs refer to it.
     pub name: Text<'static>,
-    /// Whether it is compressed.
+    /// Whether the executable is compressed.
     pub is_compressed: bool,
-    /// How many bytes it has once unpacked.
+    /// The size of the unpacked executable in bytes.
     pub uncompressed_size: u64,
-    /// What its own first bytes say, if they were read: [`ExecutableBlob::inside`](crate::read::ExecutableBlob::inside).
+    /// What the executable's first bytes say, if they were read by
+    /// [`ExecutableBlob::inside`](crate::read::ExecutableBlob::inside).
     pub inside: Option<ExecutableInside>,
 }
 
-/// What an executable's own first bytes say of it.
+/// What an executable's first bytes say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct ExecutableInside {
-    /// How it is compressed; none if it is not.
+    /// The format of compression. `None` if the executable is not compressed.
     pub compression: Option<Compression>,
-    /// The header that Poplar puts before it; none if its bytes do not begin with one.
+    /// The header that Poplar puts before an executable. `None` if the bytes do not begin with one.
     pub poplar_header: Option<PoplarHeader>,
 }
 
-/// An [`Error`](crate::Error) as a plain value. With the feature `serde`, an error serialises in the same way.
+/// An [`Error`](crate::Error) as a plain value, without the path. With the feature `serde`, an error serialises in the
+/// same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ErrorInfo {
-    /// What is wrong, without the file, the blob and the byte.
+    /// The text of the error, without the file, the blob and the byte.
     pub message: String,
-    /// What it comes to.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// Which error it is.
+    /// The stable code of the error.
     pub code: ErrorCode,
-    /// The blob's number in the file, if it is about one.
+    /// The blob's number in the file, if the error is about a blob.
     pub blob: Option<usize>,
-    /// The byte of the file that it is about.
+    /// The byte of the file that the error is about.
     pub offset: Option<u64>,
-    /// How much was needed, where that is a number.
+    /// How much was needed, if that is a number.
     pub needed: Option<u64>,
-    /// How much was found, where that is a number.
+    /// How much was found, if that is a number.
     pub found: Option<u64>,
 }
 
-/// The fields of a described blob, of which each serialises.
+/// The fields of a blob's description, each of a type that serialises.
 #[cfg(feature = "serde")]
 pub(crate) struct BlobFields<'a, I, E> {
     pub(crate) index: usize,

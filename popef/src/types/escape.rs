@@ -1,11 +1,11 @@
-//! Texts as a terminal may show them. They come from untrusted files: a name must not move the cursor, turn the line
-//! around, or look like another name by letters that cannot be seen.
+//! Escaping of texts from untrusted files for a terminal. A name must not move the cursor, reverse the line, or look
+//! like another name because some of its characters are invisible.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with each letter that could mislead written out: `\n`, `\u{1b}`, `\u{202e}`; and `\\` for a backslash, so
-/// that nothing else looks like these.
+/// Escapes each character that could mislead a reader, as `\n`, `\u{1b}` or `\u{202e}`. A backslash becomes `\\`, so
+/// that the result is unambiguous.
 ///
 /// ```
 /// use popef::types::escape;
@@ -31,8 +31,8 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether a letter is not seen, changes others, or means something else in every font: control and format characters
-/// (with the direction overrides), fillers, variation selectors, spaces that are not the space, private use,
+/// Returns whether a character is invisible, changes how others look, or depends on the font: control and format
+/// characters (including direction overrides), fillers, variation selectors, spaces other than U+0020, private use, and
 /// noncharacters.
 pub fn is_hidden(letter: char) -> bool {
     let code = u32::from(letter);

@@ -11,19 +11,19 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 /// Both formats have one zero, one NaN (`0x80`, where others have minus zero) and no infinities.
 const fn decode(bits: u8, mantissa_bits: u32, bias: i32) -> f32 {
     if bits == 0x80 {
-        // Which of the NaNs of f32 is free; this is the one that ml_dtypes makes.
+        // Any NaN would do; this is the one that ml_dtypes makes.
         return f32::from_bits(0xffc0_0000);
     }
     let magnitude = (bits & 0x7f) as u32;
     let exponent = magnitude >> mantissa_bits;
     let mantissa = magnitude & ((1 << mantissa_bits) - 1);
-    // A subnormal's exponent is that of the smallest normal, without the leading one.
+    // A subnormal has the exponent of the smallest normal number, and no leading one.
     let (significand, exponent) = match exponent {
         0 => (mantissa, 1),
         _ => (mantissa | (1 << mantissa_bits), exponent),
     };
     let power = exponent.cast_signed() - bias - mantissa_bits.cast_signed();
-    // Every power of the two formats is that of a normal f32, so both factors and their product are exact.
+    // Every power of two in both formats is a normal f32, so both factors and their product are exact.
     let scale = f32::from_bits((power + 127).cast_unsigned() << 23);
     let value = significand as f32 * scale;
     if bits & 0x80 == 0 { value } else { -value }
@@ -44,7 +44,8 @@ const fn table(mantissa_bits: u32, bias: i32) -> [f32; 256] {
     table
 }
 
-/// The bits of the nearest 8-bit float, of two equally near ones the even one; none if that would be beyond the largest.
+/// Returns the bits of the nearest 8-bit float, ties to even. `None` for NaN, and if the result would exceed the
+/// largest number.
 #[expect(clippy::cast_possible_truncation, reason = "only bits that fit into a byte are cast to one")]
 const fn encode(value: f32, mantissa_bits: u32, bias: u32) -> Option<u8> {
     const MANTISSA_BITS: u32 = 23;
@@ -53,11 +54,12 @@ const fn encode(value: f32, mantissa_bits: u32, bias: u32) -> Option<u8> {
     if magnitude >= 0x7f80_0000 {
         return None;
     }
-    // The smallest normal's exponent, as f32 stores it. Numbers below have as many bits fewer as their exponent is smaller.
+    // The exponent of the smallest normal number, as f32 stores it. A smaller number loses one more bit per step of its
+    // exponent.
     let smallest = BIAS + 1 - bias;
     let exponent = magnitude >> MANTISSA_BITS;
     let dropped = MANTISSA_BITS - mantissa_bits + smallest.saturating_sub(exponent);
-    // With more bits dropped than this, even the largest significand is less than half of the smallest number.
+    // If more bits than this are dropped, even the largest significand is less than half of the smallest number.
     if dropped > MANTISSA_BITS + 1 {
         return Some(0);
     }
@@ -65,7 +67,7 @@ const fn encode(value: f32, mantissa_bits: u32, bias: u32) -> Option<u8> {
     let below_half = (1 << (dropped - 1)) - 1;
     let is_odd = (significand >> dropped) & 1;
     let rounded = (significand + below_half + is_odd) >> dropped;
-    // A normal number's significand has a leading one, which adds one to the exponent; so does one that rounding carried.
+    // The leading one of a normal significand adds one to the exponent, and so does a carry from rounding.
     let bits = (exponent.saturating_sub(smallest) << mantissa_bits) + rounded;
     match bits {
         1..=0x7f if value.is_sign_negative() => Some(0x80 | bits as u8),
@@ -78,14 +80,15 @@ macro_rules! float8 {
     ($(#[$meta:meta])* $name:ident, $mantissa_bits:literal, $bias:literal) => {
         $(#[$meta])*
         ///
-        /// Equality is that of the bits. In serde it is its bits, as a number.
+        /// Equality compares bits, so NaN equals itself. In serde, a value is its bits as a number.
         ///
-        /// # What is known of the conversion
+        /// # How certain the conversion is
         ///
-        /// What each byte means, and what each `f32` becomes, is verified against ml_dtypes at every value, every
-        /// midpoint between two, and their neighbours. That the IPU has the same layout, one NaN and no infinities is
-        /// documented. That too large numbers become NaN unless saturation is asked for is what PopXL's function for the
-        /// host does by default, as its tests show; that it rounds to the nearest, ties to even, is inferred.
+        /// - Verified: both directions agree with ml_dtypes at every value, every midpoint between two values, and
+        ///   their neighbours.
+        /// - Documented: the IPU has the same layout, one NaN and no infinities.
+        /// - Shown by PopXL's tests: its host function makes NaN of too large numbers, unless saturation is requested.
+        /// - Inferred: the IPU rounds to the nearest value, ties to even.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[derive(FromBytes, IntoBytes, Immutable)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -100,18 +103,18 @@ macro_rules! float8 {
             /// The one NaN.
             pub const NAN: Self = $name(0x80);
 
-            /// The float of these bits.
+            /// Makes a float from its bits.
             pub const fn from_bits(bits: u8) -> Self {
                 $name(bits)
             }
 
-            /// Its bits, as they stand in a file.
+            /// Returns the bits, as they are in a file.
             pub const fn to_bits(self) -> u8 {
                 self.0
             }
 
-            /// The nearest value, ties to even, as ml_dtypes has it. NaN, the infinities, and numbers that round to more
-            /// than the largest one become NaN. Minus zero, and what rounds to it, becomes zero.
+            /// Rounds to the nearest value, ties to even, as ml_dtypes does. NaN, infinities, and numbers that would
+            /// round to more than the largest value become NaN. Minus zero, and numbers that round to it, become zero.
             pub const fn from_f32(value: f32) -> Self {
                 match encode(value, $mantissa_bits, $bias) {
                     Some(bits) => $name(bits),
@@ -119,7 +122,7 @@ macro_rules! float8 {
                 }
             }
 
-            /// Rounds like `from_f32`, but numbers that are too large, and infinities, become the largest number of their
+            /// Rounds like `from_f32`, except that too large numbers and infinities become the largest number of their
             /// sign. NaN stays NaN.
             pub const fn from_f32_saturating(value: f32) -> Self {
                 match encode(value, $mantissa_bits, $bias) {
@@ -130,14 +133,14 @@ macro_rules! float8 {
                 }
             }
 
-            /// The value, which every number of this format has exactly in an `f32`.
+            /// Returns the value as an `f32`, which is exact.
             #[expect(clippy::indexing_slicing, reason = "a byte cannot lie outside of 256 entries")]
             pub fn to_f32(self) -> f32 {
                 static TABLE: [f32; 256] = table($mantissa_bits, $bias);
                 TABLE[usize::from(self.0)]
             }
 
-            /// Whether this is the format's one NaN.
+            /// Returns whether this is the format's one NaN.
             pub const fn is_nan(self) -> bool {
                 self.0 == Self::NAN.0
             }

@@ -1,20 +1,20 @@
-//! What stands between the header and the data of each blob, as plain values.
+//! The info of each blob type, which is between header and data, as plain values.
 
 use super::tensor_info::size_in_bytes;
 #[cfg(feature = "serde")]
 use crate::types::object::object;
 use crate::types::{BlobType, Metadata, ShapeProblem, TensorInfo, Text};
 
-/// What a file says of an executable.
+/// The info of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ExecutableInfo {
     /// The name by which metadata and opaque blobs refer to it.
     pub name: Text<'static>,
-    /// How many bytes the executable has once unpacked; none if it is stored as it is.
+    /// The size of the unpacked executable in bytes. `None` if it is not compressed.
     pub uncompressed_size: Option<u64>,
 }
 
-/// What a file says of a tensor's data.
+/// The info of a tensor's data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TensorDataInfo {
     /// The name of the anchors that the data is for.
@@ -23,7 +23,7 @@ pub struct TensorDataInfo {
     pub tensor_info: TensorInfo,
 }
 
-/// What a file says of a feed: the data of several tensors of one shape.
+/// The info of a feed, which is the data of several tensors of one shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FeedDataInfo {
     /// The name of the anchors that the data is for.
@@ -34,7 +34,7 @@ pub struct FeedDataInfo {
     pub num_tensors: u32,
 }
 
-/// What a file says of an opaque blob.
+/// The info of an opaque blob.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OpaqueInfo {
     /// Usually the name of the framework that wrote it.
@@ -80,19 +80,19 @@ object! {
     }
 }
 
-/// What is to be written of a blob of any type. What is read of one is an [`Info`](crate::types::Info).
+/// The info to be written for a blob of any type. Reading gives an [`Info`](crate::types::Info) instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InfoRef<'a> {
-    /// Of an executable.
+    /// An executable.
     Executable(&'a ExecutableInfo),
     /// How to load and run an executable.
     Metadata(&'a Metadata),
-    /// Of a tensor's data.
+    /// A tensor's data.
     Tensor(&'a TensorDataInfo),
-    /// Of a feed.
+    /// A feed.
     Feed(&'a FeedDataInfo),
-    /// Of an opaque blob.
+    /// An opaque blob.
     Opaque(&'a OpaqueInfo),
 }
 
@@ -108,7 +108,7 @@ impl<'a> InfoRef<'a> {
         }
     }
 
-    /// Shape and type, of a tensor or a feed, and how many tensors there are.
+    /// The shape and type of a tensor or a feed, and the number of tensors.
     pub(crate) fn tensors(self) -> Option<(&'a TensorInfo, u32)> {
         match self {
             InfoRef::Tensor(info) => Some((&info.tensor_info, 1)),
@@ -117,14 +117,14 @@ impl<'a> InfoRef<'a> {
         }
     }
 
-    /// How many bytes of data a tensor or a feed has.
+    /// The size of the data of a tensor or a feed in bytes.
     pub(crate) fn data_len(self) -> Option<Result<u64, ShapeProblem>> {
         let (info, tensors) = self.tensors()?;
         let size = size_in_bytes(info.shape.iter().copied(), info.data_type);
         Some(size.and_then(|size| size.checked_mul(tensors.into()).ok_or(ShapeProblem::TooLarge)))
     }
 
-    /// The blob's name; for metadata, which has none of its own, that of its executable.
+    /// The blob's name. Metadata has none, so the name of its executable is returned.
     pub(crate) fn name(self) -> &'a Text<'static> {
         match self {
             InfoRef::Executable(info) => &info.name,

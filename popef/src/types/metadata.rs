@@ -4,8 +4,8 @@ use crate::types::{TensorInfo, TensorType, Text};
 
 /// Everything a runtime needs to load and run an executable.
 ///
-/// This is the value that reading gives ([`MetadataBlob::read`](crate::read::MetadataBlob::read)): every field of the
-/// schema, lists in the file's order.
+/// [`MetadataBlob::read`](crate::read::MetadataBlob::read) returns it: every field of the schema, with lists in the
+/// file's order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Metadata {
     /// How many copies of the model run side by side.
@@ -38,7 +38,7 @@ pub struct Metadata {
     pub anchors: Vec<Anchor>,
 }
 
-/// One IPU, one replica, one process, one iteration, inference: the smallest model there is.
+/// The smallest model: one IPU of version 2, one replica, one process, one iteration, inference.
 impl Default for Metadata {
     fn default() -> Self {
         Metadata {
@@ -60,24 +60,24 @@ impl Default for Metadata {
     }
 }
 
-/// A model's input or output: how a tensor's name, the handle in the executable and the data belong together.
+/// An input or output of a model. It connects the tensor's name, the handle in the executable, and the data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Anchor {
     /// The tensor's name in the original model; tensor and feed blobs of this name hold its data.
     pub name: Text<'static>,
-    /// The handle that the executable calls the host by.
+    /// The handle by which the executable refers to the tensor when it calls the host.
     pub handle: Text<'static>,
-    /// Shape and element type, with the outer dimensions that replicas and repeats add.
+    /// The shape and element type, including the outer dimensions that replicas and repeats add.
     pub tensor_info: TensorInfo,
-    /// Input or output.
+    /// Whether the anchor is an input or an output.
     pub tensor_type: TensorType,
-    /// The indices of the programs that use it.
+    /// The indices of the programs that use the anchor.
     pub programs: Vec<u32>,
-    /// Whether each replica has data of its own.
+    /// Whether each replica has its own data.
     pub is_per_replica: bool,
     /// Whether the data goes through a remote buffer.
     pub use_remote_buffers: bool,
-    /// How many blocks of this shape the remote buffer holds.
+    /// How many blocks of data the remote buffer holds.
     pub repeats: u32,
 }
 
@@ -102,29 +102,29 @@ impl Default for Anchor {
 pub struct EngineOption {
     /// The option's name, for example `target.syncReplicasIndependently`.
     pub name: Text<'static>,
-    /// Its value as text.
+    /// The option's value, as text.
     pub value: Text<'static>,
 }
 
-/// The indices of the programs to run, in order, in each phase of a model's life.
+/// The indices of the programs to run in each phase of a model's life, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ProgramFlow {
-    /// Once, before the first run: they load the weights.
+    /// Programs that run once before the first call. They load the weights.
     pub load: Vec<u32>,
-    /// For every call.
+    /// Programs that run for every call.
     pub main: Vec<u32>,
-    /// Once, at the end: they read trained weights back.
+    /// Programs that run once at the end. They read trained weights back.
     pub save: Vec<u32>,
 }
 
 /// The name of one program of an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProgramInfo {
-    /// The program's index, as the program flow and the anchors use it.
+    /// The program's index, which the program flow and the anchors refer to.
     pub index: u32,
-    /// Its name, for example `WeightsFromHost`.
+    /// The program's name, for example `WeightsFromHost`.
     pub name: Text<'static>,
 }
 

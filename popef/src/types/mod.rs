@@ -1,7 +1,8 @@
-//! The vocabulary: plain values, owned and comparable, that reading gives and writing takes.
+//! Plain values, owned and comparable, that reading gives and writing takes.
 //!
-//! [`Metadata`] has everything on how to run a model, its [`Anchor`]s above all; [`TensorInfo`] is a shape and a
-//! [`DataType`]; [`Text`] is every name in a file. [`FileInfo`] and [`BlobInfo`] describe whole files and blobs.
+//! [`Metadata`] says how to run a model; its [`Anchor`]s are the model's inputs and outputs. [`TensorInfo`] is a shape
+//! and a [`DataType`]. Every name in a file is a [`Text`]. [`FileInfo`] and [`BlobInfo`] describe whole files and
+//! blobs.
 
 mod data_type;
 pub(crate) mod described;
@@ -20,7 +21,7 @@ pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
 pub use described::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
 pub use escape::{escape, is_hidden};
-/// The crate whose `f16` is the type of the elements of F16 tensors.
+/// The crate `half`, whose `f16` is the element type of F16 tensors.
 pub use half;
 
 pub use float8::{F8143, F8152};

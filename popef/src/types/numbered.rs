@@ -1,7 +1,7 @@
-//! The enumerations of the schema. Each keeps a number that it does not know as it is, so that a file of a
-//! later version can be read, shown and copied.
+//! The enumerations of the schema. Each keeps unknown numbers, so that a file of a later version can be read, shown and
+//! copied.
 
-/// Defines an enumeration whose variants are the numbers of the wire, in order, and which keeps others.
+/// Defines an enumeration of numbers in a file, in order, with a variant `Other` for unknown numbers.
 macro_rules! numbered {
     (
         $(#[$meta:meta])*
@@ -22,7 +22,7 @@ macro_rules! numbered {
             /// All values that have a name, in the order of their numbers.
             pub const ALL: &'static [$name] = &[ $( $name::$variant, )* ];
 
-            /// The number that stands in the file.
+            /// The number that is stored in the file.
             pub const fn number(self) -> u16 {
                 match self {
                     $( $name::$variant => $number, )*
@@ -30,7 +30,7 @@ macro_rules! numbered {
                 }
             }
 
-            /// The value of a number from a file; unknown ones become [`Other`](Self::Other).
+            /// Returns the value for a number from a file. Unknown numbers become [`Other`](Self::Other).
             pub const fn from_number(number: u16) -> Self {
                 match number {
                     $( $number => $name::$variant, )*
@@ -47,7 +47,7 @@ macro_rules! numbered {
             }
         }
 
-        /// As the vendor's tools show it; a number without a name like `DataType(99)`.
+        /// Shows the value as the vendor's tools do, and a number without a name like `DataType(99)`.
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
@@ -57,7 +57,7 @@ macro_rules! numbered {
             }
         }
 
-        /// From what shows it, or from its name in the schema.
+        /// Parses the displayed text or the name in the schema.
         impl std::str::FromStr for $name {
             type Err = crate::names::UnknownName;
 
@@ -72,8 +72,8 @@ macro_rules! numbered {
             }
         }
 
-        /// In formats for people the name that shows it, and a number without one as that number; both are accepted back,
-        /// and so is the schema's own name. In binary formats the number.
+        /// Serialises in human-readable formats as the displayed name, or as the number if that has no name, and in
+        /// binary formats as the number. Deserialising accepts names and numbers, and also the names in the schema.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -95,7 +95,7 @@ macro_rules! numbered {
 
 pub(super) use numbered;
 
-/// Reads a name or a number in formats for people, and a number in binary ones.
+/// Reads a name or a number in human-readable formats, and a number in binary ones.
 #[cfg(feature = "serde")]
 pub(super) fn named_or_numbered<'de, T, D>(
     deserializer: D,
@@ -147,13 +147,13 @@ numbered! {
     BlobType, "a type of blob" {
         /// A serialised Poplar executable, compressed or not.
         PoplarExecutable = 0, "poplarExecutable", "poplarExecutable";
-        /// What is needed to load and run an executable.
+        /// Everything that is needed to load and run an executable.
         Metadata = 1, "metadata", "metadata";
         /// The data of one tensor.
         DataTensor = 2, "dataTensor", "dataTensor";
         /// The data of several tensors of one shape: inputs or outputs for several runs.
         DataFeed = 3, "dataFeed", "dataFeed";
-        /// Bytes that only the framework which wrote them can read.
+        /// Bytes that only the framework that wrote them can read.
         Opaque = 4, "opaque", "opaque";
     }
 }
@@ -161,7 +161,8 @@ numbered! {
 numbered! {
     /// The direction of an anchor, seen from the model.
     TensorType, "a direction of an anchor" {
-        /// Kept only so that a framework can restore its state: no handle, no programs.
+        /// Neither: the anchor is kept only so that a framework can restore its state. It has no handle and no
+        /// programs.
         Unknown = 0, "unknown", "UNKNOWN";
         /// The host sends it to the device.
         Input = 1, "input", "INPUT";

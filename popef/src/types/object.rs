@@ -1,8 +1,8 @@
-//! Structures with texts, in serde's formats.
+//! Serialisation of structures that contain texts.
 //!
-//! In formats for people a text is a string under its key. One that is not UTF-8 has replacement characters there, and
-//! its bytes in hex under a second key: `"name": "caf\u{fffd}", "nameBytes": "636166e9"`. So whoever expects a string
-//! gets one, and nothing is lost. In binary formats a text is its bytes.
+//! In human-readable formats a text is a string. If it is not UTF-8, the string has replacement characters, and a
+//! second key has the bytes in hex: `"name": "caf\u{fffd}", "nameBytes": "636166e9"`. So a reader always gets a string,
+//! and nothing is lost. In binary formats a text is its bytes.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Text;
 
-/// Serialises a structure, and in the same way others with the same fields; reads it back.
+/// Implements serde for a structure, and `Serialize` for other structures with the same fields.
 ///
-/// An entry is a field, its type and its key. Of a text there are two names and two keys, the second for its bytes. The
-/// attributes are those of the structure that is read.
+/// An entry is a field, its type and its key. A text has two fields and two keys, the second for its bytes. The
+/// attributes apply to the structure that is deserialised.
 macro_rules! object {
     ($(#[$meta:meta])* $type:ident, [$( $same:ty ),*] $fields:tt) => {
         crate::types::object::object!(@serialize stringify!($type), $type, $fields);
@@ -96,7 +96,7 @@ macro_rules! object {
 
 pub(crate) use object;
 
-/// A text under its keys.
+/// Serialises a text under its one or two keys.
 pub(crate) fn put_text<O: SerializeStruct>(
     object: &mut O,
     for_people: bool,
@@ -112,7 +112,7 @@ pub(crate) fn put_text<O: SerializeStruct>(
     }
 }
 
-/// The text that stands under two keys.
+/// Combines a text and its bytes, which come from two keys. Fails if they differ.
 pub(crate) fn take_text<E: serde::de::Error>(
     text: Text<'static>,
     bytes: Option<Hex>,
@@ -126,7 +126,7 @@ pub(crate) fn take_text<E: serde::de::Error>(
     }
 }
 
-/// A text with replacement characters for what is not UTF-8.
+/// Serialises a text as a string, with replacement characters for parts that are not UTF-8.
 struct Shown<'a>(&'a Text<'a>);
 
 impl Serialize for Shown<'_> {
@@ -135,7 +135,7 @@ impl Serialize for Shown<'_> {
     }
 }
 
-/// Bytes in hex.
+/// Bytes, serialised as hex digits.
 pub(crate) struct Hex<B = Vec<u8>>(B);
 
 impl<'a> Hex<&'a [u8]> {
@@ -166,7 +166,7 @@ impl<'de> Deserialize<'de> for Hex {
     }
 }
 
-/// A list that is made while it is serialised.
+/// A list whose elements are made while it is serialised.
 pub(crate) struct List<F>(pub(crate) F);
 
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {

@@ -1,7 +1,7 @@
 use crate::error::{ErrorCode, problems};
 
 problems! {
-    /// What is wrong with a tensor's shape and type.
+    /// Problems of a tensor's shape and type.
     ShapeProblem {
         NegativeDimension { dimension: usize, extent: i64 } => {
             code: ErrorCode::NegativeDimension,

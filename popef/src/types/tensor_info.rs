@@ -13,34 +13,35 @@ use crate::types::DataType;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorInfo {
-    /// The extent of each dimension, the outermost first. Empty for a scalar.
+    /// The extent of each dimension, outermost first. Empty for a scalar.
     pub shape: Vec<i64>,
     /// The type of the elements.
     pub data_type: DataType,
 }
 
 impl TensorInfo {
-    /// A tensor of this element type and shape.
+    /// Makes a `TensorInfo` of this element type and shape.
     pub fn new(data_type: DataType, shape: impl Into<Vec<i64>>) -> Self {
         TensorInfo { shape: shape.into(), data_type }
     }
 
-    /// How many elements a tensor of this shape has.
+    /// Returns the number of elements of a tensor of this shape.
     ///
-    /// A scalar has one, a shape with a zero dimension none. A negative dimension is an error, and so is a
-    /// product that does not fit into 64 bits.
+    /// A scalar has one element, and a shape with a zero dimension has none. Fails if a dimension is negative, or if
+    /// the product does not fit into 64 bits.
     pub fn element_count(&self) -> Result<u64, Error> {
         Ok(element_count(self.shape.iter().copied())?)
     }
 
-    /// How many bytes the elements take: [`element_count`](Self::element_count) times the element's size,
-    /// with the same errors, and one for a data type whose size is unknown.
+    /// Returns the size of the elements in bytes: [`element_count`](Self::element_count) times the size of an element.
+    ///
+    /// Fails as `element_count` does, or if the data type is unknown.
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
         Ok(size_in_bytes(self.shape.iter().copied(), self.data_type)?)
     }
 }
 
-/// Shape and type as they serialise. In formats for people their size in bytes stands beside, none if they have none.
+/// Serialises a shape and a type. Human-readable formats also get the size in bytes, null if there is none.
 #[cfg(feature = "serde")]
 pub(crate) fn serialize<S: serde::Serializer>(
     serializer: S,
@@ -67,7 +68,7 @@ impl serde::Serialize for TensorInfo {
     }
 }
 
-/// The size follows from shape and type: it may be there, and counts for nothing.
+/// Deserialises a shape and a type. `sizeInBytes` may be present but is ignored, because it follows from them.
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for TensorInfo {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -96,7 +97,7 @@ impl<'de> serde::Deserialize<'de> for TensorInfo {
     }
 }
 
-/// An empty shape of booleans: what the format's own defaults give.
+/// A scalar of type `Bool`, which are the format's own defaults.
 impl Default for TensorInfo {
     fn default() -> Self {
         TensorInfo::new(DataType::Bool, [])
@@ -122,7 +123,7 @@ pub(crate) fn size_in_bytes(shape: impl Iterator<Item = i64>, data_type: DataTyp
     elements_and_bytes(shape, data_type).map(|(_, bytes)| bytes)
 }
 
-/// How many elements a tensor has, and how many bytes they take.
+/// Returns how many elements a tensor has, and how many bytes they take.
 pub(crate) fn elements_and_bytes(
     shape: impl Iterator<Item = i64>,
     data_type: DataType,

@@ -5,10 +5,9 @@ use crate::error::Problem;
 
 /// A name or another text of a PopEF file.
 ///
-/// Exporters write UTF-8, but nothing in the format enforces it, and a name that is not UTF-8 must
-/// neither be lost nor altered. So a `Text` holds bytes, borrowed from the file or owned, and shows
-/// them as text: [`to_str`](Text::to_str) where they must be UTF-8, [`Display`](fmt::Display) with a
-/// replacement character for each faulty part.
+/// Exporters write UTF-8, but the format does not enforce it, and a name that is not UTF-8 must be neither lost nor
+/// altered. So a `Text` holds bytes, which it borrows from the file or owns. [`to_str`](Text::to_str) returns them if
+/// they are UTF-8, and [`Display`](fmt::Display) shows them with a replacement character for each faulty part.
 ///
 /// ```
 /// use popef::types::Text;
@@ -22,17 +21,17 @@ use crate::error::Problem;
 pub struct Text<'a>(Cow<'a, [u8]>);
 
 impl<'a> Text<'a> {
-    /// The bytes as they are in the file, without the NUL that ends them there.
+    /// The bytes as they are in the file, without the terminating NUL.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The text, if its bytes are UTF-8.
+    /// Returns the text as a `str`. Fails if it is not UTF-8.
     pub fn to_str(&self) -> Result<&str, std::str::Utf8Error> {
         std::str::from_utf8(&self.0)
     }
 
-    /// The text as a `str`, borrowed for as long as its own bytes are.
+    /// Converts the text to a `str` that borrows for as long as the text does. Fails if it is not UTF-8.
     pub fn into_str(self) -> Result<Cow<'a, str>, std::str::Utf8Error> {
         match self.0 {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed),
@@ -40,12 +39,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text with a replacement character (U+FFFD) for each part that is not UTF-8.
+    /// Returns the text with a replacement character (U+FFFD) for each part that is not UTF-8.
     pub fn to_string_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 
-    /// The letters, with a replacement character (U+FFFD) for each part that is not UTF-8. Allocates nothing.
+    /// Iterates over the characters, with U+FFFD for each part that is not UTF-8. Allocates nothing.
     pub(crate) fn chars(&self) -> impl Iterator<Item = char> {
         self.0.utf8_chunks().flat_map(|chunk| {
             let replacement = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
@@ -53,7 +52,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Whether there are no bytes.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -63,7 +62,7 @@ impl<'a> Text<'a> {
         Text(Cow::Borrowed(&self.0))
     }
 
-    /// A copy that borrows nothing. Fails if there is no memory for it.
+    /// Like [`into_owned`](Text::into_owned), but fails if there is no memory for the copy.
     pub(crate) fn try_to_own(self) -> Result<Text<'static>, Problem> {
         match self.0 {
             Cow::Owned(bytes) => Ok(Text(Cow::Owned(bytes))),
@@ -76,7 +75,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text with bytes of its own; copies them if they were borrowed.
+    /// Converts the text to one that owns its bytes. Copies them if they are borrowed.
     pub fn into_owned(self) -> Text<'static> {
         Text(Cow::Owned(self.0.into_owned()))
     }
@@ -124,7 +123,7 @@ impl From<Vec<u8>> for Text<'static> {
     }
 }
 
-/// So that a name that one blob gives finds another: `file.executable(metadata.executable())`.
+/// Lets the name from one blob be used to find another: `file.executable(metadata.executable())`.
 impl AsRef<[u8]> for Text<'_> {
     fn as_ref(&self) -> &[u8] {
         self.as_bytes()
@@ -143,7 +142,7 @@ impl PartialEq<Text<'_>> for str {
     }
 }
 
-/// Compares a text with something that is a `str`, both ways.
+/// Implements equality with a string type, both ways.
 macro_rules! equals {
     ($( $other:ty ),*) => { $(
         impl PartialEq<$other> for Text<'_> {
@@ -162,8 +161,8 @@ macro_rules! equals {
 
 equals!(&str, String, Cow<'_, str>);
 
-/// In formats for people, UTF-8 serialises as a string and anything else as a sequence of bytes; either is accepted back.
-/// In binary formats, which do not tell the two apart, it is always bytes.
+/// In human-readable formats, UTF-8 serialises as a string and anything else as a sequence of bytes; deserialising
+/// accepts both. In binary formats, which cannot tell the two apart, a text is always bytes.
 #[cfg(feature = "serde")]
 mod serde {
     use super::Text;

@@ -1,4 +1,4 @@
-//! Header and info messages of any form that Cap'n Proto allows, and what is wrong with those that it does not.
+//! The general reader of header and info messages: any form that Cap'n Proto allows, and errors for all others.
 
 use super::fields::{Fields, number};
 use super::message::Frame;
@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::BlobType;
 
-/// Reads a header message, all of which `bytes` hold.
+/// Reads a header message. `bytes` are exactly the message.
 pub(super) fn header(bytes: &[u8], frame: Frame, limits: &Limits) -> Result<HeaderFields, Problem> {
     let fields = Fields { message: Message::Header, limits };
     let reader = frame.reader(bytes, limits);

@@ -1,5 +1,4 @@
-//! Messages that were read, with one field changed. Whatever else is in them stays, also what a later version of the
-//! format put there.
+//! Changes one field of a message that was read. All other fields stay, also those of a later version of the format.
 
 use capnp::message::{Builder, HeapAllocator};
 use capnp::{serialize, text};
@@ -14,16 +13,16 @@ use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::{BlobType, Text};
 
-/// How many times as much memory as the message has bytes is made sure of.
+/// How much memory is reserved before an edit, as a multiple of the message's length.
 const MOST_GROWTH: usize = 4;
 
-/// The message with a change made to its root. It is copied twice: a field that is set anew leaves a hole where it was.
+/// Changes the root of a message. The message is copied twice, because a field that is set again leaves a hole.
 macro_rules! edited {
     ($message:expr, $bytes:expr, $limits:expr, $root:ident, |$to:ident| $change:expr) => {{
         let fields = Fields { message: $message, limits: $limits };
         let frame = Frame::parse($bytes, $message).map_err(Stop::into_problem)?;
         let reader = frame.reader($bytes, $limits);
-        // The library's builders do not ask whether there is so much memory.
+        // The builders of `capnp` abort if there is no memory.
         let needed = $bytes.len().saturating_mul(MOST_GROWTH);
         Problem::in_memory(needed, Vec::<u8>::new().try_reserve_exact(needed))?;
         let mut changed = Builder::new_default();
@@ -39,10 +38,10 @@ macro_rules! edited {
     }};
 }
 
-/// A header message, with another version if one is given, in the form in which its size can be filled in.
+/// Returns a header message in the form in which its size can be filled in, and with another version if one is given.
 pub(super) fn header(bytes: &[u8], version: Option<&Text<'_>>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     edited!(Message::Header, bytes, limits, blob_header, |to| {
-        // Also makes room for it, where it was left out.
+        // This also makes room for the size if the message did not contain it.
         to.set_size(0);
         if let Some(version) = version {
             to.set_version(text::Reader(version.as_bytes()));
@@ -50,7 +49,7 @@ pub(super) fn header(bytes: &[u8], version: Option<&Text<'_>>, limits: &Limits) 
     })
 }
 
-/// An info message, with another name. Blobs without a name keep theirs.
+/// Returns an info message with another name. If blobs of its type have no name, the message stays as it is.
 pub(super) fn info(bytes: &[u8], blob_type: BlobType, name: &Text<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     let name = text::Reader(name.as_bytes());
     match blob_type {

@@ -1,9 +1,9 @@
-//! Values to header and info messages, laid out directly: one segment, near pointers, plain lists. The twin of
-//! `plain.rs`.
+//! Writes header and info messages directly, without `capnp`: one segment, near pointers, plain lists. The counterpart
+//! of `plain.rs`.
 //!
-//! Writing many small tensors is little else than making these messages. The bytes are those that Cap'n Proto's own
-//! builder makes when it is given the fields in the schema's order, which the tests prove. Texts are written as the bytes
-//! they are, numbers of enumerations as the numbers they are, so that what was read from any file can be written again.
+//! This is fast, as writing many small tensors consists mostly of making these messages. The bytes are the same that
+//! Cap'n Proto's own builder makes if the fields are set in the schema's order; the tests prove it. Texts are written
+//! as bytes and enumerations as numbers, so everything that was read from a file can be written again.
 
 use super::parts::NOT_COMPRESSED;
 use super::problem::Message;
@@ -13,7 +13,7 @@ use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::{BlobType, InfoRef, ShapeProblem, TensorInfo, Text};
 
-/// Header and info message of a blob that is to be written.
+/// The header and info messages of a blob to be written.
 #[derive(Debug, Default)]
 pub(crate) struct NewHead {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ const SIZE: usize = 3;
 const UNCOMPRESSED_SIZE: usize = 2;
 
 impl NewHead {
-    /// Makes it anew in the same memory. The blob's size is to be filled in.
+    /// Lays out new messages in the same memory. The blob's size must be set afterwards.
     pub(crate) fn lay_out(&mut self, version: &Text<'_>, info: InfoRef<'_>) -> Result<(), Problem> {
         self.bytes.clear();
         header(&mut self.bytes, version, info.blob_type())?;
@@ -34,7 +34,7 @@ impl NewHead {
         self::info(&mut self.bytes, info)
     }
 
-    /// That of a blob which was read, byte for byte.
+    /// Copies the messages of a blob that was read, byte for byte.
     pub(crate) fn verbatim(header: &[u8], info: &[u8]) -> Result<Self, Problem> {
         let mut bytes = Vec::new();
         reserve(&mut bytes, header.len().saturating_add(info.len()))?;
@@ -43,22 +43,21 @@ impl NewHead {
         Ok(NewHead { bytes, header_len: header.len() })
     }
 
-    /// Puts another version into the header, if one is given, and the header into the form in which the blob's size can
-    /// be filled in.
+    /// Brings the header into the form in which the blob's size can be filled in, and sets the version if one is given.
     pub(crate) fn set_version(&mut self, version: Option<&Text<'_>>, limits: &Limits) -> Result<(), Problem> {
         let header = edit::header(self.header(), version, limits)?;
         *self = NewHead::verbatim(&header, self.info())?;
         Ok(())
     }
 
-    /// Puts another name into the info of a blob of a type that has one.
+    /// Sets the name in the info, if blobs of this type have a name.
     pub(crate) fn set_name(&mut self, blob_type: BlobType, name: &Text<'_>, limits: &Limits) -> Result<(), Problem> {
         let info = edit::info(self.info(), blob_type, name, limits)?;
         *self = NewHead::verbatim(self.header(), &info)?;
         Ok(())
     }
 
-    /// Puts another info in the place of the one that is there.
+    /// Replaces the info message.
     pub(crate) fn set_info(&mut self, info: InfoRef<'_>) -> Result<(), Problem> {
         self.bytes.truncate(self.header_len);
         self::info(&mut self.bytes, info)
@@ -80,14 +79,14 @@ impl NewHead {
         u64::try_from(self.bytes.len()).unwrap_or(u64::MAX)
     }
 
-    /// States how many bytes of data the blob has.
+    /// Sets the blob's size from the length of its data.
     pub(crate) fn set_data_len(&mut self, data_len: u64) -> Result<(), ShapeProblem> {
         let size = self.len().checked_add(data_len).ok_or(ShapeProblem::TooLarge)?;
         self.set_word(SIZE.saturating_mul(WORD), size);
         Ok(())
     }
 
-    /// States how many bytes an executable has once it is unpacked.
+    /// Sets the size of an unpacked executable.
     pub(crate) fn set_uncompressed_size(&mut self, size: u64) {
         self.set_word(self.header_len.saturating_add(UNCOMPRESSED_SIZE.saturating_mul(WORD)), size);
     }
@@ -99,7 +98,7 @@ impl NewHead {
     }
 }
 
-/// Puts a header message behind what is in `to`. Its size is to be filled in.
+/// Appends a header message to `to`. The blob's size must be set afterwards.
 fn header(to: &mut Vec<u8>, version: &Text<'_>, blob_type: BlobType) -> Result<(), Problem> {
     let table = start(to, Message::Header, Words::of_root(3).and_text(version))?;
     put(to, [table, structure(0, 2, 1), blob_type.number().into(), 0, text(0, version)]);
@@ -107,7 +106,7 @@ fn header(to: &mut Vec<u8>, version: &Text<'_>, blob_type: BlobType) -> Result<(
     Ok(())
 }
 
-/// Puts an info message behind what is in `to`.
+/// Appends an info message to `to`.
 fn info(to: &mut Vec<u8>, info: InfoRef<'_>) -> Result<(), Problem> {
     match info {
         InfoRef::Executable(info) => {
@@ -149,10 +148,10 @@ fn info(to: &mut Vec<u8>, info: InfoRef<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Makes room for a message, and gives the segment table that it begins with; an error if no reader would take it.
+/// Reserves room for a message, and returns its segment table. Fails if the message is longer than readers accept.
 fn start(to: &mut Vec<u8>, message: Message, words: Words) -> Result<u64, Problem> {
     let (words, len) = words.accepted(message)?;
-    // A word more, for the zeros behind a text.
+    // `put_text` writes up to one word too many before it truncates.
     reserve(to, len.saturating_add(WORD))?;
     Ok(u64::from(words) << 32)
 }
@@ -165,8 +164,8 @@ fn put<const N: usize>(to: &mut Vec<u8>, words: [u64; N]) {
     to.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
 }
 
-/// A text, the NUL that ends it, and zeros up to a whole word. A whole word of zeros is put, of which some are taken away
-/// again: that takes less time than to put as many as are needed.
+/// Appends a text, its terminating NUL, and zeros up to a whole word. It appends a whole word of zeros and truncates,
+/// which is faster than appending the exact number.
 fn put_text(to: &mut Vec<u8>, text: &Text<'_>) {
     to.extend_from_slice(text.as_bytes());
     let surplus = text.as_bytes().len() % WORD;
@@ -180,19 +179,19 @@ fn put_tensor_info(to: &mut Vec<u8>, info: &TensorInfo) {
     info.shape.iter().for_each(|extent| to.extend_from_slice(&extent.to_le_bytes()));
 }
 
-/// A pointer to a struct of so many words of data and so many pointers, which begins `offset` words behind it.
+/// A pointer to a struct with this many data words and pointers, which begins `offset` words after the pointer.
 fn structure(offset: u64, data_words: u64, pointers: u64) -> u64 {
     offset << 2 | data_words << 32 | pointers << 48
 }
 
-/// A pointer to a list, whose length was found to be within the limit.
+/// A pointer to a list. The length must be within the limit.
 fn list(offset: u64, element_size: u64, len: usize) -> u64 {
     const LIST: u64 = 1;
     let len = u64::try_from(len).unwrap_or(u64::MAX);
     LIST | offset << 2 | element_size << 32 | len << 35
 }
 
-/// A pointer to a text, with the NUL that ends it.
+/// A pointer to a text with its terminating NUL.
 fn text(offset: u64, text: &Text<'_>) -> u64 {
     const BYTES: u64 = 2;
     list(offset, BYTES, text.as_bytes().len().saturating_add(1))
@@ -202,6 +201,6 @@ fn text_words(text: &Text<'_>) -> u64 {
     u64::try_from(text.as_bytes().len() / WORD).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-// Values made by chance take hours in Miri.
+// Random values take hours in Miri.
 #[cfg(all(test, not(miri)))]
 mod tests;

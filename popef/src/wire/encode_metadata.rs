@@ -1,7 +1,7 @@
-//! Metadata to its info message: the mirror of `metadata.rs`.
+//! Writes the info message of Metadata. The counterpart of `metadata.rs`.
 //!
-//! The message is one segment, whatever its length. Texts are written as the bytes they are, numbers of enumerations
-//! as the numbers they are, so that what was read from any file can be written again.
+//! The message is always one segment. Texts are written as bytes and enumerations as numbers, so everything that was
+//! read from a file can be written again.
 
 use capnp::dynamic_struct;
 use capnp::dynamic_value::{self, Enum};
@@ -90,8 +90,7 @@ fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) 
     Ok(())
 }
 
-/// Sets a field of enumeration `E` to a number that the schema does not name. The generated setters take only
-/// those that it does.
+/// Sets a field of enumeration `E` to a number that the schema does not name, which the generated setters cannot do.
 fn set_number<'m, E: Introspect>(
     to: impl Into<dynamic_value::Builder<'m>>,
     field: &'static str,
@@ -110,7 +109,7 @@ fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
     text::Reader(text.as_bytes())
 }
 
-/// The length of a list in a message whose length was found to be within the limit.
+/// The length of a list, in a message whose length is within the limit.
 fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
@@ -120,7 +119,7 @@ fn count<T>(list: &[T]) -> u32 {
 mod tests {
     use super::*;
 
-    /// A message that is counted too short would become two segments, one that is counted too long waste memory.
+    /// A count that is too low would give two segments, and one that is too high would waste memory.
     #[test]
     #[cfg_attr(miri, ignore = "its many values take minutes there")]
     fn words_are_counted_exactly() {

@@ -1,4 +1,4 @@
-//! Single fields of a message, with what can be wrong with each.
+//! Reads single fields of a message, with their errors.
 
 use capnp::message::{Reader, ReaderSegments};
 use capnp::traits::Owned;
@@ -21,7 +21,7 @@ pub(crate) struct Fields<'l> {
     pub(super) limits: &'l Limits,
 }
 
-/// A TensorInfo whose shape still lies in the message.
+/// A TensorInfo whose shape is borrowed from the message.
 pub(crate) struct TensorInfoRef<'m> {
     pub(super) shape: primitive_list::Reader<'m, i64>,
     pub(super) data_type: DataType,
@@ -71,8 +71,8 @@ impl Fields<'_> {
         })
     }
 
-    /// The bytes of a shape. A list could by the rules of Cap'n Proto be one of larger elements that begin with
-    /// the number; no writer of this schema makes one, and its bytes would be no shape.
+    /// Returns the bytes of a shape. Cap'n Proto also allows a list of larger elements that begin with the number. No
+    /// writer of this schema makes one, and it is refused because its bytes are not a list of numbers.
     pub(super) fn numbers<'m>(self, shape: primitive_list::Reader<'m, i64>) -> Result<&'m [u8], Problem> {
         let elements = capnp::raw::get_list_step_size_in_bits(shape);
         if elements != i64::BITS && !shape.is_empty() {
@@ -82,7 +82,7 @@ impl Fields<'_> {
     }
 }
 
-/// The number of an enumerant, whether the schema names it or not.
+/// The number of an enumeration's value, whether or not the schema names it.
 pub(super) fn number<T: Into<u16>>(value: Result<T, NotInSchema>) -> u16 {
     match value {
         Ok(value) => value.into(),

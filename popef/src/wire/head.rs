@@ -6,15 +6,15 @@ use crate::error::SystemProblem;
 use crate::limits::{HEADER_BYTES, Limits};
 use crate::types::BlobType;
 
-/// A blob's two messages, as numbers: no borrow, no allocation, the same whatever the bytes lie in.
+/// A blob's header and info messages as numbers. It borrows nothing and allocates nothing.
 ///
-/// The spans are counted from the blob's first byte and were checked to lie in its header and info.
+/// The spans are relative to the blob's first byte, and are known to be within its header and info.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
-    /// All bytes of the blob.
+    /// The size of the whole blob.
     pub(crate) size: u64,
     pub(crate) header_len: u32,
-    /// Header and info together: where the data begins.
+    /// The length of header and info together. The data begins there.
     pub(crate) len: u32,
     pub(crate) version: Span,
     pub(crate) info: Info,
@@ -23,13 +23,13 @@ pub(crate) struct Head {
 impl Head {
     /// Reads the header and the info of the blob at the start of `bytes`.
     ///
-    /// `room` is how many bytes there are from here to the end of the file, however few of them are given; `u64::MAX`
-    /// where that is not known.
+    /// `room` is the number of bytes from here to the end of the file, of which `bytes` may be only the first. It is
+    /// `u64::MAX` if that is unknown.
     pub(crate) fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Head, Stop> {
         let header = Header::parse(bytes, room, limits)?;
         let HeaderFields { size, blob_type, version } = header.fields;
         let (info_len, info) = match blob_type {
-            // Whether an info message follows the header of an unknown type is not known either.
+            // It is unknown whether an info message follows the header of an unknown type.
             BlobType::Other(number) => (0, Info::Unknown { number }),
             _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len).reaching(size))?,
         };
@@ -50,7 +50,7 @@ impl Head {
         }
     }
 
-    /// The blob's own name; that of its executable is no name of Metadata.
+    /// The blob's own name. Metadata has none, only that of its executable.
     pub(crate) fn name(&self) -> Option<Span> {
         match self.info {
             Info::Executable { name, .. }
@@ -61,12 +61,12 @@ impl Head {
         }
     }
 
-    /// The header and the info out of a blob's bytes.
+    /// Returns the header and the info from a blob's bytes.
     pub(crate) fn of_blob(self, blob: &[u8]) -> &[u8] {
         usize::try_from(self.len).ok().and_then(|len| blob.get(..len)).unwrap_or_default()
     }
 
-    /// How many bytes follow the header and the info.
+    /// The length of the data.
     pub(crate) fn data_len(&self) -> u64 {
         self.size.saturating_sub(self.len.into())
     }
@@ -108,15 +108,15 @@ impl Header {
     }
 }
 
-/// The message of `len` bytes at the start of `bytes`, if they are given.
+/// Returns the first `len` bytes, or how many are needed if fewer are given.
 fn given(bytes: &[u8], len: u64) -> Result<&[u8], Stop> {
     let index = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     bytes.get(..index).ok_or(Stop::Need(len))
 }
 
-/// Reads the info message behind a header of a known type, and tells its length.
+/// Reads the info message after a header of a known type. Also returns its length.
 ///
-/// Stops are counted from the message's first byte.
+/// Positions in a `Stop` are relative to the message's first byte.
 fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result<(u64, Info), Stop> {
     let size = header.fields.size;
     let bytes = usize::try_from(header.len).ok().and_then(|start| blob.get(start..)).unwrap_or_default();

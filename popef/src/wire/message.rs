@@ -1,7 +1,7 @@
-//! One Cap'n Proto message in stream framing: a table of segment lengths, then the segments.
+//! Cap'n Proto messages in stream framing: a table of segment lengths, then the segments.
 //!
 //! ```text
-//! u32 segments - 1 | u32 words of segment 0 | u32 words of segment 1 | ... | u32 0 if that is an odd number of u32
+//! u32 segments - 1 | u32 words of segment 0 | u32 words of segment 1 | ... | u32 0 as padding to 8 bytes if needed
 //! segment 0 | segment 1 | ...                                                each a multiple of 8 bytes
 //! ```
 
@@ -12,24 +12,24 @@ use super::Stop;
 use super::problem::{Message, WireProblem};
 use crate::limits::Limits;
 
-/// The most segments that the Rust and the C++ reader accept.
+/// The largest number of segments that the Rust and C++ readers of Cap'n Proto accept.
 const MAX_SEGMENTS: usize = 511;
 
 const WORD: u64 = 8;
 
-/// How long a message is, by its segment table.
+/// The lengths that a message's segment table states.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     table: u64,
     segments: u64,
-    /// All bytes, the table included.
+    /// The length of the message in bytes, including the table.
     pub(super) len: u64,
 }
 
 impl Frame {
     /// Reads the segment table at the start of `bytes`.
     ///
-    /// Whether the message's own bytes are there is the caller's to check.
+    /// The caller must check that the message's own bytes are present.
     pub(super) fn parse(bytes: &[u8], message: Message) -> Result<Frame, Stop> {
         let first_word = bytes.first_chunk::<8>().ok_or(Stop::Need(WORD))?;
         let segments = u64::from(LittleEndian::read_u32(first_word)).saturating_add(1);
@@ -37,7 +37,7 @@ impl Frame {
             return Err(WireProblem::TooManySegments { message, found: segments }.into());
         }
         let table = table_len(segments);
-        // All of the table, its padding too: what is wrong must not depend on how many bytes were read ahead.
+        // Demand the whole table with its padding, so that the error does not depend on how many bytes were read ahead.
         let words = bytes.get(..to_index(table)).ok_or(Stop::Need(table))?;
         let words =
             words.get(4..).and_then(|rest| rest.get(..to_index(segments.saturating_mul(4)))).unwrap_or_default();
@@ -51,13 +51,13 @@ impl Frame {
         if self.segments == 1 { bytes.get(to_index(self.table)..to_index(self.len)) } else { None }
     }
 
-    /// Whether it has no content. No header is so; zeros look like this, where a blob's first bytes, which writers
-    /// that append write last, are missing.
+    /// Whether the message has no content. No valid header is empty, but zeros look like an empty message. They are
+    /// found where a blob was not finished, as a writer that appends writes the blob's first bytes last.
     pub(super) fn is_empty(&self) -> bool {
         self.len == self.table
     }
 
-    /// A reader over the message, all of which `bytes` hold.
+    /// Makes a reader of the message. `bytes` are the whole message.
     pub(super) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
         let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);
         let options = ReaderOptions {
@@ -67,27 +67,27 @@ impl Frame {
         Reader::new(Segments::new(bytes, self), options)
     }
 
-    /// All words, the table included.
+    /// The length of the message in words, including the table.
     pub(super) fn words(self) -> u64 {
         self.len / WORD
     }
 }
 
-/// The bytes of a table of so many segments: a count and a length each, padded to a word.
+/// The length of a segment table in bytes: the count and one length per segment, padded to a word.
 fn table_len(segments: u64) -> u64 {
     (segments / 2).saturating_add(1).saturating_mul(WORD)
 }
 
-/// A length that was checked to be small, as an index.
+/// Converts a length that is known to be small to an index.
 fn to_index(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-/// The segments of a message, where they lie. Nothing is allocated for them.
+/// The segments of a message, borrowed. Nothing is allocated.
 #[expect(clippy::large_enum_variant, reason = "lives on the stack, while one message is read")]
 pub(super) enum Segments<'a> {
     One(&'a [u8]),
-    /// The bytes behind the table, and the word in them at which each segment ends.
+    /// The bytes after the table, and for each segment the word in them at which it ends.
     Many {
         body: &'a [u8],
         ends: [u32; MAX_SEGMENTS],

@@ -1,5 +1,5 @@
-//! The Metadata message. What can be wrong with a part is found where the part is looked at, once for both of
-//! [`check`], which keeps nothing, and [`read_metadata`], which copies everything.
+//! Reads the info message of Metadata. [`check`] keeps nothing, and [`read_metadata`] copies everything. Both find
+//! errors in the same place: where `Part::of` looks at a part.
 
 use capnp::traits::OwnedStruct;
 use capnp::{primitive_list, struct_list};
@@ -13,12 +13,12 @@ use crate::error::Problem;
 use crate::limits::Limits;
 use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
 
-/// How many bytes of values a message may become, in message lengths. The least anchor that a Cap'n Proto writer
-/// makes takes 40 bytes there and 128 here; what goes beyond this comes from a message that lies.
+/// How many bytes the values of a message may take, as a multiple of the message's length. The smallest anchor that a
+/// Cap'n Proto writer makes takes 40 bytes in the message and 128 as a value, so only a forged message needs more.
 const OWNED_BYTES_PER_BYTE: usize = 4;
 const OWNED_BYTES_FREE: usize = 4096;
 
-/// Whether every part of the message can be read.
+/// Checks that every part of the message can be read.
 pub(super) fn check<'m>(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'m>) -> Result<(), Problem> {
     let refs = MetadataRef::of(root, frame, fields)?;
     refs.engine_options.iter().chain(refs.device_options.iter()).try_for_each(|option| option.map(drop))?;
@@ -26,20 +26,18 @@ pub(super) fn check<'m>(root: schema::metadata::Reader<'m>, frame: Frame, fields
     refs.anchors.iter().try_for_each(|anchor| anchor.map(drop))
 }
 
-/// The whole message as a value.
-///
-/// `info` holds the message and no more.
+/// Reads the whole message as a value. `info` is exactly the message.
 pub(crate) fn read_metadata(info: &[u8], limits: &Limits) -> Result<Metadata, Problem> {
     with_refs(info, limits, |refs| refs.read(&mut Budget::of(info)))
 }
 
-/// Whether [`read_metadata`] gives a value, if there is memory for it.
+/// Checks that [`read_metadata`] would succeed, provided there is memory for the value.
 #[cfg(feature = "serde")]
 pub(crate) fn can_be_read(info: &[u8], limits: &Limits) -> Result<(), Problem> {
     with_refs(info, limits, |refs| refs.spend(&mut Budget::of(info)))
 }
 
-/// Serialises the message as its [`Metadata`] serialises, without making one.
+/// Serialises the message in the same way as [`Metadata`], without making that value.
 #[cfg(feature = "serde")]
 pub(crate) fn serialize_metadata<S: serde::Serializer>(
     info: &[u8],
@@ -62,22 +60,22 @@ fn with_refs<T>(
     work(MetadataRef::of(root, frame, fields)?)
 }
 
-/// An element of one of the lists, where it lies. Its fields have the names of those of the value that is made of it.
+/// An element of one of the lists, borrowed from the message. Its fields are named as in the owned value.
 pub(crate) trait Part<'m>: Sized {
     type Owned: OwnedStruct;
     type Value;
 
     fn of(reader: <Self::Owned as OwnedStruct>::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem>;
 
-    /// The value, for which the budget has room.
+    /// Makes the owned value, if the budget has room for it.
     fn read(&self, budget: &mut Budget) -> Result<Self::Value, Problem>;
 
-    /// Takes as much from the budget as `read` does.
+    /// Takes the same amount from the budget as `read`.
     #[cfg(feature = "serde")]
     fn spend(&self, budget: &mut Budget) -> Result<(), Problem>;
 }
 
-/// A list of such parts.
+/// A list of parts, borrowed from the message.
 pub(crate) struct Parts<'m, P: Part<'m>> {
     list: struct_list::Reader<'m, P::Owned>,
     fields: Fields<'m>,
@@ -122,7 +120,7 @@ impl<'m, P: Part<'m> + serde::Serialize> serde::Serialize for Parts<'m, P> {
     }
 }
 
-/// A list of numbers, where it lies.
+/// A list of numbers, borrowed from the message.
 pub(crate) struct Numbers<'m>(primitive_list::Reader<'m, u32>);
 
 impl Numbers<'_> {
@@ -139,7 +137,7 @@ impl serde::Serialize for Numbers<'_> {
     }
 }
 
-/// Metadata, where it lies. Its fields have the names of those of [`Metadata`].
+/// Metadata, borrowed from the message. Its fields are named as in [`Metadata`].
 pub(crate) struct MetadataRef<'m> {
     pub(crate) replication_factor: u32,
     pub(crate) num_ipus: u32,
@@ -180,8 +178,8 @@ impl<'m> MetadataRef<'m> {
             programs_map: Parts { list: fields.get(root.get_programs_map(), "programsMap")?, fields },
             anchors: Parts { list: fields.get(root.get_anchors(), "anchors")?, fields },
         };
-        // By Cap'n Proto's rules a list of bytes, or of nothing, can stand where one of structs belongs. An element
-        // takes time whatever its length; those that writers make have a word or more.
+        // Cap'n Proto allows a list of bytes, or of elements without bytes, in the place of a list of structs. Each
+        // element takes time, however short it is. The elements that writers make have a word or more.
         let lists = [refs.engine_options.len(), refs.device_options.len(), refs.programs_map.len(), refs.anchors.len()];
         let found = lists.into_iter().map(u64::from).fold(0, u64::saturating_add);
         let limit = frame.words();
@@ -340,8 +338,8 @@ impl<'m> Part<'m> for AnchorRef<'m> {
     }
 }
 
-/// How much memory the values of a message may still take. Lists of elements without bytes, and pointers that
-/// share a text, make a small message claim many values.
+/// How much memory the values of a message may still take. A small message can claim many values by lists of elements
+/// without bytes, and by pointers that share a text.
 pub(crate) struct Budget {
     limit: usize,
     left: usize,
@@ -360,7 +358,7 @@ impl Budget {
         Ok(())
     }
 
-    /// An empty list with room for `len` elements.
+    /// Returns an empty list with room for `len` elements.
     fn list<T>(&mut self, len: u32) -> Result<Vec<T>, Problem> {
         let bytes = bytes_of::<T>(len);
         self.spend(bytes)?;
@@ -381,7 +379,7 @@ impl Budget {
     fn numbers<T>(&mut self, list: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
         let bytes = list.len().saturating_mul(size_of::<T>());
         self.spend(bytes)?;
-        // `collect` makes room for four at least, and most shapes are shorter.
+        // `collect` would make room for at least four elements, and most shapes are shorter.
         let mut numbers = Vec::new();
         Problem::in_memory(bytes, numbers.try_reserve_exact(list.len()))?;
         numbers.extend(list);
@@ -389,7 +387,7 @@ impl Budget {
     }
 }
 
-/// The bytes of so many values.
+/// The size of `count` values in bytes.
 fn bytes_of<T>(count: u32) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(size_of::<T>())
 }
@@ -402,7 +400,7 @@ mod tests {
     fn assert_read(metadata: &Metadata) {
         let info = encode_metadata::metadata(metadata).unwrap();
         assert_eq!(read_metadata(&info, &Limits::default()).unwrap(), *metadata);
-        // Nothing of it is shared, so visiting each word once is enough.
+        // No pointers share a target, so visiting each word once is enough.
         let limits = Limits { visits: 1, ..Limits::default() };
         assert_eq!(read_metadata(&info, &limits).unwrap(), *metadata);
     }

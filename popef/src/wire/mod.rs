@@ -1,7 +1,7 @@
-//! Bytes to header and info messages, and back: the format on one screen, without I/O.
+//! Converts bytes to header and info messages, and back, without I/O.
 //!
-//! Given the first bytes of a blob, [`Head::parse`] says what the blob is, or how many bytes it needs to say so.
-//! Nothing outside this folder knows of Cap'n Proto.
+//! From the first bytes of a blob, [`Head::parse`] finds what the blob is, or how many more bytes it needs. Nothing
+//! outside this folder uses Cap'n Proto.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
@@ -41,13 +41,13 @@ pub(crate) use problem::WireProblem;
 
 use crate::error::Problem;
 
-/// Why nothing can be said of the bytes given.
+/// The reason why a blob could not be parsed.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// More bytes are needed: this many, counted from the blob's start.
+    /// More bytes are needed: this many in total, counted from the blob's start.
     Need(u64),
-    /// What is wrong, and at which byte after the blob's start. Unless the input reaches that many bytes from there, that
-    /// it does not is what is wrong.
+    /// A problem at byte `at`, relative to the blob's start. It holds only if the input has at least `reach` bytes from
+    /// the blob's start; otherwise the problem is that the input is cut off.
     Fault { problem: Problem, at: u64, reach: u64 },
 }
 
@@ -58,7 +58,7 @@ impl<P: Into<Problem>> From<P> for Stop {
 }
 
 impl Stop {
-    /// Counts from `len` bytes earlier.
+    /// Moves all positions by `len` bytes, to make them relative to a start that is `len` bytes earlier.
     fn behind(self, len: u64) -> Self {
         match self {
             Stop::Need(needed) => Stop::Need(len.saturating_add(needed)),
@@ -68,7 +68,7 @@ impl Stop {
         }
     }
 
-    /// Says of a fault that the input must reach at least this far.
+    /// Makes a fault conditional on an input of at least `len` bytes.
     fn reaching(self, len: u64) -> Self {
         match self {
             Stop::Need(_) => self,
@@ -76,7 +76,7 @@ impl Stop {
         }
     }
 
-    /// The problem, of bytes that are all there.
+    /// Returns the problem, for a message whose bytes are all present.
     fn into_problem(self) -> Problem {
         match self {
             Stop::Fault { problem, .. } => problem,

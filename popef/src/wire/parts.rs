@@ -1,9 +1,9 @@
-//! What both readers of header and info messages make of them: numbers that borrow nothing.
+//! The results of both readers of header and info messages: numbers that borrow nothing.
 
 use super::message::Frame;
 use crate::types::{BlobType, DataType};
 
-/// The part of the info message that listing needs, by type of blob.
+/// The part of the info message that listing needs, by blob type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Info {
     Executable { name: Span, uncompressed_size: Option<u64> },
@@ -14,7 +14,7 @@ pub(crate) enum Info {
     Unknown { number: u16 },
 }
 
-/// What uncompressedSize says of an executable that is stored as it is.
+/// The value of `uncompressedSize` for an executable that is not compressed.
 pub(super) const NOT_COMPRESSED: u64 = u64::MAX;
 
 impl Info {
@@ -24,7 +24,7 @@ impl Info {
     }
 }
 
-/// Some bytes of a blob's header or info.
+/// A range of bytes in a blob's header or info.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,
@@ -32,12 +32,12 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// `len` bytes from `start` on. An empty span has no place.
+    /// Makes a span of `len` bytes from `start`. All empty spans are equal.
     pub(super) fn new(start: u32, len: u32) -> Span {
         if len == 0 { Span::default() } else { Span { start, len } }
     }
 
-    /// Where `part`, which capnp cut out of `whole`, lies in it.
+    /// Finds the span of `part`, which capnp borrowed from `whole`.
     pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
         let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
         match (u32::try_from(start), u32::try_from(part.len())) {
@@ -46,7 +46,7 @@ impl Span {
         }
     }
 
-    /// The bytes, out of those of the header and info that the span was made from.
+    /// Returns the bytes of the span from a blob's header and info.
     pub(crate) fn of_head(self, head: &[u8]) -> &[u8] {
         let (Ok(start), Ok(len)) = (usize::try_from(self.start), usize::try_from(self.len)) else {
             return &[];
@@ -55,7 +55,7 @@ impl Span {
     }
 }
 
-/// What the header message says.
+/// The fields of the header message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeaderFields {
     pub(super) size: u64,
@@ -63,7 +63,7 @@ pub(super) struct HeaderFields {
     pub(super) version: Span,
 }
 
-/// The bytes of an info message of a known type, and of the blob that they lie in.
+/// The bytes of an info message of a known type, and of the blob that contains it.
 #[derive(Clone, Copy)]
 pub(super) struct InfoMessage<'a> {
     pub(super) blob: &'a [u8],

@@ -1,8 +1,9 @@
-//! The header and info messages that writers make, read directly: one segment, near pointers, plain lists.
+//! The fast reader of header and info messages, for the form that writers make: one segment, near pointers, plain
+//! lists.
 //!
-//! Listing a file of many tensors is little else than reading these, and this takes a quarter of the time of the
-//! general reader. It answers only where that would give the same answer; whatever is unusual or wrong is left to
-//! [`decode`](super::decode).
+//! Listing a file of many tensors consists mostly of reading these, and this reader takes a quarter of the time of the
+//! general one. It answers only if the general reader would give the same answer. Everything unusual or wrong is left
+//! to [`decode`](super::decode).
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -11,12 +12,12 @@ use super::parts::{HeaderFields, Info, InfoMessage, Span};
 use crate::limits::Limits;
 use crate::types::{BlobType, DataType};
 
-/// The nesting that the messages read here have: root, TensorInfo, shape.
+/// The nesting of the messages that are read here: root, TensorInfo, shape.
 const NESTING: u16 = 3;
-/// How often they visit a word at most: a TensorInfo's, a shape's, a name's and the root's can all be the same.
+/// How often reading can visit a word: the words of the root, the TensorInfo, the shape and the name can be the same.
 const VISITS: u32 = 4;
 
-/// Reads a header message, all of which `bytes` hold.
+/// Reads a header message. `bytes` are exactly the message.
 pub(super) fn header(bytes: &[u8], frame: Frame, limits: &Limits) -> Option<HeaderFields> {
     let root = Segment::of(bytes, 0, frame, limits)?.structure(0)?;
     Some(HeaderFields { size: root.u64(1), blob_type: BlobType::from_number(root.u16()), version: root.text(0)? })
@@ -47,16 +48,16 @@ const WORD: usize = 8;
 #[derive(Clone, Copy)]
 struct Segment<'a> {
     bytes: &'a [u8],
-    /// Where it begins, counted from the blob's first byte.
+    /// Where the segment begins, relative to the blob's first byte.
     start: usize,
 }
 
-/// A struct whose two sections lie in its segment.
+/// A struct whose data and pointers are known to be within the segment.
 #[derive(Clone, Copy)]
 struct Struct<'a> {
     segment: Segment<'a>,
     data: &'a [u8],
-    /// The word of the first pointer, and how many there are.
+    /// The word of the first pointer.
     pointers: usize,
     pointer_count: usize,
 }
@@ -77,7 +78,8 @@ impl<'a> Segment<'a> {
         self.bytes.get(index.checked_mul(WORD)?..)?.get(..count.checked_mul(WORD)?)
     }
 
-    /// What the pointer at a word leads to, if it is of a kind and not null: the target's word and the rest.
+    /// Follows the pointer at a word, if it is of this kind and not null. Returns the target's word and the pointer's
+    /// upper half.
     fn follow(self, at: usize, kind: u32) -> Option<(usize, u32)> {
         let pointer = self.word(at)?;
         let (low, high) = halves(pointer);
@@ -97,7 +99,7 @@ impl<'a> Segment<'a> {
         Some(Struct { segment: self, data: self.words(target, data_words)?, pointers, pointer_count })
     }
 
-    /// A list of plain numbers: where its elements begin, and how many there are.
+    /// Reads a pointer to a list of plain numbers. Returns the byte at which the elements begin, and their number.
     fn list(self, at: usize, element_size: u32) -> Option<(usize, usize)> {
         let (target, rest) = self.follow(at, 1)?;
         (rest & 7 == element_size).then_some((target.checked_mul(WORD)?, usize::try_from(rest >> 3).ok()?))
@@ -109,20 +111,20 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// A word's lower and upper half.
+/// The lower and upper half of a word.
 fn halves(word: u64) -> (u32, u32) {
     let bytes = word.to_le_bytes();
     (LittleEndian::read_u32(&bytes), LittleEndian::read_u32(bytes.last_chunk::<4>().unwrap_or(&[0; 4])))
 }
 
 impl<'a> Struct<'a> {
-    /// Whether pointer `index` is there and leads somewhere; where not, its field has its default.
+    /// The word of pointer `index`. `None` if the pointer is missing or null: its field then has the default value.
     fn pointer(self, index: usize) -> Option<usize> {
         let at = self.pointers.checked_add(index)?;
         (index < self.pointer_count && self.segment.word(at)? != 0).then_some(at)
     }
 
-    /// A text without the NUL that ends it; empty if the pointer is null.
+    /// Reads a text, without its terminating NUL. Empty if the pointer is null.
     fn text(self, index: usize) -> Option<Span> {
         const BYTES: u32 = 2;
         let Some(at) = self.pointer(index) else { return Some(Span::default()) };
@@ -135,7 +137,7 @@ impl<'a> Struct<'a> {
         self.segment.span(start, text.len())
     }
 
-    /// The shape's bytes and the data type of a TensorInfo.
+    /// Reads the shape's bytes and the data type of a TensorInfo.
     fn tensor_info(self, index: usize) -> Option<(Span, DataType)> {
         const WORDS: u32 = 5;
         let info = self.segment.structure(self.pointer(index)?)?;
@@ -147,7 +149,7 @@ impl<'a> Struct<'a> {
         Some((self.segment.span(start, len)?, data_type))
     }
 
-    /// A word of the data section; zero where the section is shorter.
+    /// A word of the data section. Zero if the section is shorter.
     fn u64(self, index: usize) -> u64 {
         let at = index.saturating_mul(WORD);
         self.data.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u64::from_le_bytes(*word))
@@ -172,7 +174,7 @@ mod tests {
     use super::super::{Head, decode};
     use super::*;
 
-    /// The blobs of the files in testdata, as their bytes.
+    /// The header and info bytes of all blobs in some files of testdata.
     fn blobs() -> Vec<Vec<u8>> {
         let mut blobs = Vec::new();
         for name in ["two-models", "all-types", "split-feeds", "executable"] {
@@ -189,7 +191,7 @@ mod tests {
         blobs
     }
 
-    /// Where the general reader would have said something else, if anywhere. Counts the direct answers.
+    /// Asserts that the general reader gives the same answers. Counts the answers of the fast one.
     fn compare(head: &[u8], header_len: usize, blob_type: BlobType, limits: &Limits, answers: &mut usize) {
         let (header_bytes, info_bytes) = head.split_at(header_len);
         if let Ok(frame) = Frame::parse(header_bytes, Message::Header)

@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::error::{ErrorCode, problems};
 
-/// Which of a blob's two messages.
+/// One of a blob's two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Header,
@@ -19,7 +19,7 @@ impl fmt::Display for Message {
 }
 
 problems! {
-    /// What is wrong with a header or an info message, and with a message that is to be one.
+    /// Problems of a header or an info message, read or to be written.
     WireProblem {
         HeaderCut { needed: u64, found: u64 } => {
             code: ErrorCode::HeaderCut,
@@ -119,7 +119,7 @@ problems! {
     }
 }
 
-/// A foreign error's text as a phrase of ours: the first letter small, no full stop.
+/// The text of a foreign error in our style: a lower-case first letter, no full stop.
 fn lower_case_phrase(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     let text = text.trim_end_matches(['.', ' ', ':']);

@@ -1,5 +1,5 @@
-//! How long a message will be, counted before it is built: so one that is longer than readers accept is refused
-//! before anything is built, and any other becomes one segment.
+//! Computes the length of a message before it is built. So a message that is longer than readers accept is refused
+//! early, and any other is built as one segment.
 
 use super::problem::{Message, WireProblem};
 use crate::error::Problem;
@@ -8,12 +8,12 @@ use crate::types::{Metadata, TensorInfo, Text};
 
 pub(super) const WORD: usize = 8;
 
-/// The words of a message, without its segment table.
+/// The length of a message in words, without its segment table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Words(pub(super) usize);
 
 impl Words {
-    /// The root pointer, and a root struct of so many words.
+    /// The length of the root pointer and a root struct of `words` words.
     pub(super) fn of_root(words: usize) -> Self {
         Words(1).and(words)
     }
@@ -21,7 +21,7 @@ impl Words {
     pub(super) fn of_metadata(metadata: &Metadata) -> Self {
         let flow = &metadata.program_flow;
         let flow = [&flow.load, &flow.main, &flow.save];
-        // The struct, three tags of lists, the struct of the program flow.
+        // The root struct, the tags of the four lists of structs, and the struct ProgramFlow.
         let words = Words::of_root(10 + 4 + 3).and_text(&metadata.executable).and_text(&metadata.seed_handle);
         let mut words = flow.iter().fold(words, |words, list| words.and_numbers::<u32>(list));
         for option in metadata.engine_options.iter().chain(&metadata.device_options) {
@@ -53,12 +53,12 @@ impl Words {
         self.and(2).and_numbers::<i64>(&info.shape)
     }
 
-    /// The bytes of a message of one segment, whose table is one word.
+    /// The length in bytes of a message of one segment, whose table is one word.
     fn message_len(self) -> usize {
         self.0.saturating_add(1).saturating_mul(WORD)
     }
 
-    /// How many words and bytes the message has; an error if no reader would take it.
+    /// Returns the length of the message in words and bytes. Fails if it is longer than readers accept.
     pub(super) fn accepted(self, message: Message) -> Result<(u32, usize), Problem> {
         let len = self.message_len();
         let needed = u64::try_from(len).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! How descriptions serialise, owned ones and those that lie in a file, and how they are read.
+//! Serialisation of descriptions, both owned and borrowed from a file, and their deserialisation.
 
 use serde::de::Error as _;
 use serde::ser::SerializeStruct as _;
@@ -10,7 +10,7 @@ use crate::read::{Compression, PoplarHeader};
 use crate::types::object::{Hex, put_text, take_text};
 use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, Text};
 
-/// A field that formats for people leave out if there is none; binary ones say so.
+/// Serialises an optional field. Human-readable formats leave `None` out; binary formats keep it.
 macro_rules! optional {
     ($object:ident, $for_people:ident, $key:literal, $value:expr) => {
         match $value {
@@ -20,7 +20,7 @@ macro_rules! optional {
     };
 }
 
-/// Whether a text in formats for people has a second field.
+/// The number of extra fields of a text: 1 if a human-readable format needs a second field for its bytes, else 0.
 fn is_pair(for_people: bool, text: &Text<'_>) -> usize {
     usize::from(for_people && text.to_str().is_err())
 }
@@ -53,7 +53,7 @@ impl Serialize for BlobInfo {
     }
 }
 
-/// The info of a blob: in formats for people without a word on which variant it is, which the blob's type tells.
+/// Serialises the info of a blob. Human-readable formats do not name the variant, as the blob's type implies it.
 pub(crate) fn variant<S: Serializer>(
     serializer: S,
     (index, name): (u32, &'static str),
@@ -65,7 +65,7 @@ pub(crate) fn variant<S: Serializer>(
     }
 }
 
-/// Nothing, where something is expected of a type that is known.
+/// Serialises the missing info of a blob of unknown type.
 pub(crate) fn unknown<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     match serializer.is_human_readable() {
         true => serializer.serialize_struct("Unknown", 0)?.end(),
@@ -94,7 +94,7 @@ impl Serialize for Info {
     }
 }
 
-/// Of metadata that cannot be read.
+/// Metadata that cannot be read: the name of its executable.
 pub(crate) struct Unread<'a>(pub(crate) &'a Text<'a>);
 
 impl Serialize for Unread<'_> {
@@ -109,7 +109,7 @@ impl Serialize for Unread<'_> {
     }
 }
 
-/// An executable as it serialises.
+/// Serialises an executable's info.
 pub(crate) fn executable<S: Serializer>(
     serializer: S,
     name: &Text<'_>,
@@ -180,7 +180,7 @@ impl<'de> Deserialize<'de> for DescribedExecutable {
     }
 }
 
-/// Tells null from nothing.
+/// Deserialises a field that may be null, so that a null field differs from a missing one.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -210,7 +210,7 @@ impl<'de> Deserialize<'de> for BlobInfo {
     }
 }
 
-/// A blob in a format for people.
+/// A blob's description in a human-readable format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ForPeople {
@@ -275,7 +275,7 @@ impl ForPeople {
     }
 }
 
-/// The fields of a described file, of which each serialises.
+/// Serialises the description of a file.
 pub(crate) fn file<S: Serializer>(
     serializer: S,
     path: Option<&Text<'_>>,
@@ -337,7 +337,7 @@ impl<'de> Deserialize<'de> for FileInfo {
     }
 }
 
-/// Without its path, as an [`ErrorInfo`].
+/// Serialises as an [`ErrorInfo`], which has no path.
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.describe().serialize(serializer)

@@ -1,4 +1,4 @@
-//! Every message is the one that Cap'n Proto's own builder makes, byte for byte.
+//! Every message equals the one that Cap'n Proto's own builder makes, byte for byte.
 
 use capnp::dynamic_struct;
 use capnp::dynamic_value::{self, Enum};
@@ -14,7 +14,7 @@ use crate::types::{DataType, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo,
 
 type Root = Builder<HeapAllocator>;
 
-/// The message that the library builds, in one segment of the length it needs.
+/// Builds a message with `capnp`, in one segment of exactly the needed length.
 fn built(fill: impl Fn(&mut Root)) -> Vec<u8> {
     let mut counted = Builder::new_default();
     fill(&mut counted);
@@ -29,7 +29,7 @@ fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
     text::Reader(text.as_bytes())
 }
 
-/// Sets a field of enumeration `E` to a number, also to one that the schema does not name.
+/// Sets a field of enumeration `E` to any number, also one that the schema does not name.
 fn set_number<'m, E: Introspect>(to: impl Into<dynamic_value::Builder<'m>>, field: &str, number: u16) {
     let TypeVariant::Enum(schema) = E::introspect().which() else { panic!("{field} is no enumeration") };
     let mut to = to.into().downcast::<dynamic_struct::Builder<'_>>();
@@ -77,7 +77,7 @@ fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) 
     set_number::<schema::DataType>(to, "dataType", info.data_type.number());
 }
 
-/// Lays out the head of an info, in memory that was used before, and compares it with what the library builds.
+/// Lays out a head in used memory, and compares it with what `capnp` builds.
 fn check(head: &mut NewHead, version: &Text<'_>, info: InfoRef<'_>, data_len: u64) {
     head.lay_out(version, info).unwrap();
     head.set_data_len(data_len).unwrap();
@@ -168,7 +168,7 @@ fn messages_longer_than_readers_accept_are_refused() {
     let long = |len: u64| Text::from(vec![b'x'; usize::try_from(len).unwrap()]);
     let mut head = NewHead::default();
     let opaque = OpaqueInfo::default();
-    // Table, root pointer and struct take 5 words; the text is ended by a NUL.
+    // The table, the root pointer and the struct take 5 words, and the text has a terminating NUL.
     let fits = crate::limits::HEADER_BYTES - 5 * 8 - 1;
     head.lay_out(&long(fits), (&opaque).into()).unwrap();
     assert_eq!(u64::try_from(head.header_len).unwrap(), crate::limits::HEADER_BYTES);
