@@ -89,7 +89,7 @@ impl Held {
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenOptions {
-    limits: Limits,
+    pub(super) limits: Limits,
     damaged: bool,
     pub(super) read_ahead: Option<ReadAhead>,
 }
@@ -137,10 +137,6 @@ impl OpenOptions {
     pub fn read_ahead(&mut self, least: u64, most: u64) -> &mut Self {
         self.read_ahead = Some(ReadAhead { least, most: most.max(least) });
         self
-    }
-
-    pub(super) fn limits_set(&self) -> &Limits {
-        &self.limits
     }
 
     /// Opens a file and reads it in parts; see [`File::open`].

@@ -92,7 +92,7 @@ impl Indexer {
 
     fn go_on(&mut self) {
         let heads = &mut self.heads;
-        self.listing.walk_on(&mut self.window, self.options.limits_set(), |head| heads.push(head));
+        self.listing.walk_on(&mut self.window, &self.options.limits, |head| heads.push(head));
     }
 
     /// The file, to list. Its data is not there: asking for it is an error.
