@@ -178,37 +178,38 @@ impl<'a> Data<'a> {
     /// ```
     pub fn copy_to(&self, out: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
         let failed = |source| self.error(Problem::io("copy the data", source));
-        match self.0 {
-            Origin::Memory(bytes) => out.write_all(bytes).map_err(failed)?,
-            Origin::Gone { len: 0, .. } => {}
-            Origin::Gone { .. } => return Err(self.error(ReadProblem::DataNotKept)),
-            Origin::Backing { source, offset, .. } => {
-                let copied = match opened_again(source, offset) {
-                    Some(file) => io::copy(&mut file.take(self.len()), out).map_err(failed),
-                    None => self.copy_pieces(source, offset, out),
-                };
-                // If it was changed, that is why it could not be copied, or why there was less.
-                source.check_unchanged().map_err(|problem| self.error(problem))?;
-                if copied? != self.len() {
-                    return Err(self.error(ReadProblem::FileChanged));
-                }
-            }
-        }
-        Ok(self.len())
+        let Some((source, file)) = self.opened_again() else {
+            self.in_pieces(|piece| out.write_all(piece).map_err(failed))?;
+            return Ok(self.len());
+        };
+        let copied = io::copy(&mut file.take(self.len()), out).map_err(failed);
+        // If it was changed, that is why it could not be copied, or why there was less.
+        source.check_unchanged().map_err(|problem| self.error(problem))?;
+        if copied? == self.len() { Ok(self.len()) } else { Err(self.error(ReadProblem::FileChanged)) }
     }
 
-    fn copy_pieces(&self, source: &Backing, offset: u64, out: &mut (impl Write + ?Sized)) -> Result<u64, Error> {
+    /// Gives all bytes to `put`, in pieces if they are not in memory. The file is unchanged up to the end of each piece.
+    pub(crate) fn in_pieces(&self, mut put: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         const PIECE: u64 = 256 << 10;
+        if let Some(bytes) = self.as_slice() {
+            return put(bytes);
+        }
         let mut piece = zeroed(PIECE.min(self.len())).map_err(|problem| self.error(problem))?;
-        let mut copied = 0;
-        while let left @ 1.. = self.len().saturating_sub(copied) {
+        let mut at = 0;
+        while let left @ 1.. = self.len().saturating_sub(at) {
             let len = usize::try_from(left).unwrap_or(usize::MAX).min(piece.len());
             let part = piece.get_mut(..len).unwrap_or_default();
-            source.fill(part, offset.saturating_add(copied)).map_err(|problem| self.error(problem))?;
-            out.write_all(part).map_err(|e| self.error(Problem::io("copy the data", e)))?;
-            copied = copied.saturating_add(len_of(part));
+            self.read_at(at, part)?;
+            put(part)?;
+            at = at.saturating_add(len_of(part));
         }
-        Ok(copied)
+        Ok(())
+    }
+
+    /// What it is read from, and the file on disk that this is, with a position of its own at the first byte.
+    fn opened_again(&self) -> Option<(&'a Backing, std::fs::File)> {
+        let Origin::Backing { source, offset, .. } = self.0 else { return None };
+        Some((source, opened_again(source, offset)?))
     }
 }
 

@@ -8,15 +8,12 @@ use super::destination::Destination;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
-use crate::read::{Data, InSource};
+use crate::read::InSource;
 use crate::types::BlobType;
 use crate::wire::NewHead;
 
 /// Less than this goes through memory: opening the file again would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
-
-/// How much goes through memory at a time.
-const PIECE: u64 = 256 << 10;
 
 pub(super) fn copy<D: Destination>(writer: &mut Writer<D>, copy: BlobCopy<'_>) -> Result<Written, Error> {
     Run::of(writer, copy)?.copy(writer)
@@ -93,11 +90,10 @@ impl<'b> Run<'b> {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
         let mut open = BlobWriter::with_head(writer, first.label(), head, Some(len))?;
-        match (place, data.as_slice()) {
-            (Some(place), _) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
-            (_, Some(bytes)) if others == 0 => open.put(bytes)?,
-            (Some(place), _) => copy_pieces(&mut open, place.data(len))?,
-            (None, _) => copy_pieces(&mut open, data)?,
+        match place {
+            Some(place) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
+            Some(place) if others > 0 => place.data(len).in_pieces(|piece| open.put(piece))?,
+            _ => data.in_pieces(|piece| open.put(piece))?,
         }
         let written = open.finish()?;
         writer.finished_more(others);
@@ -110,19 +106,9 @@ fn copy_file<D: Destination>(
     place: InSource<'_>,
     len: u64,
 ) -> Result<(), Error> {
-    let Some(file) = place.open_again() else { return copy_pieces(open, place.data(len)) };
+    let Some(file) = place.open_again() else { return place.data(len).in_pieces(|piece| open.put(piece)) };
     let copied = open.put_file(&mut file.take(len))?;
     // A file that was changed meanwhile is why, if it was.
     place.check_unchanged()?;
     copied.map_err(|source| open.writer().failed_to_write(source))
-}
-
-fn copy_pieces<D: Destination>(open: &mut BlobWriter<&mut Writer<D>>, data: Data<'_>) -> Result<(), Error> {
-    let mut at = 0;
-    while at < data.len() {
-        let end = at.saturating_add(PIECE).min(data.len());
-        open.put(&data.range(at..end)?.read()?)?;
-        at = end;
-    }
-    Ok(())
 }
