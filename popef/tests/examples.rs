@@ -1,5 +1,8 @@
 //! The example programs run, and what they write is what they say.
 
+#[path = "common/peers.rs"]
+mod peers;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,6 +10,8 @@ use std::process::{Command, Stdio};
 
 use popef::File;
 use popef::read::Compression;
+
+use peers::{python, skip};
 
 /// An example's program. `cargo test` builds them beside the tests, `cargo test --test examples` does not.
 fn example(name: &str) -> Command {
@@ -180,8 +185,7 @@ fn diff() {
 #[test]
 fn list_remote() {
     if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
-        assert!(std::env::var_os("CI").is_none(), "there is no curl");
-        return eprintln!("SKIPPED: there is no curl");
+        return skip("there is no curl");
     }
     let path = fs::canonicalize(interop("two-models.popef")).unwrap();
     let said = run(example("list_remote").arg(format!("file://{}", path.display())), b"");
@@ -197,14 +201,11 @@ fn to_npy() {
     let said = run(example("to_npy").args([&model, folder.path()]), b"");
     let file = File::open(&model).unwrap();
     assert_eq!(said.lines().count(), file.tensors().count());
-    let Some(python) = std::env::var_os("PYTHON") else {
-        assert!(std::env::var_os("CI").is_none(), "PYTHON names no interpreter");
-        return eprintln!("SKIPPED: PYTHON names no interpreter");
-    };
+    let Some(mut python) = python() else { return };
     let script = "import sys, numpy\nfor path in sys.argv[1:]:\n a = numpy.load(path)\n print(a.dtype.name, list(a.shape), a.tobytes().hex())";
     let tensors: Vec<_> = file.tensors().filter(|tensor| !tensor.data_type().to_string().starts_with("F8")).collect();
     let paths = tensors.iter().map(|tensor| folder.path().join(format!("{}.npy", tensor.blob().index())));
-    let loaded = run(Command::new(python).args(["-c", script]).args(paths), b"");
+    let loaded = run(python.args(["-c", script]).args(paths), b"");
     assert_eq!(loaded.lines().count(), tensors.len());
     for (line, tensor) in loaded.lines().zip(tensors) {
         let hex: String = tensor.data().read().unwrap().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -5,6 +5,8 @@
 pub mod cost;
 pub mod everything;
 pub mod heap;
+pub mod metadata_json;
+pub mod peers;
 pub mod work;
 pub mod worst;
 pub mod writing;

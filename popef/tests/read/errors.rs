@@ -1,6 +1,6 @@
 //! Each error code: that it happens, what it becomes in `std::io`, its name, and its line in docs/ERRORS.md.
 
-use crate::common::writing;
+use crate::common::{testdata, writing};
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use popef::error::*;
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
-use writing::{opaque, tensor, testdata};
+use writing::{opaque, tensor};
 
 /// An error that was made to happen, its code, and its kind in `std::io`.
 type Case = (ErrorCode, io::ErrorKind, Error);

@@ -8,9 +8,10 @@
 use crate::common;
 
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use common::everything::walk;
+use common::peers::python;
 use common::read;
 use popef::error::ErrorKind;
 use popef::read::Blobs;
@@ -92,15 +93,10 @@ fn each_is_read_or_refused_at_a_byte() {
 
 #[test]
 fn each_is_read_as_the_official_library_reads_it() {
-    let Some(python) = std::env::var_os("PYTHON") else {
-        assert!(std::env::var_os("CI").is_none(), "PYTHON names no interpreter with pycapnp");
-        println!("skipped: PYTHON names no interpreter with pycapnp");
-        return;
-    };
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decode_with_pycapnp.py");
+    let Some(mut python) = python() else { return };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decode_with_pycapnp.py");
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/popef.capnp");
-    let mut peer = Command::new(python);
-    let mut peer = peer.args([folder, schema]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut peer = python.args([script, schema]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut to = BufWriter::new(peer.stdin.take().unwrap());
     let writer = std::thread::spawn(move || {
         for input in inputs(1997) {

@@ -2,8 +2,8 @@
 
 use crate::common;
 
+use common::metadata_json::metadata_json;
 use common::{popef_files, testdata, ways};
-use popef::types::{Anchor, EngineOption};
 use popef::{Blob, Content, File, Metadata, TensorInfo};
 use serde_json::{Value, json};
 
@@ -96,45 +96,7 @@ fn json_of_content(content: &Content<'_>) -> Value {
 }
 
 fn json_of_metadata(metadata: &Metadata) -> Value {
-    let program =
-        |program: &popef::types::ProgramInfo| json!({"index": program.index, "name": program.name.to_string()});
-    json!({
-        "replicationFactor": metadata.replication_factor,
-        "numIpus": metadata.num_ipus,
-        "numProcesses": metadata.num_processes,
-        "ipuVersion": metadata.ipu_version,
-        "isPOD": metadata.is_pod,
-        "isInference": metadata.is_inference,
-        "deviceIterations": metadata.device_iterations,
-        "executable": metadata.executable.to_string(),
-        "seedHandle": metadata.seed_handle.to_string(),
-        "engineOptions": metadata.engine_options.iter().map(json_of_option).collect::<Vec<_>>(),
-        "deviceOptions": metadata.device_options.iter().map(json_of_option).collect::<Vec<_>>(),
-        "programFlow": {
-            "load": metadata.program_flow.load,
-            "main": metadata.program_flow.main,
-            "save": metadata.program_flow.save,
-        },
-        "programsMap": metadata.programs_map.iter().map(program).collect::<Vec<_>>(),
-        "anchors": metadata.anchors.iter().map(json_of_anchor).collect::<Vec<_>>(),
-    })
-}
-
-fn json_of_option(option: &EngineOption) -> Value {
-    json!({"name": option.name.to_string(), "value": option.value.to_string()})
-}
-
-fn json_of_anchor(anchor: &Anchor) -> Value {
-    json!({
-        "name": anchor.name.to_string(),
-        "type": anchor.tensor_type.to_string(),
-        "handle": anchor.handle.to_string(),
-        "tensorInfo": json_of_tensor(&anchor.tensor_info),
-        "programs": anchor.programs,
-        "isPerReplica": anchor.is_per_replica,
-        "useRemoteBuffers": anchor.use_remote_buffers,
-        "repeats": anchor.repeats,
-    })
+    metadata_json(metadata, |anchor| [json!(anchor.tensor_type.to_string()), json_of_tensor(&anchor.tensor_info)])
 }
 
 fn json_of_tensor(info: &TensorInfo) -> Value {

@@ -1,6 +1,6 @@
 //! Blobs copied with another name, version or info: what is changed is, and nothing else.
 
-use crate::common::writing;
+use crate::common::{popef_files, testdata, writing};
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -10,7 +10,7 @@ use popef::error::*;
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
-use writing::{Place, in_memory, interop_files, opaque, tensor, testdata};
+use writing::{Place, in_memory, opaque, tensor};
 
 /// A file read in each way there is.
 fn each_way(path: &Path) -> [File; 3] {
@@ -65,7 +65,8 @@ fn a_copy_with_another_name_is_what_is_written_from_the_values() {
     };
     let all = |path: &Path| File::open(path).unwrap().blobs().all(|blob| plain(&blob));
     // The first one has Metadata in several segments, which become one where it is written anew.
-    let files: Vec<_> = interop_files().into_iter().filter(|path| !path.ends_with("many-anchors.popef")).collect();
+    let files: Vec<_> =
+        popef_files("interop").into_iter().filter(|path| !path.ends_with("many-anchors.popef")).collect();
     let files: Vec<_> = files.iter().filter(|path| all(path)).collect();
     assert!(files.len() > 3, "{files:?}");
     for path in files {

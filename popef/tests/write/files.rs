@@ -1,6 +1,6 @@
 //! Files on a real file system: what is refused, what is undone, what stays.
 
-use crate::common::writing;
+use crate::common::{popef_files, testdata, writing};
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use popef::error::*;
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
-use writing::{Place, copy_each, in_memory, interop_files, opaque, tensor, testdata};
+use writing::{Place, copy_each, in_memory, opaque, tensor};
 
 fn text_behind_path(error: &Error) -> String {
     let text = error.to_string();
@@ -325,7 +325,7 @@ fn what_a_killed_program_left_is_removed() {
 
 #[test]
 fn a_damaged_file_is_not_appended_to_but_recovered() {
-    for path in interop_files() {
+    for path in popef_files("interop") {
         let bytes = fs::read(&path).unwrap();
         let place = Place::new();
         for cut in [1, 7, 100].into_iter().filter(|&cut| cut < bytes.len()) {

@@ -3,10 +3,12 @@
 //! pycapnp runs in the interpreter that `PYTHON` names, and `capnp` is the command of that name. Where one of them is
 //! missing its test says so and passes, except where `CI` is set.
 
-use crate::common::writing;
+use crate::common::metadata_json::{metadata_json, utf8};
+use crate::common::peers::{printed, python, skip};
+use crate::common::{popef_files, testdata, writing};
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use popef::read::*;
 use popef::types::*;
@@ -15,12 +17,12 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value as Json, json};
 use writing::models::{self, Planned, Way, What};
-use writing::{in_memory, interop_files, write_anew, write_planned};
+use writing::{in_memory, write_anew, write_planned};
 
 /// Byte for byte what the official library makes of the same values; it cuts only long messages into segments.
 #[test]
 fn bytes_are_those_of_the_official_library() {
-    for path in interop_files().iter().filter(|path| !path.ends_with("many-anchors.popef")) {
+    for path in popef_files("interop").iter().filter(|path| !path.ends_with("many-anchors.popef")) {
         let file = File::open(path).unwrap();
         let bytes = in_memory(|writer| write_anew(writer, &file).unwrap());
         assert!(bytes == std::fs::read(path).unwrap(), "{} comes out in other bytes", path.display());
@@ -29,7 +31,7 @@ fn bytes_are_those_of_the_official_library() {
 
 #[test]
 fn long_messages_are_one_segment_with_the_same_values() {
-    let file = File::open(writing::testdata("interop/many-anchors.popef")).unwrap();
+    let file = File::open(testdata("interop/many-anchors.popef")).unwrap();
     let again = File::from_bytes(in_memory(|writer| write_anew(writer, &file).unwrap())).unwrap();
     let values = |file: &File| file.metadata().map(|metadata| metadata.read().unwrap()).collect::<Vec<_>>();
     assert_eq!(values(&again), values(&file));
@@ -38,21 +40,20 @@ fn long_messages_are_one_segment_with_the_same_values() {
 
 #[test]
 fn pycapnp_reads_every_field() {
-    let Some(python) = std::env::var_os("PYTHON") else { return skipped("PYTHON names no interpreter with pycapnp") };
+    let Some(mut python) = python() else { return };
     let (folder, models) = written_models();
     let edited: Vec<_> = (0..models.len()).map(|index| copied_and_edited(folder.path(), index)).collect();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_with_pycapnp.py");
-    let mut command = Command::new(python);
-    command
+    python
         .arg(script)
         .arg(schema())
         .args((0..models.len()).map(|index| model_path(folder.path(), index)))
         .args(&edited);
-    let printed = finished(command.output().unwrap(), "pycapnp");
-    assert_eq!(printed.lines().count(), 2 * models.len());
+    let lines = printed(python.output().unwrap());
+    assert_eq!(lines.lines().count(), 2 * models.len());
     let expected = models.iter().map(|blobs| blobs.iter().flat_map(parts).collect::<Vec<_>>());
     let expected_edited = expected.clone().map(|parts| parts.into_iter().map(edited_part).collect());
-    for (line, expected) in printed.lines().zip(expected.chain(expected_edited)) {
+    for (line, expected) in lines.lines().zip(expected.chain(expected_edited)) {
         let found: Json = serde_json::from_str(line).unwrap();
         let mut offset = 0;
         assert_eq!(found.as_array().unwrap().len(), expected.len());
@@ -98,7 +99,7 @@ fn edited_part((blob_type, _, mut info, data): Part) -> Part {
 #[test]
 fn the_capnp_command_reads_every_field() {
     if Command::new("capnp").arg("--version").output().is_err() {
-        return skipped("there is no capnp command");
+        return skip("there is no capnp command");
     }
     let (folder, models) = written_models();
     let files = (0..models.len()).map(|index| File::open(model_path(folder.path(), index)).unwrap());
@@ -130,8 +131,8 @@ fn converted(folder: &Path, root: &str, messages: &[u8]) -> Vec<Json> {
     let mut command = Command::new("capnp");
     command.args(["convert", "binary:json"]).arg(schema()).arg(root);
     command.stdin(Stdio::from(std::fs::File::open(path).unwrap()));
-    let printed = finished(command.output().unwrap(), "capnp");
-    let values = serde_json::Deserializer::from_str(&printed).into_iter::<Json>();
+    let values = printed(command.output().unwrap());
+    let values = serde_json::Deserializer::from_str(&values).into_iter::<Json>();
     values.map(|value| with_numbers(value.unwrap())).collect()
 }
 
@@ -158,16 +159,6 @@ fn field(name: &str, value: Json) -> Json {
         }
         (_, value) => with_numbers(value),
     }
-}
-
-fn skipped(why: &str) {
-    assert!(std::env::var_os("CI").is_none(), "this must not be skipped here: {why}");
-    eprintln!("SKIPPED: {why}");
-}
-
-fn finished(output: Output, program: &str) -> String {
-    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
 }
 
 fn schema() -> PathBuf {
@@ -249,7 +240,7 @@ fn parts(blob: &Planned) -> Vec<Part> {
             let info = json!({ "name": utf8(name), "uncompressedSize": size });
             vec![of(BlobType::PoplarExecutable, info, data)]
         }
-        What::Metadata(metadata) => vec![of(BlobType::Metadata, metadata_json(metadata), &[])],
+        What::Metadata(metadata) => vec![of(BlobType::Metadata, json_of_metadata(metadata), &[])],
         What::Tensor(info, data) => {
             let json = json!({ "name": utf8(&info.name), "tensorInfo": tensor_info_json(&info.tensor_info) });
             vec![of(BlobType::DataTensor, json, data)]
@@ -262,10 +253,6 @@ fn parts(blob: &Planned) -> Vec<Part> {
     }
 }
 
-fn utf8(text: &Text<'_>) -> String {
-    text.to_str().unwrap().to_owned()
-}
-
 fn tensor_info_json(info: &TensorInfo) -> Json {
     json!({ "shape": info.shape, "dataType": info.data_type.number() })
 }
@@ -275,40 +262,6 @@ fn feed_json(info: &FeedDataInfo) -> Json {
     json!({ "name": name, "tensorInfo": tensor_info, "numTensors": info.num_tensors })
 }
 
-fn metadata_json(metadata: &Metadata) -> Json {
-    let flow = &metadata.program_flow;
-    let program = |program: &ProgramInfo| json!({ "index": program.index, "name": utf8(&program.name) });
-    json!({
-        "replicationFactor": metadata.replication_factor,
-        "numIpus": metadata.num_ipus,
-        "numProcesses": metadata.num_processes,
-        "ipuVersion": metadata.ipu_version,
-        "isPOD": metadata.is_pod,
-        "isInference": metadata.is_inference,
-        "deviceIterations": metadata.device_iterations,
-        "executable": utf8(&metadata.executable),
-        "seedHandle": utf8(&metadata.seed_handle),
-        "engineOptions": metadata.engine_options.iter().map(option_json).collect::<Vec<_>>(),
-        "deviceOptions": metadata.device_options.iter().map(option_json).collect::<Vec<_>>(),
-        "programFlow": { "load": flow.load, "main": flow.main, "save": flow.save },
-        "programsMap": metadata.programs_map.iter().map(program).collect::<Vec<_>>(),
-        "anchors": metadata.anchors.iter().map(anchor_json).collect::<Vec<_>>(),
-    })
-}
-
-fn option_json(option: &EngineOption) -> Json {
-    json!({ "name": utf8(&option.name), "value": utf8(&option.value) })
-}
-
-fn anchor_json(anchor: &Anchor) -> Json {
-    json!({
-        "name": utf8(&anchor.name),
-        "handle": utf8(&anchor.handle),
-        "tensorInfo": tensor_info_json(&anchor.tensor_info),
-        "type": anchor.tensor_type.number(),
-        "programs": anchor.programs,
-        "isPerReplica": anchor.is_per_replica,
-        "useRemoteBuffers": anchor.use_remote_buffers,
-        "repeats": anchor.repeats,
-    })
+fn json_of_metadata(metadata: &Metadata) -> Json {
+    metadata_json(metadata, |anchor| [json!(anchor.tensor_type.number()), tensor_info_json(&anchor.tensor_info)])
 }

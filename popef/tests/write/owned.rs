@@ -9,7 +9,7 @@ use popef::error::*;
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
-use writing::{Place, in_memory, opaque, tensor};
+use writing::{Full, Place, in_memory, opaque, tensor};
 
 type Memory<'c> = Seekable<&'c mut Cursor<Vec<u8>>>;
 
@@ -170,21 +170,6 @@ fn a_refusal_gives_the_writer_back_and_it_goes_on() {
     let refused = open.finish().unwrap_err();
     assert_eq!(Error::from(refused).code(), ErrorCode::FeedsUnfinished);
     assert!(bytes.into_inner() == expected);
-}
-
-/// Takes so many bytes.
-#[derive(Debug)]
-struct Full(usize);
-
-impl Write for Full {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.0 == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-    }
 }
 
 #[test]

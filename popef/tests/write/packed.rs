@@ -1,10 +1,10 @@
 //! Executables that are compressed in blocks, on several threads: always the same bytes, which others unpack.
 
+use crate::common::peers::{printed, python};
 use crate::common::writing;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::process::Command;
 
 use flate2::write::{GzEncoder, ZlibEncoder};
 use popef::read::*;
@@ -113,15 +113,11 @@ fn one_stream_comes_out_whatever_the_threads_and_python_unpacks_it() {
         every.extend_from_slice(&bytes);
         expected.push(size.to_string());
     }
-    let Some(python) = std::env::var_os("PYTHON") else {
-        assert!(std::env::var_os("CI").is_none(), "PYTHON names no interpreter");
-        return eprintln!("SKIPPED: PYTHON names no interpreter");
-    };
+    let Some(mut python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (packed, data) = (folder.path().join("packed"), folder.path().join("data"));
     fs::write(&packed, every).unwrap();
     fs::write(&data, all).unwrap();
-    let output = Command::new(python).args(["-c", UNPACK]).args([&packed, &data]).arg(list).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().collect::<Vec<_>>(), expected);
+    let output = python.args(["-c", UNPACK]).args([&packed, &data]).arg(list).output().unwrap();
+    assert_eq!(printed(output).lines().collect::<Vec<_>>(), expected);
 }

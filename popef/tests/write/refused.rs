@@ -1,6 +1,6 @@
 //! What a writer refuses, in which words, and what a failure does to it.
 
-use crate::common::writing;
+use crate::common::{testdata, writing};
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use popef::error::*;
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
-use writing::{in_memory, opaque, tensor, testdata};
+use writing::{Full, in_memory, opaque, tensor};
 
 /// What is refused with which words; the writer goes on, and nothing of the refused blob is in the file.
 #[test]
@@ -161,19 +161,6 @@ fn a_stream_cannot_take_back_what_went_out() {
     assert!(writer.finish().is_err());
 }
 
-struct Full(usize);
-
-impl Write for Full {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Err(io::Error::other("the disk is gone"))
-    }
-}
-
 #[test]
 fn a_failure_is_final_and_keeps_its_reason() {
     let mut writer = Writer::stream(Full(100));
@@ -185,8 +172,8 @@ fn a_failure_is_final_and_keeps_its_reason() {
     assert_eq!((error.code(), error.kind()), (ErrorCode::WriterFailed, ErrorKind::Io));
     assert!(error.reason().starts_with("writing failed before"), "{error}");
     assert!(writer.finish().is_err());
-    let error = Writer::stream(Full(100)).finish().unwrap_err();
-    assert_eq!(error.to_string(), "cannot flush the stream: the disk is gone");
+    let error = Writer::stream(Full(0)).finish().unwrap_err();
+    assert_eq!(error.to_string(), "cannot flush the stream: no storage space");
 }
 
 /// Memory that takes so many bytes and no more, and may be stuck to what it took.

@@ -5,12 +5,14 @@
 pub mod models;
 
 use std::fs;
-use std::io::Cursor;
+use std::io::{self, Cursor, Write};
 use std::path::PathBuf;
 
 use popef::types::{OpaqueInfo, TensorDataInfo};
 use popef::write::{Destination, Rewind, Seekable, Written};
 use popef::{Content, DataType, Error, File, TensorInfo, Writer};
+
+use super::testdata;
 
 /// Writes to memory, and gives what was written.
 pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>>>) -> T) -> Vec<u8> {
@@ -19,21 +21,6 @@ pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>
     write(&mut writer);
     writer.finish().unwrap();
     bytes.into_inner()
-}
-
-/// A file of the test data.
-pub fn testdata(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(name)
-}
-
-/// The files that the official library wrote.
-pub fn interop_files() -> Vec<PathBuf> {
-    let folder = fs::read_dir(testdata("interop")).unwrap();
-    let mut files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "popef"));
-    files.sort();
-    assert!(!files.is_empty(), "testdata/interop has no .popef file");
-    files
 }
 
 /// Writes all blobs anew from their values. Compressed executables, and data with a surplus, are copied.
@@ -102,4 +89,19 @@ pub fn opaque(name: &str) -> OpaqueInfo {
 
 pub fn tensor(data_type: DataType, shape: &[i64]) -> TensorDataInfo {
     TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(data_type, shape) }
+}
+
+/// A disk with room for so many bytes. Flushing fails where no room is left.
+#[derive(Debug)]
+pub struct Full(pub usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.0 == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
 }
