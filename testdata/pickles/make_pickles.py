@@ -12,15 +12,18 @@ A line of expected.txt is: file, verdict, the imports that decide it.
 
 import collections
 import copyreg
+import datetime
 import enum
 import functools
 import io
 import operator
 import os
+import pathlib
 import pickle
 import struct
 import sys
 import types
+import uuid
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -128,6 +131,64 @@ class Runs:
         return self.call
 
 
+# ---- what PopTorch's own files import ----------------------------------------
+
+# As its public source pickles them; each list is complete.
+OPTIONS = """poptorch.options.Options poptorch.options._JitOptions poptorch.options._PopartOptions
+    poptorch.options._PrecisionOptions poptorch.options._TrainingOptions poptorch.options._DistributedOptions
+    poptorch.options._TensorLocationOptions poptorch.options.PipelinedExecution poptorch.options._DefaultStageManager
+    poptorch.enums.ReductionType poptorch.enums.MeanReductionStrategy poptorch.enums.AutoStage
+    poptorch._args_parser.ArgsParser.Args torch._utils._rebuild_tensor_v2""".split()
+OF_VERSION = {
+    "2.6": """poptorch.autocasting.Policy poptorch.enums.HalfFloatCastingBehavior torch._C._VariableFunctionsClass
+        torch.functional.chain_matmul torch.functional.tensordot torch.nn.modules.conv.Conv2d""".split(),
+    "3.2": ["poptorch.enums.CommGroupType"],
+    "3.4": ["poptorch.enums.CommGroupType", "poptorch._options_impl.ProgressBar"],
+}
+TRAINING = """poptorch._impl._restoreWrapperIfNecessary torch.nn.modules.linear.Linear torch._utils._rebuild_parameter
+    poptorch.optim.AdamW poptorch.optim.VariableAttributes torch.float32""".split()
+# What a model can keep beside its weights.
+KEPT = """torch._C._nn.gelu torch.nn.functional.relu torch._C.Generator numpy.random._pickle.__randomstate_ctor
+    numpy.random._pickle.__bit_generator_ctor numpy.random._mt19937.MT19937""".split()
+
+
+def by_path(path):
+    """A stand-in of that module and name, which Python pickles by them."""
+    where, name = path, ""
+    while where == path or where.rpartition(".")[2][:1].isupper():
+        where, _, last = where.rpartition(".")
+        name = f"{last}.{name}".strip(".")
+    made = type(name, (), {})
+    made.__module__, made.__qualname__ = where, name
+    parents = where.split(".")
+    for depth in range(1, len(parents) + 1):
+        if ".".join(parents[:depth]) not in sys.modules:
+            module(".".join(parents[:depth]))
+    holder = sys.modules[where]
+    *outer, last = name.split(".")
+    for part in outer:
+        if not hasattr(holder, part):
+            setattr(holder, part, type(part, (), {}))
+        holder = getattr(holder, part)
+    if not hasattr(holder, last):
+        setattr(holder, last, made)
+    return getattr(holder, last)
+
+
+def poptorch_file(version, *more):
+    data = PoptorchData()
+    data.version = version
+    data.imports = [by_path(path) for path in [*OPTIONS, *OF_VERSION[version], *more]]
+    if version == "2.6":
+        functions = sys.modules["torch._C"]._VariableFunctionsClass
+        functions.addmm = functions.select = None
+        data.lists = [Runs(getattr, functions, "addmm"), Runs(getattr, functions, "select")]
+    if version == "3.4":
+        data.times = [datetime.timedelta(seconds=7), datetime.datetime(2024, 1, 2)]
+    data.defaults = collections.defaultdict(dict)
+    return data
+
+
 # ---- opcodes, for what no pickler writes ---------------------------------------
 
 
@@ -162,6 +223,26 @@ def main():
     write("methodcaller", pickle.dumps(operator.methodcaller("system", "true"), 4), "dangerous", "operator.methodcaller")
     write("eval", pickle.dumps(Runs(eval, "1"), 0), "dangerous", "__builtin__.eval")
     write("unknown", pickle.dumps(Runs(len, []), 4).replace(b"builtins", b"mymodule"), "unknown", "mymodule.len")
+
+    for version in OF_VERSION:
+        write(f"poptorch-{version}", pickle.dumps(poptorch_file(version), 4), "ordinary", f"version={version}")
+        trained = pickle.dumps(poptorch_file(version, *TRAINING), 4)
+        write(f"poptorch-{version}-training", trained, "ordinary", f"version={version}")
+    write("poptorch-kept", pickle.dumps([by_path(path) for path in KEPT], 4), "ordinary")
+    write("poptorch-own-class", pickle.dumps(poptorch_file("3.4", "mymodel.Net"), 4), "unknown", "mymodel.Net", "version=3.4")
+    # One function of that class maps a file, and may create it.
+    sys.modules["torch._C"]._VariableFunctionsClass.from_file = None
+    mapped = "torch._C._VariableFunctionsClass.from_file"
+    write("getattr-from-file", pickle.dumps(Runs(getattr, by_path("torch._C._VariableFunctionsClass"), "from_file"), 4), "dangerous", mapped)
+    # Methods of classes that are ordinary in a pickle.
+    for of, method in ("numpy.ndarray", "tofile"), ("numpy.ndarray", "dump"), ("poptorch.options.Options", "loadFromFile"), ("torch.storage.UntypedStorage", "from_file"):
+        holder = by_path(of)
+        setattr(holder, method, None)
+        write(f"method-{method}", pickle.dumps(Runs(getattr, holder, method), 4), "dangerous", f"{of}.{method}")
+    write("path-write-text", pickle.dumps(pathlib.Path.write_text, 4), "dangerous", "pathlib.Path.write_text")
+    write("uuid-command", pickle.dumps(uuid._get_command_stdout, 4), "dangerous", "uuid._get_command_stdout")
+    write("partial-list", pickle.dumps(functools.partial(list), 4), "unknown", "functools.partial")
+    write("data-loader", pickle.dumps(by_path("poptorch._data.DataLoader")(), 4), "unknown", "poptorch._data.DataLoader")
 
     # Names that come from the memo, in the wrong order and between other things.
     memo = text("system") + b"\x94" + text("os") + b"\x94" + b"00" + b"h\x01" + b"h\x00" + b"\x93"

@@ -13,6 +13,7 @@ use crate::types::DataType;
 /// compressed-executables = true
 /// no-pickles = true
 /// opaques = ["popart"]             # the only names allowed
+/// known-imports = ["bert.Head", "mymodels.*"]   # what pickles may import beside what is known
 /// num-ipus = 4
 /// ipu-version = 2
 ///
@@ -38,6 +39,9 @@ pub struct Policy {
     pub no_pickles: bool,
     /// The only names that opaque blobs may have.
     pub opaques: Option<Vec<String>>,
+    /// What pickles may import beside what is known: a module and a name, such as `bert.Head`, or a package and all
+    /// that it holds, such as `mymodels.*`. What can do harm is an error all the same.
+    pub known_imports: Vec<String>,
     /// How many IPUs each model has to take.
     pub num_ipus: Option<u32>,
     /// The IPU version that each model has to be compiled for.
@@ -110,6 +114,14 @@ impl TensorDemand {
 }
 
 impl Policy {
+    /// Whether pickles may import this although nothing else is known of it.
+    pub(super) fn knows_import(&self, path: &str) -> bool {
+        self.known_imports.iter().any(|known| match known.strip_suffix(".*") {
+            Some(package) => path.strip_prefix(package).is_some_and(|rest| rest.starts_with('.')),
+            None => path == known,
+        })
+    }
+
     /// The severity of a rule's findings under this policy; none if it is off.
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
         let level = self.rules.iter().find(|(id, _)| rule.id.eq_ignore_ascii_case(id));

@@ -1,4 +1,8 @@
 //! Which imports are ordinary in a pickle, and which can do harm. What is in neither list is unknown.
+//!
+//! Ordinary is only what is listed: names, packages of classes, and the few attributes that pickles ask for. A class
+//! that only builds values can have methods that write files or run code, so that a class is ordinary says nothing of
+//! its attributes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -19,14 +23,19 @@ pub(super) fn classify(module: &str, name: &str) -> ImportClass {
     }
 }
 
-/// The class of an attribute of something imported.
+/// The class of an attribute of something imported, by the path of that.
 pub(super) fn classify_attribute(of: ImportClass, path: &str, attribute: &str) -> ImportClass {
-    let reached = classify(path, attribute);
+    let is_listed = || {
+        let (module, class) = path.rsplit_once('.').unwrap_or_default();
+        is_ordinary_attribute(present_name(module), class, attribute)
+    };
     match of {
         ImportClass::Dangerous => ImportClass::Dangerous,
-        // A public attribute of a class that only builds values: the member of an enum, a constructor.
-        ImportClass::Ordinary if reached == ImportClass::Unknown && is_public(attribute) => ImportClass::Ordinary,
-        _ => reached,
+        ImportClass::Ordinary if is_listed() => ImportClass::Ordinary,
+        _ if TABLES.methods.contains(attribute) => ImportClass::Dangerous,
+        // A class in a class, or the member of an enum.
+        ImportClass::Ordinary if is_class_name(attribute) => ImportClass::Ordinary,
+        _ => classify(path, attribute),
     }
 }
 
@@ -40,15 +49,17 @@ fn present_name(module: &str) -> &str {
     }
 }
 
-fn is_public(name: &str) -> bool {
-    !name.is_empty() && name.split('.').all(|part| !part.starts_with('_'))
-}
-
 /// A class by the way it is spelt: one capitalised name, perhaps after an underscore.
 fn is_class_name(name: &str) -> bool {
     let bare = name.strip_prefix('_').unwrap_or(name);
     bare.starts_with(|first: char| first.is_ascii_uppercase())
         && bare.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// A public function by the way it is spelt.
+fn is_function_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
 fn is_in(module: &str, package: &str) -> bool {
@@ -87,25 +98,124 @@ const ORDINARY: &[(&str, &[&str])] = &[
     ("datetime", &["date", "datetime", "time", "timedelta", "timezone"]),
     ("decimal", &["Decimal"]),
     ("fractions", &["Fraction"]),
-    ("functools", &["partial"]),
     ("types", &["SimpleNamespace"]),
     ("argparse", &["Namespace"]),
-    ("uuid", &["UUID"]),
+    ("uuid", &["UUID", "SafeUUID"]),
     ("io", &["BytesIO", "StringIO"]),
     ("_io", &["BytesIO", "StringIO"]),
     ("array", &["array", "_array_reconstructor"]),
     ("logging", &["getLogger"]),
     ("pathlib", &["Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath"]),
+    (
+        "typing",
+        &["Any", "Callable", "Dict", "FrozenSet", "List", "Mapping", "Optional", "Sequence", "Set", "Tuple", "Union"],
+    ),
     ("numpy", &["ndarray", "dtype", "bool_", "bool"]),
     ("numpy.core.multiarray", &["_reconstruct", "scalar"]),
     ("numpy._core.multiarray", &["_reconstruct", "scalar"]),
     ("numpy.core.numeric", &["_frombuffer"]),
     ("numpy._core.numeric", &["_frombuffer"]),
+    ("numpy.random._pickle", &["__bit_generator_ctor", "__generator_ctor", "__randomstate_ctor"]),
+    ("numpy.random._mt19937", &["MT19937"]),
+    ("numpy.random._pcg64", &["PCG64", "PCG64DXSM"]),
+    ("numpy.random._philox", &["Philox"]),
+    ("numpy.random._sfc64", &["SFC64"]),
+    ("numpy.random.bit_generator", &["SeedSequence", "__pyx_unpickle_SeedSequence"]),
+    ("numpy.random.mtrand", &["RandomState"]),
     ("torch", &["Tensor", "Size", "device", "dtype", "layout", "strided", "bool"]),
+    ("torch._C", &["Generator", "_VariableFunctionsClass"]),
+    ("torch.functional", &["chain_matmul", "einsum", "tensordot"]),
+    ("torch.nn.functional", FUNCTIONAL),
     ("torch.serialization", &["_get_layout"]),
     ("torch._tensor", &["_rebuild_from_type_v2", "Tensor"]),
     ("torch.nn.parameter", &["Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"]),
+    ("poptorch", &["Options"]),
+    ("poptorch._poptorch_data", &["PoptorchData"]),
+    ("poptorch._args_parser", &["ArgsParser.Args"]),
+    ("poptorch._impl", &["_restoreWrapperIfNecessary", "_pickleRestoreWrapperIfPossible"]),
+    ("poptorch.autocasting", &["Policy"]),
 ];
+
+/// What models keep as their activation or loss.
+const FUNCTIONAL: &[&str] = &[
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "batch_norm",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "cosine_similarity",
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "gelu",
+    "glu",
+    "group_norm",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "huber_loss",
+    "instance_norm",
+    "interpolate",
+    "kl_div",
+    "l1_loss",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "logsigmoid",
+    "max_pool1d",
+    "max_pool2d",
+    "mish",
+    "mse_loss",
+    "nll_loss",
+    "normalize",
+    "one_hot",
+    "pad",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "rrelu",
+    "scaled_dot_product_attention",
+    "selu",
+    "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "upsample",
+];
+
+/// Attributes of classes, each with the class and its module.
+const ORDINARY_ATTRIBUTES: &[(&str, &str, &[&str])] =
+    &[("collections", "OrderedDict", &["fromkeys"]), ("builtins", "dict", &["fromkeys"])];
+
+fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) -> bool {
+    // By these, Python pickles torch's own functions, which PopTorch 2.6 and 3.0 list in their options. All of them
+    // compute on tensors but one, which maps a file.
+    (module, class) == ("torch._C", "_VariableFunctionsClass")
+        && is_function_name(attribute)
+        && attribute != "from_file"
+        || ORDINARY_ATTRIBUTES
+            .iter()
+            .any(|(of, in_class, names)| (*of, *in_class) == (module, class) && names.contains(&attribute))
+}
 
 fn is_ordinary(module: &str, name: &str) -> bool {
     TABLES.ordinary.get(module).is_some_and(|names| names.contains(&name))
@@ -113,6 +223,7 @@ fn is_ordinary(module: &str, name: &str) -> bool {
         || module == "builtins" && is_class_name(name) && (name.ends_with("Error") || name.ends_with("Exception"))
         || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
         || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
+        || module == "torch._C._nn" && is_function_name(name)
 }
 
 /// `float32`, `int64`, `bfloat16`, `qint8`, ...
@@ -124,21 +235,23 @@ fn is_number_type(name: &str) -> bool {
 
 /// Packages whose classes build values and do nothing else when they are loaded.
 const OF_CLASSES: &[&str] = &[
-    "poptorch",
+    "poptorch.options",
+    "poptorch._options_impl",
+    "poptorch.enums",
+    "poptorch.optim",
     "torch.nn.modules",
     "torch.nn.parameter",
     "torch.nn.intrinsic",
     "torch.nn.quantized",
     "torch.optim",
     "torch.distributions",
-    "torch.utils.data",
     "numpy.dtypes",
-    "typing",
     "collections.abc",
 ];
 
+/// A class of these packages, or one in such a class.
 fn is_ordinary_class(module: &str, name: &str) -> bool {
-    is_class_name(name) && OF_CLASSES.iter().any(|package| is_in(module, package))
+    name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
 }
 
 /// Modules of which nothing belongs into a pickle: they run programs or code, touch files or the network, import by
@@ -363,6 +476,17 @@ const DANGEROUS_PARTS: &[&str] = &[
     "pandas.read_pickle",
     "pandas.io",
     "pandas.eval",
+    "uuid",
+    "_pyio",
+    "_osx_support",
+    "_aix_support",
+    "_bootsubprocess",
+    "asyncore",
+    "asynchat",
+    "smtpd",
+    "mailbox",
+    "_posixshmem",
+    "torch.from_file",
     "operator.attrgetter",
     "operator.methodcaller",
     "_operator.attrgetter",
@@ -399,6 +523,32 @@ const REACHING: &[&str] = &[
     "_load_from_bytes",
 ];
 
+/// Methods that touch files or run code, of classes that are ordinary otherwise.
+const METHODS: &[&str] = &[
+    "dump",
+    "from_file",
+    "fromfile",
+    "hardlink_to",
+    "load",
+    "loadFromFile",
+    "mkdir",
+    "read_bytes",
+    "read_text",
+    "rmdir",
+    "save",
+    "symlink_to",
+    "tofile",
+    "touch",
+    "unlink",
+    "write_bytes",
+    "write_text",
+    "_evaluate",
+    "_new_shared_filename_cpu",
+    "_new_with_file",
+    "_set_from_file",
+    "_write_file",
+];
+
 fn is_dangerous(module: &str, name: &str) -> bool {
     if UNKNOWN_IN_DANGEROUS.contains(&(module, name)) {
         return false;
@@ -407,6 +557,7 @@ fn is_dangerous(module: &str, name: &str) -> bool {
     TABLES.dangerous.contains(root)
         || TABLES.roots_of_parts.contains(root) && is_in_dangerous_part(&format!("{module}.{name}"))
         || reaches(name)
+        || name.split('.').skip(1).any(|attribute| TABLES.methods.contains(attribute))
 }
 
 fn is_in_dangerous_part(path: &str) -> bool {
@@ -428,6 +579,7 @@ struct Tables {
     dangerous: HashSet<&'static str>,
     roots_of_parts: HashSet<&'static str>,
     reaching: HashSet<&'static str>,
+    methods: HashSet<&'static str>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -435,4 +587,5 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     dangerous: DANGEROUS_MODULES.iter().copied().collect(),
     roots_of_parts: DANGEROUS_PARTS.iter().filter_map(|part| part.split('.').next()).collect(),
     reaching: REACHING.iter().copied().collect(),
+    methods: METHODS.iter().copied().collect(),
 });

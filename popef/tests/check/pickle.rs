@@ -227,17 +227,24 @@ fn imports_are_classed_by_what_they_can_do() {
         torch.bfloat16 numpy.int64 torch._utils._rebuild_tensor_v2 torch.FloatStorage
         torch.storage.UntypedStorage torch.nn.modules.linear.Linear torch.nn.modules.linear._ConvNd
         poptorch.Options poptorch.options.Options typing.Any io.BytesIO pathlib.PosixPath types.SimpleNamespace
-        logging.getLogger collections.OrderedDict torch.nn.modules.conv.Conv2d";
+        logging.getLogger collections.OrderedDict torch.nn.modules.conv.Conv2d torch._C._nn.gelu
+        torch.nn.functional.relu torch._C.Generator torch._C._VariableFunctionsClass torch.functional.tensordot
+        poptorch._impl._restoreWrapperIfNecessary poptorch.autocasting.Policy poptorch.optim.AdamW
+        numpy.random._pickle.__randomstate_ctor uuid.SafeUUID";
     let unknown = "model.Net model.Error model.float32 model.FloatStorage builtins.print types.MappingProxyType
         weakref.WeakKeyDictionary torch.nn.modules.linear.linear torch.nn.modules.linear.Linear-2 poptorchx.Options
         torch._utils._flatten torch.nn.modulesx.Linear torch.floaty osx.System torch.storage.Storage2 numpy.random.seed
-        torch._utils._rebuild_a.b logging.Logger torchvision.models.resnet.ResNet torch.loader pickles.Load";
+        torch._utils._rebuild_a.b logging.Logger torchvision.models.resnet.ResNet torch.loader pickles.Load
+        poptorch.DataLoader poptorch._data.DataLoader poptorch._poplar_executor.PoplarExecutor functools.partial
+        torch.utils.data.dataloader.DataLoader torch.nn.functional.handle_torch_function typing.ForwardRef model.save";
     let dangerous =
         "os.system posix.system nt.open os.path.join builtins.eval __builtin__.eval builtins.getattr cPickle.loads
         subprocess.Popen torch.load torch.hub.load torch.hub torch.jit._script.Script torch.serialization.load
         torchvision.datasets.utils.download numpy.load poptorch.load yaml.unsafe_load functools.reduce pandas.io.sql.x
         model.os model._sys model.__class__ model.eval model.Net.__globals__ model.x._load_from_bytes
-        types.CodeType io.open builtins.types builtins.Errors";
+        types.CodeType io.open builtins.types builtins.Errors uuid._get_command_stdout torch._C.PyTorchFileWriter
+        torch.from_file _pyio.FileIO torch._C._nn._parse_to
+        numpy.random._pickle.__other";
     for (class, paths) in
         [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]
     {
@@ -255,28 +262,58 @@ fn imports_are_classed_by_what_they_can_do() {
     assert_eq!(class_of(b"cmodel.a.os\nb\n.", "model.a.os.b"), ImportClass::Unknown);
 }
 
-/// `getattr` is as harmless as what it gives: a public attribute of what only builds values.
+/// `getattr` is as harmless as what it gives: a class in a class, the member of an enum, and a few that are listed. Any
+/// other method of a class that only builds values may do more than that.
 #[test]
 fn attributes_are_classed_by_what_they_are_of() {
     for (of, attribute, class) in [
         ("collections\nOrderedDict", "fromkeys", ImportClass::Ordinary),
-        ("collections\nOrderedDict", "a.b", ImportClass::Ordinary),
+        ("poptorch.enums\nConnectionType", "Always", ImportClass::Ordinary),
+        ("torch._C\n_VariableFunctionsClass", "addmm", ImportClass::Ordinary),
+        ("torch._C\n_VariableFunctionsClass", "select", ImportClass::Ordinary),
+        ("torch._C\n_VariableFunctionsClass", "from_file", ImportClass::Dangerous),
+        ("collections\nOrderedDict", "copy", ImportClass::Unknown),
+        ("collections\nOrderedDict", "a.b", ImportClass::Unknown),
         ("collections\nOrderedDict", "_private", ImportClass::Unknown),
-        ("collections\nOrderedDict", "a._b", ImportClass::Unknown),
         ("collections\nOrderedDict", "", ImportClass::Unknown),
         ("collections\nOrderedDict", "system", ImportClass::Dangerous),
         ("collections\nOrderedDict", "a.__init__", ImportClass::Dangerous),
         ("model\nNet", "forward", ImportClass::Unknown),
+        ("model\nNet", "Inner", ImportClass::Unknown),
         ("model\nNet", "eval", ImportClass::Dangerous),
         ("os\npath", "join", ImportClass::Dangerous),
     ] {
-        let bytes = format!("cbuiltins\ngetattr\n(c{of}\nS'{attribute}'\ntR.");
-        let path = format!("{}.{attribute}", of.replace('\n', "."));
-        assert_eq!(class_of(bytes.as_bytes(), &path), class, "{path}");
-        assert_eq!(class_of(bytes.as_bytes(), "builtins.getattr"), ImportClass::Ordinary);
+        assert_eq!(class_of_attribute(of, attribute), class, "{of}.{attribute}");
     }
     let of_unnamed = b"cbuiltins\ngetattr\n(\x82\x01S'name'\ntR.";
     assert_eq!(class_of(of_unnamed, "(extension-1).name"), ImportClass::Dangerous);
+}
+
+fn class_of_attribute(of: &str, attribute: &str) -> ImportClass {
+    let bytes = format!("cbuiltins\ngetattr\n(c{of}\nS'{attribute}'\ntR.");
+    assert_eq!(class_of(bytes.as_bytes(), "builtins.getattr"), ImportClass::Ordinary);
+    class_of(bytes.as_bytes(), &format!("{}.{attribute}", of.replace('\n', ".")))
+}
+
+/// Methods that write files or run code, of classes that are ordinary in a pickle: by `getattr`, and by a name with dots.
+#[test]
+fn methods_that_touch_files_are_dangerous_whatever_they_are_of() {
+    for (of, method) in [
+        ("numpy\nndarray", "tofile"),
+        ("numpy\nndarray", "dump"),
+        ("poptorch.options\nOptions", "loadFromFile"),
+        ("torch.storage\nUntypedStorage", "from_file"),
+        ("torch\nFloatStorage", "from_file"),
+        ("poptorch._poplar_executor\nPoplarExecutor", "save"),
+        ("pathlib\nPath", "write_text"),
+        ("array\narray", "fromfile"),
+    ] {
+        assert_eq!(class_of_attribute(of, method), ImportClass::Dangerous, "{of}.{method}");
+        let path = format!("{}.{method}", of.replace('\n', "."));
+        assert_eq!(class_of(format!("c{of}.{method}\n.").as_bytes(), &path), ImportClass::Dangerous, "{path}");
+    }
+    // A function of these names in a module of the model's own is not known.
+    assert_eq!(class_of(b"cmodel\nsave\n.", "model.save"), ImportClass::Unknown);
 }
 
 /// What has neither a mark nor an end counts as a pickle inside only if it would do harm.

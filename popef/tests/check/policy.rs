@@ -29,6 +29,25 @@ fn a_file_may_be_as_large_as_the_policy_says() {
     assert_eq!((passes(files[0].size()), passes(files[0].size() - 1)), (true, false));
 }
 
+/// PE503.popef imports `mycode.Model`.
+#[test]
+fn a_policy_knows_imports() {
+    let found = |id: &str, known: &str| {
+        let policy = Policy { known_imports: vec!["other".to_owned(), known.to_owned()], ..Policy::default() };
+        let report = check(&[open(&format!("{FOLDER}/{id}.popef"))], CheckOptions::new().policy(policy));
+        report.findings.iter().any(|finding| finding.rule.id == id)
+    };
+    for known in ["mycode.Model", "mycode.*"] {
+        assert!(!found("PE503", known), "{known}");
+    }
+    for known in ["mycode.Mode", "mycode.Model.*", "mycode", "myc.*", "*", ".*"] {
+        assert!(found("PE503", known), "{known}");
+    }
+    for known in ["posix.system", "posix.*"] {
+        assert!(found("PE502", known), "{known} can do harm");
+    }
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn a_policy_is_read_as_it_is_documented() {
@@ -36,12 +55,13 @@ fn a_policy_is_read_as_it_is_documented() {
 
     let text = r#"{
         "max-file-size": 1000, "compressed-executables": true, "num-ipus": 4,
-        "rules": {"PE008": "off"},
+        "known-imports": ["bert.*"], "rules": {"PE008": "off"},
         "inputs": [{"name": "images", "data-type": "f16", "shape": ["?", 3]}]
     }"#;
     let policy: Policy = serde_json::from_str(text).unwrap();
     assert_eq!(policy.rules["PE008"], Level::Off);
     assert_eq!(policy.inputs[0].shape.as_deref(), Some(&[Extent::Any, Extent::Exactly(3)][..]));
+    assert_eq!(policy.known_imports, ["bert.*"]);
     let again = serde_json::to_string(&policy).unwrap();
     assert_eq!(serde_json::from_str::<Policy>(&again).unwrap(), policy);
     assert!(serde_json::from_str::<Policy>(r#"{"max-size": 1}"#).is_err());

@@ -128,13 +128,15 @@ proptest! {
             0..4,
         ),
         (max_file_size, num_ipus, ipu_version) in any::<(Option<u64>, Option<u32>, Option<u32>)>(),
+        known_imports in prop::collection::vec(any::<String>(), 0..3),
         (compressed_executables, no_pickles) in any::<(bool, bool)>(),
         opaques in prop::option::of(prop::collection::vec(any::<String>(), 0..3)),
         inputs in prop::collection::vec(demand(), 0..3),
         outputs in prop::collection::vec(demand(), 0..3),
     ) {
         come_back(&Policy {
-            rules, max_file_size, compressed_executables, no_pickles, opaques, num_ipus, ipu_version, inputs, outputs,
+            rules, max_file_size, compressed_executables, no_pickles, opaques, known_imports, num_ipus, ipu_version,
+            inputs, outputs,
         });
     }
 }

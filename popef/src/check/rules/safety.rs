@@ -6,7 +6,7 @@ use super::super::run::{Check, opaque};
 use super::super::severity::Severity;
 use super::super::words::{count, quote};
 use crate::model::Linked;
-use crate::pickle::{ImportClass, Pickle, PickleFault};
+use crate::pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 use crate::read::OpaqueBlob;
 use crate::types::Text;
 
@@ -14,22 +14,24 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE501",
-            severity: Severity::Warning,
+            severity: Severity::Note,
             title: "a Python pickle",
-            meaning: "An opaque blob is a Python pickle, as that of PopTorch always is. Loading a pickle runs what it \
-                      says, with the rights of whoever loads it. The names with this finding are what it imports; of \
-                      very many, the first.",
-            mend: "Load it only if you know who made the file. To run the model with Triton or a model runtime, the \
-                   blob is not needed and can be left out.",
+            meaning: "An opaque blob is a Python pickle, as PopTorch's blob always is. Loading a pickle runs the code \
+                      that it names, with the rights of the user who loads it. The finding lists the names that it \
+                      imports, at most the first 100. Other rules report names that are dangerous or not known.",
+            mend: "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: \
+                   it can be removed for them. A policy with no-pickles = true forbids pickles.",
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
             let Some(pickle) = pickle else { return };
             let imports = pickle.imports.iter().map(|import| Text::from(import.path.as_str()));
             out.add(place(opaque, 0), imports, || {
-                let number = u64::try_from(pickle.imports.len()).unwrap_or(u64::MAX);
-                let (named, imports) = (named(opaque), count(number, "name"));
-                format!("{named} is a Python pickle of protocol {} that imports {imports}", pickle.protocol)
+                let imports = match u64::try_from(pickle.imports.len()).unwrap_or(u64::MAX) {
+                    0 => "nothing".to_owned(),
+                    number => count(number, "name"),
+                };
+                format!("{} is a Python pickle of protocol {} that imports {imports}", named(opaque), pickle.protocol)
             });
         }),
     },
@@ -38,15 +40,15 @@ pub(super) const RULES: &[Check] = &[
             id: "PE502",
             severity: Severity::Error,
             title: "a pickle that can run programs or touch files",
-            meaning: "A pickle imports something that runs programs or code, touches files or the network, or imports \
-                      by name, or it hides what it imports. No exporter of models writes that. Loading it may do \
-                      anything that you may do.",
-            mend: "Do not load the file, and find out where it is from.",
+            meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
+                      or imports by name; or it hides what it imports. No exporter writes such a pickle. Loading it \
+                      can do anything that the user who loads it can do.",
+            mend: "Do not load the file. Find out where it is from.",
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
             let what = "can run programs, touch files or import by name";
-            imports(opaque, pickle, out, ImportClass::Dangerous, what);
+            imports(opaque, pickle, out, ImportClass::Dangerous, |_| false, what);
         }),
     },
     Check {
@@ -55,14 +57,15 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a pickle with imports that are not known",
             meaning: "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the \
-                      model's own, or of packages that are not listed here. Loading it imports those modules and calls \
-                      them.",
-            mend: "Look at the names. If they are of your own code, the file needs that code where it is loaded; if \
-                   they are of nobody's that you know, do not load it.",
+                      model's own code, or of a package that these checks do not know. Loading it imports those \
+                      modules and calls what is named.",
+            mend: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
+                   code must be installed where the file is loaded. If you do not know them, do not load the file.",
             when: When::Always,
         },
-        run: opaque(|_, opaque, pickle, out| {
-            imports(opaque, pickle, out, ImportClass::Unknown, "is not known here");
+        run: opaque(|set, opaque, pickle, out| {
+            let known = |import: &PickleImport| set.policy.knows_import(&import.path);
+            imports(opaque, pickle, out, ImportClass::Unknown, known, "is not known here");
         }),
     },
     Check {
@@ -70,9 +73,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE504",
             severity: Severity::Error,
             title: "a pickle that cannot be followed to its end",
-            meaning: "A pickle is cut, damaged, or made to confuse those who look at it. What it does behind that \
-                      point is not known, and what comes before is run when it is loaded.",
-            mend: "Export the model again. If it was not you who made it, do not load it.",
+            meaning: "A pickle is cut, damaged, or made to mislead whoever examines it. What it does after that point \
+                      is not known, and what comes before runs when it is loaded.",
+            mend: "Export the model again. If you did not make the file, do not load it.",
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
@@ -89,9 +92,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE505",
             severity: Severity::Warning,
             title: "an archive that may hold pickles",
-            meaning: "An opaque blob is a zip archive. torch.save writes such archives, with a pickle in them; what is \
-                      in this one was not looked at.",
-            mend: "Take the blob's data out, and look at the archive with a tool for it before you load it.",
+            meaning: "An opaque blob is a zip archive. torch.save writes such archives, with a pickle inside. The \
+                      contents of this one were not examined.",
+            mend: "Extract the blob's data and examine the archive before you load it.",
             when: When::Always,
         },
         run: opaque(|_, opaque, _, out| {
@@ -123,9 +126,11 @@ fn imports(
     pickle: Option<&Pickle>,
     out: &mut Findings<'_>,
     class: ImportClass,
+    is_allowed: impl Fn(&PickleImport) -> bool,
     what: &str,
 ) {
-    for import in pickle.into_iter().flat_map(|pickle| pickle.imports_of(class)) {
+    let of_class = pickle.into_iter().flat_map(|pickle| pickle.imports_of(class));
+    for import in of_class.filter(|import| !is_allowed(import)) {
         let path = Text::from(import.path.as_str());
         out.add(place(opaque, import.offset), [path.clone()], || {
             format!("{} is a pickle that imports {}, which {what}", named(opaque), quote(&path))
