@@ -5,7 +5,7 @@ use super::problem::ModelProblem;
 use crate::error::Error;
 use crate::read::{Blob, BlobId, File, Key, Names};
 
-/// Files that are given together, and their blobs by the names that link them.
+/// Files that are linked together, with an index of their blobs by name.
 #[derive(Clone)]
 pub(crate) struct Links {
     files: Arc<[File]>,
@@ -34,7 +34,7 @@ impl Links {
         Ok(Links { files, names: Arc::new(names) })
     }
 
-    /// No files.
+    /// Links of no files.
     pub(crate) fn none() -> Self {
         Links { files: Arc::new([]), names: Arc::new(Names::default()) }
     }
@@ -47,30 +47,30 @@ impl Links {
         self.files.get(usize::try_from(id.file).ok()?)?.numbered(id.blob)
     }
 
-    /// The blobs of a name, in the order of files and blobs.
+    /// The blobs with a name, in the order of files and blobs.
     pub(crate) fn all(&self, key: Key, name: &[u8]) -> impl Iterator<Item = BlobId> {
         self.names.candidates((key, name)).filter(move |&id| self.is_named(id, key, name))
     }
 
-    /// The first blob of a name.
+    /// The first blob with a name.
     pub(crate) fn first(&self, key: Key, name: &[u8]) -> Option<BlobId> {
         self.all(key, name).next()
     }
 
-    /// The first blob of a name in one file.
+    /// The first blob with a name in one file.
     fn first_in(&self, file: u32, key: Key, name: &[u8]) -> Option<BlobId> {
         let mut candidates = self.names.candidates_from((key, name), BlobId { file, blob: 0 });
         candidates.find(|&id| self.is_named(id, key, name)).filter(|id| id.file == file)
     }
 
-    /// The blob of a name that is meant in the file `home`: one of its own before the first of all.
+    /// The blob that a name in the file `home` refers to: the first in that file, otherwise the first in all files.
     pub(crate) fn nearest(&self, home: u32, key: Key, name: &[u8]) -> Option<BlobId> {
         let first = self.first(key, name)?;
         Some(self.first_in(home, key, name).unwrap_or(first))
     }
 
-    /// The tensor or feed that has the data of an anchor of the file `home`: one of its own file before those of
-    /// others, a tensor before a feed, the first before the next ones.
+    /// The tensor or feed with the data of an anchor of the file `home`. The same file comes before others, then
+    /// tensors before feeds, then the first blob.
     pub(crate) fn data_of(&self, home: u32, name: &[u8]) -> Option<BlobId> {
         let first = self.first(Key::TENSOR, name).or_else(|| self.first(Key::FEED, name))?;
         let own = self.first_in(home, Key::TENSOR, name).or_else(|| self.first_in(home, Key::FEED, name));

@@ -1,6 +1,6 @@
-//! From typed blobs to models: what belongs together, linked by name over any number of files.
+//! Models: blobs that belong together, linked by name across any number of files.
 //!
-//! [`Model::link`] gives all models of some files. [`Sources`] only says where the data of anchors is.
+//! [`Model::link`] returns all models in some files. [`Sources`] only finds the data of anchors.
 
 #![deny(clippy::arithmetic_side_effects, reason = "counts from a file can wrap")]
 
@@ -30,10 +30,10 @@ use crate::types::{Anchor, Metadata, TensorType, Text};
 use programs::Programs;
 use sources::{linked, resolve};
 
-/// A model: metadata, the executable that it names, its opaque blobs, and for each anchor where the data comes from.
+/// A model: metadata, the executable that it names, its opaque blobs, and the source of each anchor's data.
 ///
-/// It keeps the files, as cheap clones, and reads no data. Links cross files; several metadata blobs are several
-/// models, and files without metadata, such as those of weights alone, are where the others' data comes from.
+/// A `Model` keeps cheap clones of the files, and reads no data. Links can cross files. Each metadata blob is one
+/// model. Files without metadata, for example with only weights, provide data for the models in other files.
 ///
 /// ```
 /// use popef::{File, Model};
@@ -69,15 +69,15 @@ pub struct Model {
     metadata_blob: Linked<BlobHandle>,
     metadata: Metadata,
     executable: Option<BlobId>,
-    /// For each anchor the tensor or feed that has its data; none if the user provides it.
+    /// For each anchor, the tensor or feed with its data. `None` if the user provides the data.
     data: Vec<Option<BlobId>>,
     programs: Programs,
 }
 
 impl Model {
-    /// All models in these files together, in the order of their metadata.
+    /// Returns all models in these files, in the order of their metadata.
     ///
-    /// An error if a metadata blob cannot be read within the limits that its file was opened with.
+    /// Fails if a metadata blob cannot be read within the limits of its file, or if there is no memory for the links.
     pub fn link(files: impl IntoIterator<Item: Borrow<File>>) -> Result<Vec<Model>, Error> {
         let links = Links::of(sources::shared(files))?;
         let mut models = Vec::new();
@@ -91,7 +91,7 @@ impl Model {
         Ok(models)
     }
 
-    /// The model of a metadata blob.
+    /// Links the model of a metadata blob.
     pub(crate) fn of(links: &Links, metadata_blob: Linked<BlobHandle>) -> Result<Self, Error> {
         let metadata = MetadataBlob::of(metadata_blob.blob.blob()).read()?;
         let home = u32::try_from(metadata_blob.file).unwrap_or(u32::MAX);
@@ -109,41 +109,41 @@ impl Model {
         })
     }
 
-    /// Everything that the metadata blob says.
+    /// Returns the content of the metadata blob.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// The files that were given together.
+    /// Returns all files that were linked together.
     pub fn files(&self) -> &[File] {
         self.links.files()
     }
 
-    /// The metadata blob.
+    /// Returns the metadata blob.
     pub fn metadata_blob(&self) -> Linked<MetadataBlob<'_>> {
         let Linked { file, blob } = &self.metadata_blob;
         Linked { file: *file, blob: MetadataBlob::of(blob.blob()) }
     }
 
-    /// The executable that the metadata names; none if it is in none of the files. One in the metadata's own file
-    /// comes before others of the same name.
+    /// Returns the executable that the metadata names, if any file has it. One in the metadata's own file comes before
+    /// others with the same name.
     pub fn executable(&self) -> Option<Linked<ExecutableBlob<'_>>> {
         linked(&self.links, self.executable?, Content::into_executable)
     }
 
-    /// The opaque blobs that name the same executable.
+    /// Iterates over the opaque blobs that name the same executable.
     pub fn opaques(&self) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {
         let ids = self.links.all(Key::OPAQUE_OF, self.metadata.executable.as_bytes());
         ids.filter_map(|id| linked(&self.links, id, Content::into_opaque))
     }
 
-    /// All anchors with their sources, in the file's order.
+    /// Iterates over all anchors with the sources of their data, in file order.
     pub fn anchors(&self) -> impl Iterator<Item = (&Anchor, Source<'_>)> {
         let sources = self.data.iter().map(|&data| resolve(&self.links, data));
         self.metadata.anchors.iter().zip(sources)
     }
 
-    /// The inputs for which the files have no data: whoever runs the model must feed them, or nothing runs.
+    /// Iterates over the inputs for which no file has data. The caller must provide them to run the model.
     ///
     /// ```
     /// # use popef::{File, Model};
@@ -156,7 +156,7 @@ impl Model {
         self.without_data().filter(|anchor| anchor.tensor_type == TensorType::Input)
     }
 
-    /// The outputs that a call gives to whoever runs the model: those of the main programs for which the files have no
+    /// Iterates over the outputs that a call gives to the user: those of the main programs for which no file has a
     /// tensor or feed.
     ///
     /// ```
@@ -175,7 +175,7 @@ impl Model {
         anchors.filter(|(_, data)| data.is_none()).map(|(anchor, _)| anchor)
     }
 
-    /// The inputs whose data is a tensor blob, such as weights, with it.
+    /// Iterates over the inputs whose data is a tensor blob, such as weights, together with that blob.
     pub fn tensors_to_upload(&self) -> impl Iterator<Item = (&Anchor, Linked<TensorBlob<'_>>)> {
         self.anchors().filter_map(|(anchor, source)| match source {
             Source::Tensor(tensor) if anchor.tensor_type == TensorType::Input => Some((anchor, tensor)),
@@ -183,7 +183,8 @@ impl Model {
         })
     }
 
-    /// The inputs whose data is a feed blob, with it: one tensor after the other for one call after the other.
+    /// Iterates over the inputs whose data is a feed blob, together with that blob. Successive calls take successive
+    /// tensors of the feed.
     pub fn feeds_to_upload(&self) -> impl Iterator<Item = (&Anchor, Linked<FeedBlob<'_>>)> {
         self.anchors().filter_map(|(anchor, source)| match source {
             Source::Feed(feed) if anchor.tensor_type == TensorType::Input => Some((anchor, feed)),
@@ -191,7 +192,7 @@ impl Model {
         })
     }
 
-    /// The outputs that a call gives: those of the main programs.
+    /// Iterates over the outputs that a call gives: those of the main programs.
     pub fn outputs(&self) -> impl Iterator<Item = &Anchor> {
         self.metadata.anchors.iter().filter(|anchor| self.is_output_of_call(anchor))
     }
@@ -200,37 +201,37 @@ impl Model {
         anchor.tensor_type == TensorType::Output && self.runs_in(anchor, Phase::Main)
     }
 
-    /// All outputs, those of weights that are saved included.
+    /// Iterates over all outputs, including weights that are saved.
     pub fn all_outputs(&self) -> impl Iterator<Item = &Anchor> {
         self.metadata.anchors.iter().filter(|anchor| anchor.tensor_type == TensorType::Output)
     }
 
-    /// Whether a phase runs one of the programs that use the anchor.
+    /// Returns whether a phase runs one of the programs that use the anchor.
     pub fn runs_in(&self, anchor: &Anchor, phase: Phase) -> bool {
         anchor.programs.iter().any(|&program| self.programs.runs(program, phase))
     }
 
-    /// The programs to run once before the first call.
+    /// Iterates over the programs to run once before the first call.
     pub fn load_programs(&self) -> impl Iterator<Item = Program<'_>> {
         self.named(&self.metadata.program_flow.load)
     }
 
-    /// The programs to run for every call.
+    /// Iterates over the programs to run for every call.
     pub fn main_programs(&self) -> impl Iterator<Item = Program<'_>> {
         self.named(&self.metadata.program_flow.main)
     }
 
-    /// The programs to run at the end, which read trained weights back.
+    /// Iterates over the programs to run at the end, which read trained weights back.
     pub fn save_programs(&self) -> impl Iterator<Item = Program<'_>> {
         self.named(&self.metadata.program_flow.save)
     }
 
-    /// The name of a program, if the metadata has one for it.
+    /// Returns the name of a program, if the metadata has one.
     pub fn program_name(&self, index: u32) -> Option<&Text<'static>> {
         self.programs.name(index, &self.metadata.programs_map)
     }
 
-    /// The shape of an anchor taken apart, by this model's replication factor.
+    /// Splits the shape of an anchor, with this model's replication factor.
     pub fn shape_of(&self, anchor: &Anchor) -> Result<AnchorShape, ShapeMismatch> {
         AnchorShape::of(anchor, self.metadata.replication_factor)
     }
@@ -240,7 +241,7 @@ impl Model {
     }
 }
 
-/// A time in a model's life in which programs run.
+/// A phase of a model's life in which programs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
@@ -258,13 +259,13 @@ named!(Phase, "a phase": Load = "load", Main = "main", Save = "save");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Program<'m> {
-    /// Its index, by which Poplar runs it.
+    /// The index by which Poplar runs the program.
     pub index: u32,
-    /// Its name, if the metadata has one.
+    /// The name of the program, if the metadata has one.
     pub name: Option<&'m Text<'static>>,
 }
 
-/// `5 (Program)`, or `5` without a name.
+/// Displays as `5 (Program)`, or as `5` without a name.
 impl fmt::Display for Program<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.index)?;

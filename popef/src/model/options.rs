@@ -1,7 +1,7 @@
 use crate::types::{EngineOption, Metadata};
 
 impl EngineOption {
-    /// The value as `true` or `false`; none if it is neither.
+    /// Returns the value as a `bool`, if it is `true` or `false`.
     ///
     /// ```
     /// let option = popef::types::EngineOption { name: "exchange.enablePrefetch".into(), value: "true".into() };
@@ -11,24 +11,24 @@ impl EngineOption {
         self.value.to_str().ok()?.parse().ok()
     }
 
-    /// The value as a whole number that is not negative, in decimal digits.
+    /// Returns the value as a `u64`, if it is a decimal integer in that range.
     pub fn to_u64(&self) -> Option<u64> {
         self.value.to_str().ok()?.parse().ok()
     }
 
-    /// The value as a whole number in decimal digits.
+    /// Returns the value as an `i64`, if it is a decimal integer in that range.
     pub fn to_i64(&self) -> Option<i64> {
         self.value.to_str().ok()?.parse().ok()
     }
 
-    /// The value as a number.
+    /// Returns the value as an `f64`, if it is a number.
     pub fn to_f64(&self) -> Option<f64> {
         self.value.to_str().ok()?.parse().ok()
     }
 }
 
 impl Metadata {
-    /// The engine option of a name; of several, the last, as Poplar lets a later one override.
+    /// Finds the last engine option with a name. In Poplar, a later option overrides an earlier one.
     ///
     /// ```
     /// let file = popef::File::open("examples/data/executable.popef")?;
@@ -41,7 +41,7 @@ impl Metadata {
         last_of(&self.engine_options, name)
     }
 
-    /// The device option of a name; of several, the last.
+    /// Finds the last device option with a name.
     pub fn device_option(&self, name: &str) -> Option<&EngineOption> {
         last_of(&self.device_options, name)
     }

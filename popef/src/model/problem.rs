@@ -1,7 +1,7 @@
 use crate::error::{ErrorCode, problems};
 
 problems! {
-    /// What keeps files from being linked.
+    /// Problems of linking files.
     ModelProblem {
         TooManyFiles => {
             code: ErrorCode::TooManyFiles,

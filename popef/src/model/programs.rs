@@ -2,10 +2,10 @@ use super::Phase;
 use crate::error::Problem;
 use crate::types::{Metadata, ProgramInfo, Text};
 
-/// Indices of programs, sorted so that each look-up is quick however many there are.
+/// Indices of programs, sorted for quick lookup.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
-    /// Index of a program, and its place in the programs map; of several, the first.
+    /// The index of a program and its place in the programs map. Lookup finds the first entry of an index.
     names: Vec<(u32, u32)>,
     load: Vec<u32>,
     main: Vec<u32>,

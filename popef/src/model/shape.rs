@@ -3,8 +3,8 @@ use std::fmt;
 use crate::names::named;
 use crate::types::Anchor;
 
-/// An anchor's stored shape taken apart: the model's own shape, and the two dimensions that replicas and remote
-/// buffers put before it.
+/// An anchor's stored shape, split into the model's own shape and the two outer dimensions that replicas and remote
+/// buffers add.
 ///
 /// ```
 /// use popef::model::AnchorShape;
@@ -27,28 +27,28 @@ use crate::types::Anchor;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct AnchorShape {
-    /// The extent of the replicas' dimension, the outermost; none if there is no such dimension.
+    /// The extent of the outermost dimension, that of the replicas. `None` if there is no such dimension.
     pub replicas: Option<u32>,
-    /// The extent of the dimension of a remote buffer's blocks, the next one; none if there is none.
+    /// The extent of the next dimension, that of a remote buffer's blocks. `None` if there is no such dimension.
     pub repeats: Option<u32>,
-    /// What remains: the shape that the model's tensor has.
+    /// The remaining dimensions: the shape of the model's tensor.
     pub own: Vec<i64>,
 }
 
 impl AnchorShape {
-    /// Which dimensions the format demands before a shape of the model's, and the whole.
+    /// Adds the outer dimensions that the format demands to the model's own shape.
     ///
-    /// Replicas count where the anchor is per replica and there are several; repeats where it uses remote buffers and
-    /// has several.
+    /// There is a dimension of replicas if the anchor is per replica and there are several replicas. There is one of
+    /// repeats if the anchor uses remote buffers and has several repeats.
     pub fn join(own: impl Into<Vec<i64>>, anchor: &Anchor, replication_factor: u32) -> Self {
         let replicas = (anchor.is_per_replica && replication_factor > 1).then_some(replication_factor);
         let repeats = (anchor.use_remote_buffers && anchor.repeats > 1).then_some(anchor.repeats);
         AnchorShape { replicas, repeats, own: own.into() }
     }
 
-    /// Takes the stored shape of an anchor apart, given the replication factor of its metadata.
+    /// Splits the stored shape of an anchor, given the replication factor of its metadata.
     ///
-    /// An error if the dimensions that its fields call for are not there.
+    /// Fails if the outer dimensions that the anchor's fields demand are missing.
     pub fn of(anchor: &Anchor, replication_factor: u32) -> Result<Self, ShapeMismatch> {
         let mut shape = AnchorShape::join([], anchor, replication_factor);
         let outer = [(Outer::Replicas, shape.replicas), (Outer::Repeats, shape.repeats)];
@@ -64,41 +64,41 @@ impl AnchorShape {
         Ok(shape)
     }
 
-    /// All dimensions, as the file has them.
+    /// Returns all dimensions, as they are in the file.
     pub fn stored(&self) -> Vec<i64> {
         let outer = [self.replicas, self.repeats].into_iter().flatten().map(i64::from);
         outer.chain(self.own.iter().copied()).collect()
     }
 
-    /// The outermost dimension of the model's own shape; 1 for a scalar.
+    /// Returns the outermost dimension of the model's own shape, or 1 for a scalar.
     pub fn batch_size(&self) -> u64 {
         self.own.first().map_or(1, |&batch| u64::try_from(batch).unwrap_or(0))
     }
 }
 
-/// Which of the two dimensions before the model's own shape.
+/// One of the two outer dimensions before the model's own shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outer {
-    /// One extent for each replica.
+    /// The dimension of replicas.
     Replicas,
-    /// One for each block in the remote buffer.
+    /// The dimension of blocks in the remote buffer.
     Repeats,
 }
 
 named!(Outer, "an outer dimension": Replicas = "replicas", Repeats = "repeats");
 
-/// A stored shape without a dimension that the anchor's fields call for.
+/// The error for a stored shape without an outer dimension that the anchor's fields demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ShapeMismatch {
-    /// What the dimension stands for.
+    /// The outer dimension that is missing.
     pub outer: Outer,
-    /// Which dimension of the stored shape it has to be, counted from 0.
+    /// The position in the stored shape at which it must be, counted from 0.
     pub dimension: usize,
-    /// The extent that the metadata calls for.
+    /// The extent that the metadata demands.
     pub needed: u32,
-    /// The extent that is there; none if the shape ends before.
+    /// The extent in the stored shape. `None` if the shape has fewer dimensions.
     pub found: Option<i64>,
 }
 

@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::read::{BlobId, Content, FeedBlob, File, TensorBlob};
 use crate::types::Anchor;
 
-/// A blob and which of the files given together it is in.
+/// A blob, and which of the linked files contains it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Linked<B> {
-    /// The file's place among those given, counted from 0.
+    /// The position of the file in the list of files, counted from 0.
     pub file: usize,
     /// The blob.
     pub blob: B,
@@ -24,26 +24,26 @@ impl<B> Deref for Linked<B> {
     }
 }
 
-/// Where the data of an anchor comes from.
+/// The source of an anchor's data.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Source<'f> {
-    /// A tensor blob of its name.
+    /// A tensor blob with the anchor's name.
     Tensor(Linked<TensorBlob<'f>>),
-    /// A feed blob of its name.
+    /// A feed blob with the anchor's name.
     Feed(Linked<FeedBlob<'f>>),
-    /// None of the files: who runs the model provides it, or takes it.
+    /// No file has the data. The user provides it for an input, and receives it for an output.
     User,
 }
 
 impl Source<'_> {
-    /// Whether none of the files has it.
+    /// Returns whether no file has the data.
     pub fn is_user(&self) -> bool {
         matches!(self, Source::User)
     }
 }
 
-/// The data that files have, by the names of the anchors it is for. No data is read.
+/// Finds the data of anchors in some files, by name. No data is read.
 ///
 /// ```
 /// use popef::model::Sources;
@@ -61,32 +61,33 @@ impl Source<'_> {
 pub struct Sources(Links);
 
 impl Sources {
-    /// The data of all these files. An error if there is not enough memory for an index of the names.
+    /// Indexes the data in these files. Fails if there is no memory for the index, or if there are too many files.
     pub fn of(files: impl IntoIterator<Item: Borrow<File>>) -> Result<Self, Error> {
         Links::of(shared(files)).map(Sources)
     }
 
-    /// Whether any of the files has data for an anchor of this name: it is *popef provided*, else *user provided*.
+    /// Returns whether any file has data for this anchor. Such an anchor is *popef provided*, otherwise *user
+    /// provided*.
     pub fn provide(&self, anchor: &Anchor) -> bool {
         self.0.data_of(0, anchor.name.as_bytes()).is_some()
     }
 
-    /// Where the data of an anchor is; `home` is the file that has the anchor.
+    /// Finds the data of an anchor. `home` is the position of the file with the anchor.
     ///
-    /// Of several blobs of its name, one in the anchor's own file comes first, then a tensor before a feed, then the
-    /// first of the files.
+    /// If several blobs have the name, the anchor's own file comes before others, then tensors before feeds, then the
+    /// first blob.
     pub fn of_anchor(&self, anchor: &Anchor, home: usize) -> Source<'_> {
         let home = u32::try_from(home).unwrap_or(u32::MAX);
         resolve(&self.0, self.0.data_of(home, anchor.name.as_bytes()))
     }
 }
 
-/// Files that are kept, as cheap clones.
+/// Cheap clones of the files.
 pub(super) fn shared(files: impl IntoIterator<Item: Borrow<File>>) -> std::sync::Arc<[File]> {
     files.into_iter().map(|file| file.borrow().clone()).collect()
 }
 
-/// A blob by its place, as what its type makes of it.
+/// The blob of an id as its type.
 pub(super) fn linked<'l, B>(
     links: &'l Links,
     id: BlobId,
@@ -96,7 +97,7 @@ pub(super) fn linked<'l, B>(
     Some(Linked { file: usize::try_from(id.file).ok()?, blob })
 }
 
-/// Where data is; none is the user's.
+/// The source for a blob with data. `None` is the user.
 pub(super) fn resolve(links: &Links, data: Option<BlobId>) -> Source<'_> {
     let source = data.and_then(|id| {
         let tensor = linked(links, id, Content::into_tensor).map(Source::Tensor);

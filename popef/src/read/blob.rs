@@ -13,15 +13,16 @@ use crate::limits::Limits;
 use crate::types::{BlobType, Metadata, OpaqueInfo, Text};
 use crate::wire::{self, Head, Info, Span};
 
-/// One blob of a file: its header, its info and where its data is. Cheap to copy; no data was read.
+/// One blob of a file: its header, its info and the place of its data. A `Blob` is cheap to copy, and getting one reads
+/// no data.
 #[derive(Clone, Copy)]
 pub struct Blob<'a> {
     place: Place,
     pub(super) head: Head,
-    /// Header and info message.
+    /// The header and info messages.
     bytes: &'a [u8],
     data: Data<'a>,
-    /// What its file is read from, also if that is mapped.
+    /// The source of the file. A mapped file has one too.
     source: Option<&'a Backing>,
     limits: Limits,
 }
@@ -38,37 +39,37 @@ impl<'a> Blob<'a> {
         Blob { place, head, bytes, data, source, limits }
     }
 
-    /// Its number in the file, counted from 0.
+    /// Returns the blob's number in the file, counted from 0.
     pub fn index(&self) -> usize {
         self.place.index
     }
 
-    /// Where it begins in the file.
+    /// Returns the offset of the blob in the file.
     pub fn offset(&self) -> u64 {
         self.place.offset
     }
 
-    /// All its bytes: header, info and data.
+    /// Returns the size of the blob in bytes: header, info and data.
     pub fn size(&self) -> u64 {
         self.head.size
     }
 
-    /// The version of the format that it was written for; empty in most files.
+    /// Returns the version of the format that the blob was written for. Empty in most files.
     pub fn version(&self) -> Text<'a> {
         self.text(self.head.version)
     }
 
-    /// What it holds.
+    /// Returns the type of the blob.
     pub fn blob_type(&self) -> BlobType {
         self.head.blob_type()
     }
 
-    /// Its name, if it is of a type that has one: executables, tensors, feeds and opaque blobs.
+    /// Returns the blob's name. Executables, tensors, feeds and opaque blobs have one.
     pub fn name(&self) -> Option<Text<'a>> {
         self.head.name().map(|name| self.text(name))
     }
 
-    /// The name that a key finds it by, if it does.
+    /// Returns the name by which a key finds the blob, if it does.
     pub(crate) fn named_by(&self, key: Key) -> Option<&'a [u8]> {
         if key.blob_type() != self.blob_type() {
             return None;
@@ -82,37 +83,37 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// The bytes of the header message, as they are in the file.
+    /// Returns the bytes of the header message, as they are in the file.
     pub fn header_bytes(&self) -> &'a [u8] {
         self.split_head().0
     }
 
-    /// The bytes of the info message, as they are in the file; none for an unknown type.
+    /// Returns the bytes of the info message, as they are in the file. Empty for an unknown blob type.
     pub fn info_bytes(&self) -> &'a [u8] {
         self.split_head().1
     }
 
-    /// Where its data begins in the file.
+    /// Returns the offset of the data in the file.
     pub fn data_offset(&self) -> u64 {
         self.offset().saturating_add(self.head.len.into())
     }
 
-    /// What follows header and info, to the blob's last byte. For an unknown type, what follows the header.
+    /// Returns the data: everything after header and info. For an unknown blob type, everything after the header.
     pub fn data(&self) -> Data<'a> {
         self.data
     }
 
-    /// Where its data lies in what its file is read from, also if that is mapped.
+    /// Returns the place of the data in the file's source. A mapped file has a source too.
     pub(crate) fn in_source(&self) -> Option<InSource<'a>> {
         Some(InSource::new(self.source?, self.index(), self.data_offset()))
     }
 
-    /// Whether its file is read from the same source as that of another one.
+    /// Returns whether the files of both blobs are read from the same source.
     pub(crate) fn is_in_source_of(&self, other: &Blob<'_>) -> bool {
         matches!((self.source, other.source), (Some(own), Some(other)) if std::ptr::eq(own, other))
     }
 
-    /// The blob as what its type makes of it.
+    /// Returns the blob as its type.
     ///
     /// ```
     /// use popef::Content;
@@ -142,17 +143,17 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// The blob as an executable, if it is one.
+    /// Returns the blob as an executable, if it is one.
     pub fn as_executable(&self) -> Option<ExecutableBlob<'a>> {
         self.content().into_executable()
     }
 
-    /// The blob as metadata, if it is that.
+    /// Returns the blob as metadata, if it is metadata.
     pub fn as_metadata(&self) -> Option<MetadataBlob<'a>> {
         self.content().into_metadata()
     }
 
-    /// The blob as a tensor, if it is one.
+    /// Returns the blob as a tensor, if it is one.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/executable.popef")?;
@@ -164,17 +165,17 @@ impl<'a> Blob<'a> {
         self.content().into_tensor()
     }
 
-    /// The blob as a feed, if it is one.
+    /// Returns the blob as a feed, if it is one.
     pub fn as_feed(&self) -> Option<FeedBlob<'a>> {
         self.content().into_feed()
     }
 
-    /// The blob as an opaque blob, if it is one.
+    /// Returns the blob as an opaque blob, if it is one.
     pub fn as_opaque(&self) -> Option<OpaqueBlob<'a>> {
         self.content().into_opaque()
     }
 
-    /// The blob as one with data of an anchor, if it is a tensor or a feed.
+    /// Returns the blob as one with tensor data, if it is a tensor or a feed.
     pub fn as_data(&self) -> Option<DataBlob<'a>> {
         match self.head.info {
             Info::Tensor { name, shape, data_type } => Some(DataBlob::new(*self, name, shape, data_type, None)),
@@ -202,17 +203,17 @@ impl<'a> Blob<'a> {
         &self.limits
     }
 
-    /// One of the file's bytes, for errors about this blob.
+    /// The place of a byte of the file, for errors about this blob.
     pub(super) fn at(&self, offset: u64) -> At<'a> {
         At { place: Some((self.index(), offset)), path: self.source.and_then(Backing::name) }
     }
 
-    /// The error of a problem with this blob, at one of the file's bytes.
+    /// Makes an error of a problem with this blob, at a byte of the file.
     pub(super) fn error(&self, problem: impl Into<Problem>, offset: u64) -> Error {
         self.at(offset).error(problem)
     }
 
-    /// Where the info message begins in the file.
+    /// The offset of the info message in the file.
     pub(super) fn info_offset(&self) -> u64 {
         self.offset().saturating_add(self.head.header_len.into())
     }
@@ -231,16 +232,16 @@ impl fmt::Debug for Blob<'_> {
     }
 }
 
-/// Where in which file an error is.
+/// The place of an error: the file, the blob and the byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At<'a> {
-    /// Which blob, and which byte of the file; none for bytes of no file.
+    /// The blob and the byte of the file. `None` if the bytes are not from a file.
     place: Option<(usize, u64)>,
     path: Option<&'a Path>,
 }
 
 impl At<'_> {
-    /// In bytes of no file.
+    /// The place of bytes that are not from a file.
     pub(super) fn nowhere() -> At<'static> {
         At { place: None, path: None }
     }
@@ -254,17 +255,17 @@ impl At<'_> {
         error.in_file(self.path)
     }
 
-    /// The place that many bytes further on.
+    /// Moves the place forwards by `bytes`.
     pub(super) fn further(self, bytes: u64) -> Self {
         At { place: self.place.map(|(blob, offset)| (blob, offset.saturating_add(bytes))), ..self }
     }
 
-    /// The place, without its file.
+    /// Removes the file from the place.
     pub(super) fn without_file(self) -> At<'static> {
         At { place: self.place, path: None }
     }
 
-    /// The library's own error in one of `std::io`, which readers wrap them in.
+    /// Unwraps an error of this library from the `io::Error` of a reader, or makes one of the `io::Error` itself.
     pub(super) fn unwrap_io(self, error: io::Error) -> Error {
         match error.downcast::<Error>() {
             Ok(error) => error,
@@ -273,46 +274,46 @@ impl At<'_> {
     }
 }
 
-/// A blob as what its type makes of it.
+/// A blob by its type.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Content<'a> {
     /// A Poplar executable.
     Executable(ExecutableBlob<'a>),
-    /// What is needed to run an executable.
+    /// Everything that is needed to run an executable.
     Metadata(MetadataBlob<'a>),
     /// The data of one tensor.
     Tensor(TensorBlob<'a>),
     /// The data of several tensors of one shape.
     Feed(FeedBlob<'a>),
-    /// Bytes of a framework.
+    /// Bytes that only the framework that wrote them can read.
     Opaque(OpaqueBlob<'a>),
-    /// A type that this version of the format does not name; see [`Blob::blob_type`] for its number.
+    /// A blob type that this version of the format does not name. [`Blob::blob_type`] has its number.
     Unknown,
 }
 
 impl<'a> Content<'a> {
-    /// The blob, if it is an executable.
+    /// Returns the blob, if it is an executable.
     pub fn into_executable(self) -> Option<ExecutableBlob<'a>> {
         if let Content::Executable(executable) = self { Some(executable) } else { None }
     }
 
-    /// The blob, if it is metadata.
+    /// Returns the blob, if it is metadata.
     pub fn into_metadata(self) -> Option<MetadataBlob<'a>> {
         if let Content::Metadata(metadata) = self { Some(metadata) } else { None }
     }
 
-    /// The blob, if it is a tensor.
+    /// Returns the blob, if it is a tensor.
     pub fn into_tensor(self) -> Option<TensorBlob<'a>> {
         if let Content::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    /// The blob, if it is a feed.
+    /// Returns the blob, if it is a feed.
     pub fn into_feed(self) -> Option<FeedBlob<'a>> {
         if let Content::Feed(feed) = self { Some(feed) } else { None }
     }
 
-    /// The blob, if it is an opaque blob.
+    /// Returns the blob, if it is an opaque blob.
     pub fn into_opaque(self) -> Option<OpaqueBlob<'a>> {
         if let Content::Opaque(opaque) = self { Some(opaque) } else { None }
     }
@@ -326,7 +327,7 @@ pub struct MetadataBlob<'a> {
 }
 
 impl<'a> MetadataBlob<'a> {
-    /// A blob that is known to be one of metadata.
+    /// Wraps a blob that is known to be metadata.
     pub(crate) fn of(blob: Blob<'a>) -> Self {
         let executable = if let Info::Metadata { executable } = blob.head.info { executable } else { Span::default() };
         MetadataBlob { blob, executable }
@@ -337,15 +338,15 @@ impl<'a> MetadataBlob<'a> {
         &self.blob
     }
 
-    /// The name of the executable that it describes.
+    /// Returns the name of the executable that the metadata describes.
     pub fn executable(&self) -> Text<'a> {
         self.blob.text(self.executable)
     }
 
-    /// All of it, as a value of its own.
+    /// Reads the whole metadata as an owned value.
     ///
-    /// Fails only where a message claims more values than its length can account for: that it can be read
-    /// was checked when the file was opened.
+    /// Fails if the message claims more values than its length allows, or if there is no memory. Everything else was
+    /// checked when the file was opened.
     ///
     /// ```
     /// use popef::types::TensorType;
@@ -363,7 +364,7 @@ impl<'a> MetadataBlob<'a> {
     }
 }
 
-/// A blob that only the framework which wrote it can read.
+/// A blob that only the framework that wrote it can read.
 #[derive(Clone, Copy, Debug)]
 pub struct OpaqueBlob<'a> {
     blob: Blob<'a>,
@@ -377,22 +378,22 @@ impl<'a> OpaqueBlob<'a> {
         &self.blob
     }
 
-    /// Its name: usually the framework that wrote it.
+    /// Returns the blob's name, usually that of the framework that wrote it.
     pub fn name(&self) -> Text<'a> {
         self.blob.text(self.name)
     }
 
-    /// The name of the executable that it belongs to.
+    /// Returns the name of the executable that the blob belongs to.
     pub fn executable(&self) -> Text<'a> {
         self.blob.text(self.executable)
     }
 
-    /// Name and executable as a value of its own.
+    /// Returns the name and the executable as an owned value.
     pub fn info(&self) -> OpaqueInfo {
         OpaqueInfo { name: self.name().into_owned(), executable: self.executable().into_owned() }
     }
 
-    /// The framework's bytes.
+    /// Returns the framework's bytes.
     pub fn data(&self) -> Data<'a> {
         self.blob.data()
     }

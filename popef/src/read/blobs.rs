@@ -6,10 +6,10 @@ use super::walk::{Step, Walk};
 use crate::error::Error;
 use crate::limits::Limits;
 
-/// The blobs of a file whose bytes are in memory, one after the other.
+/// An iterator over the blobs of a file whose bytes are in memory.
 ///
-/// Each step goes from one header to the next by the blob's size; data is not touched. Damage gives one error, with
-/// everything before it already given, and then nothing.
+/// Each step goes from one header to the next by the blob's size, and does not touch the data. Damage gives one error,
+/// after all blobs before it, and then the iterator ends.
 ///
 /// ```
 /// let bytes = std::fs::read("examples/data/executable.popef")?;
@@ -27,12 +27,12 @@ pub struct Blobs<'a> {
 }
 
 impl<'a> Blobs<'a> {
-    /// A walk over a whole file, with the usual [`Limits`].
+    /// Iterates over a whole file, with the default [`Limits`].
     pub fn new(bytes: &'a [u8]) -> Self {
         Blobs::with_limits(bytes, Limits::default())
     }
 
-    /// A walk over a whole file, with limits of the caller's.
+    /// Iterates over a whole file, with the given limits.
     pub fn with_limits(bytes: &'a [u8], limits: Limits) -> Self {
         Blobs { bytes, limits, walk: Walk::default() }
     }

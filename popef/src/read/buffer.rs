@@ -1,10 +1,10 @@
-//! Bytes that were read ahead.
+//! A buffer for bytes that are read ahead.
 
 use std::ops::Range;
 
 use crate::error::Problem;
 
-/// A buffer that is filled behind and emptied in front. It starts small, because many who read want no more than the
+/// A buffer that is filled at its end and consumed from its start. It starts small, because many callers read only the
 /// first bytes.
 #[derive(Clone, Default)]
 pub(super) struct Buffer {
@@ -14,15 +14,15 @@ pub(super) struct Buffer {
 
 impl Buffer {
     const SMALLEST: usize = 8 << 10;
-    /// Who reads more at once needs no buffer.
+    /// A read of this many bytes or more needs no buffer.
     pub(super) const LARGEST: usize = 64 << 10;
 
-    /// The bytes that were not consumed yet.
+    /// The bytes that are not consumed yet.
     pub(super) fn held(&self) -> &[u8] {
         self.bytes.get(self.held.clone()).unwrap_or_default()
     }
 
-    /// Room behind what is held, for up to `most` bytes. There is some unless the buffer is full.
+    /// Returns room after the held bytes, for up to `most` bytes. It is not empty unless the buffer is full.
     pub(super) fn room(&mut self, most: u64) -> Result<&mut [u8], Problem> {
         self.bytes.copy_within(self.held.clone(), 0);
         self.held = 0..self.held.len();
@@ -31,22 +31,22 @@ impl Buffer {
         let size = size.min(self.held.end.saturating_add(most));
         let more = size.saturating_sub(self.bytes.len());
         Problem::in_memory(more, self.bytes.try_reserve_exact(more))?;
-        // Shorter than before where less is left: all of the room is to be filled.
+        // Shrinks the buffer if less is left, because the caller fills all of the room.
         self.bytes.resize(size, 0);
         Ok(self.bytes.get_mut(self.held.end..).unwrap_or_default())
     }
 
-    /// All of the room was filled.
+    /// Records that all of the room was filled.
     pub(super) fn came(&mut self) {
         self.held.end = self.bytes.len();
     }
 
-    /// Tells that `count` bytes have come into the room.
+    /// Records that the first `count` bytes of the room were filled.
     pub(super) fn came_in_part(&mut self, count: usize) {
         self.held.end = self.held.end.saturating_add(count).min(self.bytes.len());
     }
 
-    /// Passes over so many of the bytes that are held, or all of them.
+    /// Consumes up to `count` of the held bytes.
     pub(super) fn consume(&mut self, count: usize) {
         self.held.start = self.held.start.saturating_add(count).min(self.held.end);
     }

@@ -1,16 +1,16 @@
-//! A list that can get long and must not take more memory than its elements while it does.
+//! A list that takes hardly more memory than its elements, even while it grows.
 
 use std::collections::TryReserveError;
 
-/// Elements in chunks: none is moved when more come, so old and new place never exist side by side.
+/// Elements in chunks. Growing moves no elements, so there is never an old and a new copy at the same time.
 pub(super) struct Chunks<T> {
-    /// All but the last one are full.
+    /// All chunks except the last are full.
     chunks: Vec<Vec<T>>,
     len: usize,
 }
 
 impl<T> Chunks<T> {
-    /// Few enough that a started chunk is small beside what any file may take.
+    /// Small enough that a chunk with one element takes little memory compared to what any file may take.
     const LEN: usize = 128;
 
     pub(super) fn push(&mut self, element: T) -> Result<(), TryReserveError> {
@@ -20,7 +20,7 @@ impl<T> Chunks<T> {
                 last.push(element);
             }
             None => {
-                // Most files fit into the first chunk, which grows as it needs.
+                // Most files fit into the first chunk, which grows on demand.
                 let len = if self.chunks.is_empty() { 1 } else { Self::LEN };
                 let mut chunk = Vec::new();
                 chunk.try_reserve_exact(len)?;

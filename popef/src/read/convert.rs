@@ -7,21 +7,22 @@ use crate::error::Error;
 use crate::len::len_of;
 use crate::types::DataType;
 
-/// How many elements are converted at a time: where they have to be copied first, the copy stays small.
+/// How many elements are converted at a time, so that the copy that some need stays small.
 const PART: usize = 16 << 10;
 
 impl Elements<'_> {
-    /// Converts all elements to `f32`, writes them to the start of `buffer`, and gives back that part of it.
+    /// Converts all elements to `f32`, writes them to the start of `buffer`, and returns that part of it.
     ///
-    /// Exact for floats of up to 32 bits, integers of up to 16 bits and `bool` (0 and 1); others are rounded to the
-    /// nearest `f32`. NaN stays NaN: an F32 keeps its bits; an F16 keeps sign and payload and becomes quiet; an 8-bit
-    /// float's is the one of its [`to_f32`](crate::types::F8143::to_f32). F16 is converted by the processor where it can.
+    /// The conversion is exact for floats of up to 32 bits, integers of up to 16 bits and `bool` (0 and 1). Others are
+    /// rounded to the nearest `f32`. NaN stays NaN: an F32 keeps its bits, an F16 keeps its sign and payload and
+    /// becomes quiet, and an 8-bit float becomes the NaN of its [`to_f32`](crate::types::F8143::to_f32). F16 is
+    /// converted with the processor's own instructions if it has them.
     ///
-    /// An error if `buffer` has fewer elements, for a `bool` that is neither 0 nor 1, for `f8`, whose bits have no
-    /// known meaning, and for types that are not known. What `buffer` holds after an error is not said.
+    /// Fails if `buffer` has fewer elements, if a `bool` is neither 0 nor 1, for `f8`, whose bits have no known
+    /// meaning, and for unknown types. After an error, the content of `buffer` is unspecified.
     ///
-    /// Besides `buffer` it takes little memory, whatever the tensor's size. A tensor that is larger than the buffer is
-    /// converted part by part:
+    /// Little memory is needed besides `buffer`, for tensors of any size. A tensor that is larger than the buffer is
+    /// converted in parts:
     ///
     /// ```
     /// let file = popef::File::open("examples/data/executable.popef")?;
@@ -41,7 +42,7 @@ impl Elements<'_> {
         let part = usize::try_from(self.len()).ok().and_then(|len| buffer.get_mut(..len));
         let into = part.ok_or_else(|| self.error(short))?;
         match self.data_type() {
-            // Without a copy: they are what is asked for.
+            // No conversion is needed: read directly into the buffer.
             DataType::F32 => {
                 self.data().read_at(0, into.as_mut_bytes())?;
                 turn(into);
@@ -55,7 +56,7 @@ impl Elements<'_> {
     }
 }
 
-/// Converts elements part by part.
+/// Converts elements in parts.
 struct Convert<'c, 'e> {
     elements: &'c Elements<'e>,
     into: &'c mut [f32],

@@ -10,13 +10,14 @@ use super::source::{Backing, LocalFile};
 use crate::error::{Error, Problem, SystemProblem};
 use crate::len::len_of;
 
-/// Some of a file's bytes: a blob's data, or a part of it. Nothing is read until it is asked for.
+/// A blob's data, or a part of it. Bytes are read only on request.
 ///
-/// Of a file in memory or mapped they are there already ([`as_slice`](Data::as_slice)). Of a file that is read in
-/// parts, each method that reads reports a file that looks changed since it was opened: by its length, or by the time
-/// when it or its attributes were last changed. So renaming it is seen as a change too; putting another file in its
-/// place is none. A program that writes through a shared mapping of the file can hide that for a while.
-/// Sources of others see changes in ways of their own ([`ReadAt::is_unchanged`](crate::read::ReadAt::is_unchanged)).
+/// If the file is in memory or mapped, the bytes are available at once ([`as_slice`](Data::as_slice)). If the file is
+/// read in parts, each method that reads fails if the file looks changed since it was opened. A change is seen by the
+/// file's length, and by the time of the last change of the file or its attributes. So renaming the file counts as a
+/// change; putting another file in its place does not. A program that writes through a shared mapping of the file can
+/// hide its changes for a while. Other sources detect changes in their own way
+/// ([`ReadAt::is_unchanged`](crate::read::ReadAt::is_unchanged)).
 #[derive(Clone, Copy)]
 pub struct Data<'a>(Origin<'a>);
 
@@ -29,7 +30,7 @@ enum Origin<'a> {
         offset: u64,
         len: u64,
     },
-    /// Of a stream that was passed over, or of a file whose headers alone were read.
+    /// Data of a stream that was skipped, or of a file of which only the headers were read.
     Gone {
         blob: usize,
         offset: u64,
@@ -50,7 +51,7 @@ impl<'a> Data<'a> {
         Data(Origin::Gone { blob, offset, len })
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub fn len(&self) -> u64 {
         match self.0 {
             Origin::Memory(bytes) => len_of(bytes),
@@ -58,12 +59,12 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Whether there are no bytes.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes where they lie, if they are in memory.
+    /// Returns the bytes without a copy, if they are in memory.
     pub fn as_slice(&self) -> Option<&'a [u8]> {
         match self.0 {
             Origin::Memory(bytes) => Some(bytes),
@@ -71,7 +72,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// All bytes: borrowed if they are in memory, else read into memory.
+    /// Returns all bytes: borrowed if they are in memory, otherwise read into memory.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/split-tensors.popef")?;
@@ -86,13 +87,13 @@ impl<'a> Data<'a> {
         Ok(Cow::Owned(self.read_as(self.len(), |bytes: &mut [u8]| bytes)?))
     }
 
-    /// All bytes as so many elements of a type, which must be as large.
+    /// Reads all bytes as `count` elements of a type. The elements must have the same total size.
     pub(super) fn read_as<T: Clone + Default>(
         &self,
         count: u64,
         as_bytes: impl FnOnce(&mut [T]) -> &mut [u8],
     ) -> Result<Vec<T>, Error> {
-        // Before any memory is taken for them.
+        // Fail before any memory is taken for the elements.
         if let Origin::Gone { len: 1.., .. } = self.0 {
             return Err(self.error(ReadProblem::DataNotKept));
         }
@@ -101,7 +102,7 @@ impl<'a> Data<'a> {
         Ok(elements)
     }
 
-    /// Fills `buf` with the bytes from `offset`, counted from the first of these bytes.
+    /// Fills `buf` with the bytes from `offset`, which is relative to the start of this data.
     pub fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), Error> {
         let end = offset.saturating_add(len_of(buf));
         match self.range(offset..end)?.0 {
@@ -116,7 +117,7 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// A part of the bytes; an error if it does not lie within them.
+    /// Returns a part of the data. Fails if the range is not within the data.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/split-tensors.popef")?;
@@ -151,7 +152,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// A reader that starts at the first byte.
+    /// Returns a reader that starts at the first byte.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/executable.popef")?;
@@ -164,11 +165,10 @@ impl<'a> Data<'a> {
         DataReader::of(Of::Data(*self))
     }
 
-    /// Writes all bytes to `out`, and says how many there were. Where they come from a file on disk and go to a file,
-    /// a pipe or a socket, the system copies them if it can.
+    /// Writes all bytes to `out`, and returns their number. The system does the copying, if it can, from a file on disk
+    /// to a file, a pipe or a socket.
     ///
-    /// That the file is unchanged is made sure of at the end. So what has been written must not be used where this is
-    /// an error.
+    /// Whether the file is unchanged is checked at the end. So do not use what was written if this fails.
     ///
     /// ```no_run
     /// let file = popef::File::open("model.popef")?;
@@ -183,12 +183,12 @@ impl<'a> Data<'a> {
             return Ok(self.len());
         };
         let copied = io::copy(&mut file.take(self.len()), out).map_err(failed);
-        // If it was changed, that is why it could not be copied, or why there was less.
+        // A change of the file is the cause of a failed or short copy, so it is reported first.
         source.check_unchanged().map_err(|problem| self.error(problem))?;
         if copied? == self.len() { Ok(self.len()) } else { Err(self.error(ReadProblem::FileChanged)) }
     }
 
-    /// Gives all bytes to `put`, in pieces if they are not in memory. The file is unchanged up to the end of each piece.
+    /// Calls `put` with all bytes, in pieces if they are not in memory. Before each call, the file is checked for changes.
     pub(crate) fn in_pieces(&self, mut put: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         const PIECE: u64 = 256 << 10;
         if let Some(bytes) = self.as_slice() {
@@ -206,21 +206,21 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// What it is read from, and the file on disk that this is, with a position of its own at the first byte.
+    /// Opens the source's file on disk again, positioned at the first byte. `None` if that is not possible.
     fn opened_again(&self) -> Option<(&'a Backing, std::fs::File)> {
         let Origin::Backing { source, offset, .. } = self.0 else { return None };
         Some((source, opened_again(source, offset)?))
     }
 }
 
-/// A file on disk with a position of its own; none if the source is none, or it cannot be opened again.
+/// Opens the source's file on disk again, with its own position. `None` if that is not possible.
 fn opened_again(source: &Backing, offset: u64) -> Option<std::fs::File> {
     let mut file = source.local_file()?.open_again()?;
     file.seek(SeekFrom::Start(offset)).ok()?;
     Some(file)
 }
 
-/// A place in what a file is read from, in parts or by mapping it.
+/// A place in the source of a file that is read in parts or mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct InSource<'a> {
     source: &'a Backing,
@@ -233,22 +233,22 @@ impl<'a> InSource<'a> {
         InSource { source, blob, offset }
     }
 
-    /// The next `len` bytes from here.
+    /// The `len` bytes from this place.
     pub(crate) fn data(&self, len: u64) -> Data<'a> {
         Data::in_source(self.source, self.blob, self.offset, len)
     }
 
-    /// The file on disk with a position of its own, at this place; none if there is none, or it cannot be opened again.
+    /// Opens the file on disk again, positioned at this place. `None` if that is not possible.
     pub(crate) fn open_again(&self) -> Option<std::fs::File> {
         opened_again(self.source, self.offset)
     }
 
-    /// The file on disk, if it is one.
+    /// The file on disk, if the source is one.
     pub(crate) fn file(&self) -> Option<&'a std::fs::File> {
         self.source.local_file().map(LocalFile::handle)
     }
 
-    /// Whether what was read since it was opened is still what is there.
+    /// Fails if the source was changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         self.source.check_unchanged().map_err(|problem| problem.at(self.blob, self.offset).in_file(self.source.name()))
     }
@@ -260,19 +260,18 @@ impl fmt::Debug for Data<'_> {
     }
 }
 
-/// Reads [`Data`] from its first byte to its last, or from wherever one goes in it. An [`Error`] of this library
-/// travels in the `io::Error`.
+/// A reader of [`Data`] that can seek. An [`Error`] of this library is wrapped in the `io::Error`.
 ///
-/// It has a buffer of its own, except for bytes that are in memory and need none.
+/// The reader has its own buffer, so it needs none around it.
 #[derive(Clone)]
 pub struct DataReader<'a> {
     of: Of<'a>,
-    /// Where the next byte is, which is the first one that the buffer holds, if it holds any.
+    /// The position of the next byte. If the buffer is not empty, its first byte is that byte.
     position: u64,
     buffer: Buffer,
 }
 
-/// What a reader reads: data that is borrowed, or that of a blob whose file it keeps open.
+/// What a reader reads: borrowed data, or the data of a blob whose file it keeps open.
 #[derive(Clone)]
 pub(super) enum Of<'a> {
     Data(Data<'a>),
@@ -287,7 +286,7 @@ impl Of<'_> {
         }
     }
 
-    /// Adds the file that the error is about.
+    /// Sets the file that the error is about.
     pub(super) fn error_in_file(&self, error: Error) -> Error {
         match self.data().0 {
             Origin::Backing { source, .. } => error.in_file(source.name()),
@@ -301,12 +300,12 @@ impl<'a> DataReader<'a> {
         DataReader { of, position: 0, buffer: Buffer::default() }
     }
 
-    /// How many bytes are still to come.
+    /// Returns the number of bytes that are still to be read.
     pub fn left(&self) -> u64 {
         self.of.data().len().saturating_sub(self.position)
     }
 
-    /// Passes over so many bytes, if there are so many.
+    /// Skips `len` bytes. `None` if fewer are left.
     pub(super) fn skip(&mut self, len: u64) -> Option<()> {
         self.left().checked_sub(len)?;
         self.buffer.consume(usize::try_from(len).unwrap_or(usize::MAX));
@@ -314,7 +313,7 @@ impl<'a> DataReader<'a> {
         Some(())
     }
 
-    /// The next bytes, `len` of them or more, fewer only at the end.
+    /// Returns the next bytes without consuming them: at least `len`, fewer only at the end.
     pub(super) fn peek(&mut self, len: usize) -> Result<&[u8], Error> {
         let data = self.of.data();
         if let Some(bytes) = data.as_slice() {
@@ -332,7 +331,7 @@ impl<'a> DataReader<'a> {
         Ok(self.buffer.held())
     }
 
-    /// Fills `buf` as far as it goes without the buffer; none if the buffer should be used.
+    /// Reads into `buf` without the buffer. `None` if the buffer should be used.
     fn read_directly(&mut self, buf: &mut [u8]) -> Result<Option<usize>, Error> {
         let data = self.of.data();
         let left = usize::try_from(data.len().saturating_sub(self.position)).unwrap_or(usize::MAX);
@@ -390,7 +389,7 @@ impl fmt::Debug for DataReader<'_> {
     }
 }
 
-/// `len` elements of zero. Without memory for them this is an error, not an abort.
+/// Returns `len` zeros. Fails, and does not abort, if there is no memory for them.
 fn zeroed<T: Clone + Default>(len: u64) -> Result<Vec<T>, Problem> {
     let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
     let mut elements = Vec::new();

@@ -1,4 +1,4 @@
-//! What files and blobs say of themselves: as plain values, and serialised straight from where they lie.
+//! Descriptions of files and blobs, as plain values or serialised directly from the file's bytes.
 
 use super::blob::{Blob, Content};
 use super::executable::ExecutableBlob;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::types::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info, Text};
 
 impl File {
-    /// What there is to say of it without reading data.
+    /// Describes the file and its blobs as a plain value, without reading data.
     pub fn describe(&self) -> FileInfo {
         FileInfo {
             path: self.path_text().map(Text::into_owned),
@@ -24,7 +24,7 @@ impl File {
 }
 
 impl<'a> Blob<'a> {
-    /// What there is to say of it without reading its data.
+    /// Describes the blob as a plain value, without reading its data.
     pub fn describe(&self) -> BlobInfo {
         let metadata = self.as_metadata().map(|metadata| metadata.read());
         let (info, error) = match (self.content(), metadata) {
@@ -53,7 +53,7 @@ impl<'a> Blob<'a> {
 }
 
 impl ExecutableBlob<'_> {
-    /// What there is to say of it without reading its data.
+    /// Describes the executable as a plain value, without reading its data.
     pub fn describe(&self) -> DescribedExecutable {
         DescribedExecutable {
             name: self.name().into_owned(),
@@ -63,14 +63,14 @@ impl ExecutableBlob<'_> {
         }
     }
 
-    /// What the first of its own bytes say: how it is compressed, and Poplar's header.
+    /// Reads what the executable's first bytes say: the format of compression, and Poplar's header.
     pub fn inside(&self) -> Result<ExecutableInside, Error> {
         Ok(ExecutableInside { compression: self.compression()?, poplar_header: self.poplar_header()? })
     }
 }
 
 impl Error {
-    /// It as a plain value, without its path.
+    /// Returns the error as a plain value, without its path.
     pub fn describe(&self) -> ErrorInfo {
         ErrorInfo {
             message: self.reason(),
@@ -85,7 +85,7 @@ impl Error {
 }
 
 impl DataBlob<'_> {
-    /// What is wrong with its shape or the length of its data. A data type that is not known yet is no fault of the file.
+    /// Returns what is wrong with the shape or the length of the data. An unknown data type is not a fault of the file.
     fn fault(&self) -> Option<Error> {
         self.data_type().size().and_then(|_| self.check_size().err())
     }
@@ -158,7 +158,7 @@ pub(crate) mod serde_impls {
         }
     }
 
-    /// As a [`DescribedExecutable`](crate::types::DescribedExecutable).
+    /// Serialises as a [`DescribedExecutable`](crate::types::DescribedExecutable).
     impl Serialize for ExecutableBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let size = (self.is_compressed(), self.uncompressed_size());
@@ -167,7 +167,7 @@ pub(crate) mod serde_impls {
     }
 
     impl MetadataBlob<'_> {
-        /// Why its message makes no value.
+        /// Returns why the metadata cannot be read as a value.
         fn fault(&self) -> Option<Error> {
             let blob = self.blob();
             let problem = wire::can_be_read(blob.info_bytes(), blob.limits()).err()?;
@@ -175,7 +175,7 @@ pub(crate) mod serde_impls {
         }
     }
 
-    /// As [`Metadata`](crate::Metadata).
+    /// Serialises as [`Metadata`](crate::Metadata).
     impl Serialize for MetadataBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             wire::serialize_metadata(self.blob().info_bytes(), self.blob().limits(), serializer)
@@ -201,7 +201,7 @@ pub(crate) mod serde_impls {
         pub(crate) executable: Text<'a>,
     }
 
-    /// A [`TensorInfo`](crate::TensorInfo) where it lies.
+    /// A [`TensorInfo`](crate::TensorInfo), borrowed from the file.
     pub(crate) struct TensorInfoOf<'a>(DataBlob<'a>);
 
     impl Serialize for TensorInfoOf<'_> {
@@ -211,14 +211,14 @@ pub(crate) mod serde_impls {
         }
     }
 
-    /// As a [`TensorDataInfo`](crate::types::TensorDataInfo).
+    /// Serialises as a [`TensorDataInfo`](crate::types::TensorDataInfo).
     impl Serialize for TensorBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             TensorDataRef { name: self.name(), tensor_info: TensorInfoOf(self.as_data()) }.serialize(serializer)
         }
     }
 
-    /// As a [`FeedDataInfo`](crate::types::FeedDataInfo).
+    /// Serialises as a [`FeedDataInfo`](crate::types::FeedDataInfo).
     impl Serialize for FeedBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let (tensor_info, num_tensors) = (TensorInfoOf(self.as_data()), self.num_tensors());
@@ -226,7 +226,7 @@ pub(crate) mod serde_impls {
         }
     }
 
-    /// As an [`OpaqueInfo`](crate::types::OpaqueInfo).
+    /// Serialises as an [`OpaqueInfo`](crate::types::OpaqueInfo).
     impl Serialize for OpaqueBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             OpaqueRef { name: self.name(), executable: self.executable() }.serialize(serializer)

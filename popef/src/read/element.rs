@@ -1,4 +1,4 @@
-//! The Rust types of elements, and generic code for the one that belongs to a data type.
+//! The Rust types of elements, and dispatch from a data type to its Rust type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,12 +14,12 @@ use crate::types::{DataType, F8143, F8152, data_types};
 
 /// A Rust type that the elements of a tensor can have.
 ///
-/// `bool`, the integers, `f32`, `f64`, [`half::f16`], [`F8143`] and [`F8152`].
+/// These types are `bool`, the integers, `f32`, `f64`, [`half::f16`], [`F8143`] and [`F8152`].
 pub trait Element: stored::Stored {
-    /// The data type of such elements in a file.
+    /// The data type of these elements in a file.
     const DATA_TYPE: DataType;
 
-    /// The element as a value of any type.
+    /// Converts the element to a [`Value`].
     ///
     /// ```
     /// use popef::read::{Element, Value};
@@ -32,31 +32,31 @@ pub trait Element: stored::Stored {
     }
 }
 
-/// Code for elements of any Rust type, which [`DataType::visit`] calls with the type that belongs to a data type.
+/// Generic code that [`DataType::visit`] calls with the Rust type of a data type.
 pub trait ElementVisitor {
-    /// What it gives back.
+    /// The result of the code.
     type Output;
 
-    /// Is called with the Rust type of the elements.
+    /// The code, generic over the Rust type of the elements.
     fn visit<T: Element>(self) -> Self::Output;
 }
 
 mod stored {
     use super::{Cow, Elements, Error, Value, fmt};
 
-    /// How bytes become elements, and elements bytes and numbers. Not for others to implement.
+    /// Conversions between elements, bytes and numbers. Private, so that other crates cannot implement `Element`.
     pub trait Stored: Copy + Default + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static {
         fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [Self]>, Error>;
 
-        /// The bytes of elements as they stand in a file.
+        /// The bytes of elements, in the order of a file.
         fn to_file(elements: &[Self]) -> Cow<'_, [u8]>;
 
-        /// One element of its bytes in a file; none if they are none of this type.
+        /// Makes one element from its bytes in a file. `None` if they are not a valid value of this type.
         fn from_file(bytes: &[u8]) -> Option<Self>;
 
         fn value(self) -> Value;
 
-        /// The nearest `f32` of each.
+        /// Converts each element to the nearest `f32`.
         fn convert(from: &[Self], into: &mut [f32]);
 
         fn is_nan(self) -> bool;
@@ -65,7 +65,7 @@ mod stored {
     }
 }
 
-/// Checks a row of the table, and makes its Rust type an element.
+/// Implements [`Element`] for the Rust type of a row, and checks its size.
 macro_rules! element {
     ($variant:ident, $size:literal, -) => {};
     ($variant:ident, $size:literal, $rust:ty) => {
@@ -94,8 +94,8 @@ macro_rules! elements {
         $( element!($variant, $size, $rust); )*
 
         impl DataType {
-            /// Calls generic code with the Rust type of such elements. None for [`DataType::F8`], whose bits have no
-            /// known meaning, and for types that are not known.
+            /// Calls generic code with the Rust type of this data type. Returns `None` for [`DataType::F8`], whose bits
+            /// have no known meaning, and for unknown types.
             ///
             /// ```
             /// use popef::read::{Element, ElementVisitor, Elements};
@@ -135,7 +135,7 @@ macro_rules! elements {
 
 data_types!(elements);
 
-/// An element of which all bytes are values.
+/// An element type for which every bit pattern is valid.
 trait Number:
     Copy + Default + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static + FromBytes + IntoBytes + Immutable
 {
@@ -158,7 +158,7 @@ trait Number:
     }
 }
 
-/// Turns elements of a file into those of this machine, and back.
+/// Converts elements between the byte order of a file and that of this machine, in place.
 pub(super) fn turn<T: FromBytes + IntoBytes>(elements: &mut [T]) {
     if cfg!(target_endian = "big") {
         elements.as_mut_bytes().chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
@@ -280,13 +280,13 @@ impl Number for f16 {
         self.is_infinite()
     }
 
-    /// By the processor, where it can.
+    /// Uses the processor's own conversion if it has one.
     fn convert(from: &[f16], into: &mut [f32]) {
         from.convert_to_f32_slice(into);
     }
 }
 
-/// Floats of 8 bits, which have no infinities.
+/// Implements [`Number`] for 8-bit floats, which have no infinities.
 macro_rules! small_floats {
     ($( $rust:ty ),*) => { $(
         impl Number for $rust {
@@ -313,7 +313,7 @@ impl stored::Stored for bool {
         if let Some((element, &value)) = (0..).zip(bytes.iter()).find(|(_, byte)| **byte > 1) {
             return Err(elements.not_bool(element, value));
         }
-        // In the memory of the bytes.
+        // `collect` reuses the memory of the bytes.
         let owned = |bytes: Vec<u8>| Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect());
         Ok(match bytes {
             Cow::Borrowed(bytes) => {

@@ -17,7 +17,7 @@ pub struct Elements<'a> {
     data: Data<'a>,
     data_type: DataType,
     count: u64,
-    /// Which element of its tensor the first one is.
+    /// The index of the first element in its tensor.
     first: u64,
     at: At<'a>,
 }
@@ -27,8 +27,8 @@ impl<'a> Elements<'a> {
         Elements { data, data_type, count, first: 0, at }
     }
 
-    /// The elements of a tensor of which shape, type and bytes are at hand. An error if there are fewer bytes than shape
-    /// and type call for. Those beyond are no part of it.
+    /// Makes the elements of a tensor from its shape, type and bytes. Fails if there are fewer bytes than the shape and
+    /// type need. Surplus bytes are ignored.
     ///
     /// ```
     /// use popef::read::Elements;
@@ -48,29 +48,30 @@ impl<'a> Elements<'a> {
         Ok(Elements::new(Data::in_memory(bytes), info.data_type, count, At::nowhere()))
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Their type.
+    /// Returns the type of the elements.
     pub fn data_type(&self) -> DataType {
         self.data_type
     }
 
-    /// Their bytes: as many as shape and type call for, and no surplus.
+    /// Returns the bytes of the elements, without any surplus.
     pub fn data(&self) -> Data<'a> {
         self.data
     }
 
-    /// A part of them; an error if it does not lie within them.
+    /// Returns a part of the elements. Fails if the range is not within them.
     ///
-    /// Part by part, a tensor of any size is read in little memory; see [`convert_into`](Elements::convert_into).
+    /// In parts, a tensor of any size can be read with little memory. [`convert_into`](Elements::convert_into) has an
+    /// example.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/executable.popef")?;
@@ -83,17 +84,17 @@ impl<'a> Elements<'a> {
         let Range { start, end } = range;
         let outside = || self.error(ReadProblem::NoSuchElements { start, end, count: self.count });
         let count = end.checked_sub(start).filter(|_| end <= self.count).ok_or_else(outside)?;
-        // No product wraps: all elements together have as many bytes as the data.
+        // The products cannot wrap, because all elements together have as many bytes as the data.
         let bytes = |elements: u64| elements.saturating_mul(self.data_type.size().unwrap_or_default());
         let data = self.data.range(bytes(start)..bytes(end))?;
         let first = self.first.saturating_add(start);
         Ok(Elements { data, count, first, at: self.at.further(bytes(start)), ..*self })
     }
 
-    /// All elements as a slice of their Rust type.
+    /// Returns all elements as a slice of their Rust type.
     ///
-    /// Borrowed where the bytes are in memory, aligned for the type, and in this machine's order; else a copy.
-    /// Asking for another type than theirs is an error, and so is a `bool` that is neither 0 nor 1.
+    /// The slice is borrowed if the bytes are in memory, aligned for the type, and in this machine's byte order.
+    /// Otherwise it is a copy. Fails if `T` is not the type of the elements, or if a `bool` is neither 0 nor 1.
     ///
     /// ```
     /// use popef::error::ErrorKind;
@@ -111,10 +112,10 @@ impl<'a> Elements<'a> {
         T::view(self)
     }
 
-    /// The elements one by one, whatever their type, for printing. Memory stays small. Many at once are faster with
-    /// [`convert_into`](Elements::convert_into).
+    /// Iterates over the elements as [`Value`](crate::read::Value)s, for any type and with little memory. This is meant
+    /// for printing; [`convert_into`](Elements::convert_into) is faster for many elements.
     ///
-    /// An error for `f8`, whose bits have no known meaning, and for types that are not known.
+    /// Fails for `f8`, whose bits have no known meaning, and for unknown types.
     ///
     /// ```
     /// let file = popef::File::open("examples/data/executable.popef")?;
@@ -134,7 +135,7 @@ impl<'a> Elements<'a> {
         self.at.error(problem)
     }
 
-    /// The error of a bool that is none.
+    /// The error of a `bool` that is neither 0 nor 1.
     pub(super) fn not_bool(&self, element: u64, value: u8) -> Error {
         let problem = ReadProblem::NotBool { element: self.first.saturating_add(element), value };
         self.at.further(element).error(problem)

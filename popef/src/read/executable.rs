@@ -30,32 +30,33 @@ impl<'a> ExecutableBlob<'a> {
         &self.blob
     }
 
-    /// The name by which metadata and opaque blobs refer to it.
+    /// Returns the name by which metadata and opaque blobs refer to the executable.
     pub fn name(&self) -> Text<'a> {
         self.blob.text(self.name)
     }
 
-    /// Name and uncompressed size as a value of its own.
+    /// Returns the name and the uncompressed size as an owned value.
     pub fn info(&self) -> ExecutableInfo {
         ExecutableInfo { name: self.name().into_owned(), uncompressed_size: self.uncompressed_size }
     }
 
-    /// Whether the executable is compressed.
+    /// Returns whether the executable is compressed.
     pub fn is_compressed(&self) -> bool {
         self.uncompressed_size.is_some()
     }
 
-    /// How many bytes the executable has once unpacked.
+    /// Returns the size of the unpacked executable in bytes, as the file states it.
     pub fn uncompressed_size(&self) -> u64 {
         self.uncompressed_size.unwrap_or(self.data().len())
     }
 
-    /// The bytes as they lie in the file, compressed or not.
+    /// Returns the bytes as they are in the file, compressed or not.
     pub fn data(&self) -> Data<'a> {
         self.blob.data()
     }
 
-    /// How it is compressed, by the data's first bytes; none if it is not. An error if they are of no known kind.
+    /// Finds the format of compression from the data's first bytes. Returns `None` if the executable is not compressed,
+    /// and fails if the format is unknown.
     pub fn compression(&self) -> Result<Option<Compression>, Error> {
         if !self.is_compressed() {
             return Ok(None);
@@ -74,7 +75,7 @@ impl<'a> ExecutableBlob<'a> {
         compression.map(Some)
     }
 
-    /// As many of the data's bytes as there are from `start` on and fit.
+    /// Reads the data from `start` into `buf`, as far as there is data. Returns the part of `buf` that was filled.
     fn bytes_at<'b>(&self, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
         let data = self.data();
         let left = usize::try_from(data.len().saturating_sub(start)).unwrap_or(usize::MAX);
@@ -85,10 +86,10 @@ impl<'a> ExecutableBlob<'a> {
         Ok(bytes)
     }
 
-    /// A reader of the executable's own bytes, unpacked if they are compressed.
+    /// Returns a reader of the executable's own bytes, which unpacks them if they are compressed.
     ///
-    /// It never gives more bytes than [`uncompressed_size`](Self::uncompressed_size); data that unpacks to more or
-    /// to fewer ends in an error.
+    /// The reader never gives more bytes than [`uncompressed_size`](Self::uncompressed_size). Data that unpacks to more
+    /// or fewer bytes ends in an error.
     ///
     /// ```
     /// let file = popef::File::open("examples/data/compressed-zlib.popef")?;
@@ -101,7 +102,7 @@ impl<'a> ExecutableBlob<'a> {
         self.unpack_of(Of::Data(self.data()), u64::MAX)
     }
 
-    /// Reads the data as `of` gives it. No more than `wanted` bytes will be read, if there are more.
+    /// Returns a reader of the data from `of`. The caller promises to read at most `wanted` bytes.
     fn unpack_of<'b>(&self, of: Of<'b>, wanted: u64) -> Result<Unpack<'b>, Error> {
         match (self.compression()?, self.uncompressed_size) {
             (Some(compression), Some(size)) => {
@@ -112,17 +113,17 @@ impl<'a> ExecutableBlob<'a> {
         }
     }
 
-    /// The library's own error in one that reading [`unpack`](Self::unpack) gave.
+    /// Converts an error from the reader of [`unpack`](Self::unpack) to one of this library.
     pub(crate) fn unpack_error(&self, error: std::io::Error) -> Error {
         self.blob.at(self.blob.data_offset()).unwrap_io(error)
     }
 
-    /// The header that Poplar puts before its executables; none if the bytes do not begin with one.
+    /// Reads the header that Poplar puts before its executables. Returns `None` if the bytes do not begin with one.
     pub fn poplar_header(&self) -> Result<Option<PoplarHeader>, Error> {
         let mut bytes = Vec::with_capacity(PoplarHeader::LEN);
         let limit = u64::try_from(PoplarHeader::LEN).unwrap_or(u64::MAX);
         let data = self.data();
-        // So that of what is not compressed nothing behind the header is read.
+        // If the data is not compressed, nothing after the header is read.
         let first = if self.is_compressed() { data } else { data.range(0..limit.min(data.len()))? };
         let read = self.unpack_of(Of::Data(first), limit)?.take(limit).read_to_end(&mut bytes);
         read.map_err(|e| self.unpack_error(e))?;
@@ -131,15 +132,15 @@ impl<'a> ExecutableBlob<'a> {
 }
 
 impl BlobHandle {
-    /// A reader of the executable's own bytes that keeps the file open; see [`ExecutableBlob::unpack`]. None if it is
-    /// the blob of no executable.
+    /// Returns a reader like [`ExecutableBlob::unpack`] that keeps the file open. `None` if the blob is not an
+    /// executable.
     pub fn unpack(&self) -> Option<Result<Unpack<'static>, Error>> {
         let executable = self.blob().content().into_executable()?;
         Some(executable.unpack_of(Of::Handle(self.clone()), u64::MAX))
     }
 }
 
-/// How an executable is compressed.
+/// The format in which an executable is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
@@ -147,43 +148,43 @@ pub enum Compression {
     Zlib,
     /// One or more gzip members (RFC 1952).
     Gzip,
-    /// One or more zstd frames (RFC 8878), and skippable ones.
+    /// One or more zstd frames (RFC 8878), possibly with skippable frames.
     Zstd,
-    /// One or more LZ4 frames, and skippable ones.
+    /// One or more LZ4 frames, possibly with skippable frames.
     Lz4,
 }
 
 named!(Compression, "a kind of compression": Zlib = "zlib", Gzip = "gzip", Zstd = "zstd", Lz4 = "lz4");
 
-/// Of more frames to be skipped before the first one, what the data is compressed with is not looked for.
+/// How many leading skippable frames are skipped in the search for the format of compression.
 const MOST_SKIPPED: usize = 8;
 
 impl Compression {
-    /// How many bytes the marks have, at most.
+    /// The length of the longest magic number.
     pub(crate) const MARK: usize = 4;
 
-    /// How many bytes a frame to be skipped has before its content: a mark and a length.
+    /// The length of a skippable frame's header: a magic number and a length.
     pub(super) const SKIPPABLE_HEADER: usize = 8;
 
-    /// The length of the frame that the data begins with, if it is one of those of zstd and LZ4 that hold what is not
-    /// for the decoder.
+    /// The length of the skippable frame at the start of the data, if there is one. zstd and LZ4 have such frames,
+    /// whose content is not for the decoder.
     pub(super) fn skippable_frame(data: &[u8]) -> Option<u64> {
         let (header, _) = data.split_first_chunk::<{ Self::SKIPPABLE_HEADER }>()?;
         let [.., a, b, c, d] = *header;
         Self::may_skip(data).then(|| u64::from(u32::from_le_bytes([a, b, c, d])).saturating_add(8))
     }
 
-    /// Whether the data begins with the mark of such a frame.
+    /// Whether the data begins with the magic number of a skippable frame.
     fn may_skip(data: &[u8]) -> bool {
         matches!(data, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
     }
 
-    /// Whether compressed data can begin so.
+    /// Whether compressed data can begin with these bytes.
     pub(crate) fn may_begin(data: &[u8]) -> bool {
         Compression::of(data).is_some() || Compression::may_skip(data)
     }
 
-    /// The name that people know it by, for texts.
+    /// The usual name of the format, for messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Compression::Lz4 => "LZ4",
@@ -191,7 +192,7 @@ impl Compression {
         }
     }
 
-    /// The kind of compression of what is to be unpacked. Frames that are to be skipped are passed over.
+    /// Finds the format of an input, and skips leading skippable frames.
     pub(super) fn of_input(input: &mut Input<'_>) -> Result<Compression, Error> {
         let mark = FirstBytes::of(input.peek(Self::MARK)?);
         for _ in 0..MOST_SKIPPED {
@@ -201,7 +202,7 @@ impl Compression {
         Compression::of(input.peek(Self::MARK)?).ok_or_else(|| mark.unknown().into())
     }
 
-    /// The kind of compression whose mark the data begins with.
+    /// Finds the format by the magic number at the start of the data.
     pub(super) fn of(data: &[u8]) -> Option<Compression> {
         match data {
             [first, second, ..] if is_zlib(*first, *second) => Some(Compression::Zlib),
@@ -214,13 +215,13 @@ impl Compression {
 }
 
 /// Whether these are the first two bytes of a zlib stream: deflate with a window of up to 32 KiB, no preset dictionary,
-/// and both together a multiple of 31. The usual ones are 78 01, 78 5e, 78 9c and 78 da.
+/// and a multiple of 31 as a big-endian number. The usual ones are 78 01, 78 5e, 78 9c and 78 da.
 fn is_zlib(first: u8, second: u8) -> bool {
     let preset_dictionary = second & 0x20 != 0;
     first & 0x0f == 8 && first >> 4 <= 7 && !preset_dictionary && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
-/// What Poplar says at the start of its executables: how large the two parts behind are.
+/// The header at the start of Poplar's executables, with the sizes of the two parts that follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
@@ -228,21 +229,21 @@ fn is_zlib(first: u8, second: u8) -> bool {
 pub struct PoplarHeader {
     /// The format: 1, 2 or 3, from the mark `GC_EXE_1`, `GC_EXE_2` or `GC_EXE_3`.
     pub format: u8,
-    /// The bytes of the archive once unpacked.
+    /// The size of the unpacked archive in bytes.
     pub archive_size: u64,
-    /// The bytes of the archive in the executable.
+    /// The size of the archive in the executable, in bytes.
     pub archive_compressed_size: u64,
-    /// The bytes of Poplar's own metadata once unpacked.
+    /// The size of Poplar's own unpacked metadata in bytes.
     pub metadata_size: u64,
-    /// The bytes of Poplar's own metadata in the executable.
+    /// The size of Poplar's own metadata in the executable, in bytes.
     pub metadata_compressed_size: u64,
 }
 
 impl PoplarHeader {
-    /// How many bytes the header takes: a mark and four sizes of 8 bytes each.
+    /// The length of the header in bytes: a mark and four sizes of 8 bytes each.
     pub const LEN: usize = 40;
 
-    /// The header that an executable's bytes begin with, if they do.
+    /// Parses the header at the start of an executable's bytes. Returns `None` if there is none.
     pub fn parse(executable: &[u8]) -> Option<PoplarHeader> {
         let (mark, sizes) = executable.get(..Self::LEN)?.split_at_checked(8)?;
         let format = match mark {

@@ -1,24 +1,25 @@
-//! Where a walk gets its bytes from.
+//! The sources of a walk's bytes.
 
 use crate::error::Problem;
 use crate::len::len_of;
 
-/// Gives a walk the bytes of heads.
+/// Gives a walk the bytes of headers and infos.
 pub(super) trait Fetch {
-    /// How many bytes there are from `at` to the end; `u64::MAX` where that is not known.
+    /// The number of bytes from `at` to the end. `u64::MAX` if that is unknown.
     fn room(&self, at: u64) -> u64;
 
-    /// The bytes from `at`: `len` of them or more, fewer only if the end comes first. None while they are not there
-    /// yet; they will be asked for again.
+    /// Returns the bytes from `at`: at least `len`, fewer only if the end comes first. `None` if they have not arrived
+    /// yet; the caller will ask again.
     fn fetch(&mut self, at: u64, len: u64) -> Result<Option<&[u8]>, Problem>;
 
-    /// How far the input reaches towards `end`, where `room` could not tell.
+    /// Moves to `end`, or to the end of the input if that comes first, and returns the position reached. Needed only
+    /// where `room` is unknown.
     fn reach(&mut self, end: u64) -> Result<u64, Problem> {
         Ok(end)
     }
 
-    /// How many bytes there are from where the last ones were fetched, `len` of them or fewer, where `room` could not
-    /// tell. Those that were fetched can be fetched again, and nothing else after this.
+    /// Counts the bytes from the position that was fetched last, up to `len`. Needed only where `room` is unknown.
+    /// After this, only the bytes that were already fetched can be fetched again.
     fn measure(&mut self, len: u64) -> Result<u64, Problem> {
         Ok(len)
     }

@@ -19,17 +19,19 @@ use crate::limits::Limits;
 use crate::types::BlobType;
 use crate::wire::Head;
 
-/// An opened PopEF file: every header and info message was read and found right, no data was touched.
+/// An opened PopEF file. Opening reads and checks every header and info message, and touches no data.
 ///
-/// There are three usual ways in, with the same results:
+/// There are three usual ways to open a file, with the same results:
 ///
-/// - [`File::open`] reads in parts: headers and infos when it opens, data when it is asked for. Always safe; memory
-///   stays small whatever the file's size. A file that somebody changes meanwhile is an error of its own kind.
-/// - [`File::map`] maps the file, so that all data can be borrowed; `unsafe`, because others must not change it.
+/// - [`File::open`] reads in parts: headers and infos at once, and data on request. It is always safe, and takes little
+///   memory for files of any size. If another program changes the file meanwhile, reading fails with
+///   [`ErrorKind::Changed`](crate::error::ErrorKind::Changed).
+/// - [`File::map`] maps the file, so that all data can be borrowed. It is `unsafe`, because others must not change the
+///   file.
 /// - [`File::from_bytes`] takes bytes that are already in memory.
 ///
-/// Bytes that lie elsewhere are read through [`OpenOptions::source`], or indexed by an
-/// [`Indexer`](crate::read::Indexer) that is given them.
+/// Bytes that are elsewhere are read through [`OpenOptions::source`], or given to an
+/// [`Indexer`](crate::read::Indexer).
 ///
 /// ```
 /// let file = popef::File::open("examples/data/executable.popef")?;
@@ -41,7 +43,7 @@ use crate::wire::Head;
 /// # Ok::<(), popef::Error>(())
 /// ```
 ///
-/// Cheap to clone: all clones share what was read.
+/// A `File` is cheap to clone: all clones share what was read.
 #[derive(Clone)]
 pub struct File(Arc<Inner>);
 
@@ -54,16 +56,16 @@ struct Inner {
 
 /// Where the bytes of a file are.
 enum Held {
-    /// In memory; the file itself, if it is mapped.
+    /// In memory. A mapped file also has a source.
     Memory { bytes: Box<dyn AsRef<[u8]> + Send + Sync>, source: Option<Backing> },
-    /// Where they can be read by position.
+    /// In a source that is read by position.
     InParts { source: Backing, heads: Heads },
-    /// Gone, but for the headers and infos.
+    /// Nowhere: only headers and infos were kept.
     Gone { heads: Heads, size: u64 },
 }
 
 impl Held {
-    /// What it is read from, in parts or by mapping it.
+    /// The source of a file that is read in parts or mapped.
     fn source(&self) -> Option<&Backing> {
         match self {
             Held::Memory { source, .. } => source.as_ref(),
@@ -73,7 +75,7 @@ impl Held {
     }
 }
 
-/// How to open a file: within which limits, whether a damaged one, and how far to read ahead.
+/// Options for opening a file: the limits, whether to accept a damaged file, and how far to read ahead.
 ///
 /// ```
 /// use popef::{File, OpenOptions};
@@ -95,28 +97,28 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The usual limits; a damaged file is an error.
+    /// Returns the default options: default limits, and an error for a damaged file.
     pub fn new() -> Self {
         OpenOptions::default()
     }
 
-    /// Reads within these limits.
+    /// Sets the limits.
     pub fn limits(&mut self, limits: Limits) -> &mut Self {
         self.limits = limits;
         self
     }
 
-    /// Whether a damaged file opens too, with the blobs before the damage; [`File::damage`] tells of it.
+    /// Sets whether a damaged file opens, with the blobs before the damage. [`File::damage`] then has the error.
     pub fn damaged(&mut self, accept: bool) -> &mut Self {
         self.damaged = accept;
         self
     }
 
-    /// How many bytes are read at a time while the headers are walked: `least` where blobs lie far apart, up to `most`
-    /// where they lie dense. As many are held in memory.
+    /// Sets how many bytes are read at a time while the headers are walked: `least` if headers are far apart, and up to
+    /// `most` if they are close together. These bytes are held in memory.
     ///
-    /// Without it, these are 4 and 32 KiB for a file on disk. For other sources they are 64 and 256 KiB, because one
-    /// request more takes longer there than some bytes more.
+    /// The defaults are 4 and 32 KiB for a file on disk, and 64 and 256 KiB for other sources, where another request
+    /// takes longer than more bytes.
     ///
     /// ```
     /// # struct Bucket(Vec<u8>, std::sync::atomic::AtomicUsize);
@@ -139,18 +141,18 @@ impl OpenOptions {
         self
     }
 
-    /// Opens a file and reads it in parts; see [`File::open`].
+    /// Opens a file and reads it in parts, as [`File::open`] does.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
         self.source(LocalFile::open(path)?)
     }
 
-    /// Opens a file that is open already, such as one in memory (`memfd`), and reads it in parts. The position in it
-    /// does not matter. [`LocalFile::of`] gives it a name.
+    /// Reads a file in parts from an open handle, for example of a file in memory (`memfd`). The handle's position does
+    /// not matter. Use [`LocalFile::of`] to give the file a name.
     pub fn file(&self, file: std::fs::File) -> Result<File, Error> {
         self.source(LocalFile::of(file, None)?)
     }
 
-    /// Opens a file whose bytes can be read by position, wherever they lie, and reads it in parts.
+    /// Opens a file from any source that can be read by position, and reads it in parts.
     pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
         let usual = if source.local_file().is_some() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
         let source = Backing::of(source);
@@ -166,16 +168,17 @@ impl OpenOptions {
         indexer.finish_in(source)
     }
 
-    /// Opens a file whose bytes are in memory; see [`File::from_bytes`].
+    /// Opens a file whose bytes are in memory, as [`File::from_bytes`] does.
     pub fn bytes(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
         let listing = self.list_memory(bytes.as_ref());
         self.assemble(listing, Held::Memory { bytes: Box::new(bytes), source: None })
     }
 
-    /// Lists a file that comes from a stream, such as a pipe: headers and infos are kept, data is passed over, and
-    /// asking for data is an error. Memory does not grow with the data. No buffer is needed around the stream.
+    /// Lists a file that comes from a stream, such as a pipe. Headers and infos are kept, data is skipped, and
+    /// requesting data is an error. Memory does not grow with the data. The stream needs no buffer around it.
     ///
-    /// Damage is told as in all other ways in; what is wrong with a blob's info, once the end of the blob has come.
+    /// Damage gives the same errors as in the other ways to open a file. An error in a blob's info is reported after
+    /// the end of the blob has arrived.
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
         let mut heads = Heads::default();
         let mut listing = Listing::default();
@@ -211,7 +214,7 @@ impl OpenOptions {
         let damage = damage.map(|damage| damage.in_file(content.source().and_then(Backing::name)));
         match damage {
             Some(damage) if !self.damaged => Err(damage),
-            // What could not be read is no damage: the rest may well be there.
+            // A failure to read is not damage: the rest of the file may be undamaged.
             Some(failure) if !failure.is_about_the_file() => Err(failure),
             damage => Ok(File(Arc::new(Inner { content, index, limits: self.limits, damage }))),
         }
@@ -219,7 +222,7 @@ impl OpenOptions {
 }
 
 impl File {
-    /// Opens a file and reads it in parts, as they are asked for.
+    /// Opens a file and reads it in parts: headers and infos at once, and data on request.
     ///
     /// ```
     /// let file = popef::File::open("examples/data/executable.popef")?;
@@ -232,7 +235,7 @@ impl File {
 
     /// Opens a file whose bytes are in memory: a `Vec<u8>`, a `&'static [u8]`, an `Arc<[u8]>`, ...
     ///
-    /// For bytes that are only borrowed there is [`Blobs`](crate::read::Blobs).
+    /// For borrowed bytes, use [`Blobs`](crate::read::Blobs).
     ///
     /// ```
     /// let bytes = std::fs::read("examples/data/executable.popef")?;
@@ -244,7 +247,7 @@ impl File {
         OpenOptions::new().bytes(bytes)
     }
 
-    /// Lists a file that comes from a stream; see [`OpenOptions::stream`].
+    /// Lists a file that comes from a stream, as [`OpenOptions::stream`] does.
     ///
     /// ```
     /// let stream = std::fs::File::open("examples/data/executable.popef")?;
@@ -256,12 +259,12 @@ impl File {
         OpenOptions::new().stream(stream)
     }
 
-    /// The path that it was opened by, or what its source calls itself, if there is one.
+    /// Returns the path by which the file was opened, or the name that its source gives, if any.
     pub fn path(&self) -> Option<&Path> {
         self.0.content.source().and_then(Backing::name)
     }
 
-    /// All bytes of its blobs, and of the damage behind them where its size is known.
+    /// Returns the size of the file in bytes. For a damaged file from a stream, only the blobs before the damage count.
     pub fn size(&self) -> u64 {
         match &self.0.content {
             Held::Memory { bytes, .. } => len_of((**bytes).as_ref()),
@@ -270,35 +273,35 @@ impl File {
         }
     }
 
-    /// Where the last whole blob ends: the file's size, unless it is damaged.
+    /// Returns the end of the last complete blob. This is the file's size, unless the file is damaged.
     pub fn end(&self) -> u64 {
         self.0.index.end()
     }
 
-    /// What is wrong behind the last blob, if it was opened with [`OpenOptions::damaged`].
+    /// Returns the damage after the last blob, if the file was opened with [`OpenOptions::damaged`] and is damaged.
     pub fn damage(&self) -> Option<&Error> {
         self.0.damage.as_ref()
     }
 
-    /// Makes sure that the file still looks as it did when it was opened, if it was read from somewhere.
+    /// Fails if the file was changed since it was opened, as far as its source can tell.
     ///
-    /// Files read in parts do so themselves each time that data is read.
+    /// A file that is read in parts checks this each time that data is read.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         let Some(source) = self.0.content.source() else { return Ok(()) };
         source.check_unchanged().map_err(|problem| Error::from(problem).in_file(source.name()))
     }
 
-    /// How many blobs there are.
+    /// Returns the number of blobs.
     pub fn len(&self) -> usize {
         self.0.index.len()
     }
 
-    /// Whether there are no blobs.
+    /// Returns whether there are no blobs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The blob of an index.
+    /// Returns the blob at an index.
     pub fn blob(&self, index: usize) -> Option<Blob<'_>> {
         let (place, head) = self.place_of(index)?;
         Some(self.blob_at(place, head))
@@ -308,7 +311,7 @@ impl File {
         self.0.index.get(index)
     }
 
-    /// All blobs, in the file's order.
+    /// Iterates over all blobs, in file order.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/executable.popef")?;
@@ -320,12 +323,12 @@ impl File {
         FileBlobs { file: self, index: self.0.index.iter() }
     }
 
-    /// The executables, in the file's order.
+    /// Iterates over the executables, in file order.
     pub fn executables(&self) -> TypedBlobs<'_, ExecutableBlob<'_>> {
         self.of_type(BlobType::PoplarExecutable, Content::into_executable)
     }
 
-    /// The metadata blobs, in the file's order.
+    /// Iterates over the metadata blobs, in file order.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/executable.popef")?;
@@ -339,7 +342,7 @@ impl File {
         self.of_type(BlobType::Metadata, Content::into_metadata)
     }
 
-    /// The tensors, in the file's order.
+    /// Iterates over the tensors, in file order.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/all-types.popef")?;
@@ -351,17 +354,17 @@ impl File {
         self.of_type(BlobType::DataTensor, Content::into_tensor)
     }
 
-    /// The feeds, in the file's order.
+    /// Iterates over the feeds, in file order.
     pub fn feeds(&self) -> TypedBlobs<'_, FeedBlob<'_>> {
         self.of_type(BlobType::DataFeed, Content::into_feed)
     }
 
-    /// The opaque blobs, in the file's order.
+    /// Iterates over the opaque blobs, in file order.
     pub fn opaques(&self) -> TypedBlobs<'_, OpaqueBlob<'_>> {
         self.of_type(BlobType::Opaque, Content::into_opaque)
     }
 
-    /// The executable of a name; of several, the first.
+    /// Finds the first executable with a name.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/compressed-zlib.popef")?;
@@ -373,7 +376,7 @@ impl File {
         self.named(BlobType::PoplarExecutable, name.as_ref())?.as_executable()
     }
 
-    /// The tensor of a name; of several, the first.
+    /// Finds the first tensor with a name.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/executable.popef")?;
@@ -386,12 +389,12 @@ impl File {
         self.named(BlobType::DataTensor, name.as_ref())?.as_tensor()
     }
 
-    /// The feed of a name; of several, the first.
+    /// Finds the first feed with a name.
     pub fn feed(&self, name: impl AsRef<[u8]>) -> Option<FeedBlob<'_>> {
         self.named(BlobType::DataFeed, name.as_ref())?.as_feed()
     }
 
-    /// The opaque blob of a name; of several, the first.
+    /// Finds the first opaque blob with a name.
     pub fn opaque(&self, name: impl AsRef<[u8]>) -> Option<OpaqueBlob<'_>> {
         self.named(BlobType::Opaque, name.as_ref())?.as_opaque()
     }
@@ -400,7 +403,7 @@ impl File {
         TypedBlobs { file: self, numbers: self.numbers_of(blob_type).iter(), view }
     }
 
-    /// The indices of the blobs of a known type, in the file's order.
+    /// The indices of the blobs of a known type, in file order.
     pub(crate) fn numbers_of(&self, blob_type: BlobType) -> &[u32] {
         self.0.index.of_type(blob_type)
     }
@@ -410,7 +413,7 @@ impl File {
         self.numbered(self.0.index.named(blob_type, name, name_of)?)
     }
 
-    /// The blob of an index as [`numbers_of`](Self::numbers_of) gives it.
+    /// The blob at an index from [`numbers_of`](Self::numbers_of).
     pub(crate) fn numbered(&self, index: u32) -> Option<Blob<'_>> {
         self.blob(usize::try_from(index).ok()?)
     }

@@ -6,7 +6,7 @@ use super::file::File;
 use super::walk::Place;
 use crate::wire::Head;
 
-/// A blob that keeps its file open: to be stored, or sent to another thread. Cheap to clone.
+/// A blob that keeps its file open, so it can be stored or sent to another thread. Cheap to clone.
 ///
 /// ```
 /// use popef::read::BlobHandle;
@@ -30,7 +30,7 @@ pub struct BlobHandle {
 }
 
 impl File {
-    /// A handle of the blob of an index.
+    /// Returns a handle of the blob at an index.
     pub fn handle(&self, index: usize) -> Option<BlobHandle> {
         let (place, head) = self.place_of(index)?;
         Some(BlobHandle { file: self.clone(), place, head })
@@ -38,17 +38,17 @@ impl File {
 }
 
 impl BlobHandle {
-    /// The file that it is in.
+    /// Returns the blob's file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// The blob.
+    /// Returns the blob.
     pub fn blob(&self) -> Blob<'_> {
         self.file.blob_at(self.place, self.head)
     }
 
-    /// A reader of the blob's data that keeps the file open.
+    /// Returns a reader of the blob's data that keeps the file open.
     pub fn reader(&self) -> DataReader<'static> {
         DataReader::of(Of::Handle(self.clone()))
     }

@@ -1,10 +1,10 @@
-//! The header and info messages of a file whose bytes are not in memory, copied once and kept.
+//! Copies of the header and info messages of a file whose bytes are not in memory.
 
 use super::chunks::Chunks;
 use super::problem::ReadProblem;
 use crate::error::Problem;
 
-/// Many short runs of bytes, each whole in one allocation, and none ever moved.
+/// Many short byte strings in few allocations. Each is contiguous, and none is ever moved.
 #[derive(Default)]
 pub(super) struct Heads {
     chunks: Vec<Vec<u8>>,
@@ -12,7 +12,7 @@ pub(super) struct Heads {
     total: usize,
 }
 
-/// Where a head begins; how long it is, the index knows.
+/// Where a head begins. The index has its length.
 #[derive(Clone, Copy)]
 struct Slot {
     chunk: u32,
@@ -27,7 +27,7 @@ impl Heads {
     pub(super) fn push(&mut self, head: &[u8]) -> Result<(), Problem> {
         let room = self.chunks.last().map_or(0, |chunk| chunk.capacity().saturating_sub(chunk.len()));
         if room < head.len() {
-            // Chunks grow with what is kept, so that their free ends stay a small part of it.
+            // Chunks grow with the total, so that their unused ends stay a small part of it.
             let capacity = (self.total / 16).clamp(Self::SMALLEST_CHUNK, Self::LARGEST_CHUNK).max(head.len());
             let mut chunk = Vec::new();
             Problem::in_memory(capacity, chunk.try_reserve_exact(capacity).and_then(|()| self.chunks.try_reserve(1)))?;
@@ -44,7 +44,7 @@ impl Heads {
         Ok(())
     }
 
-    /// The head of a blob, and whatever follows it here.
+    /// The head of a blob, followed by other bytes.
     pub(super) fn get(&self, blob: usize) -> &[u8] {
         let bytes = |place: &Slot| {
             self.chunks.get(usize::try_from(place.chunk).ok()?)?.get(usize::try_from(place.start).ok()?..)

@@ -1,4 +1,4 @@
-//! What an opened file knows of its blobs: where each is, which are of a type, which has a name.
+//! The index of an opened file: its blobs by position, by type and by name.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,19 +11,20 @@ use crate::error::Problem;
 use crate::types::BlobType;
 use crate::wire::{Head, Info, Span};
 
-/// The blobs of a file in its order, and by type.
+/// The blobs of a file in file order, and by type.
 #[derive(Default)]
 pub(super) struct Index {
     blobs: Chunks<Entry>,
     /// Where the last blob ends.
     end: u64,
     by_type: [Vec<u32>; BlobType::ALL.len()],
-    /// Made when the first name is looked up: most programs look up none, or many. None if there was no memory for it.
+    /// Built when the first name is looked up, because many programs look up none. `None` if there was no memory for
+    /// it.
     names: OnceLock<Option<Names>>,
 }
 
-/// Where a blob begins, and its head without the size: that is told by where the next one begins. The smallest blobs
-/// have 24 bytes, and what is kept of each must not be out of proportion to that.
+/// A blob's offset, and its head without the size, which follows from the offset of the next blob. An entry must be
+/// small, because the smallest blobs have only 24 bytes.
 struct Entry {
     offset: u64,
     header_len: u32,
@@ -65,12 +66,12 @@ impl Index {
         Iter { index: self, range: 0..self.len() }
     }
 
-    /// The indices of the blobs of a known type, in the file's order.
+    /// The indices of the blobs of a known type, in file order.
     pub(super) fn of_type(&self, blob_type: BlobType) -> &[u32] {
         self.by_type.get(usize::from(blob_type.number())).map_or(&[], Vec::as_slice)
     }
 
-    /// The first blob of a type and name. `name_of` gives the name of the blob of an index.
+    /// Finds the first blob with a type and a name. `name_of` returns the name of the blob at an index.
     pub(super) fn named<'a>(&self, blob_type: BlobType, name: &[u8], name_of: impl Fn(u32) -> &'a [u8]) -> Option<u32> {
         let is_it = |&index: &u32| self.type_of(index) == Some(blob_type) && name_of(index) == name;
         match self.names.get_or_init(|| self.names(&name_of).ok()) {
@@ -96,7 +97,7 @@ impl Index {
     }
 }
 
-/// The blobs of a file in its order.
+/// The blobs of a file in file order.
 #[derive(Clone)]
 pub(super) struct Iter<'i> {
     index: &'i Index,

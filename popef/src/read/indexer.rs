@@ -11,11 +11,10 @@ use super::walk::{Step, Walk};
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
 
-/// Opens a file whose bytes come from elsewhere, without reading anything itself: it says which range of the file it
-/// needs, and is given the bytes. So that programs which wait for their bytes in their own way, such as asynchronous
-/// ones, can list a file of which they fetch the headers only.
+/// Opens a file without doing any I/O: it says which range of the file it needs, and the caller gives it the bytes. So
+/// programs with their own I/O, such as asynchronous ones, can list a file and fetch only its headers.
 ///
-/// It is what [`File::open`] uses, and comes to the same.
+/// [`File::open`] uses it too, so the results are the same.
 ///
 /// ```
 /// use popef::OpenOptions;
@@ -40,9 +39,9 @@ pub struct Indexer {
 }
 
 impl OpenOptions {
-    /// An [`Indexer`] of a file of so many bytes.
+    /// Returns an [`Indexer`] of a file of `size` bytes.
     ///
-    /// Unless it is told [how far to read ahead](Self::read_ahead), it asks for 64 to 256 KiB at a time.
+    /// It asks for 64 to 256 KiB at a time, unless [`read_ahead`](Self::read_ahead) is set.
     pub fn indexer(&self, size: u64) -> Indexer {
         Indexer::new(*self, size, self.read_ahead.unwrap_or(ReadAhead::REMOTE))
     }
@@ -56,13 +55,13 @@ impl Indexer {
         indexer
     }
 
-    /// The bytes of the file that it needs to go on. None when it has all that it needs.
+    /// Returns the range of the file that is needed next. `None` if nothing more is needed.
     pub fn wants(&self) -> Option<Range<u64>> {
         Some(self.window.missing()).filter(|range| !range.is_empty())
     }
 
-    /// Takes bytes of the file from the start of what it [wants](Self::wants), and says how many it took: no more than
-    /// it wants. They may come in pieces.
+    /// Takes bytes from the start of the range that it [wants](Self::wants), which may come in pieces. Returns how many
+    /// it took, which is never more than it wants.
     pub fn give(&mut self, bytes: &[u8]) -> usize {
         let gap = self.window.gap();
         let count = gap.len().min(bytes.len());
@@ -71,12 +70,12 @@ impl Indexer {
         count
     }
 
-    /// Where the bytes that it wants belong.
+    /// The buffer for the wanted bytes.
     pub(super) fn gap(&mut self) -> &mut [u8] {
         self.window.gap()
     }
 
-    /// Tells that `count` of the bytes that it wants have come into the gap.
+    /// Records that the first `count` bytes of the gap were filled.
     pub(super) fn came(&mut self, count: usize) {
         self.window.came(count);
         if self.wants().is_none() {
@@ -84,7 +83,7 @@ impl Indexer {
         }
     }
 
-    /// The bytes that it wants cannot be read.
+    /// Ends the walk because the wanted bytes cannot be read.
     pub(super) fn fail(&mut self, why: Problem) {
         self.listing.give_up(why);
         self.window = Window::new(0, ReadAhead::LOCAL);
@@ -95,16 +94,18 @@ impl Indexer {
         self.listing.walk_on(&mut self.window, &self.options.limits, |head| heads.push(head));
     }
 
-    /// The file, to list. Its data is not there: asking for it is an error.
+    /// Returns the file, without its data: requesting data is an error.
     ///
-    /// An error if the file is damaged and [damaged ones](OpenOptions::damaged) were not asked for, or if there are
-    /// bytes that it still [wants](Self::wants).
+    /// Fails if the file is damaged and [`OpenOptions::damaged`] is not set, or if the indexer still
+    /// [wants](Self::wants) bytes.
     pub fn finish(self) -> Result<File, Error> {
         let listing = self.listing.whole(&self.window)?;
         self.options.listed(listing, self.heads, self.size)
     }
 
-    /// The file, with its data from a source of the same bytes.
+    /// Returns the file, with its data from a source of the same bytes.
+    ///
+    /// Fails as [`finish`](Self::finish) does, or if the source has another size or was changed.
     pub fn finish_on(self, source: impl ReadAt + 'static) -> Result<File, Error> {
         self.finish_in(Backing::of(source))
     }
@@ -115,7 +116,7 @@ impl Indexer {
             let same = if same_size { source.check_unchanged() } else { Err(ReadProblem::FileChanged.into()) };
             Ok((listing, same?))
         });
-        // Damage that is seen in a file which changes meanwhile is no damage.
+        // Report a change of the file first: it can look like damage.
         let (listing, ()) = found.map_err(|error| error.in_file(source.name()))?;
         self.options.in_parts(listing, self.heads, source)
     }
@@ -127,17 +128,17 @@ impl fmt::Debug for Indexer {
     }
 }
 
-/// What a walk over a file has found.
+/// The result of a walk over a file.
 #[derive(Default)]
 pub(super) struct Listing {
     walk: Walk,
     pub(super) index: Index,
-    /// Why it is not all of the file.
+    /// Why the walk did not reach the end of the file.
     pub(super) damage: Option<Error>,
 }
 
 impl Listing {
-    /// Walks to the end, to the first error, or as far as there are bytes. `keep` is given the bytes of each head.
+    /// Walks to the end, to the first error, or as far as there are bytes. Calls `keep` with the bytes of each head.
     pub(super) fn walk_on(
         &mut self,
         from: &mut impl Fetch,
@@ -157,7 +158,7 @@ impl Listing {
         self.damage = Some(self.walk.give_up(why));
     }
 
-    /// The listing, if the walk waits for nothing.
+    /// Returns the listing, unless the walk still waits for bytes.
     fn whole(self, window: &Window) -> Result<Self, Error> {
         let missing = window.missing();
         if missing.is_empty() {

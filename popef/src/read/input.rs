@@ -1,4 +1,4 @@
-//! The bytes that decoders are given.
+//! The input of decoders.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Mutex, PoisonError};
@@ -9,11 +9,11 @@ use super::source::uninterrupted;
 use crate::error::{Error, Problem};
 use crate::len::len_of;
 
-/// Compressed bytes, of which one can ask what the next ones are.
+/// A buffered reader of compressed bytes that can look ahead.
 pub(super) struct Input<'a> {
     bytes: Supply<'a>,
     ended: bool,
-    /// Decoders wrap an error of their input in ways of their own, so it is kept here too.
+    /// An error of the input. It is kept here because decoders wrap it in their own ways.
     failure: Option<Error>,
 }
 
@@ -22,7 +22,7 @@ enum Supply<'a> {
     Reader(Reader<'a>),
 }
 
-/// A reader of the caller's. Its lock is never taken: it makes the reader one that threads can share.
+/// A reader that the caller gave. The mutex only makes this type `Sync`; it is never locked.
 struct Reader<'a> {
     reader: Mutex<Box<dyn Read + Send + 'a>>,
     buffer: Buffer,
@@ -38,7 +38,7 @@ impl<'a> Input<'a> {
         Input { bytes: Supply::Reader(reader), ended: false, failure: None }
     }
 
-    /// How many bytes are still to come, if that is known.
+    /// The number of bytes that are left, if known.
     pub(super) fn left(&self) -> Option<u64> {
         match &self.bytes {
             Supply::Data(data) => Some(data.left()),
@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The next bytes, `len` of them or more, fewer only at the end.
+    /// Returns the next bytes without consuming them: at least `len`, fewer only at the end.
     pub(super) fn peek(&mut self, len: usize) -> Result<&[u8], Error> {
         match &mut self.bytes {
             Supply::Data(data) => data.peek(len),
@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Passes over so many bytes, if there are so many.
+    /// Skips `len` bytes. `None` if fewer are left.
     pub(super) fn skip(&mut self, len: u64) -> Result<Option<()>, Error> {
         match &mut self.bytes {
             Supply::Data(data) => Ok(data.skip(len)),
@@ -62,7 +62,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether more was asked for than there is.
+    /// Whether a decoder tried to read beyond the end.
     pub(super) fn is_exceeded(&self) -> bool {
         self.ended
     }
@@ -73,7 +73,7 @@ impl<'a> Input<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads once. Whether anything came.
+    /// Reads once. Returns whether any bytes came.
     fn read_on(&mut self) -> Result<bool, Error> {
         let room = self.buffer.room(u64::MAX)?;
         let reader = self.reader.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +90,7 @@ impl Reader<'_> {
         Ok(self.buffer.held())
     }
 
-    /// Passes over so many bytes, or all that are left. How many those were.
+    /// Skips up to `len` bytes. Returns how many were skipped.
     fn pass(&mut self, len: u64) -> Result<u64, Error> {
         let mut passed = 0_u64;
         while passed < len {

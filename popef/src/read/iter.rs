@@ -6,7 +6,7 @@ use super::blob::{Blob, Content};
 use super::file::File;
 use super::index;
 
-/// All blobs of a file, in its order; see [`File::blobs`].
+/// An iterator over all blobs of a file, in file order. [`File::blobs`] returns it.
 #[derive(Clone)]
 pub struct FileBlobs<'f> {
     pub(super) file: &'f File,
@@ -45,13 +45,13 @@ impl fmt::Debug for FileBlobs<'_> {
     }
 }
 
-/// The blobs of one type, in the file's order; see [`File::tensors`].
+/// An iterator over the blobs of one type, in file order. [`File::tensors`] and others return it.
 #[derive(Clone)]
 pub struct TypedBlobs<'f, B> {
     pub(super) file: &'f File,
     /// The indices of the blobs of the type.
     pub(super) numbers: slice::Iter<'f, u32>,
-    /// Always something for these.
+    /// Never `None` for blobs of the type.
     pub(super) view: fn(Content<'f>) -> Option<B>,
 }
 

@@ -1,4 +1,4 @@
-//! Mapping a file: the library's only unsafe code.
+//! Mapping files into memory: the library's only unsafe code.
 
 #![allow(unsafe_code, reason = "a mapping's bytes change when the file does, which no safe function can prevent")]
 
@@ -11,17 +11,17 @@ use super::source::{LocalFile, ReadAt as _};
 use crate::error::Error;
 
 impl File {
-    /// Opens a file by mapping it: all data is borrowed from the mapping, and nothing is copied.
+    /// Opens a file by mapping it into memory. All data is borrowed from the mapping, and nothing is copied.
     ///
-    /// [`File::open`] is as easy and always safe. A mapping is worth its contract where a program reads much of the
-    /// data, wants it borrowed, or shares it with other processes.
+    /// [`File::open`] is just as easy, and always safe. A mapping is worth its contract if a program reads much of the
+    /// data, needs to borrow it, or shares it with other processes.
     ///
     /// # Safety
     ///
-    /// Until the `File` and everything borrowed from it are dropped, nobody, in this or any other process, may
-    /// write to the file or shorten it. A write changes bytes that the compiler takes to be constant, which is
-    /// undefined behaviour; shortening it makes the next access a SIGBUS, which ends the process. Replacing the
-    /// file by renaming another over it is harmless.
+    /// Until the `File`, its clones and everything borrowed from them are dropped, nobody, in this or any other
+    /// process, may write to the file or shorten it. A write changes bytes that the compiler assumes to be constant,
+    /// which is undefined behaviour. After the file was shortened, the next access raises SIGBUS, which ends the
+    /// process. Replacing the file by renaming another file over it is harmless.
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<File, Error> {
         // SAFETY: the contract is the same, and passed on to the caller.
         unsafe { OpenOptions::new().map(path) }
@@ -29,7 +29,7 @@ impl File {
 }
 
 impl OpenOptions {
-    /// Opens a file by mapping it; see [`File::map`].
+    /// Opens a file by mapping it, as [`File::map`] does.
     ///
     /// # Safety
     ///
@@ -39,7 +39,7 @@ impl OpenOptions {
         // SAFETY: the caller promises that nobody changes the file while the mapping lives.
         let map = unsafe { Mmap::map(file.handle()) };
         let map = map.map_err(|e| Error::io(file.name(), "map the file", e))?;
-        // Headers lie far apart, and without this the kernel reads megabytes of data around each.
+        // Headers can be far apart, and without this advice the kernel reads megabytes of data around each.
         advise(&map, Access::Scattered);
         let listing = self.list_memory(&map);
         advise(&map, Access::Usual);
@@ -54,7 +54,7 @@ enum Access {
     Usual,
 }
 
-/// Only advice: a system that does not take it reads more, and nothing wrong.
+/// Ignores errors: without the advice, the system only reads more than needed.
 #[cfg(unix)]
 fn advise(map: &Mmap, access: Access) {
     let _ = map.advise(match access {

@@ -1,4 +1,4 @@
-//! From bytes to blobs and their data: what [`File`] and [`OpenOptions`] open, and what comes out of it.
+//! Reading files: [`File`] and [`OpenOptions`] open them, and give their blobs, data and elements.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 

@@ -1,21 +1,21 @@
-//! Blobs found by name: sorted hashes, 16 bytes a name.
+//! An index of blobs by name: sorted hashes, 16 bytes per name.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 
 use crate::error::Problem;
 use crate::types::BlobType;
 
-/// Which blob of which of several files.
+/// A blob of one of several files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BlobId {
     pub(crate) file: u32,
     pub(crate) blob: u32,
 }
 
-/// What blobs are found by. Names of different keys never meet.
+/// The kind of name by which blobs are found. Names with different keys never match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// The own name of a blob of this type.
+    /// The name of a blob of this type.
     Name(BlobType),
     /// The name of the executable that a blob of this type is for.
     Executable(BlobType),
@@ -33,7 +33,7 @@ impl Key {
     pub(crate) const ALL: [Key; 6] =
         [Key::EXECUTABLE, Key::TENSOR, Key::FEED, Key::OPAQUE, Key::METADATA_OF, Key::OPAQUE_OF];
 
-    /// The type of the blobs that are found by it.
+    /// The type of the blobs that the key finds.
     pub(crate) fn blob_type(self) -> BlobType {
         let (Key::Name(blob_type) | Key::Executable(blob_type)) = self;
         blob_type
@@ -44,35 +44,36 @@ impl Key {
 #[derive(Default)]
 pub(crate) struct Names {
     hasher: RandomState,
-    /// Sorted: those of one name lie together, in the order of files and blobs.
+    /// Sorted, so entries of one name are adjacent, in the order of files and blobs.
     entries: Vec<(u64, BlobId)>,
 }
 
 impl Names {
-    /// Room for so many names.
+    /// Makes an empty index with room for `count` names.
     pub(crate) fn with_capacity(count: usize) -> Result<Self, Problem> {
         let mut entries = Vec::new();
-        // Just as many: a list that grows would be held twice meanwhile.
+        // Reserve exactly, because a list that grows is in memory twice for a moment.
         Problem::in_memory(count.saturating_mul(size_of::<(u64, BlobId)>()), entries.try_reserve_exact(count))?;
         Ok(Names { hasher: RandomState::new(), entries })
     }
 
-    /// Adds a name that there is room for, or several that a blob is found by together.
+    /// Adds a name, or several names that together find a blob. There must be room.
     pub(crate) fn push(&mut self, name: impl Hash, id: BlobId) {
         self.entries.push((self.hasher.hash_one(name), id));
     }
 
-    /// To be called once all names are there, and before any is looked up.
+    /// Sorts the index. Call it after the last `push` and before the first lookup.
     pub(crate) fn sort(&mut self) {
         self.entries.sort_unstable();
     }
 
-    /// The blobs whose name has the same hash, in the order of files and blobs. Nearly always it is the same name.
+    /// The blobs whose name has the same hash, in the order of files and blobs. The name itself may differ, which is
+    /// rare.
     pub(crate) fn candidates(&self, name: impl Hash) -> impl Iterator<Item = BlobId> {
         self.candidates_from(name, BlobId { file: 0, blob: 0 })
     }
 
-    /// The candidates from a blob on.
+    /// The candidates that are not before the blob `from`.
     pub(crate) fn candidates_from(&self, name: impl Hash, from: BlobId) -> impl Iterator<Item = BlobId> {
         let hash = self.hasher.hash_one(name);
         let start = self.entries.partition_point(|&entry| entry < (hash, from));

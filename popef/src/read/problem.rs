@@ -4,7 +4,7 @@ use crate::error::{ErrorCode, problems};
 use crate::types::DataType;
 
 problems! {
-    /// What is wrong with a file, with its data, or with what was asked for of them.
+    /// Problems of a file, of its data, or of a request for them.
     ReadProblem {
         NotRegularFile { source: io::Error } => {
             code: ErrorCode::NotRegularFile,

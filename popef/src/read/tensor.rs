@@ -14,10 +14,10 @@ use crate::types::tensor_info::elements_and_bytes;
 use crate::types::{DataType, FeedDataInfo, TensorDataInfo, TensorInfo, Text};
 use crate::wire::Span;
 
-/// The extent of each dimension of a tensor, the outermost first, where it lies in the file. Empty for a scalar.
+/// The extent of each dimension of a tensor, outermost first, borrowed from the file. Empty for a scalar.
 ///
-/// It is not a slice, because the extents lie at any address and in the file's byte order. But it compares with slices,
-/// arrays and vectors, and iterates:
+/// A `Shape` is not a slice, because the extents may be unaligned and are in the file's byte order. But it can be
+/// compared with slices, arrays and vectors, and iterated over:
 ///
 /// ```
 /// use popef::types::TensorDataInfo;
@@ -43,33 +43,33 @@ pub struct Shape<'a>(&'a [u8]);
 impl<'a> Shape<'a> {
     const EXTENT: usize = 8;
 
-    /// How many dimensions there are.
+    /// Returns the number of dimensions.
     pub fn len(&self) -> usize {
         self.0.len() / Self::EXTENT
     }
 
-    /// Whether it is the shape of a scalar.
+    /// Returns whether this is the shape of a scalar.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The extent of a dimension, counted from the outermost; none if there are fewer.
+    /// Returns the extent of a dimension, counted from the outermost. `None` if there are fewer dimensions.
     pub fn get(&self, dimension: usize) -> Option<i64> {
         self.iter().nth(dimension)
     }
 
-    /// The extents, the outermost first.
+    /// Iterates over the extents, outermost first.
     pub fn iter(&self) -> Extents<'a> {
         Extents(self.0.chunks_exact(Self::EXTENT))
     }
 
-    /// The extents as a value of its own.
+    /// Returns the extents as an owned vector.
     pub fn to_vec(&self) -> Vec<i64> {
         self.iter().collect()
     }
 }
 
-/// The extents of a [`Shape`], the outermost first.
+/// An iterator over the extents of a [`Shape`], outermost first.
 #[derive(Clone, Debug)]
 pub struct Extents<'a>(ChunksExact<'a, u8>);
 
@@ -123,7 +123,7 @@ impl PartialEq<[i64]> for Shape<'_> {
     }
 }
 
-/// Compares a shape with something that is a slice, both ways.
+/// Implements equality with a type that derefs to a slice, both ways.
 macro_rules! equals {
     ($( $other:ty ),*) => { $(
         impl PartialEq<$other> for Shape<'_> {
@@ -160,7 +160,7 @@ impl PartialEq<Shape<'_>> for [i64] {
     }
 }
 
-/// `[2, 3]`, and `[]` for a scalar.
+/// Displays as `[2, 3]`, and as `[]` for a scalar.
 impl fmt::Display for Shape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
@@ -178,7 +178,7 @@ impl fmt::Debug for Shape<'_> {
     }
 }
 
-/// A tensor or a feed: a blob with the data of an anchor.
+/// A tensor or a feed: a blob with the data of one or more tensors.
 ///
 /// ```
 /// let file = popef::File::open("examples/data/all-types.popef")?;
@@ -193,7 +193,7 @@ pub struct DataBlob<'a> {
     name: Span,
     shape: Span,
     data_type: DataType,
-    /// How many tensors a feed has; none for a tensor.
+    /// The number of tensors of a feed. `None` for a tensor.
     num_tensors: Option<u32>,
 }
 
@@ -207,7 +207,7 @@ impl<'a> DataBlob<'a> {
         &self.blob
     }
 
-    /// Whether it is a feed, and not a tensor.
+    /// Returns whether the blob is a feed, and not a tensor.
     pub fn is_feed(&self) -> bool {
         self.num_tensors.is_some()
     }
@@ -222,45 +222,46 @@ impl<'a> DataBlob<'a> {
         self.data_type
     }
 
-    /// The shape of each tensor.
+    /// Returns the shape of each tensor.
     pub fn shape(&self) -> Shape<'a> {
         Shape(self.blob.span(self.shape))
     }
 
-    /// How many tensors there are: 1 unless it is a feed.
+    /// Returns the number of tensors, which is 1 unless the blob is a feed.
     pub fn num_tensors(&self) -> u32 {
         self.num_tensors.unwrap_or(1)
     }
 
-    /// Shape and type of each tensor as a value of its own.
+    /// Returns the shape and type of each tensor as an owned value.
     pub fn tensor_info(&self) -> TensorInfo {
         TensorInfo::new(self.data_type, self.shape().to_vec())
     }
 
-    /// How many bytes one tensor has by its shape and type. A negative dimension, a product beyond 64 bits and an
-    /// unknown type are errors; a scalar and a dimension of zero are not.
+    /// Returns the size of one tensor in bytes, by its shape and type. Fails if a dimension is negative, if the product
+    /// does not fit into 64 bits, or if the type is unknown.
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
         self.elements_and_bytes().map(|(_, bytes)| bytes)
     }
 
-    /// How many bytes the blob has beyond those of its tensors. They are no part of any.
+    /// Returns the number of bytes after the last tensor. They do not belong to any tensor. Returns 0 if the size of
+    /// the tensors is unknown.
     pub fn surplus(&self) -> u64 {
         let needed = self.size_in_bytes().and_then(|size| self.needed(size));
         needed.map_or(0, |needed| self.data().len().saturating_sub(needed))
     }
 
-    /// All bytes of the blob's data, a surplus included.
+    /// Returns all of the blob's data, including any surplus.
     pub fn data(&self) -> Data<'a> {
         self.blob.data()
     }
 
-    /// An error if the blob has fewer bytes than its tensors call for, or if that cannot be told.
+    /// Fails if the blob has fewer bytes than its tensors need, or if their size is unknown.
     pub fn check_size(&self) -> Result<(), Error> {
         self.layout().map(drop)
     }
 
-    /// The elements of tensor `index`, which is 0 for a tensor. An error if there is none, or if the blob has fewer
-    /// bytes than all its tensors call for.
+    /// Returns the elements of the tensor at `index`. A tensor blob has only index 0. Fails if there is no such tensor,
+    /// or if the blob has fewer bytes than all its tensors need.
     pub fn item(&self, index: u32) -> Result<Elements<'a>, Error> {
         if index >= self.num_tensors() {
             let problem = ReadProblem::NoSuchItem { asked: index, held: self.num_tensors() };
@@ -269,7 +270,7 @@ impl<'a> DataBlob<'a> {
         self.layout()?.elements(index)
     }
 
-    /// The elements and the bytes of one tensor. What is wrong with them is wrong with the info message.
+    /// The number of elements and bytes of one tensor. An error is at the info message, which has the shape and type.
     fn elements_and_bytes(&self) -> Result<(u64, u64), Error> {
         elements_and_bytes(self.shape().iter(), self.data_type).map_err(|problem| self.info_error(problem))
     }
@@ -278,12 +279,12 @@ impl<'a> DataBlob<'a> {
         self.blob.error(problem, self.blob.info_offset())
     }
 
-    /// The bytes of all tensors of this size.
+    /// The size of all tensors, given that of one.
     fn needed(&self, size: u64) -> Result<u64, Error> {
         size.checked_mul(self.num_tensors().into()).ok_or_else(|| self.info_error(ShapeProblem::TooLarge))
     }
 
-    /// The tensors one behind the other, if the data is there.
+    /// The layout of the tensors in the data. Fails if the data is too short.
     fn layout(&self) -> Result<Layout<'a>, Error> {
         let (count, size) = self.elements_and_bytes()?;
         let needed = self.needed(size)?;
@@ -297,20 +298,20 @@ impl<'a> DataBlob<'a> {
     }
 }
 
-/// Tensors of one shape, one behind the other, whose bytes are there.
+/// Tensors of one shape, one after the other, in data that is known to be long enough.
 #[derive(Clone, Copy, Debug)]
 struct Layout<'a> {
     data: Data<'a>,
     at: At<'a>,
     data_type: DataType,
-    /// Elements and bytes of one tensor.
+    /// The number of elements and bytes of one tensor.
     count: u64,
     size: u64,
 }
 
 impl<'a> Layout<'a> {
     fn elements(&self, item: u32) -> Result<Elements<'a>, Error> {
-        // Both lie within what the tensors need, which was checked.
+        // Neither can wrap: both are within the size of all tensors, which fits into 64 bits.
         let start = self.size.saturating_mul(item.into());
         let data = self.data.range(start..start.saturating_add(self.size))?;
         Ok(Elements::new(data, self.data_type, self.count, self.at.further(start)))
@@ -331,7 +332,7 @@ impl<'a> TensorBlob<'a> {
         &self.0.blob
     }
 
-    /// What it has in common with feeds.
+    /// Returns the blob as a [`DataBlob`], which has what tensors and feeds have in common.
     pub fn as_data(&self) -> DataBlob<'a> {
         self.0
     }
@@ -346,22 +347,22 @@ impl<'a> TensorBlob<'a> {
         self.0.data_type
     }
 
-    /// The tensor's shape.
+    /// Returns the tensor's shape.
     pub fn shape(&self) -> Shape<'a> {
         self.0.shape()
     }
 
-    /// Name, shape and type as a value of its own.
+    /// Returns the name, shape and type as an owned value.
     pub fn info(&self) -> TensorDataInfo {
         TensorDataInfo { name: self.name().into_owned(), tensor_info: self.0.tensor_info() }
     }
 
-    /// How many bytes shape and type call for; see [`DataBlob::size_in_bytes`].
+    /// Returns the size of the tensor in bytes; see [`DataBlob::size_in_bytes`].
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
         self.0.size_in_bytes()
     }
 
-    /// How many bytes the blob has beyond those. They are no part of the tensor.
+    /// Returns the number of bytes after the tensor; see [`DataBlob::surplus`].
     pub fn surplus(&self) -> u64 {
         self.0.surplus()
     }
@@ -371,7 +372,7 @@ impl<'a> TensorBlob<'a> {
         self.0.data()
     }
 
-    /// The tensor's elements. An error if the blob has fewer bytes than shape and type call for.
+    /// Returns the tensor's elements. Fails if the blob has fewer bytes than the shape and type need.
     pub fn elements(&self) -> Result<Elements<'a>, Error> {
         self.0.item(0)
     }
@@ -391,7 +392,7 @@ impl<'a> FeedBlob<'a> {
         &self.0.blob
     }
 
-    /// What it has in common with tensors.
+    /// Returns the blob as a [`DataBlob`], which has what tensors and feeds have in common.
     pub fn as_data(&self) -> DataBlob<'a> {
         self.0
     }
@@ -411,36 +412,36 @@ impl<'a> FeedBlob<'a> {
         self.0.shape()
     }
 
-    /// How many tensors there are.
+    /// Returns the number of tensors.
     pub fn num_tensors(&self) -> u32 {
         self.0.num_tensors()
     }
 
-    /// Name, shape, type and number of tensors as a value of its own.
+    /// Returns the name, shape, type and number of tensors as an owned value.
     pub fn info(&self) -> FeedDataInfo {
         let tensor_info = self.0.tensor_info();
         FeedDataInfo { name: self.name().into_owned(), tensor_info, num_tensors: self.num_tensors() }
     }
 
-    /// How many bytes one tensor has; see [`DataBlob::size_in_bytes`].
+    /// Returns the size of one tensor in bytes; see [`DataBlob::size_in_bytes`].
     pub fn size_in_bytes(&self) -> Result<u64, Error> {
         self.0.size_in_bytes()
     }
 
-    /// How many bytes the blob has beyond those of its tensors.
+    /// Returns the number of bytes after the last tensor; see [`DataBlob::surplus`].
     pub fn surplus(&self) -> u64 {
         self.0.surplus()
     }
 
-    /// The elements of tensor `index`. An error if there is none, or if the blob has fewer bytes than all its
-    /// tensors call for.
+    /// Returns the elements of the tensor at `index`. Fails if there is no such tensor, or if the blob has fewer bytes
+    /// than all its tensors need.
     pub fn item(&self, index: u32) -> Result<Elements<'a>, Error> {
         self.0.item(index)
     }
 
-    /// All tensors, one after the other. If the data is damaged, one error and nothing else.
+    /// Iterates over all tensors. If the data is too short, this gives one error and nothing else.
     ///
-    /// Where a tensor has no bytes, their number is what the file claims, with nothing behind it.
+    /// The number of tensors is the file's claim. If a tensor has no bytes, nothing in the file supports that claim.
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/split-feeds.popef")?;
@@ -462,11 +463,11 @@ impl<'a> FeedBlob<'a> {
     }
 }
 
-/// The tensors of a feed; see [`FeedBlob::items`].
+/// An iterator over the tensors of a feed. [`FeedBlob::items`] returns it.
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     feed: FeedBlob<'a>,
-    /// Worked out for the first item.
+    /// Computed for the first item.
     layout: Option<Layout<'a>>,
     next: u32,
 }

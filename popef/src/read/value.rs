@@ -7,7 +7,7 @@ use super::elements::Elements;
 use super::problem::ReadProblem;
 use crate::error::Error;
 
-/// One element of a tensor, as exact as the file has it.
+/// One element of a tensor, without loss of precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -17,14 +17,14 @@ pub enum Value {
     Int(i64),
     /// An unsigned integer of any width.
     UInt(u64),
-    /// A float of 32 bits or fewer; an `f32` has all of them exactly.
+    /// A float of 32 bits or fewer, all of which an `f32` represents exactly.
     F32(f32),
-    /// A double.
+    /// A float of 64 bits.
     F64(f64),
 }
 
 impl Value {
-    /// The value as a number: 0 or 1 for a bool; integers beyond 2^53 are rounded.
+    /// Converts the value to an `f64`. A `bool` becomes 0 or 1, and integers beyond 2^53 are rounded.
     pub fn to_f64(self) -> f64 {
         match self {
             Value::Bool(value) => f64::from(u8::from(value)),
@@ -36,7 +36,7 @@ impl Value {
     }
 }
 
-/// As short as tells it from its neighbours; floats always with a point or an exponent.
+/// Displays the shortest text that identifies the value. Floats always have a decimal point or an exponent.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -49,23 +49,23 @@ impl fmt::Display for Value {
     }
 }
 
-/// The elements of a tensor one by one; see [`Elements::values`]. After an error it ends.
+/// An iterator over the elements of a tensor. [`Elements::values`] returns it. It ends after an error.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     elements: Elements<'a>,
     decode: Decode,
     element_size: usize,
-    /// The next element's index.
+    /// The index of the next element.
     next: u64,
-    /// Some elements' bytes; the next one is at `used`.
+    /// The bytes of some elements. The next one is at `used`.
     block: Cow<'a, [u8]>,
     used: usize,
 }
 
-/// The value of one element's bytes; none if they are no bool.
+/// Decodes the bytes of one element. `None` for an invalid `bool`.
 type Decode = fn(&[u8]) -> Option<Value>;
 
-/// Finds out how the elements of a data type are decoded, and how many bytes each has.
+/// Finds the decoder and the size of the elements of a data type.
 struct Decoder;
 
 impl ElementVisitor for Decoder {

@@ -1,4 +1,4 @@
-//! From the header of one blob to that of the next.
+//! Walks a file from one blob's header to the next.
 
 use super::fetch::Fetch;
 use crate::error::{Error, Problem};
@@ -6,7 +6,7 @@ use crate::len::len_of;
 use crate::limits::Limits;
 use crate::wire::{Head, Stop, WireProblem};
 
-/// Which blob, and where it begins.
+/// The index and the offset of a blob.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     pub(super) index: usize,
@@ -14,12 +14,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Header and info of the blob that begins here in a file's bytes.
+    /// The header and info of the blob at this place in a file's bytes.
     pub(super) fn head_in(self, file: &[u8], head: Head) -> &[u8] {
         head.of_blob(self.blob_in(file, head))
     }
 
-    /// The data of the blob that begins here in a file's bytes.
+    /// The data of the blob at this place in a file's bytes.
     pub(super) fn data_in(self, file: &[u8], head: Head) -> &[u8] {
         let blob = self.blob_in(file, head);
         usize::try_from(head.len).ok().and_then(|len| blob.get(len..)).unwrap_or_default()
@@ -33,30 +33,30 @@ impl Place {
     }
 }
 
-/// How much of a blob is asked for at first: enough for most headers and infos.
+/// How many bytes of a blob are fetched at first, which is enough for most headers and infos.
 const FIRST_LOOK: u64 = 256;
 
-/// A walk from header to header. It keeps no bytes, so it serves all sources of them.
+/// A walk from header to header. It keeps no bytes, so it works with all sources.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk {
     next: Place,
     ended: bool,
 }
 
-/// How far a walk came.
+/// The result of one step of a walk.
 pub(super) enum Step {
-    /// To one more blob.
+    /// The next blob.
     Blob(Place, Head),
-    /// To the end of the file.
+    /// The end of the file.
     End,
-    /// To where the bytes are not there yet. The walk goes on when they are.
+    /// The bytes have not arrived yet. The walk goes on when they have.
     Waiting,
 }
 
 impl Walk {
-    /// Goes to the next blob. Damage is one error, and the end after that.
+    /// Goes to the next blob. After an error, the walk ends.
     ///
-    /// `keep` is given the bytes of each head.
+    /// Calls `keep` with the bytes of each head.
     pub(super) fn step(
         &mut self,
         from: &mut impl Fetch,
@@ -78,14 +78,14 @@ impl Walk {
         step
     }
 
-    /// Ends the walk where it is: the bytes that it waits for cannot be had.
+    /// Ends the walk, because the bytes that it waits for cannot be read.
     pub(super) fn give_up(&mut self, why: Problem) -> Error {
         self.ended = true;
         why.at(self.next.index, self.next.offset)
     }
 }
 
-/// The step to the blob at `place`, or to the end of the input.
+/// Reads the head of the blob at `place`, or finds the end of the input.
 fn read_head(
     place: Place,
     from: &mut impl Fetch,
@@ -112,9 +112,10 @@ fn read_head(
                 keep(head.of_blob(bytes)).map_err(|problem| fault(problem, 0))?;
                 return reached(place, head, from).map(|head| Step::Blob(place, head));
             }
-            // Never more than there is room for, and always more than was given.
+            // `needed` is never more than `room`, and always more than was given.
             Err(Stop::Need(needed)) => look = needed,
-            // A stream tells the same fault as those who know where the file ends: that it does so too early comes first.
+            // A stream must report the same fault as sources that know the file's size: if the input ends before
+            // `reach`, that is reported instead. So find out how long the input is, and parse again.
             Err(Stop::Fault { reach, .. }) if room == u64::MAX && reach > len_of(bytes) => {
                 room = from.measure(reach).map_err(|problem| fault(problem, 0))?;
             }
@@ -123,7 +124,7 @@ fn read_head(
     }
 }
 
-/// The head again, if all of the blob is there.
+/// Moves to the end of the blob. Fails if the input ends before it.
 fn reached(place: Place, head: Head, from: &mut impl Fetch) -> Result<Head, Error> {
     let reach = from.reach(place.offset.saturating_add(head.size));
     let problem = match reach.map(|end| end.saturating_sub(place.offset)) {

@@ -302,7 +302,7 @@ fn an_unknown_compression_shows_its_first_bytes() {
     let file = File::from_bytes(bytes).unwrap();
     let error = only_executable(&file).unpack().unwrap_err();
     assert_eq!((error.code(), error.kind()), (ErrorCode::UnknownCompression, ErrorKind::Unknown));
-    let text = "the data is compressed in a way that is not known: it begins 42 5a 68 39, and is not zlib, gzip, zstd or an LZ4 frame";
+    let text = "the data is compressed in an unknown format: it begins 42 5a 68 39, and is not zlib, gzip, zstd or an LZ4 frame";
     assert_eq!(error.reason(), text);
 }
 

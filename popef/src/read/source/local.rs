@@ -10,13 +10,13 @@ use super::{ReadAt, uninterrupted};
 use crate::error::{Error, SystemProblem};
 use crate::read::problem::ReadProblem;
 
-/// A file on disk, and what it looked like when it was opened.
+/// A file on disk that can detect changes.
 ///
-/// [`OpenOptions::open`](crate::OpenOptions::open) makes one of a path. By hand it is made for what has no path, or
-/// where another source passes on what it reads from a file.
+/// [`OpenOptions::open`](crate::OpenOptions::open) makes one from a path. Make one yourself for a file without a path,
+/// or to build another source on it.
 ///
-/// A change of the file is seen by its length, and by the time when it or its attributes were last changed. On Windows
-/// only the time when it was last written is known, which the system may set late, while the writer has the file open.
+/// A change is seen by the file's length, and by the time of the last change of the file or its attributes. On Windows,
+/// only the time of the last write is known, and the system may update it late, while the writer has the file open.
 #[derive(Debug)]
 pub struct LocalFile {
     file: fs::File,
@@ -25,7 +25,7 @@ pub struct LocalFile {
 }
 
 impl LocalFile {
-    /// Opens a file.
+    /// Opens a regular file for reading.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let file = open_regular(path, fs::OpenOptions::new().read(true)).map_err(|source| match source.kind() {
@@ -36,15 +36,15 @@ impl LocalFile {
         LocalFile::of(file, Some(path))
     }
 
-    /// A file that is open already, such as one in memory (`memfd`), or one that another program has passed on. The
-    /// position in it does not matter, and stays as it is. `name` is what errors call it.
+    /// Uses an open handle, for example of a file in memory (`memfd`) or one received from another program. The
+    /// handle's position does not matter, and does not change on Unix. `name` is the file's name in errors.
     pub fn of(file: fs::File, name: Option<&Path>) -> Result<Self, Error> {
         let failed = |doing| move |source| Error::io(name, doing, source);
         let metadata = file.metadata().map_err(failed("look at the file"))?;
         if !metadata.is_file() {
             return Err(unreadable(name, not_regular()));
         }
-        // Files of /proc have no length and yet bytes: not what may be taken for a file of no blobs.
+        // Files of /proc have bytes but a length of 0. They must not be taken for files without blobs.
         if metadata.len() == 0 && read_at(&file, &mut [0], 0).map_err(failed("read the file"))? > 0 {
             let why = "it has bytes, but says that it has none";
             return Err(unreadable(name, io::Error::new(io::ErrorKind::InvalidInput, why)));
@@ -56,12 +56,12 @@ impl LocalFile {
         &self.file
     }
 
-    /// Another handle on it with a position of its own; none if it cannot be had.
+    /// Opens the file again, for a handle with its own position. `None` if that fails.
     pub(in crate::read) fn open_again(&self) -> Option<fs::File> {
         self.path.as_deref().and_then(|path| self.open_same(path)).or_else(|| self.open_by_number())
     }
 
-    /// Opens a path, if that names this file still.
+    /// Opens a path, if it still names this file.
     fn open_same(&self, path: &Path) -> Option<fs::File> {
         let file = open_regular(path, fs::OpenOptions::new().read(true)).ok()?;
         is_same_file(&file, &self.file).ok()?.then_some(file)
@@ -109,7 +109,7 @@ impl ReadAt for LocalFile {
     }
 }
 
-/// The path or handle is that of a folder, a pipe, a device, or the like.
+/// The error for a path or handle of a folder, a pipe, a device, or the like.
 #[derive(Debug)]
 struct NotRegular;
 
@@ -125,22 +125,23 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, NotRegular)
 }
 
-/// Whether this is why [`open_regular`] did not open something.
+/// Whether this is the error of [`open_regular`] for something that is not a regular file.
 pub(crate) fn is_not_regular(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some()
 }
 
-/// Opens a regular file, and waits for nobody: a pipe would wait for its other end. `WouldBlock` is the error where
-/// another program holds a lease on the file, or on Windows has opened it and lets nobody else do so.
+/// Opens a regular file without blocking, while opening a pipe could wait for its other end. Fails with `WouldBlock` if
+/// another program holds a lease on the file, or on Windows has opened it without sharing.
 pub(crate) fn open_regular(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
-    // Asked first, because opening a device may move it.
+    // Checked before opening, because opening a device can have effects.
     if !fs::metadata(path)?.is_file() {
         return Err(not_regular());
     }
     open_at_once(path, options)
 }
 
-/// Opens a regular file, whatever has its name by now.
+/// Opens a path without blocking, and checks that it is a regular file, as the path may have changed since it was
+/// checked.
 fn open_at_once(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
     // Miri knows neither flag.
     #[cfg(all(unix, not(miri)))]
@@ -153,7 +154,7 @@ fn open_at_once(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::Fi
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
-/// Gives a file that somebody else keeps to themselves the kind `WouldBlock` on Windows too.
+/// Maps a sharing violation on Windows to `WouldBlock`, which is the kind on Unix.
 fn told_as_on_unix(error: io::Error) -> io::Error {
     const ERROR_SHARING_VIOLATION: i32 = 32;
     match error.raw_os_error() {
@@ -176,18 +177,18 @@ fn read_at(file: &fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buf, offset)
 }
 
-/// Elsewhere files cannot be read by position; bytes in memory and streams can.
+/// Other platforms cannot read files by position. Bytes in memory and streams still work there.
 #[cfg(not(any(unix, windows)))]
 fn read_at(_file: &fs::File, _buf: &mut [u8], _offset: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether two handles are of one file.
+/// Whether two handles refer to the same file.
 pub(crate) fn is_same_file(one: &fs::File, other: &fs::File) -> io::Result<bool> {
     Ok(FileId::of(one)? == FileId::of(other)?)
 }
 
-/// Whether a path names this very file, and not a link to it.
+/// Whether a path names this file itself, and not a symbolic link to it.
 pub(crate) fn is_name_of(path: &Path, file: &fs::File) -> io::Result<bool> {
     match FileId::at(path) {
         Ok(id) => Ok(id == FileId::of(file)?),
@@ -196,7 +197,7 @@ pub(crate) fn is_name_of(path: &Path, file: &fs::File) -> io::Result<bool> {
     }
 }
 
-/// What tells an open file from all others.
+/// The identity of a file on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -209,7 +210,7 @@ impl FileId {
         file.metadata().map(|metadata| FileId::from_metadata(&metadata))
     }
 
-    /// Of what is at a path, itself if it is a symbolic link.
+    /// The identity of what is at a path. Does not follow a symbolic link.
     fn at(path: &Path) -> io::Result<FileId> {
         fs::symlink_metadata(path).map(|metadata| FileId::from_metadata(&metadata))
     }
@@ -227,11 +228,11 @@ impl FileId {
         Ok(FileId { device: information.volume_serial_number(), number: information.file_index() })
     }
 
-    /// Of what is at a path, itself if it is a symbolic link.
+    /// The identity of what is at a path. Does not follow a symbolic link.
     fn at(path: &Path) -> io::Result<FileId> {
         use std::os::windows::fs::OpenOptionsExt as _;
         const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-        // A handle that neither reads nor writes can be had however others have opened the file.
+        // A handle without read or write access can be opened even if other programs do not share the file.
         let handle = fs::OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)?;
         FileId::of(&handle)
     }
@@ -248,12 +249,12 @@ impl FileId {
     }
 }
 
-/// By what a change of a file is seen.
+/// The attributes by which a change of a file is seen.
 #[derive(Clone, Copy, Debug)]
 struct Identity {
     len: u64,
     modified: Option<SystemTime>,
-    /// Seconds and nanoseconds of the last change of the file or its attributes.
+    /// The time of the last change of the file or its attributes, in seconds and nanoseconds.
     #[cfg(unix)]
     changed: (i64, i64),
     #[cfg(unix)]
@@ -276,8 +277,8 @@ impl Identity {
 
     fn is_still(&self, now: &Identity) -> bool {
         let same_contents = self.len == now.len && self.modified == now.modified;
-        // The last change of attributes tells of writers that set the time of modification back. Losing or getting a
-        // name is such a change too, and harmless: a new file was put in this one's place, and this one stays.
+        // The time of the last change of attributes reveals writers that set the modification time back. A change of
+        // the number of names also updates it, but is harmless: for example, a new file was put in this one's place.
         #[cfg(unix)]
         let same_contents = same_contents && (self.changed == now.changed || self.names != now.names);
         same_contents
@@ -288,7 +289,7 @@ impl Identity {
 mod tests {
     use super::*;
 
-    /// A name that was a file's when it was looked at, and is a pipe's when it is opened.
+    /// The path was a file when it was checked, and is a pipe when it is opened.
     #[test]
     #[cfg_attr(miri, ignore = "Miri makes no pipes")]
     fn a_pipe_is_not_waited_for() {

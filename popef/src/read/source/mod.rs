@@ -1,4 +1,4 @@
-//! Where a file's bytes come from when they are not in memory.
+//! The sources of files whose bytes are not in memory.
 
 mod local;
 mod stream;
@@ -15,16 +15,17 @@ pub(crate) use local::{is_name_of, is_not_regular, is_same_file, open_regular};
 pub(super) use stream::Stream;
 pub(super) use window::{ReadAhead, Window};
 
-/// Where the bytes of a file can be read by position: a file on disk, an object in a bucket, a part of an archive.
+/// A source that can be read by position: a file on disk, an object in a bucket, a part of an archive.
 ///
-/// [`OpenOptions::source`](crate::OpenOptions::source) opens any. Several threads may read at the same time.
+/// [`OpenOptions::source`](crate::OpenOptions::source) opens a file from any source. Several threads may read at the
+/// same time.
 ///
 /// ```
 /// use std::io;
 /// use popef::read::ReadAt;
 /// use popef::OpenOptions;
 ///
-/// /// A model that lies in a larger file.
+/// /// A model inside a larger file.
 /// struct Part {
 ///     archive: Vec<u8>,
 ///     start: usize,
@@ -53,34 +54,35 @@ pub(super) use window::{ReadAhead, Window};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ReadAt: Send + Sync {
-    /// How many bytes there are. This must not change.
+    /// Returns the size in bytes. It must always be the same.
     fn size(&self) -> u64;
 
-    /// Fills `buf` with the bytes from `offset` on, which the caller knows to lie within the size.
+    /// Fills `buf` with the bytes from `offset`. The range is always within the size.
     ///
-    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) is taken to mean that the file has become shorter. After
-    /// [`Interrupted`](io::ErrorKind::Interrupted) it is called again.
+    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) means that the file was changed since it was opened. After
+    /// [`Interrupted`](io::ErrorKind::Interrupted), the call is repeated.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Whether the bytes are still those that were there at first. Asked after each reading.
+    /// Returns whether the bytes are unchanged since the source was made. This is called after each read.
     ///
-    /// Sources that make sure of it while they read, or that cannot change, need not tell.
+    /// A source that checks this while it reads, or that cannot change, can keep the default, which returns `true`.
     fn is_unchanged(&self) -> io::Result<bool> {
         Ok(true)
     }
 
-    /// What errors call it: a path, or an address.
+    /// Returns the name of the source in errors: a path, or an address.
     fn name(&self) -> Option<&Path> {
         None
     }
 
-    /// The file on disk that these are the bytes of, one by one, if they are. Copying from it can be left to the system.
+    /// Returns the file on disk that has exactly these bytes, if there is one. The system can then do the copying.
     fn local_file(&self) -> Option<&LocalFile> {
         None
     }
 }
 
-/// The source of an opened file. Its address tells it from others, which that of a source without a size would not.
+/// The source of an opened file. It is identified by its address, which needs this type: a boxed source of size zero
+/// has no address of its own.
 pub(super) struct Backing(Box<dyn ReadAt>);
 
 impl Backing {
@@ -100,7 +102,7 @@ impl Backing {
         self.0.local_file()
     }
 
-    /// Fills `buf` from a position, without a look whether the bytes are still those that were there at first.
+    /// Fills `buf` from a position, without checking for changes.
     pub(super) fn fill(&self, buf: &mut [u8], offset: u64) -> Result<(), Problem> {
         uninterrupted(|| self.0.read_exact_at(buf, offset)).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => ReadProblem::FileChanged.into(),
@@ -108,7 +110,7 @@ impl Backing {
         })
     }
 
-    /// Fills `buf` from a position, and makes sure that the bytes are those that were there at first.
+    /// Fills `buf` from a position, and then checks for changes.
     pub(super) fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), Problem> {
         self.fill(buf, offset)?;
         self.check_unchanged()
@@ -120,7 +122,7 @@ impl Backing {
     }
 }
 
-/// Does something that a signal can interrupt until none does.
+/// Repeats an operation until no signal interrupts it.
 pub(crate) fn uninterrupted<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match operation() {

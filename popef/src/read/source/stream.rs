@@ -1,4 +1,4 @@
-//! Headers out of a stream.
+//! Reads headers from a stream.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -8,19 +8,19 @@ use crate::error::{Problem, SystemProblem};
 use crate::len::len_of;
 use crate::read::fetch::Fetch;
 
-/// Reads headers from a stream, ahead of what is asked for, and passes over the data.
+/// Reads headers from a stream with some read-ahead, and skips the data.
 pub(in crate::read) struct Stream<R> {
     reader: R,
-    /// Where the first byte that is held lies in the stream.
+    /// The position of the first held byte in the stream.
     start: u64,
     bytes: Vec<u8>,
-    /// Which of `bytes` were read and not passed over yet.
+    /// The part of `bytes` that was read and not skipped yet.
     held: Range<usize>,
     ended: bool,
 }
 
 impl<R: Read> Stream<R> {
-    /// What is read at a time; this much is held whatever the stream holds.
+    /// How much is read at a time. This much memory is taken for any stream.
     const PIECE: usize = 32 << 10;
 
     pub(in crate::read) fn new(reader: R) -> Self {
@@ -31,9 +31,9 @@ impl<R: Read> Stream<R> {
         self.bytes.get(self.held.clone()).unwrap_or_default()
     }
 
-    /// Makes room for some of the next `missing` bytes behind those that are held.
+    /// Makes room after the held bytes for some of the `missing` bytes.
     fn make_room(&mut self, missing: u64) -> Result<(), Problem> {
-        // Once for each head: a long one that comes in small pieces must not be moved for each of them.
+        // This happens once per head, not for each small piece of a long one.
         if self.held.start > 0 {
             self.bytes.copy_within(self.held.clone(), 0);
             self.held = 0..self.held.len();
@@ -41,7 +41,8 @@ impl<R: Read> Stream<R> {
         if self.held.end < self.bytes.len() {
             return Ok(());
         }
-        // How much is missing is a claim. And a buffer that doubles would hold up to three times what came.
+        // `missing` is a claim, so the buffer grows in steps. It grows by half, because a buffer that doubles would
+        // take up to three times the memory of what was read.
         let most = Self::PIECE.max(self.bytes.len() / 2);
         let more = usize::try_from(missing).unwrap_or(usize::MAX).clamp(Self::PIECE, most);
         let len = self.bytes.len().saturating_add(more);
@@ -51,7 +52,7 @@ impl<R: Read> Stream<R> {
         Ok(())
     }
 
-    /// Reads once; `missing` bytes are wanted beyond those that are held.
+    /// Reads once. `missing` bytes are wanted after the held ones.
     fn read_on(&mut self, missing: u64) -> Result<(), Problem> {
         self.make_room(missing)?;
         let room = self.bytes.get_mut(self.held.end..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Headers out of a file that is read by position.
+//! Reads headers from a file that is read by position.
 
 use std::ops::Range;
 
@@ -6,22 +6,23 @@ use crate::error::{Problem, SystemProblem};
 use crate::len::len_of;
 use crate::read::fetch::Fetch;
 
-/// What is held of a file while its headers are walked: little where blobs lie far apart, more where they lie dense.
+/// The part of a file that is held while its headers are walked: small if headers are far apart, larger if they are
+/// close together.
 ///
-/// It reads nothing itself. It says what is [missing](Window::missing), and is given that.
+/// It reads nothing itself: it says what is [missing](Window::missing), and the caller fills the [gap](Window::gap).
 pub(in crate::read) struct Window {
     /// The size of the file.
     size: u64,
     ahead: ReadAhead,
     start: u64,
     bytes: Vec<u8>,
-    /// How many of `bytes` have come.
+    /// How many of `bytes` are filled.
     come: usize,
-    /// How much is to be held.
+    /// How much to read at a time.
     wanted: u64,
 }
 
-/// How much is read at a time: the least, and the most.
+/// The least and the most that is read at a time.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::read) struct ReadAhead {
     pub(in crate::read) least: u64,
@@ -29,10 +30,10 @@ pub(in crate::read) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// A page is what the system reads anyway. Beyond 32 KiB, larger reads are hardly faster, and so much is held
-    /// whatever the file holds.
+    /// The system reads whole pages anyway, so that is the least. Reads of more than 32 KiB are hardly faster, and this
+    /// memory is taken for any file.
     pub(in crate::read) const LOCAL: ReadAhead = ReadAhead { least: 4 << 10, most: 32 << 10 };
-    /// A request to another machine takes longer than some more bytes.
+    /// A request to another machine takes longer than more bytes do.
     pub(in crate::read) const REMOTE: ReadAhead = ReadAhead { least: 64 << 10, most: 256 << 10 };
 }
 
@@ -43,18 +44,18 @@ impl Window {
         Window { size, ahead, start: 0, bytes: Vec::new(), come: 0, wanted: ahead.least }
     }
 
-    /// The range of the file that is missing; empty if nothing is.
+    /// The range of the file that is missing. Empty if nothing is missing.
     pub(in crate::read) fn missing(&self) -> Range<u64> {
         let come = u64::try_from(self.come).unwrap_or(u64::MAX);
         self.start.saturating_add(come)..self.end()
     }
 
-    /// Where what is missing belongs.
+    /// The buffer for the missing bytes.
     pub(in crate::read) fn gap(&mut self) -> &mut [u8] {
         self.bytes.get_mut(self.come..).unwrap_or_default()
     }
 
-    /// Tells that `count` more bytes have come into the gap.
+    /// Records that the first `count` bytes of the gap were filled.
     pub(in crate::read) fn came(&mut self, count: usize) {
         self.come = self.come.saturating_add(count).min(self.bytes.len());
     }
@@ -63,7 +64,7 @@ impl Window {
         self.start.saturating_add(len_of(&self.bytes))
     }
 
-    /// All bytes of the window from `at` on, if those are `len` or more.
+    /// All bytes of the window from `at`, if there are at least `len`.
     fn held(&self, at: u64, len: u64) -> Option<&[u8]> {
         let from = usize::try_from(at.checked_sub(self.start)?).ok()?;
         self.bytes.get(from..).filter(|bytes| len_of(bytes) >= len)
@@ -72,12 +73,12 @@ impl Window {
     fn move_to(&mut self, at: u64, len: u64) -> Result<(), Problem> {
         let dense = at >= self.start && at <= self.end().saturating_add(self.wanted);
         self.wanted = if dense { self.wanted.saturating_mul(2).min(self.ahead.most) } else { self.ahead.least };
-        // To the end of a page, if that is enough: of the next one the system would read all.
+        // End at a page boundary if that is enough, because the system would read all of the next page.
         let end = at.saturating_add(len.max(self.wanted));
         let end = Some(end & !(Self::PAGE - 1)).filter(|&page| page >= at.saturating_add(len)).unwrap_or(end);
         let len = end.saturating_sub(at).min(self.size.saturating_sub(at));
         let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
-        // Not emptied and grown: both windows would be held for a moment.
+        // Free the old window first, so that the two are never in memory together.
         if self.bytes.capacity() < len || self.bytes.capacity() / 2 > len {
             self.bytes = Vec::new();
         }

@@ -1,4 +1,4 @@
-//! The decoders of all kinds of compression, as one.
+//! One type for the decoders of all compression formats.
 
 use std::io::{self, Read};
 
@@ -13,14 +13,14 @@ use crate::read::input::Input;
 
 /// Why a decoder stopped.
 pub(super) enum Fault {
-    /// Its input could not be read.
+    /// The input could not be read.
     Input(Error),
-    /// What is wrong with the data, and the decoder's own error.
+    /// The data is damaged: what is wrong, and the decoder's own error.
     Data(&'static str, Option<io::Error>),
-    /// The data refers so far back, which is more than it may.
+    /// The data needs a window of this many bytes, which is more than the limit.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd has windows of any size"))]
     Window(u64),
-    /// There is no memory for so many bytes.
+    /// There is no memory for this many bytes.
     #[cfg_attr(not(any(feature = "lz4", feature = "zstd")), expect(dead_code, reason = "the others take little"))]
     Memory(usize),
 }
@@ -32,7 +32,8 @@ impl From<&'static str> for Fault {
 }
 
 impl Fault {
-    /// Why a decoder that reads by `std::io` stopped; `otherwise` if its input is whole and could be read.
+    /// Makes a fault from the error of a decoder that reads through `std::io`. `otherwise` is the fault if the input
+    /// could be read and did not end early.
     pub(super) fn of(error: io::Error, input: &mut Input<'_>, otherwise: &'static str) -> Self {
         match input.take_failure() {
             Some(failure) => Fault::Input(failure),
@@ -44,7 +45,7 @@ impl Fault {
 
 pub(super) const TOO_EARLY: &str = "it ends too early";
 #[cfg(any(feature = "lz4", feature = "zstd"))]
-pub(super) const ODD_HEADER: &str = "the header of a frame says what none can";
+pub(super) const ODD_HEADER: &str = "the header of a frame is invalid";
 #[cfg(any(feature = "lz4", feature = "zstd"))]
 pub(super) const NO_DICTIONARY: &str = "it needs a dictionary, which no PopEF file has";
 #[cfg(any(feature = "lz4", feature = "zstd"))]
@@ -54,7 +55,7 @@ pub(super) const OTHER_CONTENT: &str = "what it unpacks to does not match its ch
 #[cfg(any(feature = "lz4", feature = "zstd"))]
 pub(super) const OTHER_LENGTH: &str = "a frame unpacks to another length than its header says";
 
-/// Takes the first bytes of a header.
+/// Takes the next bytes of a header.
 #[cfg(any(feature = "lz4", feature = "zstd"))]
 pub(super) fn part<const N: usize>(header: &mut &[u8]) -> Result<[u8; N], Fault> {
     let (part, rest) = header.split_first_chunk().ok_or(TOO_EARLY)?;
@@ -62,11 +63,11 @@ pub(super) fn part<const N: usize>(header: &mut &[u8]) -> Result<[u8; N], Fault>
     Ok(*part)
 }
 
-/// A decoder of one stream. It stops at the stream's last byte and leaves what is behind it.
+/// A decoder of one stream. It stops after the stream's last byte, and does not consume what follows.
 pub(super) enum Decoder<'a> {
     Zlib(ZlibDecoder<Input<'a>>),
     Gzip(GzDecoder<Input<'a>>),
-    /// At the end of a frame it can be read again, for the next one: its buffers are worth keeping.
+    /// At the end of a frame it goes on with the next one, so that its buffers are reused.
     #[cfg(feature = "lz4")]
     Lz4(Box<lz4::Frames<'a>>),
     #[cfg(feature = "zstd")]
@@ -74,9 +75,9 @@ pub(super) enum Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Gives the next bytes; none at the end of the stream, which is checked then.
+    /// Reads the next bytes. Returns 0 at the end of the stream, after checking its checksum and length.
     pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Fault> {
-        // zlib-rs has one error for both.
+        // zlib-rs reports both with the same error.
         const BLOCK_OR_CHECKSUM: &str = "a block cannot be unpacked, or a checksum does not match";
         match self {
             Decoder::Zlib(decoder) => {

@@ -1,7 +1,7 @@
-//! LZ4 frames, by <https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md>. lz4_flex unpacks their blocks.
+//! Unpacks LZ4 frames (<https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md>). lz4_flex unpacks their blocks.
 //!
-//! A frame's header says how large its blocks may become. That is a claim: buffers grow with what the blocks hold. They
-//! are kept from frame to frame, so that many small frames cost no more than their bytes.
+//! A frame's header says how large its blocks may be. That is a claim, so buffers grow with what the blocks really
+//! hold. The buffers are reused for the next frame, so that many small frames cost no more than their bytes.
 
 use std::hash::Hasher as _;
 use std::io::{self, BufRead as _, Read as _};
@@ -17,9 +17,9 @@ use crate::read::input::Input;
 /// Unpacks frames, one after the other.
 pub(super) struct Frames<'a> {
     input: Input<'a>,
-    /// None between two frames.
+    /// `None` between two frames.
     frame: Option<Frame>,
-    /// Holds a block as it lies in the input.
+    /// A buffer for a block as it is in the input.
     packed: Vec<u8>,
     unpacked: Unpacked,
 }
@@ -29,7 +29,7 @@ impl<'a> Frames<'a> {
         Frames { input, frame: None, packed: Vec::new(), unpacked: Unpacked::default() }
     }
 
-    /// Gives the next bytes of a frame; none at its end, where the next frame may begin.
+    /// Reads the next bytes of a frame. Returns 0 at its end, where the next frame may begin.
     pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Fault> {
         let mut frame = match self.frame.take() {
             Some(frame) => frame,
@@ -53,7 +53,7 @@ impl<'a> Frames<'a> {
         Ok(frame)
     }
 
-    /// Unpacks a block; false at the mark of the frame's end.
+    /// Unpacks a block. Returns `false` at the end mark of the frame.
     fn next_block(&mut self, frame: &mut Frame) -> Result<bool, Fault> {
         let size = number(&mut self.input)?;
         if size == 0 {
@@ -88,7 +88,7 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// In the length of a block: it is not compressed.
+/// The bit of a block's length that says that the block is not compressed.
 const STORED: u32 = 1 << 31;
 
 fn number(input: &mut Input<'_>) -> Result<u32, Fault> {
@@ -98,13 +98,13 @@ fn number(input: &mut Input<'_>) -> Result<u32, Fault> {
     Ok(number)
 }
 
-/// The next `len` bytes, which `buffer` holds.
+/// Reads the next `len` bytes into `buffer`.
 fn fetch<'b>(input: &mut Input<'_>, buffer: &'b mut Vec<u8>, len: usize) -> Result<&'b [u8], Fault> {
     if u64::try_from(len).is_ok_and(|len| input.left().is_some_and(|left| len > left)) {
         return Err(TOO_EARLY.into());
     }
     if len > buffer.len() {
-        // Freed first: nothing in it is needed any more.
+        // Free the old buffer first: its content is not needed any more.
         *buffer = Vec::new();
         buffer.try_reserve_exact(len).map_err(|_| Fault::Memory(len))?;
         buffer.resize(len, 0);
@@ -114,15 +114,15 @@ fn fetch<'b>(input: &mut Input<'_>, buffer: &'b mut Vec<u8>, len: usize) -> Resu
     Ok(bytes)
 }
 
-/// What the header of a frame says, and what came out of the frame.
+/// The fields of a frame's header, and the state of unpacking it.
 struct Frame {
-    /// Whether blocks refer to the ones before.
+    /// Whether blocks refer to previous ones.
     links_blocks: bool,
     has_block_checksums: bool,
-    /// The most bytes of a block, packed or not.
+    /// The largest size of a block, packed or unpacked.
     block_size: usize,
     content_size: Option<u64>,
-    /// Only if a checksum follows the frame.
+    /// Present if a checksum follows the frame.
     content_hash: Option<XxHash32>,
     given: u64,
 }
@@ -130,7 +130,7 @@ struct Frame {
 const LONGEST_HEADER: usize = 19;
 
 impl Frame {
-    /// Reads a header behind its mark, and tells how long it is with that.
+    /// Parses a header, which begins with its magic number. Also returns its length.
     fn parse(bytes: &[u8]) -> Result<(Frame, usize), Fault> {
         let described = bytes.get(4..).unwrap_or_default();
         let mut rest = described;
@@ -171,7 +171,7 @@ impl Frame {
         Ok((frame, bytes.len().saturating_sub(rest.len())))
     }
 
-    /// Reads what follows the last block, and compares it with what came out.
+    /// Compares the length and the checksum of what was unpacked with those in the frame.
     fn check_end(&self, input: &mut Input<'_>) -> Result<(), Fault> {
         if self.content_size.is_some_and(|size| size != self.given) {
             return Err(OTHER_LENGTH.into());
@@ -183,20 +183,20 @@ impl Frame {
     }
 }
 
-/// How far back linked blocks refer.
+/// How far back linked blocks can refer.
 const REACH: usize = 64 << 10;
 
-/// What blocks were unpacked to.
+/// The unpacked bytes of blocks.
 #[derive(Default)]
 struct Unpacked {
-    /// Of the frame's bytes the last ones, then anything.
+    /// The last unpacked bytes of the frame, followed by unused room.
     bytes: Vec<u8>,
-    /// Where the bytes lie that are still to be given. All before these were.
+    /// The range of the bytes that the caller has not received yet. It has received all before them.
     left: Range<usize>,
 }
 
 impl Unpacked {
-    /// Gives as many as fit of the bytes that are left.
+    /// Copies as many of the bytes that are left as fit into `buf`.
     fn give(&mut self, buf: &mut [u8]) -> usize {
         let mut left = self.bytes.get(self.left.clone()).unwrap_or_default();
         let count = left.read(buf).unwrap_or_default();
@@ -205,7 +205,7 @@ impl Unpacked {
     }
 
     fn decompress(&mut self, packed: &[u8], frame: &Frame) -> Result<&[u8], Fault> {
-        /// A byte of the length of a match stands for so many bytes, and no other byte for more.
+        /// The most bytes that one packed byte can stand for: it is that of a byte in the length of a match.
         const MOST_OF_A_BYTE: usize = 255;
         let most = packed.len().saturating_mul(MOST_OF_A_BYTE).min(frame.block_size);
         let (before, room) = self.room(most, frame.links_blocks)?;
@@ -225,16 +225,17 @@ impl Unpacked {
         Ok(self.add(stored.len()))
     }
 
-    /// Makes so many bytes at the end of the room those that are left.
+    /// Adds the first `count` bytes of the room to those that are left.
     fn add(&mut self, count: usize) -> &[u8] {
         self.left.end = self.left.end.saturating_add(count);
         self.bytes.get(self.left.clone()).unwrap_or_default()
     }
 
-    /// What the next block may refer to, if anything, and room for `most` bytes behind it. All bytes were given.
+    /// Returns the bytes that the next block may refer to, if any, and room for `most` bytes after them. No bytes may
+    /// be left.
     fn room(&mut self, most: usize, keeps: bool) -> Result<(&[u8], &mut [u8]), Fault> {
         let mut start = if keeps { self.left.end } else { 0 };
-        // Not before as many bytes came as are moved.
+        // Only after at least as many new bytes as are moved, so that moving costs little.
         if start >= 2 * REACH && start.saturating_add(most) > self.bytes.len() {
             self.bytes.copy_within(start.saturating_sub(REACH)..start, 0);
             start = REACH;
@@ -246,14 +247,14 @@ impl Unpacked {
         Ok((before, room.get_mut(..most).unwrap_or_default()))
     }
 
-    /// Makes the buffer longer if it has no room for `most` bytes behind the first `kept`.
+    /// Grows the buffer if it has no room for `most` bytes after the first `kept`.
     fn make_room(&mut self, kept: usize, most: usize) -> Result<(), Fault> {
         const LONGEST: usize = 2 * REACH + (4 << 20);
         let needed = kept.saturating_add(most);
         if needed > self.bytes.len() {
-            // Twice as long, so that it seldom happens, but not longer than can ever be needed.
+            // Double the length, so that this happens seldom, but never beyond what can be needed.
             let len = self.bytes.len().saturating_mul(2).min(LONGEST).max(needed);
-            // What need not be kept is freed before more is taken.
+            // Free what need not be kept before more is taken.
             self.bytes.truncate(kept);
             self.bytes.shrink_to_fit();
             let more = len.saturating_sub(kept);

@@ -20,43 +20,42 @@ use decoder::{Decoder, Fault, TOO_EARLY};
 pub(super) use problem::FirstBytes;
 pub(crate) use problem::UnpackProblem;
 
-/// Reads an executable's own bytes, unpacking them as they come; see
-/// [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack).
+/// A reader of an executable's own bytes, which it unpacks.
+/// [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack) returns it.
 ///
-/// An [`Error`] of this library travels in the `io::Error`.
+/// An [`Error`] of this library is wrapped in the `io::Error`.
 pub struct Unpack<'a> {
     state: State<'a>,
-    /// What is unpacked, if it is of a file.
+    /// The data that is unpacked, if it is from a file.
     of: Option<Of<'a>>,
 }
 
 enum State<'a> {
     Stored(DataReader<'a>),
     Packed(Box<Packed<'a>>),
-    /// After this error: whoever reads on must not take what is missing for the end.
+    /// Reading failed with this error. Later reads fail again, so that nobody takes the failure for the end.
     Failed(Error),
 }
 
 struct Packed<'a> {
-    /// None at the end.
+    /// `None` at the end.
     decoder: Option<Decoder<'a>>,
     compression: Compression,
-    /// How far back the data may refer.
+    /// The largest window that the data may use.
     window: u64,
     needed: u64,
     given: u64,
-    /// How many bytes will be read, if there are so many.
+    /// The most bytes that the caller will read.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only zstd unpacks much before it gives anything"))]
     wanted: u64,
     at: At<'static>,
 }
 
 impl<'a> Unpack<'a> {
-    /// Unpacks what a reader of the caller's gives: an executable's compressed bytes, which unpack to so many. That
-    /// they are compressed, and how, is seen by the first ones. No buffer is needed around the reader.
+    /// Unpacks an executable's compressed bytes from any reader. They must unpack to `uncompressed_size` bytes. The
+    /// format is found from the first bytes. The reader needs no buffer around it.
     ///
-    /// Where the bytes are at hand as data of a file, there is
-    /// [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack).
+    /// For the data of an open file, use [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack).
     ///
     /// ```
     /// # let file = popef::File::open("examples/data/compressed-zlib.popef")?;
@@ -82,7 +81,7 @@ impl<'a> Unpack<'a> {
         Unpack { state: State::Stored(DataReader::of(of)), of: None }
     }
 
-    /// A reader of which no more than `wanted` bytes will be read, if there are more.
+    /// Makes a reader that unpacks `needed` bytes, of which the caller will read at most `wanted`.
     pub(super) fn packed(
         of: Of<'a>,
         compression: Compression,
@@ -125,7 +124,7 @@ impl Read for Unpack<'_> {
                 self.state = State::Failed(error.clone());
                 error.into()
             }),
-            // Of no kind after which one tries again.
+            // Not the original kind, because `Interrupted` would make callers try again.
             State::Failed(error) => Err(io::Error::other(error.clone())),
         }
     }
@@ -142,7 +141,7 @@ impl<'a> Packed<'a> {
         loop {
             let Some(decoder) = &mut self.decoder else { return Ok(0) };
             let left = usize::try_from(self.needed.saturating_sub(self.given)).unwrap_or(usize::MAX);
-            // With all bytes given, one more must not come.
+            // After all bytes were given, there must not be another one.
             let mut surplus = [0];
             let room = if left == 0 { &mut surplus } else { buf.get_mut(..left.min(buf.len())).unwrap_or_default() };
             match decoder.read(room) {
@@ -157,7 +156,7 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// At the end of one compressed stream: the next one, or the end of all.
+    /// Goes on after the end of a compressed stream: to the next one, or to the end of the data.
     fn next_stream(&mut self) -> Result<(), Error> {
         let Some(mut decoder) = self.decoder.take() else { return Ok(()) };
         let input = decoder.input();
@@ -166,7 +165,7 @@ impl<'a> Packed<'a> {
         if more.is_empty() {
             return self.check_end();
         }
-        // zlib streams are not put one behind the other; the others' formats say that they may be.
+        // All formats except zlib allow several streams one after the other.
         if self.compression == Compression::Zlib || Compression::of(more) != Some(self.compression) {
             self.check_end()?;
             return Err(self.at.error(UnpackProblem::Surplus { found: input.left() }));
@@ -179,7 +178,7 @@ impl<'a> Packed<'a> {
         Ok(())
     }
 
-    /// Passes over frames that hold something else, which zstd and LZ4 have in common.
+    /// Skips skippable frames, which are the same in zstd and LZ4.
     fn skip_frames(&self, input: &mut Input<'_>) -> Result<(), Error> {
         if !matches!(self.compression, Compression::Zstd | Compression::Lz4) {
             return Ok(());

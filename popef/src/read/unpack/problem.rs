@@ -5,7 +5,7 @@ use crate::error::{ErrorCode, problems};
 use crate::read::Compression;
 
 problems! {
-    /// What keeps a compressed executable from being unpacked.
+    /// Problems of unpacking an executable.
     UnpackProblem {
         NoData => {
             code: ErrorCode::CompressedDataMissing,
@@ -13,7 +13,7 @@ problems! {
         }
         UnknownFormat { first: FirstBytes } => {
             code: ErrorCode::UnknownCompression,
-            words: "the data is compressed in a way that is not known: it begins{first}, \
+            words: "the data is compressed in an unknown format: it begins{first}, \
                     and is not zlib, gzip, zstd or an LZ4 frame",
         }
         #[cfg_attr(all(feature = "lz4", feature = "zstd"), expect(dead_code, reason = "all were built"))]
@@ -26,7 +26,7 @@ problems! {
             source: source.as_ref().map(|source| source as _),
             words: "the {format} data is damaged: {fault}; copy or export the file again",
         }
-        /// How many bytes of a reader of the caller's follow is not known: it may never end.
+        /// The number of bytes is unknown for a reader that the caller gave, because it may never end.
         Surplus { found: Option<u64> } => {
             code: ErrorCode::CompressedDataSurplus,
             needed: 0,
@@ -55,11 +55,11 @@ problems! {
     }
 }
 
-/// The first bytes of data that is compressed in a way that is not known.
+/// The first bytes of data in an unknown compression format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBytes {
     bytes: [u8; Compression::MARK],
-    /// How many of them there are.
+    /// How many of `bytes` are present.
     given: usize,
 }
 
@@ -70,7 +70,7 @@ impl FirstBytes {
         FirstBytes { bytes, given }
     }
 
-    /// The problem of data that begins with these, and like no known compression.
+    /// The problem of data that begins with these bytes and is in no known format.
     pub(crate) fn unknown(self) -> UnpackProblem {
         match self.given {
             0 => UnpackProblem::NoData,

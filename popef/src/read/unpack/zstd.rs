@@ -1,7 +1,7 @@
-//! zstd frames (RFC 8878). ruzstd unpacks their blocks.
+//! Unpacks zstd frames (RFC 8878). ruzstd unpacks their blocks.
 //!
-//! It gives nothing of a frame before all of it is unpacked, or more than its window. So their headers are read here, and
-//! the window is made no wider than what is wanted: a few bytes of a frame must not cost the work of a window.
+//! ruzstd gives no bytes of a frame until it has unpacked the whole frame, or more than its window. That is too much
+//! work if only a few bytes are wanted. So the headers are read here, and ruzstd gets a smaller window in that case.
 
 use std::io::{self, BufRead as _, Read as _};
 
@@ -13,17 +13,17 @@ use crate::read::input::Input;
 /// Unpacks one frame.
 pub(super) struct Frame<'a> {
     input: Input<'a>,
-    /// Made for this frame: one that is used again takes memory for the window that the next frame claims.
+    /// Made for one frame only: a reused decoder would allocate the whole window that the next frame claims.
     decoder: FrameDecoder,
     memory: Memory,
     content_size: Option<u64>,
     given: u64,
-    /// How many bytes must be ready, if the frame has so many left, before any is given.
+    /// How many bytes must be ready before any are given, unless the frame ends earlier.
     enough: usize,
 }
 
 impl<'a> Frame<'a> {
-    /// Reads a frame's header. The frame may refer as far back as `limit`, and only so many bytes of it are `wanted`.
+    /// Reads a frame's header. `limit` is the largest window, and `wanted` the most bytes that the caller will read.
     pub(super) fn start(mut input: Input<'a>, limit: u64, wanted: u64) -> Result<Self, Fault> {
         let bytes = input.peek(LONGEST_HEADER).map_err(Fault::Input)?;
         let (header, len) = Header::parse(bytes)?;
@@ -32,7 +32,8 @@ impl<'a> Frame<'a> {
             return Err(Fault::Window(header.window));
         }
         let (window, enough) = if header.window.saturating_sub(BLOCK) > wanted {
-            // Until more bytes are ready than are wanted none is given, and so all can be referred to.
+            // No bytes are given until all wanted ones are ready. So all are still in the buffer, and blocks can refer
+            // to them in spite of the smaller window.
             (BLOCK, wanted.saturating_add(1))
         } else {
             (header.window, 1)
@@ -47,7 +48,7 @@ impl<'a> Frame<'a> {
         Ok(Frame { input, decoder, memory, content_size: header.content_size, given: 0, enough })
     }
 
-    /// Gives the next bytes; none at the end of the frame, which is checked then.
+    /// Reads the next bytes. Returns 0 at the end of the frame, after checking its checksum and length.
     pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Fault> {
         while self.decoder.can_collect() < self.enough && !self.decoder.is_finished() {
             if has_too_many_literals(self.input.peek(6).map_err(Fault::Input)?) {
@@ -66,7 +67,7 @@ impl<'a> Frame<'a> {
         Ok(count)
     }
 
-    /// Compares what came out with what the frame says, which the decoder does not.
+    /// Compares the length and the checksum of what was unpacked with those in the frame, which ruzstd does not.
     fn check_end(&self) -> Result<(), Fault> {
         if self.content_size.is_some_and(|size| size != self.given) {
             return Err(OTHER_LENGTH.into());
@@ -84,12 +85,12 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Whether there is memory for what may be referred to. The decoder ends the process if there is none, so the same is
-/// asked for before, and freed.
+/// Checks that there is memory for the window. ruzstd aborts the process if there is none, so the same amount is
+/// reserved and freed beforehand.
 struct Memory {
-    /// How much that is. It is a claim, until so many bytes came out.
+    /// The size of the window, which is only a claim.
     window: u64,
-    /// How many blocks may be unpacked before memory is asked for: they take little.
+    /// How many blocks may still be unpacked before the check: the first ones take little memory.
     blocks: u8,
 }
 
@@ -98,12 +99,12 @@ impl Memory {
         Memory { window, blocks: 4 }
     }
 
-    /// To be called before a block is unpacked.
+    /// Must be called before each block.
     fn check(&mut self) -> Result<(), Fault> {
         match self.blocks.checked_sub(1) {
             Some(0) => {
                 self.blocks = 0;
-                // While a buffer grows it is held beside one of half its size.
+                // While ruzstd's buffer grows, the old one of half the size is still in memory.
                 let needed = self.window.saturating_add(self.window / 2);
                 let needed = usize::try_from(needed).unwrap_or(usize::MAX);
                 Vec::<u8>::new().try_reserve_exact(needed).map_err(|_| Fault::Memory(needed))
@@ -117,15 +118,15 @@ impl Memory {
     }
 }
 
-/// The most bytes of a block once unpacked.
+/// The largest size of an unpacked block.
 const BLOCK: u64 = 128 << 10;
 
-/// Whether the next block says that it has more literals than it may: up to 1 MiB, which ruzstd unpacks.
+/// Whether the next block claims more literals than the format allows. ruzstd would unpack up to 1 MiB of them.
 fn has_too_many_literals(block: &[u8]) -> bool {
     const COMPRESSED: u8 = 2;
     const LONG: u8 = 3;
     let &[header, _, _, a, b, c, ..] = block else { return false };
-    // The length has 20 bits if the literals lie as they are, or are one, and else 18.
+    // The length has 20 bits if the literals are raw or one repeated byte, otherwise 18.
     let mask = if a & 2 == 0 { 0xf_ffff } else { 0x3_ffff };
     let literals = u32::from_le_bytes([a, b, c, 0]) >> 4 & mask;
     header >> 1 & 3 == COMPRESSED && a >> 2 & 3 == LONG && u64::from(literals) > BLOCK
@@ -133,16 +134,16 @@ fn has_too_many_literals(block: &[u8]) -> bool {
 
 const LONGEST_HEADER: usize = 18;
 
-/// What the header of a frame says.
+/// The fields of a frame's header.
 struct Header {
-    /// How far back the frame may refer.
+    /// How far back blocks may refer.
     window: u64,
     content_size: Option<u64>,
     has_checksum: bool,
 }
 
 impl Header {
-    /// Reads a header behind its mark, and tells how long it is with that.
+    /// Parses a header, which begins with its magic number. Also returns its length.
     fn parse(bytes: &[u8]) -> Result<(Header, usize), Fault> {
         let mut rest = bytes.get(4..).unwrap_or_default();
         let [flags] = part(&mut rest)?;
@@ -170,14 +171,14 @@ impl Header {
         Ok((header, bytes.len().saturating_sub(rest.len())))
     }
 
-    /// The header of a frame with a window of so many bytes, or a few more, that does not say its content's size.
+    /// Makes the header of a frame without a content size, whose window is at least `bytes`.
     fn with_window(&self, bytes: u64) -> [u8; 6] {
         let window = (0..u8::MAX).find(|window| window_of([*window]) >= bytes).unwrap_or(u8::MAX);
         [0x28, 0xb5, 0x2f, 0xfd, u8::from(self.has_checksum) << 2, window]
     }
 }
 
-/// The window that a byte says.
+/// Decodes the window size from its byte.
 fn window_of([byte]: [u8; 1]) -> u64 {
     let eighths = 8 | u64::from(byte & 7);
     eighths << 7 << (byte >> 3)
