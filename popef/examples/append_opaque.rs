@@ -1,4 +1,4 @@
-//! Appends an opaque blob to a file, with the bytes of another file or of the standard input.
+//! Appends an opaque blob to a file. Its bytes come from standard input.
 //!
 //! ```sh
 //! cargo run --example append_opaque -- MODEL.popef NAME EXECUTABLE < DATA
@@ -17,11 +17,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let text = |argument: &std::ffi::OsString| Text::from(argument.as_encoded_bytes().to_vec());
     let mut writer = Writer::append(model)?;
-    // How many bytes will come is not known: the size is filled in at the end.
+    // The number of bytes is not known yet, so the size in the header is filled in at the end.
     let mut blob = writer.opaque(&OpaqueInfo { name: text(name), executable: text(executable) })?;
     io::copy(&mut io::stdin().lock(), &mut blob)?;
     let written = blob.finish()?;
-    // Until now no reader can find it, and the file can still be had back as it was.
+    // Readers find the blob from here on. If the writer were dropped instead, the file would be as it was.
     writer.finish()?;
     println!("{} bytes at {}", written.size, written.offset);
     Ok(())

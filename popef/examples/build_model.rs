@@ -1,5 +1,5 @@
-//! Builds a model file from scratch: an executable, what is needed to run it, weights, inputs for three calls, and
-//! bytes of a framework.
+//! Builds a model file from scratch: an executable, its metadata, weights, inputs for three calls, and data of a
+//! framework.
 //!
 //! ```sh
 //! cargo run --example build_model -- EXECUTABLE MODEL.popef
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut writer = Writer::create(model)?;
 
-    // Streamed and compressed on the way, however large it is.
+    // The executable is streamed and compressed, so it can be larger than memory.
     let mut blob = writer.packed_executable("my-model", Packing::default())?;
     io::copy(&mut File::open(executable)?, &mut blob)?;
     blob.finish()?;
@@ -66,7 +66,7 @@ fn anchor(name: &str, tensor_type: TensorType, data_type: DataType, shape: &[i64
     }
 }
 
-/// Samples come whole, with an image and a label each; in the file all images lie together, and all labels.
+/// Each sample has an image and a label. In the file, all images lie together, and so do all labels.
 fn write_inputs(writer: &mut Writer<NewFile>) -> Result<(), popef::Error> {
     let image = FeedDataInfo { name: "image".into(), tensor_info: TensorInfo::new(DataType::F32, [2]), num_tensors: 3 };
     let label = FeedDataInfo { name: "label".into(), tensor_info: TensorInfo::new(DataType::S32, []), num_tensors: 3 };

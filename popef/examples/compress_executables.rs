@@ -1,5 +1,5 @@
-//! Compresses the executables of a file with zlib and copies everything else as it is. The new file may take the place
-//! of the old one: that stays as it was until the new one is whole.
+//! Compresses the executables of a file with zlib and copies everything else unchanged. The new file may replace the
+//! old one, which stays as it is until the new one is complete.
 //!
 //! ```sh
 //! cargo run --example compress_executables -- MODEL.popef COMPRESSED.popef
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    // Some file systems of Windows do not replace a file that is open.
+    // On Windows a file cannot be replaced while it is open.
     drop(model);
     writer.finish()?;
     Ok(())

@@ -1,4 +1,5 @@
-//! Says in what two files differ, blob by blob, in little memory whatever their size. Ends with status 1 if they do.
+//! Lists the differences between two files, blob by blob, in little memory for files of any size. Exits with status 1
+//! if there are any.
 //!
 //! ```sh
 //! cargo run --example diff -- OLD.popef NEW.popef
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use popef::read::Data;
 use popef::{Blob, File};
 
-/// What tells the blobs of a file apart: type, name, and how many like it came before.
+/// Identifies a blob in its file: type, name, and how many blobs with the same type and name come before it.
 type Key = (u16, Vec<u8>, usize);
 
 fn keyed(file: &File) -> BTreeMap<Key, Blob<'_>> {
@@ -28,7 +29,7 @@ fn keyed(file: &File) -> BTreeMap<Key, Blob<'_>> {
     blobs
 }
 
-/// Where two blobs' data differs first.
+/// The first byte at which the data of two blobs differs.
 fn first_difference(old: Data<'_>, new: Data<'_>) -> io::Result<Option<u64>> {
     let (mut old, mut new, mut at) = (old.reader(), new.reader(), 0);
     loop {

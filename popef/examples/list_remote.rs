@@ -1,5 +1,5 @@
-//! Lists a model that lies on a server, and reads no more of it than its headers. The ranges are fetched by the program
-//! `curl`, so any address will do that it knows and that answers ranges.
+//! Lists the blobs of a model on a server, and fetches only its headers. The program `curl` fetches them, so this works
+//! with any address that curl knows and whose server answers requests for ranges.
 //!
 //! ```sh
 //! cargo run --example list_remote -- https://example.com/model.popef
@@ -19,7 +19,7 @@ struct Remote {
     size: u64,
 }
 
-/// What curl prints.
+/// Runs curl and returns what it prints.
 fn curl(arguments: &[&str]) -> io::Result<Vec<u8>> {
     let output = Command::new("curl").args(["--silent", "--show-error", "--fail"]).args(arguments).output()?;
     match output.status.success() {
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().nth(1).ok_or("usage: list_remote URL")?;
     let file = OpenOptions::new().source(Remote::open(url)?)?;
     for blob in file.blobs() {
-        // Escaped: names can hold anything.
+        // `{:?}` escapes the name, which can hold any bytes.
         println!("{} {} {:?}", blob.size(), blob.blob_type(), blob.name().unwrap_or_default());
     }
     Ok(())

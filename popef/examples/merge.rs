@@ -1,4 +1,4 @@
-//! Puts the blobs of several files into one: of an executable and its weights, say.
+//! Merges files into one, for example an executable and its weights.
 //!
 //! ```sh
 //! cargo run --example merge -- MODEL.popef PART.popef...
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut writer = Writer::create(model)?;
     for part in parts {
-        // Byte for byte. An executable whose name is there already is an error, and MODEL.popef stays as it was.
+        // Blobs are copied byte for byte. Two executables of one name are an error, and MODEL.popef stays as it was.
         writer.copy_all(File::open(part)?.blobs())?;
     }
     println!("{} bytes", writer.finish()?.size);

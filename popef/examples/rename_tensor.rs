@@ -1,4 +1,4 @@
-//! Gives a tensor of a model another name, in place or in a copy. Everything else stays as it is, byte for byte.
+//! Edits a model: renames a tensor, in place or in a copy. Everything else stays the same, byte for byte.
 //!
 //! ```sh
 //! cargo run --example rename_tensor -- MODEL.popef OLD NEW RENAMED.popef

@@ -1,5 +1,5 @@
-//! A service that opens its models once, keeps them, and answers requests from several threads: the name of a weight
-//! comes in, its bytes go out. No weight is read before it is asked for.
+//! A deployment service: opens its models once and answers requests on several threads. A request is the name of a
+//! weight, the answer is its bytes. A weight is read when it is requested.
 //!
 //! ```sh
 //! echo input_parameter | cargo run --example serve -- MODEL.popef... > BYTES
@@ -15,7 +15,7 @@ use popef::read::BlobHandle;
 use popef::types::Text;
 use popef::{File, Model};
 
-/// What the service keeps: handles, which keep their files open.
+/// Handles keep their files open, so the service needs nothing else.
 struct Service {
     weights: HashMap<Text<'static>, BlobHandle>,
 }
@@ -35,7 +35,7 @@ impl Service {
     fn answer(&self, name: &[u8], to: &mut dyn Write) -> Result<u64, Box<dyn Error + Send + Sync>> {
         let weight = self.weights.get(&Text::from(name)).ok_or("there is no such weight")?;
         let tensor = weight.blob().as_tensor().ok_or("the blob is no tensor")?;
-        // The elements alone: behind them the blob may have bytes that are no part of the tensor.
+        // Only the elements: the blob may have more bytes behind them.
         Ok(tensor.elements()?.data().copy_to(to)?)
     }
 }

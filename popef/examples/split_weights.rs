@@ -1,5 +1,5 @@
-//! Splits a model's weights into a file of their own, so that several models, or versions of one, can share them.
-//! Both files together are the model again: links between blobs cross files.
+//! Splits a model into its weights and the rest, so that several models or versions can share the weights. The two
+//! files together are the model, because blobs are linked by name across files.
 //!
 //! ```sh
 //! cargo run --example split_weights -- MODEL.popef REST.popef WEIGHTS.popef
@@ -19,13 +19,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rest = Writer::create(rest)?;
     let mut weights = Writer::create(weights)?;
     for blob in model.blobs() {
-        // Byte for byte, without taking the data through memory where the system can copy it.
+        // Blobs are copied byte for byte, by the system where it can.
         match blob.blob_type() {
             BlobType::DataTensor => weights.copy(blob)?,
             _ => rest.copy(blob)?,
         };
     }
-    // The weights first: if that fails, there is no model without them.
+    // The weights come first, so that a failure leaves no model without weights.
     let weights = weights.finish()?;
     let rest = rest.finish()?;
     println!("{} bytes of weights, {} bytes of the rest", weights.size, rest.size);

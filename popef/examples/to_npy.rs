@@ -1,4 +1,4 @@
-//! Writes each tensor of a model into a file that numpy loads: 0.npy, 1.npy and so on, by the indices of their blobs.
+//! Converts each tensor of a model to a file that NumPy loads. A file has the index of the blob: 0.npy, 1.npy and so on.
 //!
 //! ```sh
 //! cargo run --example to_npy -- MODEL.popef FOLDER
@@ -12,7 +12,7 @@ use std::path::Path;
 use popef::read::TensorBlob;
 use popef::{DataType, File};
 
-/// What numpy calls a type, if it has it.
+/// NumPy's code for a data type; none if NumPy lacks the type.
 fn descr(data_type: DataType) -> Option<&'static str> {
     Some(match data_type {
         DataType::Bool => "|b1",
@@ -34,14 +34,14 @@ fn descr(data_type: DataType) -> Option<&'static str> {
 fn write(tensor: &TensorBlob<'_>, descr: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     let shape: String = tensor.shape().iter().map(|extent| format!("{extent},")).collect();
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // The data is to begin at a multiple of 64 bytes.
+    // The format wants the data to begin at a multiple of 64 bytes.
     let padding = 63 - (10 + header.len()) % 64;
     header += &format!("{}\n", " ".repeat(padding));
     let mut file = fs::File::create(path)?;
     file.write_all(b"\x93NUMPY\x01\x00")?;
     file.write_all(&u16::try_from(header.len())?.to_le_bytes())?;
     file.write_all(header.as_bytes())?;
-    // In a PopEF file the elements lie as numpy wants them.
+    // Both formats hold the elements in the same order.
     tensor.elements()?.data().copy_to(&mut file)?;
     Ok(())
 }
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 write(&tensor, descr, &Path::new(folder).join(format!("{index}.npy")))?;
                 println!("{index}.npy: {:?} {data_type} {}", tensor.name(), tensor.shape());
             }
-            None => println!("left out: {:?}: numpy has no {data_type}", tensor.name()),
+            None => println!("left out: {:?}: NumPy has no {data_type}", tensor.name()),
         }
     }
     Ok(())

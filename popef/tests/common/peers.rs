@@ -2,7 +2,10 @@
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
+use std::ffi::OsStr;
 use std::process::{Command, Output};
+
+use serde_json::Value;
 
 /// The interpreter that `PYTHON` names. Without one the test is skipped.
 pub fn python() -> Option<Command> {
@@ -11,6 +14,23 @@ pub fn python() -> Option<Command> {
         skip("PYTHON names no interpreter");
     }
     python
+}
+
+/// What the official Cap'n Proto library reads from files: an array of blobs for each. Their data is in hexadecimal and
+/// unpacked. None if there is no Python.
+pub fn pycapnp_reads(files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Vec<Value>> {
+    let package = env!("CARGO_MANIFEST_DIR");
+    let mut python = python()?;
+    python
+        .arg(format!("{package}/tests/read_with_pycapnp.py"))
+        .arg(format!("{package}/schema/popef.capnp"))
+        .args(files);
+    let lines = printed(python.output().unwrap());
+    Some(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Says that a test is skipped. Where `CI` is set, nothing may be.
