@@ -26,6 +26,13 @@ pub(crate) trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     fn source(&self) -> Option<Cause<'_>>;
 }
 
+/// Returns an empty list with room for exactly `len` elements. Without memory for them this is an error, not an abort.
+pub(crate) fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
+    let mut list = Vec::new();
+    Problem::in_memory(len.saturating_mul(size_of::<T>()), list.try_reserve_exact(len))?;
+    Ok(list)
+}
+
 impl Problem {
     pub(crate) fn new(facts: impl Facts + 'static) -> Self {
         Problem(Arc::new(facts))

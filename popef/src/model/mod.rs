@@ -21,7 +21,7 @@ pub(crate) use links::Links;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, with_room_for};
 use crate::names::named;
 use crate::read::{
     BlobHandle, BlobId, Content, ExecutableBlob, FeedBlob, File, Key, MetadataBlob, OpaqueBlob, TensorBlob,
@@ -95,9 +95,7 @@ impl Model {
     pub(crate) fn of(links: &Links, metadata_blob: Linked<BlobHandle>) -> Result<Self, Error> {
         let metadata = MetadataBlob::of(metadata_blob.blob.blob()).read()?;
         let home = u32::try_from(metadata_blob.file).unwrap_or(u32::MAX);
-        let mut data = Vec::new();
-        let count = metadata.anchors.len();
-        Problem::in_memory(count.saturating_mul(size_of::<Option<BlobId>>()), data.try_reserve_exact(count))?;
+        let mut data = with_room_for(metadata.anchors.len())?;
         data.extend(metadata.anchors.iter().map(|anchor| links.data_of(home, anchor.name.as_bytes())));
         Ok(Model {
             executable: links.nearest(home, Key::EXECUTABLE, metadata.executable.as_bytes()),

@@ -1,5 +1,5 @@
 use super::Phase;
-use crate::error::Problem;
+use crate::error::{Problem, with_room_for};
 use crate::types::{Metadata, ProgramInfo, Text};
 
 /// Indices of programs, sorted for quick lookup.
@@ -43,8 +43,7 @@ impl Programs {
 }
 
 fn sorted<T: Ord>(len: usize, items: impl Iterator<Item = T>) -> Result<Vec<T>, Problem> {
-    let mut sorted = Vec::new();
-    Problem::in_memory(len.saturating_mul(size_of::<T>()), sorted.try_reserve_exact(len))?;
+    let mut sorted = with_room_for(len)?;
     sorted.extend(items);
     sorted.sort_unstable();
     Ok(sorted)

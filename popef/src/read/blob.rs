@@ -76,7 +76,7 @@ impl<'a> Blob<'a> {
         }
         match (key, self.head.info) {
             (Key::Name(_), _) => self.head.name().map(|name| self.span(name)),
-            (Key::Executable(_), Info::Metadata { executable } | Info::Opaque { executable, .. }) => {
+            (Key::Executable(_), Info::Metadata { executable, .. } | Info::Opaque { executable, .. }) => {
                 Some(self.span(executable))
             }
             (Key::Executable(_), _) => None,
@@ -133,7 +133,7 @@ impl<'a> Blob<'a> {
             Info::Executable { name, uncompressed_size } => {
                 Content::Executable(ExecutableBlob::new(*self, name, uncompressed_size))
             }
-            Info::Metadata { executable } => Content::Metadata(MetadataBlob { blob: *self, executable }),
+            Info::Metadata { .. } => Content::Metadata(MetadataBlob::of(*self)),
             Info::Tensor { name, shape, data_type } => Content::Tensor(TensorBlob::new(*self, name, shape, data_type)),
             Info::Feed { name, shape, data_type, num_tensors } => {
                 Content::Feed(FeedBlob::new(*self, name, shape, data_type, num_tensors))
@@ -324,13 +324,18 @@ impl<'a> Content<'a> {
 pub struct MetadataBlob<'a> {
     blob: Blob<'a>,
     executable: Span,
+    /// The memory that its value takes.
+    value_bytes: u64,
 }
 
 impl<'a> MetadataBlob<'a> {
     /// Wraps a blob that is known to be metadata.
     pub(crate) fn of(blob: Blob<'a>) -> Self {
-        let executable = if let Info::Metadata { executable } = blob.head.info { executable } else { Span::default() };
-        MetadataBlob { blob, executable }
+        let (executable, value_bytes) = match blob.head.info {
+            Info::Metadata { executable, value_bytes } => (executable, value_bytes),
+            _ => Default::default(),
+        };
+        MetadataBlob { blob, executable, value_bytes }
     }
 
     /// The blob itself.
@@ -359,8 +364,17 @@ impl<'a> MetadataBlob<'a> {
     /// # Ok::<(), popef::Error>(())
     /// ```
     pub fn read(&self) -> Result<Metadata, Error> {
-        wire::read_metadata(self.blob.info_bytes(), self.blob.limits())
-            .map_err(|problem| self.blob.error(problem, self.blob.info_offset()))
+        self.check_size()?;
+        wire::read_metadata(self.blob.info_bytes(), self.blob.limits()).map_err(|problem| self.error(problem))
+    }
+
+    /// Fails where the message claims more values than its length can account for.
+    pub(super) fn check_size(&self) -> Result<(), Error> {
+        wire::check_value_bytes(self.blob.info_bytes(), self.value_bytes).map_err(|problem| self.error(problem))
+    }
+
+    fn error(&self, problem: impl Into<Problem>) -> Error {
+        self.blob.error(problem, self.blob.info_offset())
     }
 }
 

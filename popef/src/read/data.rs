@@ -7,7 +7,7 @@ use super::buffer::Buffer;
 use super::handle::BlobHandle;
 use super::problem::ReadProblem;
 use super::source::{Backing, LocalFile};
-use crate::error::{Error, Problem, SystemProblem};
+use crate::error::{Error, Problem, SystemProblem, with_room_for};
 use crate::len::len_of;
 
 /// A blob's data, or a part of it. Bytes are read only on request.
@@ -392,9 +392,7 @@ impl fmt::Debug for DataReader<'_> {
 /// Returns `len` zeros. Fails, and does not abort, if there is no memory for them.
 fn zeroed<T: Clone + Default>(len: u64) -> Result<Vec<T>, Problem> {
     let len = usize::try_from(len).map_err(|_| SystemProblem::AddressSpace { needed: len })?;
-    let mut elements = Vec::new();
-    let needed = u64::try_from(len.saturating_mul(size_of::<T>())).unwrap_or(u64::MAX);
-    elements.try_reserve_exact(len).map_err(|_| SystemProblem::OutOfMemory { needed })?;
+    let mut elements = with_room_for(len)?;
     elements.resize(len, T::default());
     Ok(elements)
 }

@@ -95,7 +95,7 @@ impl DataBlob<'_> {
 pub(crate) mod serde_impls {
     use serde::{Serialize, Serializer};
 
-    use super::{Blob, Content, DataBlob, Error, ExecutableBlob, File, Text};
+    use super::{Blob, Content, DataBlob, ExecutableBlob, File, Text};
     use crate::read::{FeedBlob, MetadataBlob, OpaqueBlob, TensorBlob};
     use crate::types::described::BlobFields;
     use crate::types::described::serde_impls as described;
@@ -114,7 +114,7 @@ pub(crate) mod serde_impls {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let content = self.content();
             let error = match content {
-                Content::Metadata(metadata) => metadata.fault(),
+                Content::Metadata(metadata) => metadata.check_size().err(),
                 Content::Tensor(tensor) => tensor.as_data().fault(),
                 Content::Feed(feed) => feed.as_data().fault(),
                 _ => None,
@@ -163,15 +163,6 @@ pub(crate) mod serde_impls {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let size = (self.is_compressed(), self.uncompressed_size());
             described::executable(serializer, &self.name(), size, None)
-        }
-    }
-
-    impl MetadataBlob<'_> {
-        /// Returns why the metadata cannot be read as a value.
-        fn fault(&self) -> Option<Error> {
-            let blob = self.blob();
-            let problem = wire::can_be_read(blob.info_bytes(), blob.limits()).err()?;
-            Some(blob.error(problem, blob.info_offset()))
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hash, RandomState};
 
-use crate::error::Problem;
+use crate::error::{Problem, with_room_for};
 use crate::types::BlobType;
 
 /// A blob of one of several files.
@@ -51,10 +51,8 @@ pub(crate) struct Names {
 impl Names {
     /// Makes an empty index with room for `count` names.
     pub(crate) fn with_capacity(count: usize) -> Result<Self, Problem> {
-        let mut entries = Vec::new();
-        // Reserve exactly, because a list that grows is in memory twice for a moment.
-        Problem::in_memory(count.saturating_mul(size_of::<(u64, BlobId)>()), entries.try_reserve_exact(count))?;
-        Ok(Names { hasher: RandomState::new(), entries })
+        // Room for exactly these, because a list that grows is in memory twice for a moment.
+        Ok(Names { hasher: RandomState::new(), entries: with_room_for(count)? })
     }
 
     /// Adds a name, or several names that together find a blob. There must be room.

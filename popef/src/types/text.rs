@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use crate::error::Problem;
+use crate::error::{Problem, with_room_for};
 
 /// A name or another text of a PopEF file.
 ///
@@ -67,8 +67,7 @@ impl<'a> Text<'a> {
         match self.0 {
             Cow::Owned(bytes) => Ok(Text(Cow::Owned(bytes))),
             Cow::Borrowed(bytes) => {
-                let mut copy = Vec::new();
-                Problem::in_memory(bytes.len(), copy.try_reserve_exact(bytes.len()))?;
+                let mut copy = with_room_for(bytes.len())?;
                 copy.extend_from_slice(bytes);
                 Ok(Text(Cow::Owned(copy)))
             }

@@ -34,8 +34,8 @@ pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<Info, Pr
         }
         BlobType::Metadata => {
             let root = fields.root::<schema::metadata::Owned, _>(&reader)?;
-            metadata::check(root, message.frame, fields)?;
-            Info::Metadata { executable: text(root.get_executable(), "executable")? }
+            let value_bytes = metadata::check(root, message.frame, fields)?;
+            Info::Metadata { executable: text(root.get_executable(), "executable")?, value_bytes }
         }
         BlobType::DataTensor => {
             let root = fields.root::<schema::tensor_data_info::Owned, _>(&reader)?;

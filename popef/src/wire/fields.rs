@@ -36,22 +36,29 @@ impl serde::Serialize for TensorInfoRef<'_> {
 }
 
 impl Fields<'_> {
+    #[inline]
     pub(super) fn get<T>(self, value: capnp::Result<T>, field: &'static str) -> Result<T, Problem> {
+        value.map_err(|source| self.problem(source, field).into())
+    }
+
+    // Apart from `get`, so that where a field can be read little code is in its way.
+    #[cold]
+    fn problem(self, source: capnp::Error, field: &'static str) -> WireProblem {
         let Fields { message, limits } = self;
-        let problem = |source: capnp::Error| match source.kind {
+        match source.kind {
             capnp::ErrorKind::ReadLimitExceeded => WireProblem::TooManyVisits { message, limit: limits.visits },
             capnp::ErrorKind::MessageIsTooDeeplyNested
             | capnp::ErrorKind::MessageIsTooDeeplyNestedOrContainsCycles
             | capnp::ErrorKind::NestingLimitExceeded => WireProblem::TooDeep { message, limit: limits.nesting },
             _ => WireProblem::Malformed { message, field, source },
-        };
-        Ok(value.map_err(problem)?)
+        }
     }
 
     pub(super) fn root<'m, T: Owned, S: ReaderSegments>(self, reader: &'m Reader<S>) -> Result<T::Reader<'m>, Problem> {
         self.get(reader.get_root(), "its root")
     }
 
+    #[inline]
     pub(super) fn text<'m>(
         self,
         text: capnp::Result<text::Reader<'m>>,
@@ -60,6 +67,7 @@ impl Fields<'_> {
         Ok(self.get(text, field)?.as_bytes())
     }
 
+    #[inline]
     pub(super) fn tensor_info<'m>(
         self,
         info: capnp::Result<schema::tensor_info::Reader<'m>>,

@@ -9,32 +9,35 @@ use super::fields::{Fields, TensorInfoRef, number};
 use super::message::Frame;
 use super::popef_capnp as schema;
 use super::problem::{Message, WireProblem};
-use crate::error::Problem;
+use crate::error::{Problem, with_room_for};
+use crate::len::{as_u64, len_of};
 use crate::limits::Limits;
 use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
 
-/// How many bytes the values of a message may take, as a multiple of the message's length. The smallest anchor that a
-/// Cap'n Proto writer makes takes 40 bytes in the message and 128 as a value, so only a forged message needs more.
-const OWNED_BYTES_PER_BYTE: usize = 4;
-const OWNED_BYTES_FREE: usize = 4096;
+/// How many bytes the value of a message may take, as a multiple of the message's length. The smallest anchor that a
+/// Cap'n Proto writer makes takes 40 bytes in the message and 128 as a value. Only a forged message needs more: one with
+/// lists of elements without bytes, or with many pointers to one text.
+const VALUE_BYTES_PER_BYTE: u64 = 4;
+const VALUE_BYTES_FREE: u64 = 4096;
 
-/// Checks that every part of the message can be read.
-pub(super) fn check<'m>(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'m>) -> Result<(), Problem> {
-    let refs = MetadataRef::of(root, frame, fields)?;
-    refs.engine_options.iter().chain(refs.device_options.iter()).try_for_each(|option| option.map(drop))?;
-    refs.programs_map.iter().try_for_each(|program| program.map(drop))?;
-    refs.anchors.iter().try_for_each(|anchor| anchor.map(drop))
+/// Checks that every part of the message can be read, and counts the memory that its value takes.
+pub(super) fn check<'m>(root: schema::metadata::Reader<'m>, frame: Frame, fields: Fields<'m>) -> Result<u64, Problem> {
+    MetadataRef::of(root, frame, fields)?.value_bytes()
 }
 
-/// Reads the whole message as a value. `info` is exactly the message.
+/// Refuses a message whose value takes more memory than its length can account for.
+pub(crate) fn check_value_bytes(info: &[u8], value_bytes: u64) -> Result<(), WireProblem> {
+    let limit = len_of(info).saturating_mul(VALUE_BYTES_PER_BYTE).saturating_add(VALUE_BYTES_FREE);
+    if value_bytes > limit {
+        return Err(WireProblem::MetadataTooLarge { needed: value_bytes, limit });
+    }
+    Ok(())
+}
+
+/// Reads the whole message as a value, which [`check_value_bytes`] has found to be small enough. `info` is exactly the
+/// message.
 pub(crate) fn read_metadata(info: &[u8], limits: &Limits) -> Result<Metadata, Problem> {
-    with_refs(info, limits, |refs| refs.read(&mut Budget::of(info)))
-}
-
-/// Checks that [`read_metadata`] would succeed, provided there is memory for the value.
-#[cfg(feature = "serde")]
-pub(crate) fn can_be_read(info: &[u8], limits: &Limits) -> Result<(), Problem> {
-    with_refs(info, limits, |refs| refs.spend(&mut Budget::of(info)))
+    with_refs(info, limits, |refs| refs.read())
 }
 
 /// Serialises the message in the same way as [`Metadata`], without making that value.
@@ -67,12 +70,11 @@ pub(crate) trait Part<'m>: Sized {
 
     fn of(reader: <Self::Owned as OwnedStruct>::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem>;
 
-    /// Makes the owned value, if the budget has room for it.
-    fn read(&self, budget: &mut Budget) -> Result<Self::Value, Problem>;
+    /// The bytes that the value takes on the heap.
+    fn heap_bytes(&self) -> u64;
 
-    /// Takes the same amount from the budget as `read`.
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem>;
+    /// Makes the owned value.
+    fn read(&self) -> Result<Self::Value, Problem>;
 }
 
 /// A list of parts, borrowed from the message.
@@ -91,18 +93,19 @@ impl<'m, P: Part<'m>> Parts<'m, P> {
         self.list.iter().map(move |reader| P::of(reader, fields))
     }
 
-    fn read(&self, budget: &mut Budget) -> Result<Vec<P::Value>, Problem> {
-        let mut values = budget.list(self.len())?;
-        for part in self.iter() {
-            values.push(part?.read(budget)?);
-        }
-        Ok(values)
+    /// Checks each part, and counts the bytes that all take on the heap.
+    fn heap_bytes(&self) -> Result<u64, Problem> {
+        let list = bytes_of::<P::Value>(self.len());
+        self.iter().try_fold(list, |bytes, part| Ok(bytes.saturating_add(part?.heap_bytes())))
     }
 
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
-        budget.spend(bytes_of::<P::Value>(self.len()))?;
-        self.iter().try_for_each(|part| part?.spend(budget))
+    fn read(&self) -> Result<Vec<P::Value>, Problem> {
+        let parts = self.iter();
+        let mut values = with_room_for(parts.len())?;
+        for part in parts {
+            values.push(part?.read()?);
+        }
+        Ok(values)
     }
 }
 
@@ -124,9 +127,12 @@ impl<'m, P: Part<'m> + serde::Serialize> serde::Serialize for Parts<'m, P> {
 pub(crate) struct Numbers<'m>(primitive_list::Reader<'m, u32>);
 
 impl Numbers<'_> {
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
-        budget.spend(bytes_of::<u32>(self.0.len()))
+    fn heap_bytes(&self) -> u64 {
+        bytes_of::<u32>(self.0.len())
+    }
+
+    fn read(&self) -> Result<Vec<u32>, Problem> {
+        collected(self.0.iter())
     }
 }
 
@@ -189,7 +195,7 @@ impl<'m> MetadataRef<'m> {
         Ok(refs)
     }
 
-    fn read(&self, budget: &mut Budget) -> Result<Metadata, Problem> {
+    fn read(&self) -> Result<Metadata, Problem> {
         Ok(Metadata {
             replication_factor: self.replication_factor,
             num_ipus: self.num_ipus,
@@ -198,31 +204,35 @@ impl<'m> MetadataRef<'m> {
             is_pod: self.is_pod,
             is_inference: self.is_inference,
             device_iterations: self.device_iterations,
-            executable: budget.text(&self.executable)?,
-            seed_handle: budget.text(&self.seed_handle)?,
-            engine_options: self.engine_options.read(budget)?,
-            device_options: self.device_options.read(budget)?,
+            executable: self.executable.by_ref().try_to_own()?,
+            seed_handle: self.seed_handle.by_ref().try_to_own()?,
+            engine_options: self.engine_options.read()?,
+            device_options: self.device_options.read()?,
             program_flow: ProgramFlow {
-                load: budget.numbers(self.program_flow.load.0.iter())?,
-                main: budget.numbers(self.program_flow.main.0.iter())?,
-                save: budget.numbers(self.program_flow.save.0.iter())?,
+                load: self.program_flow.load.read()?,
+                main: self.program_flow.main.read()?,
+                save: self.program_flow.save.read()?,
             },
-            programs_map: self.programs_map.read(budget)?,
-            anchors: self.anchors.read(budget)?,
+            programs_map: self.programs_map.read()?,
+            anchors: self.anchors.read()?,
         })
     }
 
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
-        budget.spend_text(&self.executable)?;
-        budget.spend_text(&self.seed_handle)?;
-        self.engine_options.spend(budget)?;
-        self.device_options.spend(budget)?;
-        self.program_flow.load.spend(budget)?;
-        self.program_flow.main.spend(budget)?;
-        self.program_flow.save.spend(budget)?;
-        self.programs_map.spend(budget)?;
-        self.anchors.spend(budget)
+    /// Checks each part, and counts the bytes that the value takes on the heap.
+    fn value_bytes(&self) -> Result<u64, Problem> {
+        let flow = &self.program_flow;
+        let bytes = [
+            heap_bytes(&self.executable),
+            heap_bytes(&self.seed_handle),
+            self.engine_options.heap_bytes()?,
+            self.device_options.heap_bytes()?,
+            flow.load.heap_bytes(),
+            flow.main.heap_bytes(),
+            flow.save.heap_bytes(),
+            self.programs_map.heap_bytes()?,
+            self.anchors.heap_bytes()?,
+        ];
+        Ok(bytes.into_iter().fold(0, u64::saturating_add))
     }
 }
 
@@ -250,14 +260,12 @@ impl<'m> Part<'m> for OptionRef<'m> {
         })
     }
 
-    fn read(&self, budget: &mut Budget) -> Result<EngineOption, Problem> {
-        Ok(EngineOption { name: budget.text(&self.name)?, value: budget.text(&self.value)? })
+    fn read(&self) -> Result<EngineOption, Problem> {
+        Ok(EngineOption { name: self.name.by_ref().try_to_own()?, value: self.value.by_ref().try_to_own()? })
     }
 
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
-        budget.spend_text(&self.name)?;
-        budget.spend_text(&self.value)
+    fn heap_bytes(&self) -> u64 {
+        heap_bytes(&self.name).saturating_add(heap_bytes(&self.value))
     }
 }
 
@@ -275,13 +283,12 @@ impl<'m> Part<'m> for ProgramRef<'m> {
         Ok(ProgramRef { index: program.get_index(), name })
     }
 
-    fn read(&self, budget: &mut Budget) -> Result<ProgramInfo, Problem> {
-        Ok(ProgramInfo { index: self.index, name: budget.text(&self.name)? })
+    fn read(&self) -> Result<ProgramInfo, Problem> {
+        Ok(ProgramInfo { index: self.index, name: self.name.by_ref().try_to_own()? })
     }
 
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
-        budget.spend_text(&self.name)
+    fn heap_bytes(&self) -> u64 {
+        heap_bytes(&self.name)
     }
 }
 
@@ -300,6 +307,8 @@ impl<'m> Part<'m> for AnchorRef<'m> {
     type Owned = schema::anchor::Owned;
     type Value = Anchor;
 
+    // Inlined, it makes only those of the fields that are asked for: few where a file is opened.
+    #[inline(always)]
     fn of(anchor: schema::anchor::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem> {
         Ok(AnchorRef {
             name: fields.text(anchor.get_name(), "an anchor's name")?.into(),
@@ -313,83 +322,44 @@ impl<'m> Part<'m> for AnchorRef<'m> {
         })
     }
 
-    fn read(&self, budget: &mut Budget) -> Result<Anchor, Problem> {
+    fn read(&self) -> Result<Anchor, Problem> {
         Ok(Anchor {
-            name: budget.text(&self.name)?,
-            handle: budget.text(&self.handle)?,
+            name: self.name.by_ref().try_to_own()?,
+            handle: self.handle.by_ref().try_to_own()?,
             tensor_info: TensorInfo {
-                shape: budget.numbers(self.tensor_info.shape.iter())?,
+                shape: collected(self.tensor_info.shape.iter())?,
                 data_type: self.tensor_info.data_type,
             },
             tensor_type: self.tensor_type,
-            programs: budget.numbers(self.programs.0.iter())?,
+            programs: self.programs.read()?,
             is_per_replica: self.is_per_replica,
             use_remote_buffers: self.use_remote_buffers,
             repeats: self.repeats,
         })
     }
 
-    #[cfg(feature = "serde")]
-    fn spend(&self, budget: &mut Budget) -> Result<(), Problem> {
-        budget.spend_text(&self.name)?;
-        budget.spend_text(&self.handle)?;
-        budget.spend(bytes_of::<i64>(self.tensor_info.shape.len()))?;
-        self.programs.spend(budget)
+    fn heap_bytes(&self) -> u64 {
+        let shape = bytes_of::<i64>(self.tensor_info.shape.len());
+        let texts = heap_bytes(&self.name).saturating_add(heap_bytes(&self.handle));
+        texts.saturating_add(shape).saturating_add(self.programs.heap_bytes())
     }
 }
 
-/// How much memory the values of a message may still take. A small message can claim many values by lists of elements
-/// without bytes, and by pointers that share a text.
-pub(crate) struct Budget {
-    limit: usize,
-    left: usize,
+/// Copies numbers. `collect` would make room for at least four, and most shapes are shorter.
+fn collected<T>(numbers: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
+    let mut collected = with_room_for(numbers.len())?;
+    collected.extend(numbers);
+    Ok(collected)
 }
 
-impl Budget {
-    fn of(message: &[u8]) -> Self {
-        let limit = message.len().saturating_mul(OWNED_BYTES_PER_BYTE).saturating_add(OWNED_BYTES_FREE);
-        Budget { limit, left: limit }
-    }
-
-    fn spend(&mut self, bytes: usize) -> Result<(), Problem> {
-        let limit = u64::try_from(self.limit).unwrap_or(u64::MAX);
-        let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.left = self.left.checked_sub(bytes).ok_or(WireProblem::MetadataTooLarge { needed, limit })?;
-        Ok(())
-    }
-
-    /// Returns an empty list with room for `len` elements.
-    fn list<T>(&mut self, len: u32) -> Result<Vec<T>, Problem> {
-        let bytes = bytes_of::<T>(len);
-        self.spend(bytes)?;
-        let mut list = Vec::new();
-        Problem::in_memory(bytes, list.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX)))?;
-        Ok(list)
-    }
-
-    fn text(&mut self, text: &Text<'_>) -> Result<Text<'static>, Problem> {
-        self.spend_text(text)?;
-        text.by_ref().try_to_own()
-    }
-
-    fn spend_text(&mut self, text: &Text<'_>) -> Result<(), Problem> {
-        self.spend(text.as_bytes().len())
-    }
-
-    fn numbers<T>(&mut self, list: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Problem> {
-        let bytes = list.len().saturating_mul(size_of::<T>());
-        self.spend(bytes)?;
-        // `collect` would make room for at least four elements, and most shapes are shorter.
-        let mut numbers = Vec::new();
-        Problem::in_memory(bytes, numbers.try_reserve_exact(list.len()))?;
-        numbers.extend(list);
-        Ok(numbers)
-    }
+/// The bytes that a text takes once it is owned.
+fn heap_bytes(text: &Text<'_>) -> u64 {
+    len_of(text.as_bytes())
 }
 
-/// The size of `count` values in bytes.
-fn bytes_of<T>(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(size_of::<T>())
+/// The bytes that a list of `count` values takes.
+fn bytes_of<T>(count: u32) -> u64 {
+    u64::from(count).saturating_mul(as_u64(size_of::<T>()))
 }
 
 #[cfg(test)]

@@ -33,9 +33,9 @@ mod words;
 
 pub(crate) use encode::NewHead;
 pub(crate) use head::Head;
-pub(crate) use metadata::read_metadata;
 #[cfg(feature = "serde")]
-pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, can_be_read, serialize_metadata};
+pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, serialize_metadata};
+pub(crate) use metadata::{check_value_bytes, read_metadata};
 pub(crate) use parts::{Info, Span};
 pub(crate) use problem::WireProblem;
 

@@ -7,7 +7,7 @@ use crate::types::{BlobType, DataType};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Info {
     Executable { name: Span, uncompressed_size: Option<u64> },
-    Metadata { executable: Span },
+    Metadata { executable: Span, value_bytes: u64 },
     Tensor { name: Span, shape: Span, data_type: DataType },
     Feed { name: Span, shape: Span, data_type: DataType, num_tensors: u32 },
     Opaque { name: Span, executable: Span },
