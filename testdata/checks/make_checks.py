@@ -182,7 +182,7 @@ def the_file_itself():
     write("PE011", whole() + opaque(""))
     write("PE012", whole() + patched(opaque("cafX"), b"cafX", b"caf\xe9"))
     write("PE013", whole() + opaque("clear\x1b[2J"))
-    write("PE014", executable() + metadata() + blob("opaque", popef.Opaque.new_message(name="n", executable=NAME), b"", "2"))
+    write("PE014", executable() + metadata() + blob("opaque", popef.Opaque.new_message(name="n", executable=NAME), b"", "2") + tensor())
     write("PE015", patched(tensor(data_type="f8152"), struct.pack("<Q", 14), struct.pack("<Q", 99)))
     write("PE016", with_anchors(y={"type": 7}))
     write("PE017", executable(data=b"") + metadata() + tensor())
@@ -201,6 +201,11 @@ def links():
     write("PE110", whole() + feed("w"))
     write("PE111", whole() + tensor("y"))
     write("PE112", whole() + opaque("notes") + opaque("notes"))
+    more = anchor("v", "input", 0)
+    write("PE113", whole(anchors=[*anchors(), more]))
+    # Without the weights of another model of the set.
+    write("PE114", executable() + metadata())
+    write("PE115", with_anchors(w={"programs": [2]}))
 
 
 def metadata_alone():
@@ -208,7 +213,7 @@ def metadata_alone():
     write("PE202", whole(replicationFactor=0))
     write("PE203", whole(numProcesses=0))
     write("PE204", whole(deviceIterations=0))
-    write("PE205", whole(replicationFactor=3, numProcesses=2))
+    write("PE205", whole(replicationFactor=3, numIpus=3, numProcesses=2))
     write("PE206", whole(ipuVersion=3))
     write("PE207", whole(**flow(load=[0, 9])))
     write("PE208", with_anchors(x={"programs": [1, 9]}))
@@ -226,18 +231,24 @@ def metadata_alone():
     write("PE219", whole(anchors=[*anchors(), anchor("y", "output", 2, handle="again_y")]))
     twice = [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]
     write("PE220", whole(deviceOptions=twice))
+    write("PE221", whole(replicationFactor=2, numIpus=3))
+    write("PE222", whole(anchors=[*anchors(), anchor("x", "input", 1, data_type="f16", handle="again_x")]))
+    write("PE223", whole(anchors=anchors()[:-1]))
 
 
 def shapes_and_data():
     write("PE301", executable() + metadata() + tensor(data=bytes(4), data_type="f16"))
     write("PE302", executable() + metadata() + tensor(data=bytes(16), shape=(2, 2)))
-    write("PE303", whole(replicationFactor=2, anchors=anchors(x={"isPerReplica": True, "shape": (3,)})))
+    write("PE303", whole(replicationFactor=2, numIpus=2, anchors=anchors(x={"isPerReplica": True, "shape": (3,)})))
     write("PE304", with_anchors(x={"useRemoteBuffers": True, "repeats": 3, "shape": (2,)}))
     write("PE305", with_anchors(x={"shape": (-1, 3)}))
     write("PE306", executable() + metadata() + tensor(data=bytes(4)))
     write("PE307", whole() + feed(number=0))
     write("PE308", with_anchors(x={"shape": (4,)}) + feed(number=6, data=bytes(24), shape=(1,)))
     write("PE309", with_anchors(x={"shape": (2**62, 8)}))
+    two = [*anchors(x={"shape": (1,)}), anchor("z", "input", 1, shape=(1,))]
+    fed = [feed(name, number, bytes(4 * number), shape=(1,)) for name, number in [("x", 2), ("z", 3)]]
+    write("PE310", whole(anchors=two) + fed[0] + fed[1])
 
 
 def contents():
@@ -257,6 +268,7 @@ def safety():
     write("PE503", whole() + opaque("notes", b"\x80\x04\x8c\x06mycode\x8c\x05Model\x93)\x81."))
     write("PE504", whole() + opaque("notes", pickle.dumps([1, 2], 4)[:-2]))
     write("PE505", whole() + opaque("notes", b"PK\x03\x04" + bytes(26)))
+    write("PE506", whole(engineOptions=[{"name": "cache.password", "value": "hunter2"}]))
 
 
 def loaders():

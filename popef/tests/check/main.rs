@@ -6,6 +6,7 @@ mod common;
 mod files;
 mod golden;
 mod incomplete;
+mod metadata;
 mod model;
 mod pickle;
 mod pickle_in_parts;

@@ -1,5 +1,6 @@
 //! Shapes, and whether the data fits them.
 
+use std::collections::TryReserveError;
 use std::num::NonZeroU32;
 
 use super::super::findings::{Findings, Spot};
@@ -9,9 +10,9 @@ use super::super::set::{Set, id_of};
 use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
 use crate::error::ErrorCode;
-use crate::model::{AnchorShape, Linked, Model, Outer, Source};
-use crate::read::{Blob, DataBlob, Shape};
-use crate::types::{Anchor, TensorType};
+use crate::model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, ShapeMismatch, Source};
+use crate::read::{Blob, BlobId, DataBlob, Shape};
+use crate::types::{Anchor, Metadata, TensorType, Text};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -37,10 +38,12 @@ pub(super) const RULES: &[Check] = &[
             id: "PE302",
             severity: Severity::Error,
             title: "data of another shape than its anchor's",
-            meaning: "The shape of a tensor is not that of the anchor that it is for. A feed's tensors may leave out \
-                      the dimensions for replicas and repeats, and the batch; this one's fit in no such way.",
-            mend: "Reshape the data to the anchor's shape, with all replicas and repeats in it, or export the model \
-                   again.",
+            meaning: "The shape of a tensor differs from the shape of its anchor. The tensors of a feed may omit the \
+                      dimensions for replicas and repeats, and the batch; the tensors of this one do not fit in any of \
+                      these ways.",
+            mend: "Export the data again with the anchor's shape, with all replicas and repeats in it. If the \
+                   dimensions are only in another order, the data is most likely transposed: transpose it. To change \
+                   the shape alone would mix up its elements.",
             when: When::Always,
         },
         run: model(|set, model, out| {
@@ -58,9 +61,10 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a shape without its replicas",
             meaning: "An anchor has data of its own for each replica, so its shape has to begin with the replication \
-                      factor. It does not. Where groups of replicas share a weight, PopART writes the number of groups \
-                      there; else a runtime deals out the data wrongly.",
-            mend: "If the model has no groups of replicas, export it again.",
+                      factor, or with the number of groups where groups of replicas share a weight. It begins with \
+                      neither: the first dimension divides neither the replication factor nor the number of \
+                      processes. A runtime distributes the data wrongly.",
+            mend: "Export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| outer(model, out, Outer::Replicas)),
@@ -150,6 +154,18 @@ pub(super) const RULES: &[Check] = &[
             |_, model, out| anchor_size(model, out, ErrorCode::ShapeTooLarge),
         ),
     },
+    Check {
+        rule: Rule {
+            id: "PE310",
+            severity: Severity::Warning,
+            title: "feeds of different lengths for one program",
+            meaning: "Two inputs of one main program have feeds that are enough for different numbers of calls. The \
+                      program runs as often as the shorter feed allows, and the rest of the longer one is not used.",
+            mend: "Export the feeds again with equally many calls.",
+            when: When::Always,
+        },
+        run: model(feeds_differ),
+    },
 ];
 
 fn kind(data: &DataBlob<'_>) -> &'static str {
@@ -211,16 +227,30 @@ fn bound(
 /// Anchors whose stored shape lacks one of the outer dimensions.
 fn outer(model: &Model, out: &mut Findings<'_>, which: Outer) {
     for anchor in &model.metadata().anchors {
-        match model.shape_of(anchor) {
-            Err(mismatch) if mismatch.outer == which => {
-                out.add(Spot::model(model), [anchor.name.by_ref()], || {
-                    let stored = shape(anchor.tensor_info.shape.iter().copied());
-                    format!("anchor {} has the shape {stored}: {mismatch}", quote(&anchor.name))
-                });
-            }
-            _ => {}
+        if let Some(mismatch) = lacks_outer(model, anchor).filter(|mismatch| mismatch.outer == which) {
+            out.add(Spot::model(model), [anchor.name.by_ref()], || {
+                let stored = shape(anchor.tensor_info.shape.iter().copied());
+                format!("anchor {} has the shape {stored}: {mismatch}", quote(&anchor.name))
+            });
         }
     }
+}
+
+/// The outer dimension that an anchor's stored shape lacks. Where groups of replicas share a weight, PopART writes the
+/// number of groups in place of the number of replicas; a group may contain replicas of several processes.
+fn lacks_outer(model: &Model, anchor: &Anchor) -> Option<ShapeMismatch> {
+    let mismatch = model.shape_of(anchor).err()?;
+    let Metadata { replication_factor, num_processes, .. } = *model.metadata();
+    let is_groups = |found: i64| {
+        let divides = |replicas: u32| i64::from(replicas).checked_rem(found) == Some(0);
+        found > 0 && (divides(replication_factor) || divides(num_processes))
+    };
+    if mismatch.outer != Outer::Replicas || !mismatch.found.is_some_and(is_groups) {
+        return Some(mismatch);
+    }
+    let needed = AnchorShape::join([], anchor, replication_factor).repeats?;
+    let found = anchor.tensor_info.shape.get(1).copied();
+    (found != Some(needed.into())).then_some(ShapeMismatch { outer: Outer::Repeats, dimension: 1, needed, found })
 }
 
 /// Shapes of data that are wrong by themselves, and data that is too short for its shape.
@@ -247,13 +277,62 @@ fn anchor_size(model: &Model, out: &mut Findings<'_>, code: ErrorCode) {
     }
 }
 
+/// The inputs that have a feed, with it and how far it reaches, where that can be told.
+fn with_feed<'m>(set: &Set, model: &'m Model) -> impl Iterator<Item = (&'m Anchor, Linked<DataBlob<'m>>, FeedRuns)> {
+    let inputs = with_data(model).filter(|(anchor, _)| anchor.tensor_type == TensorType::Input);
+    inputs.filter(|(_, data)| data.blob.is_feed()).filter_map(|(anchor, feed)| {
+        let runs = model.metadata().runs_of(anchor, set.numbers_of(&feed)?, NonZeroU32::MIN)?;
+        Some((anchor, feed, runs))
+    })
+}
+
+/// A feed of an input of the main programs.
+struct MainFeed<'m> {
+    anchor: &'m Anchor,
+    blob: BlobId,
+    runs: u64,
+}
+
+/// Feeds, and each program with the place of one of its feeds in that list.
+type FeedsOfPrograms<'m> = (Vec<MainFeed<'m>>, Vec<(u32, u32)>);
+
+fn feeds_differ(set: &Set, model: &Model, out: &mut Findings<'_>) {
+    let Ok((feeds, mut used)) = main_feeds(set, model) else { return out.no_memory() };
+    used.sort_unstable();
+    for of_program in used.chunk_by(|one, other| one.0 == other.0) {
+        let mut of_program =
+            of_program.iter().filter_map(|&(program, feed)| Some((program, feeds.get(feed as usize)?)));
+        let Some((_, first)) = of_program.next() else { continue };
+        for (program, feed) in of_program.filter(|(_, feed)| feed.runs != first.runs) {
+            let Some(blob) = set.linked(feed.blob).filter(|_| out.is_first_of(set.files(), feed.blob)) else {
+                continue;
+            };
+            out.add(Spot::blob(blob.file, &blob), [&feed.anchor.name, &first.anchor.name].map(Text::by_ref), || {
+                let (name, other) = (quote(&feed.anchor.name), quote(&first.anchor.name));
+                let (calls, others) = (count(feed.runs, "call"), first.runs);
+                format!("feed {name} is enough for {calls} of program {program}, feed {other} for {others}")
+            });
+        }
+    }
+}
+
+fn main_feeds<'m>(set: &Set, model: &'m Model) -> Result<FeedsOfPrograms<'m>, TryReserveError> {
+    let (mut feeds, mut used) = (Vec::new(), Vec::new());
+    let of_main = with_feed(set, model).filter(|(anchor, ..)| model.runs_in(anchor, Phase::Main));
+    for ((anchor, feed, FeedRuns { runs, .. }), place) in of_main.zip(0..) {
+        let blob = id_of(&Linked { file: feed.file, blob: *feed.blob.blob() });
+        feeds.try_reserve(1)?;
+        feeds.push(MainFeed { anchor, blob, runs });
+        used.try_reserve(anchor.programs.len())?;
+        used.extend(anchor.programs.iter().map(|&program| (program, place)));
+    }
+    Ok((feeds, used))
+}
+
 fn feed_divides(set: &Set, model: &Model, out: &mut Findings<'_>) {
     let metadata = model.metadata();
-    let inputs = with_data(model).filter(|(anchor, _)| anchor.tensor_type == TensorType::Input);
-    for (anchor, feed) in inputs.filter(|(_, data)| data.blob.is_feed()) {
-        let numbers = set.numbers_of(&feed);
-        let runs = numbers.and_then(|numbers| metadata.runs_of(anchor, numbers, NonZeroU32::MIN));
-        if let Some(runs) = runs.filter(|runs| runs.left_over > 0) {
+    for (anchor, feed, runs) in with_feed(set, model) {
+        if runs.left_over > 0 {
             out.add(Spot::blob(feed.file, feed.blob.blob()), [anchor.name.by_ref()], || {
                 let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "element");
                 let (name, calls) = (quote(&anchor.name), count(runs.runs, "call"));

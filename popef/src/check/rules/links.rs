@@ -2,13 +2,13 @@
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, blob, set};
+use super::super::run::{Check, blob, model, set};
 use super::super::set::{Set, id_of};
 use super::super::severity::Severity;
-use super::super::words::quote;
-use crate::model::Linked;
+use super::super::words::{count, list, quote};
+use crate::model::{Linked, Model, Phase, Source};
 use crate::read::{Blob, File, Key, Names, OpaqueBlob};
-use crate::types::{Text, escape};
+use crate::types::{Anchor, TensorType, Text, escape};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -198,7 +198,90 @@ pub(super) const RULES: &[Check] = &[
         },
         run: set(same_opaque),
     },
+    Check {
+        rule: Rule {
+            id: "PE113",
+            severity: Severity::Warning,
+            title: "weights without data",
+            meaning: "Some inputs that only the load programs use have data in the files, and others have none. Inputs of \
+                      the load programs are weights: those without data were most likely lost, and a runtime asks the \
+                      user for them.",
+            mend: "Give the file with the missing weights too, or export the model again with all weights.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| weights_without_data(set, model, out, true)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE114",
+            severity: Severity::Note,
+            title: "no weights in the files",
+            meaning: "None of the inputs that only the load programs use has data in the files. The framework that \
+                      exported the model may provide its weights; other runtimes ask the user for them.",
+            mend: "To run the model without its framework, give the file with the weights too, or export the model \
+                   with its weights.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| weights_without_data(set, model, out, false)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE115",
+            severity: Severity::Warning,
+            title: "data that no load or main program reads",
+            meaning: "An input has data in the files, and the program flow runs none of its programs, neither to load \
+                      the model nor in a call. The data is never uploaded.",
+            mend: "Compare the input's programs with the program flow, and export the model again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let is_read = |anchor: &Anchor| model.runs_in(anchor, Phase::Load) || model.runs_in(anchor, Phase::Main);
+            for (anchor, source) in model.anchors().filter(|(anchor, _)| anchor.tensor_type == TensorType::Input) {
+                if !matches!(source, Source::User) && !anchor.programs.is_empty() && !is_read(anchor) {
+                    out.add(Spot::model(model), [anchor.name.by_ref()], || {
+                        let (name, programs) = (quote(&anchor.name), numbers(&anchor.programs));
+                        format!("input {name} has data, but the flow neither loads nor runs its programs ({programs})")
+                    });
+                }
+            }
+        }),
+    },
 ];
+
+/// The inputs that are weights and have no data in the files: only load programs use them. The seed is none.
+pub(super) fn missing_weights(model: &Model) -> impl Iterator<Item = &Anchor> {
+    let weights = model.inputs_from_user().filter(|anchor| is_weight(model, anchor));
+    weights.filter(|anchor| anchor.handle.is_empty() || anchor.handle != model.metadata().seed_handle)
+}
+
+fn is_weight(model: &Model, anchor: &Anchor) -> bool {
+    model.runs_in(anchor, Phase::Load) && !model.runs_in(anchor, Phase::Main)
+}
+
+fn weights_without_data(set: &Set, model: &Model, out: &mut Findings<'_>, beside_others: bool) {
+    let number = u64::try_from(missing_weights(model).count()).unwrap_or(u64::MAX);
+    // The data may lie behind the damage.
+    if number == 0 || !set.complete {
+        return;
+    }
+    let has_others = model.tensors_to_upload().any(|(anchor, _)| is_weight(model, anchor));
+    if has_others == beside_others {
+        out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
+            let (inputs, names) = (count(number, "input"), missing_weights(model).map(|anchor| &anchor.name));
+            let (verb, others) =
+                (if number == 1 { "has" } else { "have" }, if beside_others { "; other weights have" } else { "" });
+            format!("{inputs} of the load programs {verb} no data in the files{others}: {}", list(names, number))
+        });
+    }
+}
+
+/// Numbers in one line: the first few.
+fn numbers(numbers: &[u32]) -> String {
+    const MOST: usize = 5;
+    let shown: Vec<_> = numbers.iter().take(MOST).map(u32::to_string).collect();
+    let more = if numbers.len() > MOST { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
 
 /// Where a blob is, for a finding about another one.
 fn at(set: &Set, blob: &Linked<Blob<'_>>) -> String {

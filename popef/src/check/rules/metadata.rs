@@ -4,7 +4,7 @@ use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model};
 use super::super::severity::Severity;
-use super::super::words::{count, list, quote};
+use super::super::words::{count, list, quote, shape};
 use crate::model::Model;
 use crate::types::{Anchor, Metadata, TensorType, Text};
 
@@ -351,6 +351,68 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE221",
+            severity: Severity::Warning,
+            title: "IPUs that do not divide over the replicas",
+            meaning: "The number of IPUs is no multiple of the replication factor, so the replicas cannot have equally \
+                      many IPUs.",
+            mend: "Export the model again, with a number of IPUs that the replication factor divides.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                let (ipus, replicas) = (metadata.num_ipus, metadata.replication_factor);
+                let is_uneven = ipus.checked_rem(replicas).is_some_and(|rest| ipus > 0 && rest != 0);
+                is_uneven.then(|| format!("{} do not divide over {replicas} replicas", count(ipus.into(), "IPU")))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE222",
+            severity: Severity::Error,
+            title: "two inputs of one name and different types or shapes",
+            meaning: "Two inputs have the same name, and their types or shapes differ. Data is given by name, and can \
+                      fit only one of the two.",
+            mend: "Export the model again with a name for each input.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let input = |anchor: &'_ Anchor| anchor.tensor_type == TensorType::Input && !anchor.name.is_empty();
+            let doubled = out.doubled(&model.metadata().anchors, |anchor| input(anchor).then_some(&anchor.name));
+            for (first, anchor) in doubled.filter(|(first, anchor)| first.tensor_info != anchor.tensor_info) {
+                out.add(Spot::model(model), [anchor.name.by_ref()], || {
+                    let [first, second] = [first, anchor].map(|anchor| {
+                        let info = &anchor.tensor_info;
+                        format!("{} {}", info.data_type, shape(info.shape.iter().copied()))
+                    });
+                    format!("input {} is {first} and again {second}", quote(&anchor.name))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE223",
+            severity: Severity::Warning,
+            title: "a model without outputs",
+            meaning: "No output anchor is used by a main program, so a call gives no results. (A model for training \
+                      may have no other outputs than its weights.)",
+            mend: "Export the model again with its outputs.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                let trains = !metadata.is_inference && model.all_outputs().next().is_some();
+                let is_unknown = |anchor: &Anchor| matches!(anchor.tensor_type, TensorType::Other(_));
+                let is_told = metadata.program_flow.main.is_empty() || metadata.anchors.iter().any(is_unknown);
+                (model.outputs().next().is_none() && !trains && !is_told)
+                    .then(|| "no output anchor is used by a main program".to_owned())
+            });
         }),
     },
 ];

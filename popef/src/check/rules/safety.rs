@@ -1,14 +1,14 @@
-//! Opaque blobs that run code when they are loaded.
+//! What is dangerous to load, or to give away.
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, opaque};
+use super::super::run::{Check, model, opaque};
 use super::super::severity::Severity;
 use super::super::words::{count, quote};
 use crate::model::Linked;
 use crate::pickle::{ImportClass, Pickle, PickleFault, PickleImport};
 use crate::read::OpaqueBlob;
-use crate::types::Text;
+use crate::types::{EngineOption, Metadata, Text};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -108,7 +108,70 @@ pub(super) const RULES: &[Check] = &[
             }
         }),
     },
+    Check {
+        rule: Rule {
+            id: "PE506",
+            severity: Severity::Warning,
+            title: "a credential in the options",
+            meaning: "An engine or device option looks like a password, a key or a token: by its name, or by the form \
+                      of its value. Whoever has the file can read it. The value is not shown here.",
+            mend: "If it is a credential, revoke it, and export the model again without it.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let Metadata { engine_options, device_options, .. } = model.metadata();
+            for (kind, options) in [("engine", engine_options), ("device", device_options)] {
+                for option in options.iter().filter(|option| is_credential(option)) {
+                    out.add(Spot::model(model), [option.name.by_ref()], || {
+                        format!("{kind} option {} looks like a credential", quote(&option.name))
+                    });
+                }
+            }
+        }),
+    },
 ];
+
+/// Parts of the names of options that hold credentials, in lower case without separators.
+const SECRET_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "authtoken",
+    "accesstoken",
+    "credential",
+];
+
+/// How the values of well-known services' credentials begin.
+const SECRET_STARTS: &[&str] =
+    &["AKIA", "ASIA", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "hf_", "xoxb-", "xoxp-", "sk-"];
+
+fn is_credential(option: &EngineOption) -> bool {
+    const LONGEST: usize = 256;
+    let value = option.value.as_bytes();
+    let is_switch = value.len() < 4 || value == b"true" || value == b"false" || value.iter().all(u8::is_ascii_digit);
+    let name: String = option.name.chars().take(LONGEST).filter(|letter| letter.is_alphanumeric()).collect();
+    let name = name.to_ascii_lowercase();
+    let is_named = || SECRET_NAMES.iter().any(|part| name.contains(part)) || name.ends_with("token");
+    let is_token = || {
+        value.len() >= 20
+            && !value.contains(&b' ')
+            && SECRET_STARTS.iter().any(|start| value.starts_with(start.as_bytes()))
+            || value.starts_with(b"-----BEGIN ")
+    };
+    !is_switch && (is_named() || is_token() || has_password(value))
+}
+
+/// A URL with a user and a password: `https://user:password@host`.
+fn has_password(value: &[u8]) -> bool {
+    let Some(scheme) = value.windows(3).position(|part| part == b"://") else { return false };
+    let host = value.iter().skip(scheme.saturating_add(3)).take_while(|byte| !matches!(byte, b'/' | b'?' | b'#'));
+    let mut user = host.skip_while(|&&byte| byte != b':').skip(1);
+    user.next().is_some_and(|&first| first != b'@') && user.any(|&byte| byte == b'@')
+}
 
 /// A byte of the data, as one of the file.
 fn place(opaque: &Linked<OpaqueBlob<'_>>, offset: u64) -> Spot {
