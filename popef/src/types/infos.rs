@@ -113,7 +113,7 @@ impl<'a> InfoRef<'a> {
         match self {
             InfoRef::Tensor(info) => Some((&info.tensor_info, 1)),
             InfoRef::Feed(info) => Some((&info.tensor_info, info.num_tensors)),
-            InfoRef::Executable(_) | InfoRef::Metadata(_) | InfoRef::Opaque(_) => None,
+            _ => None,
         }
     }
 

@@ -40,25 +40,12 @@ impl Head {
     }
 
     pub(crate) fn blob_type(&self) -> BlobType {
-        match self.info {
-            Info::Executable { .. } => BlobType::PoplarExecutable,
-            Info::Metadata { .. } => BlobType::Metadata,
-            Info::Tensor { .. } => BlobType::DataTensor,
-            Info::Feed { .. } => BlobType::DataFeed,
-            Info::Opaque { .. } => BlobType::Opaque,
-            Info::Unknown { number } => BlobType::Other(number),
-        }
+        self.info.blob_type()
     }
 
     /// The blob's own name. Metadata has none, only that of its executable.
     pub(crate) fn name(&self) -> Option<Span> {
-        match self.info {
-            Info::Executable { name, .. }
-            | Info::Tensor { name, .. }
-            | Info::Feed { name, .. }
-            | Info::Opaque { name, .. } => Some(name),
-            Info::Metadata { .. } | Info::Unknown { .. } => None,
-        }
+        self.info.name()
     }
 
     /// Returns the header and the info from a blob's bytes.

@@ -22,6 +22,27 @@ impl Info {
         let uncompressed_size = (uncompressed_size != NOT_COMPRESSED).then_some(uncompressed_size);
         Info::Executable { name, uncompressed_size }
     }
+
+    pub(super) fn blob_type(self) -> BlobType {
+        match self {
+            Info::Executable { .. } => BlobType::PoplarExecutable,
+            Info::Metadata { .. } => BlobType::Metadata,
+            Info::Tensor { .. } => BlobType::DataTensor,
+            Info::Feed { .. } => BlobType::DataFeed,
+            Info::Opaque { .. } => BlobType::Opaque,
+            Info::Unknown { number } => BlobType::Other(number),
+        }
+    }
+
+    pub(super) fn name(self) -> Option<Span> {
+        match self {
+            Info::Executable { name, .. }
+            | Info::Tensor { name, .. }
+            | Info::Feed { name, .. }
+            | Info::Opaque { name, .. } => Some(name),
+            Info::Metadata { .. } | Info::Unknown { .. } => None,
+        }
+    }
 }
 
 /// A range of bytes in a blob's header or info.

@@ -114,11 +114,10 @@ impl<'b> BlobCopy<'b> {
         if info.blob_type() != self.blob.blob_type() {
             return Err(WriteProblem::WrongInfo { blob: self.blob_shown(), found: info.blob_type() }.into());
         }
-        match info {
-            InfoRef::Executable(info) => self.check_unpacked_size(info.uncompressed_size),
-            InfoRef::Tensor(_) | InfoRef::Feed(_) => self.check_fits(info),
-            InfoRef::Metadata(_) | InfoRef::Opaque(_) => Ok(()),
+        if let InfoRef::Executable(info) = info {
+            self.check_unpacked_size(info.uncompressed_size)?;
         }
+        self.check_fits(info)
     }
 
     fn check_unpacked_size(&self, uncompressed_size: Option<u64>) -> Result<(), Problem> {
@@ -131,7 +130,7 @@ impl<'b> BlobCopy<'b> {
         Err(WriteProblem::UnpackedSizeChanged { blob: self.blob_shown(), needed, found }.into())
     }
 
-    /// Whether a tensor's or a feed's new info calls for bytes that are there. A surplus stays one.
+    /// Checks that the data has the bytes that a tensor's or a feed's new info calls for. A surplus stays one.
     fn check_fits(&self, info: InfoRef<'_>) -> Result<(), Problem> {
         let Some(needed) = info.data_len() else { return Ok(()) };
         let (needed, found) = (needed.map_err(impossible)?, self.data_len());
