@@ -38,7 +38,7 @@ pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Option<Info> {
             Info::Feed { name: root.text(0)?, shape, data_type, num_tensors: root.u32() }
         }
         BlobType::Opaque => Info::Opaque { name: root.text(0)?, executable: root.text(1)? },
-        BlobType::Metadata | BlobType::Other(_) => return None,
+        _ => return None,
     })
 }
 
