@@ -168,7 +168,7 @@ impl<'a> Data<'a> {
     /// Writes all bytes to `out`, and returns their number. The system does the copying, if it can, from a file on disk
     /// to a file, a pipe or a socket.
     ///
-    /// Whether the file is unchanged is checked at the end. So do not use what was written if this fails.
+    /// A change of the file may be seen only at the end. So do not use what was written if this fails.
     ///
     /// ```no_run
     /// let file = popef::File::open("model.popef")?;
@@ -188,7 +188,8 @@ impl<'a> Data<'a> {
         if copied? == self.len() { Ok(self.len()) } else { Err(self.error(ReadProblem::FileChanged)) }
     }
 
-    /// Calls `put` with all bytes, in pieces if they are not in memory. Before each call, the file is checked for changes.
+    /// Calls `put` with all bytes, in pieces if they are not in memory. Before each call, the file is checked for
+    /// changes.
     pub(crate) fn in_pieces(&self, mut put: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         const PIECE: u64 = 256 << 10;
         if let Some(bytes) = self.as_slice() {

@@ -15,44 +15,44 @@ use crate::len::len_of;
 use crate::read::{File, ReadProblem, uninterrupted};
 use crate::types::Text;
 
-/// How many bytes of what is appended are written last. The first of a header's is zero and the next ones say how long
-/// it is: while they are zeros no reader finds a blob here.
+/// How many of the first appended bytes are written last. They are the start of a header, with its length: while they
+/// are zeros, no reader finds a blob here.
 const FIRST: usize = 8;
 
-/// The end of a file that blobs are added to; see [`Writer::append`].
+/// A file to which blobs are appended. [`Writer::append`] makes it.
 pub struct Appended {
     out: Output,
     path: PathBuf,
-    /// The path, with links followed.
+    /// The path, with symbolic links resolved.
     target: PathBuf,
     old_len: u64,
-    /// What belongs into the first bytes behind the old end, where zeros are until everything else is on disk.
+    /// The first appended bytes. The file has zeros there until everything else is on disk.
     first: [u8; FIRST],
     done: bool,
 }
 
 impl Writer<Appended> {
-    /// Adds blobs to the end of a file, all or none of them: until [`finish`](Writer::finish) they cannot be found.
+    /// Appends blobs to a file, all or none of them: readers do not find them before [`finish`](Writer::finish).
     ///
-    /// The file is walked first; if it is damaged, that is the error, and [`recover`](crate::write::recover) may help. The
-    /// first eight bytes that are added stay zeros until everything else was flushed to disk. So a program that is
-    /// killed, or a power cut, leaves the old blobs as they were and behind them what every reader reports as an
-    /// incomplete blob. After a failure, or if the writer is dropped, the file has its old length. A file that was
-    /// removed, renamed or replaced meanwhile, or made shorter or longer, is a failure.
+    /// The file is walked first. If it is damaged, `append` fails, and [`recover`](crate::write::recover) may help. The
+    /// first eight appended bytes stay zeros until everything else is flushed to disk. So if the program is killed or
+    /// the power fails, the old blobs are unchanged, and every reader reports what follows them as an incomplete blob.
+    /// After a failure, or if the writer is dropped, the file has its old length. Writing fails if the file is removed,
+    /// renamed, replaced or resized meanwhile.
     ///
     /// # Locks
     ///
     /// Writers of this crate lock the file that they change (`flock` on Unix), and a second writer gets
-    /// [`ErrorKind::Busy`](crate::error::ErrorKind::Busy). Readers are not kept out. On Unix two things follow from how
-    /// such locks work:
+    /// [`ErrorKind::Busy`](crate::error::ErrorKind::Busy). Readers are not locked out. On Unix, such locks have two
+    /// limits:
     ///
-    /// - They are advice. A program that does not ask for the lock can write to the file all the same. Its change is
-    ///   noticed by the file's length, before each write and at the end; a change in place is not noticed.
-    /// - Whoever may read the file can hold the lock, for as long as they like: `flock -x FILE sleep 1d` does. If
-    ///   that could be a stranger, do not let them read the file, or keep it in a folder that they cannot enter. On
-    ///   Linux, `lslocks` and `fuser FILE` show who holds it.
+    /// - They are advisory. A program that does not take the lock can still write to the file. The writer notices if
+    ///   that changes the file's length, before each write and at the end. It does not notice a change in place.
+    /// - Everybody who may read the file can hold the lock for any time, for example with `flock -x FILE sleep 1d`. If
+    ///   you do not trust all readers, deny them access to the file or its folder. On Linux, `lslocks` and `fuser FILE`
+    ///   show who holds the lock.
     ///
-    /// On Windows the file is opened so that no other program can open it to write, until the writer has ended.
+    /// On Windows, no other program can open the file for writing until the writer has ended.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -87,7 +87,7 @@ pub(super) fn append_in(storage: &dyn Storage, path: &Path) -> Result<Writer<App
     Ok(Writer::begin(appended).behind(blobs, old_len, names))
 }
 
-/// The names that are taken.
+/// The names of executables that are taken.
 fn names_of_executables(file: &File) -> Result<HashSet<Text<'static>>, Problem> {
     let mut names = HashSet::new();
     let count = file.executables().count();
@@ -98,7 +98,7 @@ fn names_of_executables(file: &File) -> Result<HashSet<Text<'static>>, Problem> 
     Ok(names)
 }
 
-/// The file to be changed, locked, and where it is.
+/// Opens and locks the file to be changed. Also returns its path with symbolic links resolved.
 fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf), Problem> {
     let failed = not_opened("open the file to write to it");
     let (target, found) = resolve(storage, path).map_err(&failed)?;
@@ -110,7 +110,7 @@ fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf)
 }
 
 impl Appended {
-    /// Splits what is written at a position into what is written now, zeros for what is written last, and the rest.
+    /// Keeps those of the bytes that must be written last. Returns the bytes that were kept, and the rest.
     fn hold_back<'b>(&mut self, at: u64, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
         let skip = at.saturating_sub(self.old_len);
         let Some(hole) = usize::try_from(skip).ok().and_then(|skip| self.first.get_mut(skip..)) else {
@@ -121,7 +121,7 @@ impl Appended {
         (held, rest)
     }
 
-    /// Fails if somebody who did not ask for the lock removed, replaced, shortened or lengthened the file.
+    /// Fails if a program without the lock removed, replaced or resized the file.
     fn check_undisturbed(&self) -> Result<(), Problem> {
         let failed = |source| Problem::io("look at what is there", source);
         if !uninterrupted(|| self.out.handle().is_at(&self.target)).map_err(failed)? {
@@ -143,7 +143,7 @@ impl Sink for Appended {
     }
 
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
-        // Only data is copied so, which lies behind a header.
+        // Only data is copied in this way, which is after a header, so none of the first bytes are affected.
         self.out.copy_at(at, from)
     }
 
@@ -183,7 +183,7 @@ impl Sink for Appended {
 
 impl Drop for Appended {
     fn drop(&mut self) {
-        // Nobody is left to be told; `Writer::discard` tells.
+        // A drop cannot report an error. `Writer::discard` does.
         let _ = self.abandon(0);
     }
 }
@@ -194,25 +194,25 @@ impl fmt::Debug for Appended {
     }
 }
 
-/// What [`recover`] found and cut off.
+/// The result of [`recover`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// How many blobs are whole, and stay.
+    /// The number of complete blobs, which were kept.
     pub blobs: usize,
-    /// Where the last of them ends: the file's length now.
+    /// The length of the file now, which is the end of the last complete blob.
     pub len: u64,
-    /// How many bytes behind it were cut off; 0 if nothing was wrong.
+    /// The number of bytes that were cut off. 0 if the file was not damaged.
     pub cut: u64,
-    /// What was wrong with them, and at which byte; none if nothing was.
+    /// The damage. `None` if the file was not damaged.
     pub damage: Option<Error>,
 }
 
-/// Cuts a damaged file back to its last whole blob, and says what it cut off.
+/// Cuts a damaged file back to the end of the last complete blob before the damage.
 ///
-/// Everything from the damage on is lost, whole blobs behind it too, for nothing says where those begin:
-/// [`OpenOptions::damaged`](crate::OpenOptions::damaged) shows beforehand what would stay. A file that is not damaged,
-/// or only larger than the limits allow, is not touched.
+/// Everything from the damage on is lost, including complete blobs after it, because nothing says where they begin.
+/// Open the file with [`OpenOptions::damaged`](crate::OpenOptions::damaged) to see beforehand which blobs would be
+/// kept. An undamaged file is not changed, nor is one that only exceeds a limit.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

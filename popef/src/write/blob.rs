@@ -14,10 +14,10 @@ use crate::read::{Compression, Element};
 use crate::types::{DataType, InfoRef};
 use crate::wire::NewHead;
 
-/// A blob that is being written, by [`Write`] or by elements. It counts only once it is [finished](Self::finish); if it
-/// is dropped before, it is undone.
+/// A blob that is being written, through [`Write`] or by elements. If it is dropped before it is
+/// [finished](Self::finish), it is undone.
 ///
-/// Where its length was known beforehand, exactly so many bytes must come. An [`Error`] of this library travels in the
+/// If its length was announced, exactly that many bytes must be written. An [`Error`] of this library is wrapped in the
 /// `io::Error`.
 ///
 /// ```
@@ -38,7 +38,7 @@ use crate::wire::NewHead;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// While it is open nothing else can be written, which the compiler sees to:
+/// While a blob is open, nothing else can be written. The compiler ensures this:
 ///
 /// ```compile_fail,E0499
 /// # let mut writer = popef::Writer::stream(Vec::new());
@@ -50,28 +50,28 @@ use crate::wire::NewHead;
 pub struct BlobWriter<W: HeldWriter> {
     held: W,
     open: Open,
-    /// Whether it was finished, or taken apart: nothing is to be undone then.
+    /// Whether the blob was finished or moved elsewhere, so that a drop must not undo it.
     finished: bool,
 }
 
-/// What is known of a blob while it is written.
+/// The state of an open blob.
 #[derive(Default)]
 pub(super) struct Open {
     label: Label<'static>,
     head: NewHead,
-    /// Whether the head, or zeros in its place, was written. Not before the first byte of data or the end: so that an
-    /// opened blob can be dropped on a stream.
+    /// Whether the head, or zeros in its place, was written. This happens with the first byte of data or at the end, so
+    /// that a blob without data can be dropped on a stream.
     begun: bool,
-    /// How many bytes of data it has, if that was known beforehand.
+    /// The length of the data, if it was announced.
     needed: Option<u64>,
     given: u64,
     element_type: Option<DataType>,
-    /// Of data that is compressed already, the first bytes, up to as many as tell so.
+    /// For data that must be compressed already: its first bytes, as many as identify the format.
     mark: Option<Vec<u8>>,
 }
 
 impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
-    /// A blob with so many bytes of data.
+    /// Opens a blob with `len` bytes of data.
     pub(super) fn sized(writer: &'w mut Writer<D>, info: InfoRef<'_>, len: u64) -> Result<Self, Error> {
         let mut head = writer.head(info)?;
         writer.set_data_len(&mut head, len)?;
@@ -81,7 +81,7 @@ impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
         Ok(blob)
     }
 
-    /// A blob whose head is given, with so many bytes of data if that is known.
+    /// Opens a blob with a given head, and with `needed` bytes of data if that is known.
     pub(super) fn with_head(
         writer: &'w mut Writer<D>,
         label: Label<'_>,
@@ -94,31 +94,31 @@ impl<'w, D: Destination> BlobWriter<&'w mut Writer<D>> {
         Ok(BlobWriter::resumed(writer, open))
     }
 
-    /// The blob without its writer.
+    /// Takes the state of the blob out, without its writer.
     pub(super) fn into_open(mut self) -> Open {
         self.finished = true;
         mem::take(&mut self.open)
     }
 
-    /// Ends the blob, and says where it is. If bytes are missing or were too many it is undone, and that is the error.
+    /// Ends the blob, and returns its place. Fails if there are too few or too many bytes, and then undoes the blob.
     pub fn finish(mut self) -> Result<Written, Error> {
         self.end()
     }
 }
 
 impl<'w, D: Rewind> BlobWriter<&'w mut Writer<D>> {
-    /// A blob whose length is not known: zeros stand for its head until it is finished.
+    /// Opens a blob of unknown length. The file has zeros in place of the head until the blob is finished.
     pub(super) fn open(writer: &'w mut Writer<D>, info: InfoRef<'_>) -> Result<Self, Error> {
         let head = writer.head(info)?;
         BlobWriter::with_head(writer, Label::of(info), head, None)
     }
 }
 
-/// A blob that owns its writer: it is opened by [`owning`](Self::owning).
+/// A blob that owns its writer. [`owning`](Self::owning) opens it.
 #[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
 impl<D: Destination> BlobWriter<Writer<D>> {
-    /// Opens a blob as `open` does, which calls one of the writer's methods, and gives the writer to the blob: for a
-    /// `struct`, another thread, or another language, where it cannot be borrowed.
+    /// Opens a blob that owns its writer. `open` calls the writer's method that opens the blob. This is for a `struct`,
+    /// another thread or another language, where the blob cannot borrow the writer.
     ///
     /// ```
     /// use std::io::Write;
@@ -148,14 +148,14 @@ impl<D: Destination> BlobWriter<Writer<D>> {
         Ok(BlobWriter::resumed(writer, open))
     }
 
-    /// Ends the blob, gives the writer back, and says where the blob is. If bytes are missing or were too many it is
-    /// undone, and that is the error.
+    /// Ends the blob, and returns the writer and the blob's place. Fails if there are too few or too many bytes, and
+    /// then undoes the blob.
     pub fn finish(mut self) -> Result<(Writer<D>, Written), Refused<D>> {
         let ended = self.end();
         Refused::unless(ended, self.discard())
     }
 
-    /// Undoes the blob, and gives the writer back. If it could not be undone, the writer's next call says so.
+    /// Undoes the blob, and returns the writer. If that fails, the writer's next call returns the error.
     pub fn discard(mut self) -> Writer<D> {
         self.undo();
         self.held.take()
@@ -177,7 +177,7 @@ impl<W: HeldWriter> BlobWriter<W> {
         }
     }
 
-    /// Writes the next elements of a tensor or a feed; an error if theirs is another type.
+    /// Writes the next elements of a tensor or a feed. Fails if `T` is not the type of the elements.
     pub fn write_elements<T: Element>(&mut self, elements: &[T]) -> Result<(), Error> {
         match self.open.element_type {
             Some(needed) if needed != T::DATA_TYPE => {
@@ -189,12 +189,12 @@ impl<W: HeldWriter> BlobWriter<W> {
         }
     }
 
-    /// How many bytes of data were written so far.
+    /// Returns the number of bytes of data that were written so far.
     pub fn len(&self) -> u64 {
         self.open.given
     }
 
-    /// Whether no data was written yet.
+    /// Returns whether no data was written yet.
     pub fn is_empty(&self) -> bool {
         self.open.given == 0
     }
@@ -214,7 +214,7 @@ impl<W: HeldWriter> BlobWriter<W> {
         Ok(self.held.get_mut().finished(&self.open.label, size))
     }
 
-    /// Puts the head in the place of the zeros.
+    /// Writes the head in place of the zeros.
     fn fill_in(&mut self) -> Result<(), Error> {
         let Open { head, given, .. } = &mut self.open;
         let writer = self.held.get_mut();
@@ -231,13 +231,13 @@ impl<W: HeldWriter> BlobWriter<W> {
         })
     }
 
-    /// Where the next byte of data goes.
+    /// The position of the next byte of data.
     fn data_end(&self) -> u64 {
         self.held.get().end().saturating_add(self.open.head.len()).saturating_add(self.open.given)
     }
 
-    /// Writes the next bytes out of a file, as many as it is limited to. The writer is left as it is if that fails:
-    /// whether it is the file that failed or the destination is not known here.
+    /// Writes the next bytes from a file, up to its limit. If the copying fails, the writer is not marked as failed,
+    /// because it is unknown here whether the file or the destination failed.
     pub(super) fn put_file(&mut self, from: &mut io::Take<fs::File>) -> Result<io::Result<()>, Error> {
         self.put(&[])?;
         let at = self.data_end();
@@ -245,7 +245,7 @@ impl<W: HeldWriter> BlobWriter<W> {
         Ok(self.writer().copy_at(at, from))
     }
 
-    /// Writes the next bytes, and before them, if they are the first, the head, or zeros until it is known.
+    /// Writes the next bytes. Before the first ones, writes the head, or zeros if it is not known yet.
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.writer().check_fault()?;
         self.check_mark(bytes)?;
@@ -260,7 +260,7 @@ impl<W: HeldWriter> BlobWriter<W> {
         self.writer().put(at, bytes)
     }
 
-    /// Whether the data begins as compressed data does, if it has to.
+    /// Fails if the data must be compressed but does not begin like a known format.
     fn check_mark(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Open { mark: Some(mark), needed, label, .. } = &mut self.open else { return Ok(()) };
         mark.extend(bytes.iter().take(Compression::MARK.saturating_sub(mark.len())));
@@ -284,7 +284,7 @@ impl<W: HeldWriter> BlobWriter<W> {
         }
     }
 
-    /// Tells how many bytes its data has once unpacked.
+    /// Sets the size of the unpacked data.
     pub(super) fn unpacked(&mut self, uncompressed_size: u64) {
         self.open.head.set_uncompressed_size(uncompressed_size);
     }
@@ -296,7 +296,7 @@ impl<W: HeldWriter> Write for BlobWriter<W> {
         Ok(bytes.len())
     }
 
-    /// Nothing: what is written counts only once all of it is finished.
+    /// Does nothing, because a blob counts only when it is finished.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

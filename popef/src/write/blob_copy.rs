@@ -1,4 +1,4 @@
-//! A blob to be copied, and what of it is to be changed.
+//! A blob to be copied, with changes of its header and info.
 
 use super::label::Label;
 use super::problem::{WriteProblem, impossible};
@@ -7,11 +7,11 @@ use crate::read::{Blob, BlobHandle};
 use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 
-/// A blob to be copied, as it is or with another name, version or info.
+/// A blob to be copied, unchanged or with another name, version or info.
 ///
-/// Its data is copied byte for byte: a surplus stays, and an executable stays compressed as it is. Of header and info,
-/// what is not changed stays too, also what a later version of the format put there. [`Writer::copy`] and
-/// [`Writer::copy_all`] take blobs and these.
+/// The data is copied byte for byte: a surplus is kept, and an executable stays compressed as it is. Fields of header
+/// and info that are not changed are kept too, also those of a later version of the format. [`Writer::copy`] and
+/// [`Writer::copy_all`] accept both blobs and `BlobCopy`.
 ///
 /// ```
 /// use popef::types::TensorDataInfo;
@@ -43,37 +43,37 @@ pub struct BlobCopy<'b> {
 }
 
 impl<'b> BlobCopy<'b> {
-    /// A blob as it is.
+    /// Makes an unchanged copy of a blob.
     pub fn of(blob: &Blob<'b>) -> Self {
         BlobCopy { blob: *blob, name: None, version: None, info: None }
     }
 
-    /// Changes its name. Metadata has none of its own, and neither has a blob of an unknown type.
+    /// Changes the blob's name. Metadata and blobs of an unknown type have none, and copying them then fails.
     #[must_use]
     pub fn name<'n: 'b>(mut self, name: impl Into<Text<'n>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Changes the version that it states.
+    /// Changes the blob's version.
     #[must_use]
     pub fn version<'v: 'b>(mut self, version: impl Into<Text<'v>>) -> Self {
         self.version = Some(version.into());
         self
     }
 
-    /// Changes all that it says of its data, to the info of a blob of the same type. A [name](Self::name) that is given
-    /// as well goes before the one in the info.
+    /// Replaces the blob's info with another one for the same blob type. A [name](Self::name) overrides that in the
+    /// info.
     ///
-    /// The info of a tensor or a feed has to call for as many bytes of data as the blob has, or, where there is a
-    /// surplus behind them, for as many as the old one does. That of an executable has to state the same size.
+    /// The new info of a tensor or a feed must need as many bytes of data as the blob has, or, if the blob has a
+    /// surplus, as many as the old info needs. The new info of an executable must have the same uncompressed size.
     #[must_use]
     pub fn info(mut self, info: impl Into<InfoRef<'b>>) -> Self {
         self.info = Some(info.into());
         self
     }
 
-    /// Whether it is copied as it is.
+    /// Whether nothing is changed.
     pub(super) fn is_verbatim(&self) -> bool {
         self.name.is_none() && self.version.is_none() && self.info.is_none()
     }
@@ -83,7 +83,7 @@ impl<'b> BlobCopy<'b> {
         Label { blob_type, name: self.name.as_ref().map_or(name, Text::by_ref) }
     }
 
-    /// Header and info, with what is changed.
+    /// The header and info with the changes.
     pub(super) fn head(&self) -> Result<NewHead, Problem> {
         let BlobCopy { blob, name, version, info } = self;
         let mut head = NewHead::verbatim(blob.header_bytes(), blob.info_bytes())?;
@@ -130,7 +130,7 @@ impl<'b> BlobCopy<'b> {
         Err(WriteProblem::UnpackedSizeChanged { blob: self.blob_shown(), needed, found }.into())
     }
 
-    /// Checks that the data has the bytes that a tensor's or a feed's new info calls for. A surplus stays one.
+    /// Fails if the new info of a tensor or a feed does not fit the data. A surplus may stay.
     fn check_fits(&self, info: InfoRef<'_>) -> Result<(), Problem> {
         let Some(needed) = info.data_len() else { return Ok(()) };
         let (needed, found) = (needed.map_err(impossible)?, self.data_len());
@@ -140,7 +140,7 @@ impl<'b> BlobCopy<'b> {
         Err(WriteProblem::InfoDoesNotFit { blob: self.blob_shown(), needed, found }.into())
     }
 
-    /// How many bytes the tensors have by the info that the blob has now, if that can be told.
+    /// How many bytes the tensors need by the blob's old info, if that is known.
     fn needed(&self) -> Option<u64> {
         let data = self.blob.as_data()?;
         data.size_in_bytes().ok()?.checked_mul(data.num_tensors().into())

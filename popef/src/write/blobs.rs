@@ -1,4 +1,4 @@
-//! The blobs that a writer writes, each by its type: whole, or opened to be written piece by piece.
+//! The methods of [`Writer`] for each blob type, to write a blob at once, or to open one and write it in pieces.
 
 use std::io;
 
@@ -21,7 +21,8 @@ use crate::types::{
 };
 
 impl<D: Destination> Writer<D> {
-    /// Writes an executable as it is. Its name must not be empty, nor that of another executable of the file.
+    /// Writes an executable without compressing it. Its name must not be empty, and must be unique among the file's
+    /// executables.
     ///
     /// ```
     /// # use popef::{File, Writer};
@@ -37,8 +38,8 @@ impl<D: Destination> Writer<D> {
         self.write_whole((&executable(name, None)).into(), data)
     }
 
-    /// Writes an executable from bytes that are compressed already, as a zlib stream, as gzip members, or as zstd or LZ4
-    /// frames, and that unpack to so many bytes. They are unpacked to see that they do.
+    /// Writes an executable from bytes that are compressed already, as a zlib stream, as gzip members, or as zstd or
+    /// LZ4 frames. The bytes are unpacked to check that they give `uncompressed_size` bytes.
     ///
     /// ```
     /// use popef::{File, Writer};
@@ -65,7 +66,7 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Compresses an executable, on several [threads](Writer::threads), and writes it. The compressed bytes are held in
-    /// memory, as their number comes first.
+    /// memory, because the blob begins with their number.
     ///
     /// ```
     /// use popef::write::Packing;
@@ -121,7 +122,7 @@ impl<D: Destination> Writer<D> {
         self.write_whole(metadata.into(), &[])
     }
 
-    /// Writes a tensor from its elements. Another type than the info's is an error, and so is another number.
+    /// Writes a tensor from its elements. Fails if their type or number is not that of the info.
     ///
     /// ```
     /// use popef::types::TensorDataInfo;
@@ -142,7 +143,7 @@ impl<D: Destination> Writer<D> {
         self.write_elements(info.into(), elements)
     }
 
-    /// Writes a tensor from the bytes of its elements, little-endian. Another length than the info's is an error.
+    /// Writes a tensor from the bytes of its elements, little-endian. Fails if their number is not that of the info.
     pub fn write_tensor_bytes(&mut self, info: &TensorDataInfo, data: &[u8]) -> Result<Written, Error> {
         self.write_tensors(info.into(), data)
     }
@@ -192,12 +193,12 @@ impl<D: Destination> Writer<D> {
         self.write_whole(info.into(), data)
     }
 
-    /// Copies a blob of a file that was read, of whatever type, as it is or with what a [`BlobCopy`] changes. Between
-    /// files the system copies the data, where it can.
+    /// Copies a blob of any type from a file that was read, unchanged or with the changes of a [`BlobCopy`]. Between
+    /// files, the system copies the data if it can.
     ///
-    /// A copy keeps the version of the blob, whatever [`version`](Self::version) says. Only an executable's name is looked
-    /// at, which must not be taken. A blob of the very file being appended to is refused, whether that is read in parts
-    /// or mapped.
+    /// A copy keeps the version of the blob; [`version`](Self::version) does not apply. The content is not checked,
+    /// except that the name of an executable must not be taken. Fails if the blob is in the file that is being appended
+    /// to, if that was opened or mapped from disk.
     ///
     /// ```
     /// # use popef::{File, Writer};
@@ -215,9 +216,9 @@ impl<D: Destination> Writer<D> {
         super::copy::copy(self, blob.into())
     }
 
-    /// Copies several blobs, as [`copy`](Self::copy) does each. Those that follow each other in one file are copied at
-    /// once, which is faster, unless something of them is changed; after an error, some of those before the one at
-    /// fault may have been written.
+    /// Copies several blobs, each as [`copy`](Self::copy) does. Blobs that follow each other in one file and are not
+    /// changed are copied together, which is faster. After an error, some of the blobs before the faulty one may have
+    /// been written.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -233,8 +234,8 @@ impl<D: Destination> Writer<D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Where files can share blocks of a disk (Btrfs, XFS), what stands at the same byte as before, or whole blocks of
-    /// 4096 bytes away from it, is shared.
+    /// On file systems where files can share disk blocks (Btrfs, XFS), data is shared if its position differs from that
+    /// in the old file by a multiple of 4096 bytes, or not at all.
     pub fn copy_all<'b, B: Into<BlobCopy<'b>>>(
         &mut self,
         blobs: impl IntoIterator<Item = B>,
@@ -242,7 +243,7 @@ impl<D: Destination> Writer<D> {
         super::copy::copy_all(self, blobs.into_iter().map(Into::into))
     }
 
-    /// Opens a tensor to be written piece by piece: exactly as many bytes as its info calls for.
+    /// Opens a tensor to be written in pieces, with exactly as many bytes as its info needs.
     ///
     /// ```
     /// # use popef::types::TensorDataInfo;
@@ -264,12 +265,12 @@ impl<D: Destination> Writer<D> {
         self.open_tensors(info.into())
     }
 
-    /// Opens a feed to be written piece by piece, one tensor after the other.
+    /// Opens a feed to be written in pieces, one tensor after the other.
     pub fn feed(&mut self, info: &FeedDataInfo) -> Result<BlobWriter<&mut Self>, Error> {
         self.open_tensors(info.into())
     }
 
-    /// Opens an executable to be written piece by piece, of exactly so many bytes. It is not compressed.
+    /// Opens an executable of exactly `len` bytes to be written in pieces. It is not compressed.
     pub fn sized_executable<'n>(
         &mut self,
         name: impl Into<Text<'n>>,
@@ -278,9 +279,9 @@ impl<D: Destination> Writer<D> {
         BlobWriter::sized(self, (&executable(name, None)).into(), len)
     }
 
-    /// Opens an executable to be written piece by piece from exactly so many bytes that are compressed already, and that
-    /// unpack to `uncompressed_size` bytes. Only the first bytes are looked at: they have to be those of zlib, gzip, zstd
-    /// or LZ4 data. [`write_compressed_executable`](Self::write_compressed_executable) looks at all of them.
+    /// Opens an executable to be written in pieces from exactly `len` bytes that are compressed already, and that
+    /// unpack to `uncompressed_size` bytes. Only the first bytes are checked: they must be those of zlib, gzip, zstd or
+    /// LZ4 data. [`write_compressed_executable`](Self::write_compressed_executable) checks all of them.
     pub fn sized_compressed_executable<'n>(
         &mut self,
         name: impl Into<Text<'n>>,
@@ -291,12 +292,12 @@ impl<D: Destination> Writer<D> {
         BlobWriter::sized(self, (&info).into(), len)
     }
 
-    /// Opens an opaque blob to be written piece by piece, of exactly so many bytes.
+    /// Opens an opaque blob of exactly `len` bytes to be written in pieces.
     pub fn sized_opaque(&mut self, info: &OpaqueInfo, len: u64) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::sized(self, info.into(), len)
     }
 
-    /// The info of a compressed executable. All ones would mean that it is not compressed.
+    /// The info of a compressed executable. Fails for a size of `u64::MAX`, which would mean that it is not compressed.
     fn compressed<'n>(&self, name: impl Into<Text<'n>>, size: u64) -> Result<ExecutableInfo, Error> {
         if size == u64::MAX {
             return Err(self.refusal(impossible(ShapeProblem::TooLarge)));
@@ -304,7 +305,7 @@ impl<D: Destination> Writer<D> {
         Ok(executable(name, Some(size)))
     }
 
-    /// How many bytes of data a tensor or a feed has; what cannot be told is the caller's mistake here.
+    /// How many bytes of data a tensor or a feed needs. An impossible shape is the caller's mistake here.
     pub(super) fn needed(&self, info: InfoRef<'_>) -> Result<u64, Error> {
         info.data_len().unwrap_or(Ok(0)).map_err(|problem| self.refusal(impossible(problem)))
     }
@@ -338,7 +339,7 @@ fn executable<'n>(name: impl Into<Text<'n>>, uncompressed_size: Option<u64>) -> 
     ExecutableInfo { name: name.into().into_owned(), uncompressed_size }
 }
 
-/// Whether compressed data unpacks to so many bytes.
+/// Fails if compressed data does not unpack to `uncompressed_size` bytes.
 fn check_unpacks(info: &ExecutableInfo, data: &[u8], uncompressed_size: u64) -> Result<(), WriteProblem> {
     let blob = Label::of(info.into()).to_string();
     if !Compression::may_begin(data) {
@@ -354,7 +355,7 @@ fn check_unpacks(info: &ExecutableInfo, data: &[u8], uncompressed_size: u64) -> 
     unpacked.map_err(|error| WriteProblem::NotUnpacked { blob, error })
 }
 
-/// A blob by its name and by what its length follows from.
+/// The name of a blob and, for tensors and feeds, the shape and type that determine its length.
 fn described(info: InfoRef<'_>) -> String {
     let label = Label::of(info);
     match info.tensors() {
@@ -367,12 +368,12 @@ fn described(info: InfoRef<'_>) -> String {
 }
 
 impl<D: Rewind> Writer<D> {
-    /// Opens an executable to be written piece by piece until it is finished.
+    /// Opens an executable of any length to be written in pieces.
     pub fn executable<'n>(&mut self, name: impl Into<Text<'n>>) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::open(self, (&executable(name, None)).into())
     }
 
-    /// Opens an executable to be compressed, on several [threads](Writer::threads), while it is written piece by piece.
+    /// Opens an executable that is compressed, on several [threads](Writer::threads), while it is written in pieces.
     ///
     /// ```
     /// use popef::write::Packing;
@@ -398,12 +399,12 @@ impl<D: Rewind> Writer<D> {
         Ok(PackedWriter::new(blob, packing))
     }
 
-    /// Opens an opaque blob to be written piece by piece until it is finished.
+    /// Opens an opaque blob of any length to be written in pieces.
     pub fn opaque(&mut self, info: &OpaqueInfo) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::open(self, info.into())
     }
 
-    /// Opens several feeds at once, whose tensors come in any order; see [`FeedsWriter`].
+    /// Opens several feeds at once, so that their tensors can be written alternately. See [`FeedsWriter`].
     ///
     /// ```
     /// use popef::types::FeedDataInfo;

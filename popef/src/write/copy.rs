@@ -1,4 +1,4 @@
-//! Blobs out of files that were read: their data byte for byte.
+//! Copies blobs from files that were read. The data is copied byte for byte.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::read::InSource;
 use crate::types::BlobType;
 use crate::wire::NewHead;
 
-/// Less than this goes through memory: opening the file again would take longer.
+/// Shorter data is copied through memory, because opening the file again would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
 
 pub(super) fn copy<D: Destination>(writer: &mut Writer<D>, copy: BlobCopy<'_>) -> Result<Written, Error> {
@@ -41,14 +41,14 @@ pub(super) fn copy_all<'b, D: Destination>(
     Ok(written)
 }
 
-/// A blob, and others that follow it in its file and are copied as they are.
+/// A blob, and the unchanged blobs that follow it in its file, which are copied together.
 struct Run<'b> {
     first: BlobCopy<'b>,
     head: NewHead,
     others: usize,
-    /// Where its bytes are taken from, if not from memory.
+    /// The place in the source from which the bytes are copied. `None` if they are copied from memory.
     place: Option<InSource<'b>>,
-    /// How many bytes come behind the first one's header and info.
+    /// The number of bytes after the header and info of the first blob.
     len: u64,
 }
 
@@ -56,19 +56,20 @@ impl<'b> Run<'b> {
     fn of<D: Destination>(writer: &Writer<D>, first: BlobCopy<'b>) -> Result<Self, Error> {
         let head = first.head().map_err(|problem| writer.refusal(problem))?;
         let data = first.blob.data();
-        // That a mapped file does not change was promised. If it did, the mapping is what the caller sees.
+        // The caller of `File::map` promised that the file does not change. If it changed all the same, copy from the
+        // mapping, which is what the caller sees.
         let mapped = data.as_slice().is_some();
         let place = first.blob.in_source().filter(|place| !mapped || place.check_unchanged().is_ok());
         Ok(Run { first, head, others: 0, place, len: data.len() })
     }
 
-    /// All bytes of the first blob's copy.
+    /// The size of the first blob's copy.
     fn len_of_first(&self) -> u64 {
         self.head.len().saturating_add(self.first.blob.data().len())
     }
 
-    /// Takes one more, if it can be copied together with those before. Executables begin anew, as their names must
-    /// not be taken.
+    /// Adds a blob to the run, if it can be copied together with the others. Executables begin a new run, because their
+    /// names must be checked.
     fn take(&mut self, copy: &BlobCopy<'_>) -> bool {
         let (first, blob) = (&self.first.blob, &copy.blob);
         let end = first.data_offset().saturating_add(self.len);
@@ -81,7 +82,7 @@ impl<'b> Run<'b> {
         true
     }
 
-    /// They all count as written then. Where they are.
+    /// Copies all blobs of the run. Returns their place.
     fn copy<D: Destination>(self, writer: &mut Writer<D>) -> Result<Written, Error> {
         let Run { first, head, others, place, len } = self;
         let data = first.blob.data();
@@ -108,7 +109,7 @@ fn copy_file<D: Destination>(
 ) -> Result<(), Error> {
     let Some(file) = place.open_again() else { return place.data(len).in_pieces(|piece| open.put(piece)) };
     let copied = open.put_file(&mut file.take(len))?;
-    // A file that was changed meanwhile is why, if it was.
+    // A change of the file is the cause of a failed copy, so it is reported first.
     place.check_unchanged()?;
     copied.map_err(|source| open.writer().failed_to_write(source))
 }

@@ -14,14 +14,14 @@ use super::writer::Writer;
 use crate::error::{Error, Problem, SystemProblem};
 use crate::read::uninterrupted;
 
-/// How to create a file: whether in place of another one.
+/// Options for creating a file.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model.popef");
 /// std::fs::write(&path, "precious")?;
 /// let error = popef::write::CreateOptions::new().overwrite(false).create(&path).unwrap_err();
-/// assert!(error.to_string().ends_with("the file exists already, and it was asked not to overwrite one"));
+/// assert!(error.to_string().ends_with("the file exists, and overwriting was not allowed"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -36,19 +36,19 @@ impl Default for CreateOptions {
 }
 
 impl CreateOptions {
-    /// Overwrites a file that is there.
+    /// Returns the default options: an existing file is replaced.
     pub fn new() -> Self {
         CreateOptions::default()
     }
 
-    /// Whether a file that is there is replaced. If not, one that appears before
-    /// [`finish`](Writer::finish) is an error there, and stays as it is; the file system must know hard links.
+    /// Sets whether an existing file is replaced. If not, [`finish`](Writer::finish) also fails if a file appears in
+    /// the meantime, and leaves that file as it is. This needs a file system with hard links.
     pub fn overwrite(&mut self, overwrite: bool) -> &mut Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Begins a new file; see [`Writer::create`].
+    /// Begins a new file, as [`Writer::create`] does.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Writer<NewFile>, Error> {
         self.create_in(Arc::new(System), path.as_ref())
     }
@@ -60,33 +60,34 @@ impl CreateOptions {
 }
 
 impl Writer<NewFile> {
-    /// Writes a new file, or one in place of an old one: all goes to a temporary file beside it, which
-    /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is as
-    /// it was, for those who have it open or mapped too.
+    /// Creates a file, or replaces an existing one. Everything is written to a temporary file in the same folder, which
+    /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is
+    /// unchanged, also for programs that have it open or mapped.
     ///
-    /// A symbolic link is followed: the file that it names is replaced. A program that is killed leaves its temporary
-    /// file, `.NAME.popef-new`; the next `create` of the same user removes it.
+    /// A symbolic link is followed: the file that it names is replaced. If the program is killed, its temporary file
+    /// `.NAME.popef-new` stays. The next `create` of the same user removes it.
     ///
-    /// [`CreateOptions`] can refuse to overwrite.
+    /// [`CreateOptions`] can forbid overwriting.
     ///
-    /// # Who may read and write it
+    /// # Permissions
     ///
-    /// While a file is replaced, only its writer can open the temporary file. `finish` then gives it the rights of the
-    /// old file: owner, group, mode, and on Linux the POSIX access control list and the attributes named `user.*`.
-    /// What the system does not allow is left out, and never more than the old file allowed is given:
+    /// While a file is being replaced, only its writer can open the temporary file. `finish` then gives the new file
+    /// the permissions of the old one: owner, group, mode, and on Linux the POSIX access control list and the
+    /// attributes named `user.*`. What the system does not allow is left out. The new file never allows more than the
+    /// old one:
     ///
-    /// - Only the superuser may give files away, so the writer becomes the owner.
-    /// - Who is not in the old file's group cannot keep the group. The new group and all others then get what both the
-    ///   old group and all others had; with an access control list, nothing.
+    /// - Only the superuser can give files away. For anybody else, the writer becomes the owner.
+    /// - A writer who is not in the old file's group cannot keep the group. The new group and all others then get only
+    ///   what both the old group and all others had, or nothing if there is an access control list.
     ///
-    /// Security labels and capabilities are set by the system as for any new file. On other systems than Linux access
-    /// control lists are not kept.
+    /// The system sets security labels and capabilities as for any new file. Access control lists are kept only on
+    /// Linux.
     ///
     /// # Windows
     ///
-    /// The new file gets the rights that its folder gives to new files, also while it is written. A file that you may
-    /// not write to is not replaced. A file that somebody is reading can be replaced on NTFS since Windows 10; on file
-    /// systems that cannot do that `finish` fails, and the old file stays.
+    /// The new file gets the permissions that its folder gives to new files, also while it is written. A file that you
+    /// may not write to is not replaced. A file that another program is reading can be replaced on NTFS since Windows
+    /// 10. On file systems that cannot do that, `finish` fails, and the old file stays.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -103,18 +104,18 @@ impl Writer<NewFile> {
     }
 }
 
-/// A file that comes into its place only when it is finished; see [`Writer::create`].
+/// A new file that appears at its path only when it is finished. [`Writer::create`] makes it.
 pub struct NewFile {
     storage: Arc<dyn Storage>,
     out: Output,
     path: PathBuf,
-    /// Where the file goes: the path, with links followed.
+    /// The path, with symbolic links resolved.
     target: PathBuf,
     temporary: PathBuf,
-    /// The file that is replaced, held for its lock.
+    /// The file that is replaced, kept open to hold its lock.
     old: Option<Box<dyn Handle>>,
     overwrite: bool,
-    /// Whether the temporary file's name is gone.
+    /// Whether the temporary file no longer needs to be removed.
     done: bool,
 }
 
@@ -132,8 +133,8 @@ impl NewFile {
         Ok(NewFile { storage, out, path: path.to_owned(), target, temporary, old, overwrite, done: false })
     }
 
-    /// Locks the file that is to be replaced, if it is not the one from the beginning: somebody may have made it
-    /// meanwhile, and be appending to it. Whether it is another one.
+    /// Locks the file that is to be replaced, if it is not the one that is locked already: another program may have
+    /// made it meanwhile, and may be appending to it. Returns whether it is another file.
     fn lock_newest(&mut self) -> Result<bool, Problem> {
         let NewFile { storage, old, target, .. } = self;
         let same = old.as_deref().map(|old| uninterrupted(|| old.is_at(target)));
@@ -143,12 +144,12 @@ impl NewFile {
         let found = uninterrupted(|| storage.look(target)).map_err(failed("look at what is there"))?;
         let newest = lock_old(&**storage, target, found, self.overwrite)?;
         let is_other = newest.is_some();
-        // One that was removed keeps its lock, and its rights are those of the new file.
+        // If the old file was removed, keep it: the new file gets its permissions.
         *old = newest.or(old.take());
         Ok(is_other)
     }
 
-    /// Gives the new file the rights of the one that it replaces. Until then only its owner can open it.
+    /// Gives the new file the permissions of the old one. Until then, only its owner can open it.
     fn keep_rights(&mut self) -> Result<(), Problem> {
         let Some(old) = &self.old else { return Ok(()) };
         let rights =
@@ -160,7 +161,7 @@ impl NewFile {
         self.out.sync().map_err(|(doing, source)| Problem::io(doing, source))
     }
 
-    /// Gives the whole file its name.
+    /// Puts the complete file at its path.
     fn place(&mut self) -> Result<(), Problem> {
         let NewFile { storage, temporary, target, out, old, .. } = self;
         let look = failed("look at its temporary file");
@@ -171,7 +172,7 @@ impl NewFile {
         out.check_len().map_err(&look)?;
         if self.overwrite {
             let mut renamed = uninterrupted(|| storage.rename(temporary, target));
-            // Not every file system of Windows replaces a file that is open, not even one that is open for its lock.
+            // Some file systems on Windows cannot replace an open file, and our lock keeps it open.
             if cfg!(windows) && renamed.is_err() && old.take().is_some() {
                 renamed = uninterrupted(|| storage.rename(temporary, target));
             }
@@ -191,7 +192,7 @@ impl NewFile {
     }
 }
 
-/// The file that is to be replaced, locked.
+/// Opens and locks the file that is to be replaced, if there is one.
 fn lock_old(
     storage: &dyn Storage,
     target: &Path,
@@ -212,8 +213,8 @@ fn lock_old(
     }
 }
 
-/// The temporary file's name: always the same, so that two who create one file meet at it, and that what a killed
-/// program left is found.
+/// The path of the temporary file. It is always the same, so that two writers of one file notice each other, and that
+/// the leftover of a killed program is found.
 fn beside(target: &Path) -> Result<PathBuf, Problem> {
     let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::NotFound, "the path has no name"));
     let own = target.file_name().ok_or_else(no_name)?;
@@ -226,20 +227,20 @@ fn beside(target: &Path) -> Result<PathBuf, Problem> {
     Ok(target.with_file_name(name))
 }
 
-/// File systems take names of up to 255 bytes, and some of them less; of a longer name than this its hash is used.
+/// For a longer name than this, its hash is used. File systems take names of up to 255 bytes, and some take less.
 const LONGEST_NAME: usize = 200;
 
-/// FNV-1a: the same in every build, unlike that of the standard library.
+/// FNV-1a, which gives the same value in every build, unlike the hash of the standard library.
 fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Makes the temporary file and locks it. What is there already is removed if nobody has it locked, and never
-/// written to: it may be a name of something else.
+/// Creates the temporary file and locks it. An existing file is removed if nobody has it locked. It is never written
+/// to, because it may be a hard link to another file.
 fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
     let failed = failed("make a temporary file beside it");
-    // Who may not read the old file must not read the new one while it is written either.
+    // A user who may not read the old file must not be able to read the new one, even while it is written.
     let openness = if old.is_some() { Openness::Private } else { Openness::Usual };
     for _ in 0..MOST_TRIES {
         match uninterrupted(|| storage.create_new(temporary, openness)) {
@@ -255,7 +256,7 @@ fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> R
     Err(SystemProblem::FileBusy.into())
 }
 
-/// The problem, with the temporary file removed or named.
+/// Removes the temporary file after a problem. If that fails, the returned problem names the file.
 fn or_left(storage: &dyn Storage, temporary: &Path, problem: Problem) -> Problem {
     match remove(storage, temporary) {
         Ok(()) => problem,
@@ -263,7 +264,7 @@ fn or_left(storage: &dyn Storage, temporary: &Path, problem: Problem) -> Problem
     }
 }
 
-/// Removes a name, unless it is gone already.
+/// Removes a file. It is no error if there is none.
 fn remove(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     match uninterrupted(|| storage.remove(path)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -271,7 +272,7 @@ fn remove(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks the temporary file that was just made; false if another one came between.
+/// Locks the temporary file that was just created. Returns `false` if another writer was faster.
 fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
     Ok(uninterrupted(|| handle.lock())? && uninterrupted(|| handle.is_at(temporary))?)
 }
@@ -283,7 +284,8 @@ fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Han
         Some(Found::PlainFile) => {}
         Some(_) => return Err(failed(io::Error::other("it is not a regular file"))),
     }
-    // Another name of the old file, which is locked already: left where overwriting was refused, between the two.
+    // It may be a hard link to the old file, which is locked already. A program that was killed between `link` and
+    // `remove` leaves this if overwriting was not allowed.
     if let Some(old) = old
         && uninterrupted(|| old.is_at(temporary)).map_err(failed)?
     {
@@ -318,7 +320,7 @@ impl Sink for NewFile {
         self.lock_newest()?;
         self.keep_rights()?;
         self.sync()?;
-        // Flushing takes a while: another file may have come into the place.
+        // Flushing takes a while, and another file may have appeared at the path.
         if self.lock_newest()? {
             self.keep_rights()?;
             self.sync()?;
@@ -350,7 +352,7 @@ impl Sink for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // Nobody is left to be told; `Writer::discard` tells.
+        // A drop cannot report an error. `Writer::discard` does.
         let _ = self.abandon(0);
     }
 }

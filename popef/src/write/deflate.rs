@@ -1,13 +1,13 @@
-//! Compressing in the way of pigz: each block by itself, on several threads, and one stream comes out.
+//! Compresses like pigz: blocks are compressed independently, on several threads, and form one stream.
 //!
 //! ```text
 //! data            | block 1     | block 2                         | block 3                         |
-//! compressed by   | one thread  | another, told the 32 KiB before | whichever is free, told as well |
+//! compressed by   | one thread  | another, with 32 KiB of history | any free one, also with history |
 //! stream   header | 1, flushed  | 2, flushed                      | 3, ended                        | checksum
 //! ```
 //!
-//! Where blocks end follows from the data alone, so that the bytes are the same however many threads there are, and in
-//! whatever pieces the data comes.
+//! The ends of blocks depend on the data alone. So the bytes are the same for any number of threads, and for any pieces
+//! in which the data comes.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -24,19 +24,19 @@ use super::packing::Packing;
 use crate::error::Problem;
 use crate::len::len_of;
 
-/// How much a thread compresses at a time: a MiB, of which the beginning costs little. Less where the faults are tested.
+/// The size of a block: large enough that starting one costs little. Smaller in the tests of faults.
 const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 
-/// How far back deflate refers.
+/// How far back deflate can refer.
 const WINDOW: usize = 32 << 10;
 
-/// How many blocks wait for each thread, or for being written, so that none is idle.
+/// How many blocks per thread may be waiting, to be compressed or to be written, so that no thread is idle.
 const WAITING: usize = 4;
 
-/// What is being done where compressing fails.
+/// The operation that an error of compression names.
 pub(super) const COMPRESS: &str = "compress";
 
-/// All the bytes, compressed on so many threads.
+/// Compresses bytes on `threads` threads.
 pub(super) fn pack(data: &[u8], packing: Packing, threads: usize) -> Result<Vec<u8>, Problem> {
     packing.check()?;
     let failed = |source| Problem::io(COMPRESS, source);
@@ -49,26 +49,26 @@ pub(super) fn pack(data: &[u8], packing: Packing, threads: usize) -> Result<Vec<
     Ok(packed)
 }
 
-/// Compresses what is [pushed](Self::push).
+/// Compresses the bytes that are [pushed](Self::push).
 pub(super) struct Deflater {
     block: Block,
     checksum: Checksum,
     team: Team,
-    /// For the blocks that are compressed in the thread of the caller.
+    /// The compressor for blocks that are compressed in the caller's thread.
     own: Option<Compress>,
-    /// A block whose memory is used again.
+    /// A block whose memory is reused.
     spare: Block,
 }
 
 impl Deflater {
-    /// On so many threads; 0 are as many as there are processors.
+    /// Makes a compressor with `threads` threads. 0 means one per processor.
     pub(super) fn new(packing: Packing, threads: usize) -> Self {
         let block = Block { packed: header(packing), ..Block::default() };
         let (checksum, team) = (Checksum::new(packing), Team::new(packing, threads));
         Deflater { block, checksum, team, own: None, spare: Block::default() }
     }
 
-    /// Takes some of the bytes, and says how many. What is compressed by then goes to `to`.
+    /// Takes some of the bytes, and returns how many. May write compressed bytes to `to`.
     pub(super) fn push(&mut self, bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
         if self.block.data().len() >= BLOCK && !bytes.is_empty() {
             if self.team.is_busy() {
@@ -94,7 +94,7 @@ impl Deflater {
 
     fn compress(&mut self, mut block: Block, to: &mut impl Write) -> io::Result<()> {
         self.checksum.update(block.data());
-        // The only block of small data is not worth a thread.
+        // If there is only one block, a thread is not worth its cost.
         if !(block.last && self.team.hands.is_empty()) && self.team.hire() {
             return self.team.give(block);
         }
@@ -104,7 +104,7 @@ impl Deflater {
         Ok(())
     }
 
-    /// Waits for the oldest block that is under way, and writes it; false if none is.
+    /// Waits for the oldest pending block, and writes it. Returns `false` if no block is pending.
     fn write_oldest(&mut self, to: &mut impl Write) -> io::Result<bool> {
         let Some(block) = self.team.oldest()? else { return Ok(false) };
         to.write_all(&block.packed)?;
@@ -113,10 +113,10 @@ impl Deflater {
     }
 }
 
-/// A part of the data, and what becomes of it.
+/// A part of the data, and its compressed bytes.
 #[derive(Default)]
 struct Block {
-    /// The end of the block before, and behind it the data.
+    /// The end of the previous block, followed by the data.
     bytes: Vec<u8>,
     /// Where the data begins.
     start: usize,
@@ -129,7 +129,7 @@ impl Block {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    /// Empty, behind a full one.
+    /// Makes the block empty, with the end of the previous block as its history.
     fn behind(mut self, before: &Block) -> Self {
         let window = before.bytes.get(before.bytes.len().saturating_sub(WINDOW)..).unwrap_or_default();
         self.bytes.clear();
@@ -147,7 +147,7 @@ impl Block {
         }
         let flush = if self.last { FlushCompress::Finish } else { FlushCompress::Sync };
         loop {
-            // Data that cannot be made smaller grows by an eighth at the fastest level, so once round is enough.
+            // Incompressible data grows by an eighth at the fastest level, so one round is enough.
             self.packed.reserve(data.len().saturating_add(data.len() / 8).saturating_add(1024));
             let taken = usize::try_from(state.total_in()).unwrap_or(usize::MAX);
             let rest = data.get(taken..).unwrap_or_default();
@@ -160,20 +160,20 @@ impl Block {
     }
 }
 
-/// The threads that compress. They end when it is dropped, and are waited for.
+/// The threads that compress. A drop ends them and waits for them.
 struct Team {
     packing: Packing,
-    /// How many there may be.
+    /// The largest number of threads.
     wanted: usize,
     hands: Vec<JoinHandle<()>>,
-    /// None once no more blocks come.
+    /// `None` when no more blocks will come.
     jobs: Option<Sender<Job>>,
     taken: Arc<Mutex<Receiver<Job>>>,
-    /// Where the blocks that are under way arrive, the oldest first.
+    /// The channels on which pending blocks arrive, oldest first.
     under_way: VecDeque<Receiver<io::Result<Block>>>,
 }
 
-/// A block, and where it goes once it is compressed.
+/// A block, and the channel for its result.
 type Job = (Block, SyncSender<io::Result<Block>>);
 
 impl Team {
@@ -201,13 +201,13 @@ impl Team {
         self.under_way.len() >= self.wanted.saturating_mul(WAITING)
     }
 
-    /// Starts one more thread as long as there are too few; whether there is any.
+    /// Starts one more thread if there are too few. Returns whether there is any.
     fn hire(&mut self) -> bool {
         if self.wanted > 1 && self.hands.len() < self.wanted {
             let (taken, state) = (self.taken.clone(), self.compress());
             match thread::Builder::new().name("popef-compress".to_owned()).spawn(move || work(&taken, state)) {
                 Ok(hand) => self.hands.push(hand),
-                // Those that there are can do it, or the caller's alone.
+                // The existing threads are enough, or the caller's own.
                 Err(_) => self.wanted = self.hands.len(),
             }
         }
@@ -221,8 +221,8 @@ impl Team {
         if given { Ok(()) } else { Err(ended()) }
     }
 
-    /// Waits for the block that was given first; none if none is under way. A thread that panics takes its block along,
-    /// which is an error here before one is waited for that nobody is left to take.
+    /// Waits for the oldest pending block. `None` if no block is pending. If a thread panics, its block is lost and
+    /// this fails. So nobody waits for blocks that no thread is left to compress.
     fn oldest(&mut self) -> io::Result<Option<Block>> {
         let Some(arrives) = self.under_way.pop_front() else { return Ok(None) };
         arrives.recv().unwrap_or_else(|_| Err(ended())).map(Some)
@@ -233,7 +233,7 @@ impl Drop for Team {
     fn drop(&mut self) {
         self.jobs = None;
         for hand in self.hands.drain(..) {
-            // If it panicked, whoever waited for its block was told.
+            // If the thread panicked, `oldest` has failed for its block.
             let _ = hand.join();
         }
     }
@@ -248,15 +248,15 @@ fn work(jobs: &Mutex<Receiver<Job>>, mut state: Compress) {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((mut block, done)) = job else { return };
         let compressed = block.compress(&mut state);
-        // Nobody waits for it any more where the writing failed.
+        // The receiver is gone if writing failed.
         let _ = done.send(compressed.map(|()| block));
     }
 }
 
-/// What stands before the compressed data: the same as flate2 makes by itself.
+/// The bytes before the compressed data, the same as flate2 writes.
 fn header(packing: Packing) -> Vec<u8> {
     match packing {
-        // 32 KiB of window, and a hint at the level; both bytes together are a multiple of 31.
+        // A window of 32 KiB, and a hint at the level. Both bytes together are a multiple of 31.
         Packing::Zlib(0 | 1) => vec![0x78, 0x01],
         Packing::Zlib(2..=5) => vec![0x78, 0x5e],
         Packing::Zlib(6) => vec![0x78, 0x9c],
@@ -267,13 +267,13 @@ fn header(packing: Packing) -> Vec<u8> {
                 2..=8 => 0,
                 _ => 2,
             };
-            // Deflate, no file name, no time, no operating system.
+            // Deflate, no file name, no time, unknown operating system.
             vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, hint, 0xff]
         }
     }
 }
 
-/// What stands behind the compressed data.
+/// The checksum after the compressed data.
 enum Checksum {
     Zlib(u32),
     Gzip { crc: Crc, len: u64 },
@@ -300,7 +300,7 @@ impl Checksum {
     fn trailer(&self) -> Vec<u8> {
         match self {
             Checksum::Zlib(sum) => sum.to_be_bytes().to_vec(),
-            // Of the length, the lower 32 bits.
+            // The lower 32 bits of the length.
             Checksum::Gzip { crc, len } => {
                 let lower = len.to_le_bytes();
                 crc.sum().to_le_bytes().iter().chain(lower.iter().take(4)).copied().collect()

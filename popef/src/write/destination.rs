@@ -7,19 +7,20 @@ use super::problem::{Left, WriteProblem};
 use crate::error::Problem;
 use crate::len::len_of;
 
-/// Where a [`Writer`](crate::Writer) writes to: [`Stream`], [`Seekable`], [`NewFile`](crate::write::NewFile) or
+/// The destination of a [`Writer`](crate::Writer): a [`Stream`], [`Seekable`], [`NewFile`](crate::write::NewFile) or
 /// [`Appended`](crate::write::Appended), or a box of one of them, which
-/// [`Writer::map_destination`](crate::Writer::map_destination) makes. Not for others to implement.
+/// [`Writer::map_destination`](crate::Writer::map_destination) makes.
+///
+/// This trait is sealed: other crates cannot implement it.
 pub trait Destination: Sink + fmt::Debug {}
 
-/// A [`Destination`] that can go back to what was written: blobs of a length that is not known beforehand, several
-/// feeds at once.
+/// A [`Destination`] that can go back. It allows blobs of unknown length, and several feeds at once.
 pub trait Rewind: Destination {}
 
 pub(super) mod sink {
     use super::{Left, Path, Problem, Take, fs, io};
 
-    /// What went wrong.
+    /// The problem of a failed operation.
     #[derive(Debug)]
     pub struct Failure(pub(crate) Problem);
 
@@ -29,29 +30,29 @@ pub(super) mod sink {
         }
     }
 
-    /// What stays behind after a failure, and why.
+    /// What could not be undone after a failure, and why.
     #[derive(Debug)]
     pub struct Remains(pub(crate) Left, pub(crate) io::Error);
 
-    /// What a destination can do.
+    /// The operations of a destination.
     pub trait Sink {
-        /// Writes all the bytes at a position. What only streams is given ever the position where it is.
+        /// Writes all the bytes at a position. For a stream, this is always its current position.
         fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-        /// Writes the rest of another file at a position, without taking it through memory where the system can.
+        /// Writes the rest of another file at a position. The system does the copying if it can.
         fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()>;
 
-        /// Takes back everything from a position on.
+        /// Removes everything from a position on.
         fn cut(&mut self, len: u64) -> Result<(), Failure>;
 
-        /// Makes all that was written last. `end` is where it ends.
+        /// Makes everything that was written permanent. `end` is its end.
         fn commit(&mut self, end: u64) -> Result<(), Failure>;
 
-        /// After a failure: leaves the place as it was found, or with whole blobs, the last of which ends at `end`. If
-        /// that fails, what stays behind and why.
+        /// Cleans up after a failure: restores the old state, or keeps only the complete blobs, which end at `end`. If
+        /// that fails, returns what could not be undone.
         fn abandon(&mut self, end: u64) -> Result<(), Remains>;
 
-        /// The path as the caller gave it.
+        /// The path that the caller gave.
         fn path(&self) -> Option<&Path> {
             None
         }
@@ -98,9 +99,9 @@ impl<D: Sink + ?Sized> Sink for Box<D> {
     }
 }
 
-/// A destination that takes bytes one after the other: a pipe, a socket, a compressor.
+/// A destination that cannot go back: a pipe, a socket, a compressor.
 ///
-/// What was written cannot be taken back: a blob that is left unfinished after its first byte ends the writing.
+/// A blob that is left unfinished after its first byte cannot be undone, so the writer then fails.
 pub struct Stream<W> {
     inner: W,
     at: u64,
@@ -121,7 +122,7 @@ impl<W: Write> Destination for Stream<W> {}
 impl<W: Write> Sink for Stream<W> {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         debug_assert_eq!(at, self.at, "a stream goes forward");
-        // Counted before: whether a failed write took some of the bytes is not known.
+        // Counted before the write, because it is unknown whether a failed write took some of the bytes.
         self.at = at.saturating_add(len_of(bytes));
         self.inner.write_all(bytes)
     }
@@ -151,7 +152,7 @@ impl<W> fmt::Debug for Stream<W> {
     }
 }
 
-/// What can be cut off behind a position, so that an unfinished blob is undone.
+/// An output that can be truncated, so that an unfinished blob can be undone.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -162,7 +163,7 @@ impl<W> fmt::Debug for Stream<W> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Truncate {
-    /// Cuts it off so that `len` bytes stay. Where the next bytes go is not said.
+    /// Truncates the output to `len` bytes. The position of the next write is unspecified.
     fn truncate(&mut self, len: u64) -> io::Result<()>;
 }
 
@@ -199,12 +200,13 @@ impl<W: Truncate + ?Sized> Truncate for &mut W {
     }
 }
 
-/// A destination that can go back and cut off: an opened file, a `Cursor<Vec<u8>>`.
+/// A destination that can go back and be truncated: an opened file, a `Cursor<Vec<u8>>`.
 ///
-/// A whole file is safer with [`Writer::create`](crate::Writer::create), which never leaves half of one.
+/// To write a whole file, [`Writer::create`](crate::Writer::create) is safer, because it never leaves an incomplete
+/// one.
 pub struct Seekable<W> {
     inner: W,
-    /// Where the first blob begins in it; all positions count from here.
+    /// The position of the first blob. All other positions are relative to it.
     base: u64,
     at: u64,
 }
@@ -226,7 +228,8 @@ impl<W: Write + Seek + Truncate> Seekable<W> {
         Ok(())
     }
 
-    /// After bytes were written at `at`: a file that was opened for appending writes them at its end instead.
+    /// Updates the position after bytes were written at `at`. Fails for a file that was opened for appending, which
+    /// writes at its end instead.
     fn arrived(&mut self, at: u64, end: u64) -> io::Result<()> {
         let went_back = at != self.at;
         self.at = end;
@@ -278,7 +281,7 @@ impl<W> fmt::Debug for Seekable<W> {
     }
 }
 
-/// Copies as many bytes as `from` is limited to, to where `to` is at position `at`; an error if it has fewer.
+/// Copies as many bytes as the limit of `from` to `to`, whose position is `at`. Fails if `from` has fewer.
 pub(super) fn copy_all(from: &mut Take<fs::File>, at: u64, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let needed = from.limit();
     let mut copied = 0u64;
@@ -290,11 +293,12 @@ pub(super) fn copy_all(from: &mut Take<fs::File>, at: u64, to: &mut (impl Write 
     if copied == needed { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// At which the copying begins anew, if they are borders in both files. File systems that can let files share blocks
-/// share only whole ones, of 4 KiB nearly everywhere. Others copy faster where the system's large pages begin.
+/// The boundaries at which a new copy operation begins, if they are boundaries in both files. File systems that can
+/// share blocks between files share only whole blocks, nearly always of 4 KiB. Others copy faster from the start of the
+/// system's large pages.
 const BORDERS: [u64; 2] = [4 << 10, 1 << 20];
 
-/// How many bytes come before a border in both files; 0 if there is none.
+/// The number of bytes before a boundary of both files. 0 if they have no common one, or are at it.
 fn before_border(from: u64, at: u64, border: u64) -> u64 {
     let behind = at.checked_rem(border).unwrap_or_default();
     let same = from.checked_rem(border) == Some(behind);

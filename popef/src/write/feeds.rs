@@ -12,11 +12,12 @@ use crate::read::Element;
 use crate::types::{DataType, FeedDataInfo, ShapeProblem};
 use crate::wire::NewHead;
 
-/// Several feeds that are written at once, because data sets are made sample by sample: all inputs of a sample
-/// together, while in the file each feed's tensors lie together.
+/// Several feeds that are written at once. Data sets are made sample by sample, with all inputs of a sample together,
+/// but in the file the tensors of each feed are contiguous.
 ///
-/// The place of every tensor is known beforehand, so that they go to it, in any order of feeds, small ones some at a
-/// time; those of one feed come in their own order. If it is dropped before it is [finished](Self::finish), all the feeds are undone.
+/// The position of every tensor is known in advance, so the feeds can be written in any order. The tensors of one feed
+/// must come in order. Small tensors are buffered. If a `FeedsWriter` is dropped before it is [finished](Self::finish),
+/// all its feeds are undone.
 ///
 /// ```
 /// use popef::types::FeedDataInfo;
@@ -41,18 +42,18 @@ use crate::wire::NewHead;
 pub struct FeedsWriter<W: HeldWriter> {
     held: W,
     open: OpenFeeds,
-    /// Whether they were finished, or taken apart: nothing is to be undone then.
+    /// Whether the feeds were finished or moved elsewhere, so that a drop must not undo them.
     finished: bool,
 }
 
 #[derive(Default)]
 struct OpenFeeds {
     feeds: Vec<Feed>,
-    /// How many bytes of each feed are gathered before they are written.
+    /// How many bytes of each feed are buffered before they are written.
     gathered: usize,
 }
 
-/// The most bytes that are gathered of one feed, and of all.
+/// The most bytes that are buffered for one feed, and for all.
 const GATHERED: usize = 64 << 10;
 const GATHERED_OF_ALL: usize = 4 << 20;
 
@@ -61,16 +62,16 @@ struct Feed {
     head: NewHead,
     offset: u64,
     data_type: DataType,
-    /// The bytes of one tensor.
+    /// The size of one tensor in bytes.
     tensor_size: u64,
     tensors: u32,
     given: u32,
-    /// The last of the tensors that were given: those that are not written yet.
+    /// The last given tensors, which are not written yet.
     gathered: Vec<u8>,
 }
 
 impl Feed {
-    /// Nothing here can wrap: a feed's size was checked when its header was made, its end when it was laid out.
+    /// This and the offsets below cannot wrap: the size was checked when the header was made, and the end in `new`.
     fn size(&self) -> u64 {
         self.head.len().saturating_add(self.tensor_size.saturating_mul(self.tensors.into()))
     }
@@ -106,17 +107,17 @@ impl<'w, D: Rewind> FeedsWriter<&'w mut Writer<D>> {
         Ok(open)
     }
 
-    /// Ends all the feeds, and says where they are, in the order of the list that was given. If tensors are missing
-    /// they are all undone, and the error names a feed and how many.
+    /// Ends all feeds, and returns their places in the order in which they were given. Fails if tensors are missing,
+    /// and then undoes all feeds. The error names a feed and the number of its missing tensors.
     pub fn finish(mut self) -> Result<Vec<Written>, Error> {
         self.end()
     }
 }
 
-/// Feeds that own their writer: they are opened by [`owning`](Self::owning).
+/// Feeds that own their writer. [`owning`](Self::owning) opens them.
 #[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
 impl<D: Rewind> FeedsWriter<Writer<D>> {
-    /// Opens feeds as `open` does, and gives the writer to them.
+    /// Opens feeds that own their writer. `open` calls [`Writer::feeds`].
     pub fn owning(
         mut writer: Writer<D>,
         open: impl FnOnce(&mut Writer<D>) -> Result<FeedsWriter<&mut Writer<D>>, Error>,
@@ -129,14 +130,14 @@ impl<D: Rewind> FeedsWriter<Writer<D>> {
         Ok(FeedsWriter { held, open, finished: false })
     }
 
-    /// Ends all the feeds, gives the writer back, and says where they are. If tensors are missing they are all undone,
-    /// and the error names a feed and how many.
+    /// Ends all feeds, and returns the writer and the places of the feeds. Fails if tensors are missing, and then
+    /// undoes all feeds. The error names a feed and the number of its missing tensors.
     pub fn finish(mut self) -> Result<(Writer<D>, Vec<Written>), Refused<D>> {
         let ended = self.end();
         Refused::unless(ended, self.discard())
     }
 
-    /// Undoes all the feeds, and gives the writer back. If they could not be undone, the writer's next call says so.
+    /// Undoes all feeds, and returns the writer. If that fails, the writer's next call returns the error.
     pub fn discard(mut self) -> Writer<D> {
         self.undo();
         self.held.take()
@@ -150,14 +151,15 @@ impl<W: HeldWriter> FeedsWriter<W> {
         }
     }
 
-    /// Zeros where the heads will be, as long as data is missing: what is there must not read as whole.
+    /// Writes zeros in place of the heads. They stay until all data is written, so that no reader takes the feeds for
+    /// complete.
     fn clear_heads(&mut self) -> Result<(), Error> {
         let writer = self.held.get_mut();
         self.open.feeds.iter().try_for_each(|feed| writer.put(feed.offset, &vec![0; feed.head.bytes().len()]))
     }
 
-    /// Writes the next tensor of a feed, which is named by its place in the list that was given. Another type than
-    /// the feed's is an error, and so are another number of elements, or one tensor too many.
+    /// Writes the next tensor of a feed. `feed` is the feed's index in the list that was given. Fails if the type or
+    /// the number of elements is wrong, or if the feed has all its tensors.
     pub fn push<T: Element>(&mut self, feed: usize, elements: &[T]) -> Result<(), Error> {
         let to = self.feed(feed)?;
         let (needed, found) = (to.data_type, T::DATA_TYPE);
@@ -184,7 +186,7 @@ impl<W: HeldWriter> FeedsWriter<W> {
         self.put(feed, tensor)
     }
 
-    /// Writes the next tensor, or keeps it until there are more.
+    /// Writes or buffers the next tensor.
     fn put(&mut self, feed: usize, tensor: &[u8]) -> Result<(), Error> {
         let FeedsWriter { held, open: OpenFeeds { feeds, gathered }, .. } = self;
         let writer = held.get_mut();
@@ -207,7 +209,7 @@ impl<W: HeldWriter> FeedsWriter<W> {
         self.check_complete()?;
         let (writer, feeds) = (self.held.get_mut(), &self.open.feeds);
         feeds.iter().try_for_each(|feed| writer.put(feed.gathered_offset(), &feed.gathered))?;
-        // The first head last: until then the walk ends before all of them.
+        // Write the first head last: until then, a reader finds none of the feeds.
         feeds.iter().rev().try_for_each(|feed| writer.put_head(feed.offset, feed.head.bytes()))?;
         self.finished = true;
         Ok(feeds.iter().map(|feed| writer.finished(&feed.label, feed.size())).collect())
@@ -230,7 +232,7 @@ fn lay_out<D: Destination>(writer: &Writer<D>, info: &FeedDataInfo, offset: u64)
     let mut head = writer.head(info.into())?;
     writer.set_data_len(&mut head, writer.needed(info.into())?)?;
     let label = Label::of(info.into()).try_to_own().map_err(|problem| writer.refusal(problem))?;
-    // Nothing can fail here that has not failed for all of them.
+    // This cannot fail, because the size of all tensors was computed above.
     let tensor_size = info.tensor_info.size_in_bytes()?;
     let (data_type, tensors) = (info.tensor_info.data_type, info.num_tensors);
     Ok(Feed { label, head, offset, data_type, tensor_size, tensors, given: 0, gathered: Vec::new() })

@@ -1,4 +1,4 @@
-//! How an open blob holds its writer: by `&mut`, or as its own.
+//! How an open blob holds its writer: borrowed or owned.
 
 use std::fmt;
 
@@ -7,14 +7,15 @@ use super::writer::Writer;
 use crate::error::Error;
 
 /// The [`Writer`] of an open blob: `&mut Writer`, which the blob borrows, or `Writer`, which it owns and gives back.
-/// Not for others to implement.
+///
+/// This trait is sealed: other crates cannot implement it.
 pub trait HeldWriter: hold::Hold {}
 
 pub(super) mod hold {
     use super::{Destination, Writer};
 
     pub trait Hold {
-        /// Where the writer writes to.
+        /// The destination of the writer.
         type To: Destination;
 
         fn get(&self) -> &Writer<Self::To>;
@@ -51,18 +52,18 @@ impl<D: Destination> hold::Hold for &mut Writer<D> {
     }
 }
 
-/// Why a blob that was to own its writer was not opened or finished, and the writer.
+/// The error of opening or finishing a blob that owns its writer, together with the writer.
 ///
-/// After a mistake of the caller the writer goes on as before. After a failure every later call of it says so.
+/// After a mistake of the caller, the writer can be used as before. After a failure, every later call of it fails.
 pub struct Refused<D: Destination> {
-    /// What was wrong.
+    /// The error.
     pub error: Error,
     /// The writer, without the blob.
     pub writer: Writer<D>,
 }
 
 impl<D: Destination> Refused<D> {
-    /// What was done and the writer, or the error and the writer.
+    /// Adds the writer to a result.
     #[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
     pub(super) fn unless<T>(done: Result<T, Error>, writer: Writer<D>) -> Result<(Writer<D>, T), Self> {
         match done {

@@ -1,4 +1,4 @@
-//! What a blob is called in errors, and by what it is known: its type and its name.
+//! The type and the name of a blob, by which errors refer to it.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(super) struct Label<'n> {
     pub(super) name: Text<'n>,
 }
 
-/// That of no blob.
+/// A placeholder for no blob.
 impl Default for Label<'_> {
     fn default() -> Self {
         Label { blob_type: BlobType::Other(u16::MAX), name: Text::default() }
@@ -29,17 +29,17 @@ impl<'n> Label<'n> {
         Label { blob_type: blob.blob_type(), name: blob.name().unwrap_or_default() }
     }
 
-    /// A copy that borrows nothing. Fails if there is no memory for the name.
+    /// Copies the name if it is borrowed. Fails if there is no memory for it.
     pub(super) fn try_to_own(self) -> Result<Label<'static>, Problem> {
         Ok(Label { blob_type: self.blob_type, name: self.name.try_to_own()? })
     }
 
-    /// The name of an executable, by which others of the same file must not be called; none of other blobs.
+    /// The name of an executable, which must be unique in a file. `None` for other blobs.
     pub(super) fn executable(&self) -> Option<&Text<'n>> {
         (self.blob_type == BlobType::PoplarExecutable).then_some(&self.name)
     }
 
-    /// The name, safe to show: it may come from a file of somebody else.
+    /// The escaped name, because it may come from an untrusted file.
     fn shown_name(&self) -> String {
         escape(&self.name.to_string_lossy()).into_owned()
     }

@@ -1,14 +1,14 @@
-//! From values and bytes to blobs in a file: the way of [`read`](crate::read), backwards.
+//! Writing files: the counterpart of [`read`](crate::read).
 //!
-//! A [`Writer`] writes blobs to a [`Destination`]: a new file ([`Writer::create`]), the end of one ([`Writer::append`]),
-//! a pipe ([`Writer::stream`]) or anything that can go back ([`Writer::seekable`]).
+//! A [`Writer`] writes blobs to a [`Destination`]: a new file ([`Writer::create`]), the end of an existing file
+//! ([`Writer::append`]), a pipe ([`Writer::stream`]) or anything that can go back ([`Writer::seekable`]).
 //!
 //! ```text
 //! values ──►    messages  ──► Writer ──► Destination
 //!   bytes ────────────────────►   │        Stream    a pipe: forwards only
-//!                              BlobWriter  Seekable  can go back and cut off
+//!                              BlobWriter  Seekable  can go back and be truncated
 //!                                          NewFile   a temporary file, renamed at the end ─┐
-//!                                          Appended  the end of a file, valid at the end   ├─► Storage: the one seam
+//!                                          Appended  the end of a file, valid at the end   ├─► Storage: all file I/O
 //! ```
 
 #![deny(clippy::arithmetic_side_effects, reason = "sums of lengths can wrap")]
@@ -21,7 +21,7 @@ mod copy;
 mod create;
 mod deflate;
 mod destination;
-// Each fault writes files anew: hours in Miri. The file system that the tests make up is one of Unix.
+// Each fault writes all files again, which takes hours in Miri. The simulated file system is one of Unix.
 #[cfg(all(test, unix, not(miri)))]
 mod faults;
 mod feeds;

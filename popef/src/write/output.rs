@@ -1,4 +1,4 @@
-//! An open file with a buffer, so that small blobs do not each take calls of the system.
+//! An open file with a buffer, so that small blobs do not need system calls of their own.
 
 use std::fs;
 use std::io::{self, Take};
@@ -9,18 +9,18 @@ use crate::error::Error;
 use crate::len::len_of;
 use crate::read::uninterrupted;
 
-/// Small enough to stay in a processor's cache. Less where the faults are tested.
+/// The size of the buffer. It is small enough to stay in a processor's cache, and smaller in the tests of faults.
 const BUFFER: usize = if cfg!(test) { 64 << 10 } else { 256 << 10 };
 
-/// A full buffer ends at such a position of the file: systems write whole pages twice as fast as parts of them.
+/// A full buffer ends at a multiple of this, because systems write whole pages twice as fast as parts of them.
 const BORDER: u64 = if cfg!(test) { 64 << 10 } else { 256 << 10 };
 
 pub(super) struct Output {
     handle: Box<dyn Handle>,
     buffer: Vec<u8>,
-    /// Where the buffer's first byte goes.
+    /// The position of the buffer's first byte.
     at: u64,
-    /// The end of all that was given to the file.
+    /// The end of everything that was written to the file.
     reached: u64,
 }
 
@@ -52,12 +52,12 @@ impl Output {
     /// How many bytes fit into the buffer.
     fn room(&self) -> usize {
         let before = usize::try_from(self.at % BORDER).unwrap_or_default();
-        // Where it begins behind a border it is longer, not shorter: what is written here and there stays one write.
+        // A buffer that begins after a boundary is longer, not shorter, so that scattered writes stay one write each.
         let size = if before == 0 { BUFFER } else { BUFFER.saturating_mul(2).saturating_sub(before) };
         size.saturating_sub(self.buffer.len())
     }
 
-    /// Fills the buffer up and gives it to the file, with as many whole buffers as follow; keeps the rest.
+    /// Fills the buffer and writes it, writes as many whole buffers as follow, and keeps the rest.
     fn fill(&mut self, first: &[u8], rest: &[u8]) -> io::Result<()> {
         self.keep(first)?;
         self.flush()?;
@@ -91,8 +91,8 @@ impl Output {
         Ok(())
     }
 
-    /// Fails if the file is not as long as what it was given. Asked before each write: where somebody made it shorter, a
-    /// write behind its end would leave zeros before it, which may read as data.
+    /// Fails if the file's length is not that of what was written. This is checked before each write: if another
+    /// program has shortened the file, a write beyond its end would leave zeros before it, which could be read as data.
     pub(super) fn check_len(&self) -> io::Result<()> {
         let len = uninterrupted(|| self.handle.len())?;
         if len == self.reached { Ok(()) } else { Err(Error::from(WriteProblem::FileResized).into()) }
@@ -116,7 +116,7 @@ impl Output {
         Ok(())
     }
 
-    /// Takes back everything from a position on.
+    /// Removes everything from a position on.
     pub(super) fn cut(&mut self, len: u64) -> io::Result<()> {
         if self.at >= len {
             self.buffer.clear();
@@ -124,7 +124,7 @@ impl Output {
             let keep = usize::try_from(len.saturating_sub(self.at)).unwrap_or(usize::MAX);
             self.buffer.truncate(keep);
         }
-        // A file that somebody else made shorter must not be made longer, with zeros.
+        // If another program has shortened the file, `set_len` must not extend it with zeros.
         if self.reached > len && uninterrupted(|| self.handle.len())? > len {
             uninterrupted(|| self.handle.set_len(len))?;
         }
@@ -132,7 +132,7 @@ impl Output {
         Ok(())
     }
 
-    /// Gives everything to the file, and flushes that to disk.
+    /// Writes the buffer, and flushes the file to disk.
     pub(super) fn sync(&mut self) -> Result<(), (&'static str, io::Error)> {
         self.flush().map_err(|e| ("write", e))?;
         self.handle.sync().map_err(|e| ("flush what was written to disk", e))

@@ -11,15 +11,16 @@ use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
 use crate::len::len_of;
 
-/// An executable that is compressed while it is written; see
-/// [`Writer::packed_executable`](crate::Writer::packed_executable). If it is dropped before it is
+/// An executable that is compressed while it is written.
+/// [`Writer::packed_executable`](crate::Writer::packed_executable) opens it. If it is dropped before it is
 /// [finished](Self::finish), it is undone.
 ///
-/// It is compressed in blocks, by as many threads as [`Writer::threads`](crate::Writer::threads) says, which end with it.
-/// Memory stays small: a few blocks of a MiB for each thread. Whether it fails to be written may show only later.
+/// It is compressed in blocks, on as many threads as [`Writer::threads`](crate::Writer::threads) says. They end with
+/// the executable. Little memory is needed: a few blocks of 1 MiB per thread. A failure to write may be reported by a
+/// later call.
 pub struct PackedWriter<W: HeldWriter> {
     blob: BlobWriter<W>,
-    /// None after a failure, or where the destination panicked: then the threads have ended.
+    /// `None` after a failure, or if the destination panicked. The threads have then ended.
     deflater: Option<Deflater>,
     given: u64,
 }
@@ -30,17 +31,17 @@ impl<'w, D: Rewind> PackedWriter<&'w mut Writer<D>> {
         PackedWriter { blob, deflater: Some(deflater), given: 0 }
     }
 
-    /// Ends the blob, with how many bytes were compressed as its uncompressed size, and says where it is.
+    /// Ends the blob, and returns its place. Its uncompressed size is the number of bytes that were given.
     pub fn finish(mut self) -> Result<Written, Error> {
         self.end()?;
         self.blob.finish()
     }
 }
 
-/// An executable that owns its writer: it is opened by [`owning`](Self::owning).
+/// An executable that owns its writer. [`owning`](Self::owning) opens it.
 #[allow(clippy::result_large_err, reason = "the writer comes back by value; how large it is differs by system")]
 impl<D: Rewind> PackedWriter<Writer<D>> {
-    /// Opens an executable as `open` does, and gives the writer to it.
+    /// Opens an executable that owns its writer. `open` calls [`Writer::packed_executable`].
     pub fn owning(
         mut writer: Writer<D>,
         open: impl FnOnce(&mut Writer<D>) -> Result<PackedWriter<&mut Writer<D>>, Error>,
@@ -50,8 +51,8 @@ impl<D: Rewind> PackedWriter<Writer<D>> {
         Ok(PackedWriter { blob: BlobWriter::resumed(writer, open), deflater, given })
     }
 
-    /// Ends the blob, with how many bytes were compressed as its uncompressed size, gives the writer back, and says where
-    /// the blob is.
+    /// Ends the blob, and returns the writer and the blob's place. Its uncompressed size is the number of bytes that
+    /// were given.
     pub fn finish(mut self) -> Result<(Writer<D>, Written), Refused<D>> {
         match self.end() {
             Ok(()) => self.blob.finish(),
@@ -59,14 +60,14 @@ impl<D: Rewind> PackedWriter<Writer<D>> {
         }
     }
 
-    /// Undoes the blob, and gives the writer back. If it could not be undone, the writer's next call says so.
+    /// Undoes the blob, and returns the writer. If that fails, the writer's next call returns the error.
     pub fn discard(self) -> Writer<D> {
         self.blob.discard()
     }
 }
 
 impl<W: HeldWriter> PackedWriter<W> {
-    /// Writes what is still to be compressed.
+    /// Compresses and writes the rest.
     fn end(&mut self) -> Result<(), Error> {
         let finished = self.take()?.finish(&mut self.blob);
         finished.map_err(|e| self.failure(e))?;
@@ -79,7 +80,7 @@ impl<W: HeldWriter> PackedWriter<W> {
         self.deflater.take().ok_or_else(|| self.blob.writer().refusal(WriteProblem::WriterFailed))
     }
 
-    /// The library's own error of the destination; or else it is the compressing that failed.
+    /// The error of a failed call: an error of this library is from the destination, any other from the compression.
     fn failure(&mut self, error: io::Error) -> Error {
         let compressing = |source| self.blob.writer().fail(Problem::io(COMPRESS, source));
         error.downcast::<Error>().unwrap_or_else(compressing)
@@ -95,7 +96,7 @@ impl<W: HeldWriter> Write for PackedWriter<W> {
         Ok(count)
     }
 
-    /// Nothing: what is written counts only once all of it is finished.
+    /// Does nothing, because a blob counts only when it is finished.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -5,10 +5,11 @@ use super::problem::WriteProblem;
 use crate::error::Problem;
 use crate::names::{UnknownName, serde_as_text};
 
-/// How to compress an executable, with a level from 0, which only wraps, over 1, the fastest, to 9, the smallest.
+/// The format and level for compressing an executable. Level 0 does not compress, 1 is the fastest, and 9 gives the
+/// smallest result.
 ///
-/// What the vendor's library uses is not known; zlib is the likeliest. As text it is `zlib:6`; without a level, it is read
-/// as that of level 6.
+/// It is unknown which format the vendor's library uses; zlib is the most likely. The text form is `zlib:6`. When
+/// parsing, a missing level means 6.
 ///
 /// ```
 /// use popef::write::Packing;
@@ -20,16 +21,16 @@ use crate::names::{UnknownName, serde_as_text};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Packing {
-    /// A zlib stream (RFC 1950) of this level.
+    /// A zlib stream (RFC 1950), with this level.
     Zlib(u32),
-    /// One gzip member (RFC 1952) of this level, without a file name.
+    /// One gzip member (RFC 1952) without a file name, with this level.
     Gzip(u32),
 }
 
-/// What zlib itself takes for the usual level.
+/// The default level of zlib itself.
 const USUAL_LEVEL: u32 = 6;
 
-/// zlib at level 6.
+/// zlib with level 6.
 impl Default for Packing {
     fn default() -> Self {
         Packing::Zlib(USUAL_LEVEL)

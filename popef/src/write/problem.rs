@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorCode, Problem, problems};
 use crate::types::{BlobType, DataType, ShapeProblem};
 
 problems! {
-    /// What keeps something from being written.
+    /// Problems of writing.
     WriteProblem {
         ImpossibleShape { problem: ShapeProblem } => {
             code: ErrorCode::ImpossibleShape,
@@ -53,10 +53,10 @@ problems! {
             found: u64::from(needed.saturating_sub(*missing)),
             words: "{feed} is incomplete: {missing} of its {needed} tensors are missing{}", other_feeds(*others),
         }
-        /// An unfinished blob is in a stream, and stays there.
+        /// An unfinished blob is in a stream, and cannot be removed.
         NotUndone => {
             code: ErrorCode::StreamBroken,
-            words: "a blob was left unfinished in a stream, which cannot take it back; what was written is no PopEF file",
+            words: "a blob was left unfinished in a stream, which cannot go back; what was written is not a PopEF file",
         }
         WriterFailed => {
             code: ErrorCode::WriterFailed,
@@ -71,7 +71,7 @@ problems! {
         }
         FileExists => {
             code: ErrorCode::FileExists,
-            words: "the file exists already, and it was asked not to overwrite one",
+            words: "the file exists, and overwriting was not allowed",
         }
         CopyFromTarget => {
             code: ErrorCode::CopyFromTarget,
@@ -114,7 +114,7 @@ problems! {
             code: ErrorCode::NotRegularFile,
             words: "this is not a regular file, so it cannot be replaced or appended to; write to it as to a stream",
         }
-        /// A file that is being written has another length than what was written.
+        /// The length of a file that is being written is not that of what was written.
         FileResized => {
             code: ErrorCode::FileResized,
             words: "the file was made shorter or longer by somebody else while it was written, without its lock; \
@@ -130,22 +130,22 @@ problems! {
             words: "the new file is in place, but its folder could not be flushed to disk: {source}; \
                     after a power cut the old one may be back",
         }
-        /// What has the temporary file's name could not be removed.
+        /// A file with the name of the temporary file could not be removed.
         TemporaryInTheWay => {
             code: ErrorCode::LeftBehind,
             words: "cannot make a temporary file beside it, because its name is taken",
         }
-        /// No failure by itself: something stayed behind where writing was given up.
+        /// Not a failure in itself: the writer was discarded, and something could not be removed.
         Discarded => {
             code: ErrorCode::LeftBehind,
             words: "writing was given up",
         }
-        /// No failure by itself: something stayed behind where the file was finished.
+        /// Not a failure in itself: the file was finished, and something could not be removed.
         InPlace => {
             code: ErrorCode::LeftBehind,
             words: "the new file is whole and in place",
         }
-        /// A problem, and what stayed behind because undoing it failed as well.
+        /// A problem, after which undoing failed as well.
         LeftBehind { problem: Problem, left: Left, source: io::Error } => {
             code: problem.code(),
             needed: problem.needed(),
@@ -156,7 +156,7 @@ problems! {
     }
 }
 
-/// What a failed write could not take back.
+/// What could not be undone after a failed write.
 #[derive(Debug)]
 pub(crate) enum Left {
     Temporary(PathBuf),
@@ -182,7 +182,7 @@ fn other_feeds(count: usize) -> String {
     }
 }
 
-/// What is wrong with a shape that is to be written. It is the caller's, so it damages nothing.
+/// The problem of a shape to be written. It is a mistake of the caller, and not damage of a file.
 pub(super) fn impossible(problem: ShapeProblem) -> Problem {
     match problem {
         ShapeProblem::UnknownDataType { .. } => problem.into(),
@@ -190,7 +190,7 @@ pub(super) fn impossible(problem: ShapeProblem) -> Problem {
     }
 }
 
-/// The problem, and what stayed behind because undoing it failed as well.
+/// Adds to a problem what could not be undone.
 pub(super) fn left_behind(problem: impl Into<Problem>, left: Left, source: io::Error) -> Problem {
     WriteProblem::LeftBehind { problem: problem.into(), left, source }.into()
 }

@@ -1,4 +1,5 @@
-//! Who may do what with a file: taken over by the file that replaces it, as far as the system allows, and never more.
+//! The permissions of a file, which are given to the file that replaces it. The new file gets what the system allows,
+//! and never more than the old one had.
 
 #[cfg(not(unix))]
 pub(super) use other::Rights;
@@ -13,7 +14,7 @@ mod unix {
 
     use super::extended::{Acl, Attributes};
 
-    /// Owner, group and mode of a file, its access control list, and the attributes that users gave it.
+    /// The owner, group, mode, access control list and user attributes of a file.
     #[derive(Clone, Debug)]
     pub(in super::super) struct Rights {
         owner: u32,
@@ -23,12 +24,12 @@ mod unix {
         attributes: Attributes,
     }
 
-    /// The bits of a mode that can be set.
+    /// The bits of a mode that can be changed.
     const MODE: u32 = 0o7777;
     const SET_USER_ID: u32 = 0o4000;
     const OF_OWNER: u32 = 0o700;
 
-    /// Which of a file's owners a new file could be given.
+    /// Whether a new file got the owner and the group of the old one.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Kept {
         owner: bool,
@@ -47,42 +48,42 @@ mod unix {
             })
         }
 
-        /// Gives them to a file that only its owner can open. What the system refuses is left out, and so is whatever
-        /// would then let somebody in who was kept out before.
+        /// Gives the permissions to a file that only its owner can open. Leaves out what the system refuses, and what
+        /// would then give anybody more access than before.
         pub(in super::super) fn give(&self, to: &File) -> io::Result<()> {
             self.attributes.give(to)?;
             let kept = self.give_owners(to)?;
-            // A list names users beside the group: without the group, whom it lets in cannot be told.
+            // A list has entries for the group and for users. Without the group, it is unknown to whom it gives access.
             let with_acl = (kept.group || self.acl.is_none()) && self.acl.give(to)?;
             let mode = if with_acl { self.mode_for(kept) } else { self.mode_for(kept) & OF_OWNER };
             let Err(refused) = to.set_permissions(Permissions::from_mode(mode)) else { return Ok(()) };
-            // File systems without modes refuse to change one.
+            // File systems without modes refuse to change them.
             let more = to.metadata()?.mode() & MODE & !mode;
             if more == 0 { Ok(()) } else { Err(refused) }
         }
 
-        /// The owner and the group, or else the group alone, which its members may give.
+        /// Gives the file the owner and the group, or the group alone, which members of the group may do.
         fn give_owners(&self, to: &File) -> io::Result<Kept> {
             let own = to.metadata()?;
             if (own.uid(), own.gid()) != (self.owner, self.group)
                 && fchown(to, Some(self.owner), Some(self.group)).is_err()
             {
-                // What was refused shows in what the file has.
+                // The file's owners are read below, so an error can be ignored here.
                 let _ = fchown(to, None, Some(self.group));
             }
             let now = to.metadata()?;
             Ok(Kept { owner: now.uid() == self.owner, group: now.gid() == self.group })
         }
 
-        /// The mode of a file with these owners: it lets nobody do what the old mode did not.
+        /// The mode for a file with these owners. It gives nobody more access than the old mode.
         fn mode_for(&self, kept: Kept) -> u32 {
             let mut mode = self.mode;
             if !kept.owner {
                 mode &= !SET_USER_ID;
             }
             if !kept.group {
-                // Members of the old group are others now, and members of the new one were: both get what both had.
-                // The bit by which a program takes on the group is lost as well.
+                // Members of the old group are others now, and members of the new group were others before. So both get
+                // only what both had. The set-group-ID bit is lost as well.
                 let both = (mode >> 3) & mode & 0o7;
                 mode = (mode & (OF_OWNER | SET_USER_ID)) | (both << 3) | both;
             }
@@ -92,7 +93,7 @@ mod unix {
 
     #[cfg(test)]
     impl Rights {
-        /// Those of a file of the disk that is not there.
+        /// The permissions of a file on the simulated disk.
         pub(in super::super) fn of_mode(mode: u32) -> Rights {
             Rights { owner: 0, group: 0, mode, acl: Acl::default(), attributes: Attributes::default() }
         }
@@ -131,7 +132,7 @@ mod unix {
     }
 }
 
-/// Elsewhere a file has no more than whether it is read-only.
+/// On other systems, only whether a file is read-only is kept.
 #[cfg(not(unix))]
 mod other {
     use std::fs::{File, Permissions};
@@ -151,7 +152,7 @@ mod other {
     }
 }
 
-/// Extended attributes: Linux keeps access control lists in them too.
+/// Extended attributes. Linux also keeps access control lists in them.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod extended {
     use std::ffi::{CStr, CString};
@@ -163,12 +164,12 @@ mod extended {
     use rustix::io::Errno;
 
     const ACL: &CStr = c"system.posix_acl_access";
-    /// The attributes that users give. Those of the system (labels, capabilities) are the system's to give.
+    /// The prefix of user attributes. Others (security labels, capabilities) are set by the system.
     const OF_USERS: &[u8] = b"user.";
-    /// A value has no more bytes than this, and neither has the list of all names.
+    /// The largest size of a value, and of the list of all names.
     const LONGEST: usize = 64 << 10;
 
-    /// A POSIX access control list as the system gives it; none if the mode says everything.
+    /// A POSIX access control list in the system's form. `None` if the mode says everything.
     #[derive(Clone, Debug, Default)]
     pub(super) struct Acl(Option<Vec<u8>>);
 
@@ -181,7 +182,8 @@ mod extended {
             self.0.is_none()
         }
 
-        /// Gives it to a file, or takes away what that has from its folder; false if the system refuses.
+        /// Gives the list to a file, or removes a list that the file inherited from its folder. Returns `false` if the
+        /// system refuses.
         pub(super) fn give(&self, to: &File) -> io::Result<bool> {
             let given = match &self.0 {
                 Some(list) => fsetxattr(to, ACL, list, XattrFlags::empty()),
@@ -198,7 +200,7 @@ mod extended {
         }
     }
 
-    /// The attributes that users gave a file, with their values.
+    /// The user attributes of a file, with their values.
     #[derive(Clone, Debug, Default)]
     pub(super) struct Attributes(Vec<(CString, Vec<u8>)>);
 
@@ -225,7 +227,7 @@ mod extended {
             result => result?,
         };
         let names = list.split(|&byte| byte == 0).filter(|name| name.starts_with(OF_USERS));
-        // What lies between two NULs has none.
+        // `CString::new` cannot fail, because the names were split at NULs.
         Ok(names.filter_map(|name| CString::new(name).ok()).collect())
     }
 
@@ -240,7 +242,7 @@ mod extended {
         Ok(Some(value))
     }
 
-    /// The file has no such attribute, or its file system has none at all.
+    /// Whether the file has no such attribute, or its file system has no attributes.
     fn is_none(error: Errno) -> bool {
         matches!(error, Errno::NODATA | Errno::OPNOTSUPP)
     }
@@ -251,7 +253,7 @@ mod extended {
     use std::fs::File;
     use std::io;
 
-    /// Access control lists are not carried over here.
+    /// Access control lists are not kept on this system.
     #[derive(Clone, Debug, Default)]
     pub(super) struct Acl;
 
@@ -269,7 +271,7 @@ mod extended {
         }
     }
 
-    /// Attributes are not carried over here.
+    /// Attributes are not kept on this system.
     #[derive(Clone, Debug, Default)]
     pub(super) struct Attributes;
 

@@ -1,5 +1,5 @@
-//! The one seam between writing and the file system: everything that is done to files and folders, so that a test can
-//! make any of it fail, fall short, or be the last thing that happens.
+//! The interface between writing and the file system. All operations on files and folders go through it, so that a test
+//! can make each of them fail, write too little, or be the last one.
 
 #[cfg(not(windows))]
 use std::fs::TryLockError;
@@ -13,45 +13,46 @@ use super::rights::Rights;
 use crate::error::{Error, Problem};
 use crate::read::{self, is_name_of, is_not_regular, is_same_file, open_regular, uninterrupted};
 
-/// What is done by path.
+/// Operations on paths.
 pub(super) trait Storage: Send + Sync {
-    /// What is at a path, itself if it is a symbolic link; none if nothing is.
+    /// Finds what is at a path. Does not follow a symbolic link. `None` if there is nothing.
     fn look(&self, path: &Path) -> io::Result<Option<Found>>;
-    /// Where a symbolic link points.
+    /// Returns the target of a symbolic link.
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
-    /// Makes a file that was not there.
+    /// Creates a file. Fails if the path exists.
     fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>>;
-    /// Opens a regular file that is there, without waiting.
+    /// Opens an existing regular file, without blocking.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>>;
-    /// Gives a file another name, in place of what has it.
+    /// Renames a file, and replaces the file at the new path.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a file one more name, which nothing has.
+    /// Makes a hard link. Fails if the new path exists.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Flushes the names in a folder to disk.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
-/// What is done to an open file. It is locked until it is dropped, once it is.
+/// Operations on an open file. A lock is held until the handle is dropped.
 pub(super) trait Handle: Send + Sync {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<usize>;
     /// Writes the rest of another file.
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()>;
     fn len(&self) -> io::Result<u64>;
     fn set_len(&mut self, len: u64) -> io::Result<()>;
-    /// Flushes the contents to disk. Never tried twice: what a failed flush lost, a second one does not tell of.
+    /// Flushes the contents to disk. Never repeated, because a second flush does not report the data that a failed one
+    /// lost.
     fn sync(&mut self) -> io::Result<()>;
-    /// Whether nobody else has it locked; from then on it is.
+    /// Locks the file without waiting. Returns `false` if it is locked already.
     fn lock(&self) -> io::Result<bool>;
-    /// Whether a path names this very file.
+    /// Whether a path names this file.
     fn is_at(&self, path: &Path) -> io::Result<bool>;
-    /// Whether another handle is of this very file.
+    /// Whether another handle refers to this file.
     fn is_file(&self, file: &fs::File) -> bool;
-    /// Who may do what with it.
+    /// The permissions of the file.
     fn rights(&self) -> io::Result<Rights>;
-    /// Gives it the rights of another file, as far as that is allowed.
+    /// Gives the file the permissions of another one, as far as that is allowed.
     fn give_rights(&mut self, rights: &Rights) -> io::Result<()>;
-    /// Opens it as a PopEF file, a damaged one too.
+    /// Opens the file as a PopEF file, even if it is damaged.
     fn walk(&self, path: &Path) -> Result<read::File, Error>;
 }
 
@@ -68,12 +69,12 @@ pub(super) enum Access {
     ReadWrite,
 }
 
-/// Who may open a new file.
+/// The initial permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Openness {
-    /// Its owner alone.
+    /// Only the owner can open it.
     Private,
-    /// Whom the system lets open any new file here.
+    /// The system's default for new files in the folder.
     Usual,
 }
 
@@ -128,14 +129,14 @@ impl Storage for System {
         fs::File::open(folder)?.sync_all()
     }
 
-    /// Only Unix lets a folder be opened and flushed.
+    /// Does nothing, because only Unix can flush a folder.
     #[cfg(not(unix))]
     fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// How a file is opened that is to be locked.
+/// The options for opening a file that will be locked.
 #[cfg(not(windows))]
 fn to_lock(access: Access) -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -143,8 +144,9 @@ fn to_lock(access: Access) -> OpenOptions {
     options
 }
 
-/// How a file is opened, which locks it. The locks of Windows would keep readers out too. Here others can read, rename,
-/// replace and remove the file, and whoever wants to write, which includes whoever wants this lock, is refused.
+/// The options for opening a file, which also lock it. The file locks of Windows would lock out readers too. With this
+/// share mode, others can read, rename, replace and remove the file, but cannot open it for writing, nor with this
+/// mode.
 #[cfg(windows)]
 fn to_lock(_access: Access) -> OpenOptions {
     use std::os::windows::fs::OpenOptionsExt as _;
@@ -158,8 +160,8 @@ fn to_lock(_access: Access) -> OpenOptions {
 /// An open file of the system.
 struct OpenFile(fs::File);
 
-/// Closing would release the lock only once no process has the file open, and one that another thread is just starting
-/// has everything open for a moment.
+/// Unlocks the file. Closing it would not be enough: the lock stays while any process has the file open, and a process
+/// that another thread is just starting has all files open for a moment.
 #[cfg(not(windows))]
 impl Drop for OpenFile {
     fn drop(&mut self) {
@@ -178,7 +180,7 @@ impl Handle for OpenFile {
         std::os::windows::fs::FileExt::seek_write(&self.0, bytes, at)
     }
 
-    /// Elsewhere files cannot be written by position; streams can be written.
+    /// Other platforms cannot write files by position. Streams still work there.
     #[cfg(not(any(unix, windows)))]
     fn write_at(&mut self, _at: u64, _bytes: &[u8]) -> io::Result<usize> {
         Err(io::ErrorKind::Unsupported.into())
@@ -201,7 +203,7 @@ impl Handle for OpenFile {
         self.0.sync_all()
     }
 
-    /// Opening it has locked it.
+    /// Does nothing, because opening the file has locked it.
     #[cfg(windows)]
     fn lock(&self) -> io::Result<bool> {
         Ok(true)
@@ -212,7 +214,7 @@ impl Handle for OpenFile {
         match self.0.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
-            // Where there are no locks, files can be written all the same.
+            // On file systems without locks, files can be written without one.
             Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(true),
             Err(TryLockError::Error(e)) => Err(e),
         }
@@ -240,10 +242,10 @@ impl Handle for OpenFile {
     }
 }
 
-/// The most links that are followed one after the other; more are a circle.
+/// The most symbolic links that are followed. More of them are taken for a cycle.
 const MOST_LINKS: usize = 40;
 
-/// The path that a file is written at: where it points, if it is a symbolic link.
+/// Follows symbolic links. Returns the path at which a file is written, and what is there.
 pub(super) fn resolve(storage: &dyn Storage, path: &Path) -> io::Result<(PathBuf, Option<Found>)> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -258,7 +260,7 @@ pub(super) fn resolve(storage: &dyn Storage, path: &Path) -> io::Result<(PathBuf
     Err(io::Error::other("too many symbolic links point to each other"))
 }
 
-/// Opens a file that others may be replacing, and locks it; none if somebody else has it locked.
+/// Opens and locks a file that others may be replacing. `None` if it is locked already.
 pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) -> io::Result<Option<Box<dyn Handle>>> {
     for _ in 0..MOST_TRIES {
         let handle = match uninterrupted(|| storage.open(path, access)) {
@@ -268,7 +270,7 @@ pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) ->
         if !uninterrupted(|| handle.lock())? {
             return Ok(None);
         }
-        // It may have been replaced between being opened and locked.
+        // The file may have been replaced between opening and locking.
         if uninterrupted(|| handle.is_at(path))? {
             return Ok(Some(handle));
         }
@@ -276,7 +278,7 @@ pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) ->
     Ok(None)
 }
 
-/// Why [`Storage::open`] failed.
+/// Makes a problem from the error of [`Storage::open`].
 pub(super) fn not_opened(doing: &'static str) -> impl Fn(io::Error) -> Problem {
     move |source| match is_not_regular(&source) {
         true => WriteProblem::NotRegularFile.into(),
@@ -284,5 +286,5 @@ pub(super) fn not_opened(doing: &'static str) -> impl Fn(io::Error) -> Problem {
     }
 }
 
-/// How often a file is looked for again that others replace all the time.
+/// How often to try again if other programs keep replacing a file.
 pub(super) const MOST_TRIES: usize = 16;

@@ -20,14 +20,15 @@ use crate::wire::NewHead;
 /// |---|---|---|---|
 /// | [`Writer::create`] | a new file, or in place of an old one | yes | nothing has changed |
 /// | [`Writer::append`] | the end of a file | yes | the file has its old length |
-/// | [`Writer::seekable`] | an opened file, memory | yes | whole blobs stay |
-/// | [`Writer::stream`] | a pipe, a socket | no | what went out is out |
+/// | [`Writer::seekable`] | an opened file, memory | yes | complete blobs stay |
+/// | [`Writer::stream`] | a pipe, a socket | no | everything that was written stays |
 ///
-/// A blob is written whole by the methods named `write_...`, or through a [`BlobWriter`](crate::write::BlobWriter), which
-/// borrows the writer or owns it, so that only one is open at a time. Nothing is done before [`finish`](Writer::finish) says so.
+/// The methods named `write_...` write a blob at once. Others open a [`BlobWriter`](crate::write::BlobWriter), which
+/// borrows or owns the writer, so that only one blob can be open at a time. The result counts only after
+/// [`finish`](Writer::finish) succeeds.
 ///
-/// What the reader would call damaged is refused before any of it is written, and the writer goes on as before. A
-/// failure of the system, on the other hand, is final: every later call says so.
+/// A mistake of the caller, such as a blob that readers would call damaged, is refused before any of it is written, and
+/// the writer can be used as before. A failure of the system is final: every later call fails.
 ///
 /// ```
 /// use popef::types::{OpaqueInfo, TensorDataInfo};
@@ -46,10 +47,10 @@ use crate::wire::NewHead;
 /// # Ok::<(), popef::Error>(())
 /// ```
 pub struct Writer<D: Destination> {
-    /// None once it was given away.
+    /// `None` after it was taken out.
     to: Option<D>,
     version: Text<'static>,
-    /// How many threads compress; 0 are as many as there are processors.
+    /// The number of threads that compress. 0 means one per processor.
     threads: usize,
     /// The index of the next blob in the file.
     index: usize,
@@ -57,34 +58,34 @@ pub struct Writer<D: Destination> {
     end: u64,
     executables: HashSet<Text<'static>>,
     fault: Option<Fault>,
-    /// The head of the blob that was written last, whose memory is used again.
+    /// The head of the last blob, whose memory is reused.
     head: NewHead,
 }
 
 /// Why a writer cannot go on.
 #[derive(Debug)]
 enum Fault {
-    /// A failure that nobody was told of: an unfinished blob was dropped, and could not be undone.
+    /// A failure that was not reported yet: an unfinished blob was dropped, and could not be undone.
     Untold(Problem),
     /// A blob was left unfinished in a stream.
     NotUndone,
-    /// A failure that was told.
+    /// A failure that was reported.
     Failed,
 }
 
-/// Where something was written: a blob, or all blobs of a writer.
+/// The place of a blob, or of all blobs of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Written {
-    /// Its first byte, counted from the file's first byte.
+    /// The position of the first byte, relative to the start of the PopEF file.
     pub offset: u64,
-    /// How many bytes it has, for a blob header and info included.
+    /// The size in bytes, including headers and infos.
     pub size: u64,
 }
 
 impl<W: Write> Writer<Stream<W>> {
-    /// Writes to a pipe, a socket, or whatever else cannot go back. To keep it, pass `&mut` of it. Each blob takes two
-    /// calls of it or more, which a [`BufWriter`](std::io::BufWriter) gathers.
+    /// Writes to a pipe, a socket, or another output that cannot go back. To keep the output, pass a `&mut` reference.
+    /// Each blob takes at least two `write` calls, so a [`BufWriter`](std::io::BufWriter) helps with many small blobs.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -98,7 +99,7 @@ impl<W: Write> Writer<Stream<W>> {
         Writer::begin(Stream::new(to))
     }
 
-    /// Ends the writing, as [`finish`](Self::finish) does, and gives back what was written to. It was flushed.
+    /// Ends the writing, as [`finish`](Self::finish) does, and returns the output, which is flushed.
     ///
     /// ```
     /// use flate2::{Compression, write::GzEncoder};
@@ -118,15 +119,14 @@ impl<W: Write> Writer<Stream<W>> {
 }
 
 impl<W: Write + Seek + Truncate> Writer<Seekable<W>> {
-    /// Writes from the current position on to what can go back: an opened file, a `Cursor<Vec<u8>>`. To keep it,
-    /// pass `&mut` of it.
+    /// Writes to an output that can go back, from its current position: an opened file, a `Cursor<Vec<u8>>`. To keep
+    /// the output, pass a `&mut` reference.
     pub fn seekable(to: W) -> Result<Self, Error> {
         let to = Seekable::new(to);
         to.map(Writer::begin).map_err(|e| Error::io(None, "ask for the position to write at", e))
     }
 
-    /// Ends the writing, as [`finish`](Self::finish) does, and gives back what was written to. Its position is behind
-    /// the last blob.
+    /// Ends the writing, as [`finish`](Self::finish) does, and returns the output. Its position is after the last blob.
     ///
     /// ```
     /// let mut writer = popef::Writer::seekable(std::io::Cursor::new(Vec::new()))?;
@@ -160,20 +160,20 @@ impl<D: Destination> Writer<D> {
         }
     }
 
-    /// Continues a file that has `blobs` blobs, the last of which ends at `end`, and these executables.
+    /// Continues a file that has `blobs` blobs, which end at `end`, and executables with these names.
     pub(super) fn behind(mut self, blobs: usize, end: u64, executables: HashSet<Text<'static>>) -> Self {
         (self.index, self.start, self.end, self.executables) = (blobs, end, end, executables);
         self
     }
 
-    /// The version that the blobs begun from now on state. Empty unless set, as in files of the vendor.
+    /// Sets the version of all blobs that are begun from now on. The default is empty, as in the vendor's files.
     pub fn version(&mut self, version: impl Into<Text<'static>>) -> &mut Self {
         self.version = version.into();
         self
     }
 
-    /// How many threads compress the executables that are begun from now on: as many as there are processors unless
-    /// set, and again with 0. With 1 all is done in the thread that writes. The bytes are the same with any number.
+    /// Sets how many threads compress the executables that are begun from now on. The default of 0 means one per
+    /// processor. With 1, the caller's thread compresses. The result is the same with any number.
     pub fn threads(&mut self, threads: usize) -> &mut Self {
         self.threads = threads;
         self
@@ -201,19 +201,19 @@ impl<D: Destination> Writer<D> {
         Writer { to: to.map(map), version, threads, index, start, end, executables, fault, head }
     }
 
-    /// Where everything is that was written so far: of a file that is appended to, what was added.
+    /// Returns the place of everything that was written so far. For an appended file, only what was added counts.
     pub fn written(&self) -> Written {
         Written { offset: self.start, size: self.end.saturating_sub(self.start) }
     }
 
-    /// Ends the writing, and says where all of it is: of a file that was appended to, what was added.
+    /// Ends the writing, and returns the place of everything that was written. For an appended file, only what was
+    /// added counts.
     ///
-    /// A file that is created comes into its place now, and blobs that were appended become part of theirs; both are
-    /// flushed to disk. If that fails, the old file, or the old length, is there again, and the error says what
-    /// failed: a flush that failed is never tried again. What else can be written to is flushed as by
-    /// [`Write::flush`].
+    /// A created file now appears at its path, and appended blobs become part of their file. Both are flushed to disk.
+    /// If this fails, the old file or the old length is restored. A failed flush is never repeated. Other outputs are
+    /// flushed with [`Write::flush`].
     ///
-    /// What a [stream](Self::stream) or a [seekable](Self::seekable) writer wrote to is given back by `into_inner`.
+    /// For a [stream](Self::stream) or a [seekable](Self::seekable) writer, `into_inner` also returns the output.
     pub fn finish(mut self) -> Result<Written, Error> {
         self.commit()
     }
@@ -229,7 +229,7 @@ impl<D: Destination> Writer<D> {
         }
     }
 
-    /// Gives up, as dropping it does, and says if what was written so far could not be removed.
+    /// Discards what was written, as dropping the writer does. Fails if something could not be removed.
     pub fn discard(mut self) -> Result<(), Error> {
         if self.fault.is_some() {
             return Ok(());
@@ -241,9 +241,9 @@ impl<D: Destination> Writer<D> {
     }
 }
 
-/// What the blob writers build on.
+/// The internal methods that the blob writers use.
 impl<D: Destination> Writer<D> {
-    /// Whether a blob can be begun: nothing failed before, and its name is right.
+    /// Fails if a blob cannot be begun: if the writer has failed, or the name is empty or taken.
     pub(super) fn check_new(&mut self, label: &Label<'_>) -> Result<(), Error> {
         self.check_fault()?;
         let Some(name) = label.executable() else { return Ok(()) };
@@ -253,7 +253,7 @@ impl<D: Destination> Writer<D> {
         if self.executables.contains(name) {
             return Err(self.refusal(label.duplicate()));
         }
-        // So that the name can be kept once the executable is written.
+        // Reserve room for the name now, because keeping it after the executable is written must not fail.
         let reserved = self.executables.try_reserve(1);
         Problem::in_memory(size_of::<Text<'static>>(), reserved).map_err(|problem| self.refusal(problem))
     }
@@ -274,19 +274,19 @@ impl<D: Destination> Writer<D> {
         self.threads
     }
 
-    /// Header and info of a blob. Its size is to be filled in.
+    /// Makes the header and info of a blob. The size must be set afterwards.
     pub(super) fn head(&self, info: InfoRef<'_>) -> Result<NewHead, Error> {
         let mut head = NewHead::default();
         head.lay_out(&self.version, info).map_err(|problem| self.refusal(problem))?;
         Ok(head)
     }
 
-    /// Fills in the size of a blob with so many bytes of data.
+    /// Sets the size of a blob with `data_len` bytes of data.
     pub(super) fn set_data_len(&self, head: &mut NewHead, data_len: u64) -> Result<(), Error> {
         head.set_data_len(data_len).map_err(|problem| self.refusal(impossible(problem)))
     }
 
-    /// Writes a blob all of whose data is there.
+    /// Writes a complete blob.
     pub(super) fn write_whole(&mut self, info: InfoRef<'_>, data: &[u8]) -> Result<Written, Error> {
         let label = Label::of(info);
         self.check_new(&label)?;
@@ -302,12 +302,12 @@ impl<D: Destination> Writer<D> {
         Ok(self.finished(&label, self.head.len().saturating_add(len_of(data))))
     }
 
-    /// Where the next blob begins.
+    /// The position of the next blob.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Writes bytes at a place of the file; a failure is final.
+    /// Writes bytes at a position. A failure is final.
     pub(super) fn put(&mut self, at: u64, bytes: &[u8]) -> Result<(), Error> {
         if bytes.is_empty() {
             return Ok(());
@@ -317,8 +317,8 @@ impl<D: Destination> Writer<D> {
         written.map_err(|source| self.failed_to_write(source))
     }
 
-    /// Writes the rest of another file. The writer is left as it is if that fails: whether it is the file that failed or
-    /// the destination is not known here.
+    /// Writes the rest of another file. If that fails, the writer is not marked as failed, because it is unknown here
+    /// whether the file or the destination failed.
     pub(super) fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
         match &mut self.to {
             Some(to) => to.copy_at(at, from),
@@ -335,13 +335,12 @@ impl<D: Destination> Writer<D> {
         self.to.as_ref().and_then(|to| to.path())
     }
 
-    /// The writer itself. What is left in its place writes nothing.
+    /// Takes the writer out. What is left in its place cannot write.
     pub(super) fn take(&mut self) -> Self {
         mem::replace(self, Writer::to(None))
     }
 
-    /// Writes a head in place of the zeros that stood for it, its first word last: as long as that is zeros a walk
-    /// ends there, however much of the rest was written.
+    /// Writes a head in place of zeros, its first word last: while that word is zeros, a reader finds no blob here.
     pub(super) fn put_head(&mut self, at: u64, head: &[u8]) -> Result<(), Error> {
         const WORD: usize = 8;
         let (first, rest) = head.split_at_checked(WORD).unwrap_or((head, &[]));
@@ -349,7 +348,7 @@ impl<D: Destination> Writer<D> {
         self.put(at, first)
     }
 
-    /// Counts a blob that was written whole.
+    /// Counts a complete blob.
     pub(super) fn finished(&mut self, label: &Label<'_>, size: u64) -> Written {
         if let Some(name) = label.executable() {
             self.executables.insert(name.clone().into_owned());
@@ -360,12 +359,12 @@ impl<D: Destination> Writer<D> {
         written
     }
 
-    /// Counts blobs that were written as if they were the end of the last one.
+    /// Counts blobs that were written as part of the last one's data.
     pub(super) fn finished_more(&mut self, blobs: usize) {
         self.index = self.index.saturating_add(blobs);
     }
 
-    /// Takes back what was written of an unfinished blob.
+    /// Removes what was written of an unfinished blob.
     pub(super) fn undo(&mut self) {
         if self.fault.is_none()
             && let Some(to) = &mut self.to
@@ -378,12 +377,12 @@ impl<D: Destination> Writer<D> {
         }
     }
 
-    /// The error of a mistake of the caller, after which the writer goes on.
+    /// Makes an error for a mistake of the caller, after which the writer can be used as before.
     pub(super) fn refusal(&self, problem: impl Into<Problem>) -> Error {
         problem.into().at(self.index, self.end).in_file(self.path())
     }
 
-    /// The error of a failure of the system, after which it does not: what was written is removed at once.
+    /// Makes an error for a failure of the system. It is final, and what was written is removed at once.
     pub(super) fn fail(&mut self, problem: Problem) -> Error {
         self.fault = Some(Fault::Failed);
         let problem = self.give_up(problem);
@@ -394,7 +393,7 @@ impl<D: Destination> Writer<D> {
         self.fail(Problem::io("write", source))
     }
 
-    /// Leaves the place as it was found. The problem, and what could not be removed.
+    /// Cleans up after a problem. Returns the problem, with what could not be undone.
     fn give_up(&mut self, problem: Problem) -> Problem {
         match self.to.as_mut().map_or(Ok(()), |to| to.abandon(self.end)) {
             Ok(()) => problem,

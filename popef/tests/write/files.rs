@@ -231,7 +231,7 @@ fn overwriting_can_be_refused_to_the_end() {
     options.overwrite(false);
     let error = options.create(&place.path).unwrap_err();
     assert_eq!((error.code(), error.kind()), (ErrorCode::FileExists, ErrorKind::Exists));
-    assert_eq!(text_behind_path(&error), "the file exists already, and it was asked not to overwrite one");
+    assert_eq!(text_behind_path(&error), "the file exists, and overwriting was not allowed");
     fs::remove_file(&place.path).unwrap();
     let writer = options.create(&place.path).unwrap();
     fs::write(&place.path, &place.bytes).unwrap();

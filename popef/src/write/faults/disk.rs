@@ -1,4 +1,4 @@
-//! A disk that is not there: it fails when it is told to, and knows what would be left after a power cut.
+//! A simulated disk that fails on demand, and knows what a power cut would leave.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Take};
@@ -10,15 +10,15 @@ use crate::read::{self, OpenOptions};
 use crate::write::rights::Rights;
 use crate::write::storage::{Access, Found, Handle, Openness, Storage};
 
-/// What happens at one operation, or from it on.
+/// A fault at one operation, or at it and all later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     NoSpace,
     Io,
     Interrupted,
-    /// A write takes half of what it is given.
+    /// A write takes only half of its bytes.
     Short,
-    /// Nothing that comes after has any effect.
+    /// No later operation has any effect.
     Crash,
     /// This operation and all after it fail.
     IoFromHereOn,
@@ -49,16 +49,16 @@ impl Fault {
     }
 }
 
-/// What somebody else can do with a path.
+/// What another program can do with a path.
 pub(super) enum Meanwhile {
-    /// Removes what was there from the beginning.
+    /// Removes the file, if it existed from the beginning.
     Remove(PathBuf),
-    /// Gives a file of no bytes the name, unless it is taken.
+    /// Creates an empty file, unless there is a file.
     Make(PathBuf),
-    /// Locks what is there, unless it is locked, and keeps it so.
+    /// Locks the file, unless it is locked, and keeps the lock.
     Lock(PathBuf),
-    /// Gives what is there another length, without a lock. Not between a look at the length and the write that
-    /// follows it, which nobody can see.
+    /// Resizes the file, without the lock. Never between a check of the length and the write after it, which no writer
+    /// could notice.
     Resize(PathBuf, usize),
 }
 
@@ -72,7 +72,7 @@ struct State {
     durable_names: Names,
     steps: usize,
     faults: Vec<(usize, Fault)>,
-    /// What somebody else does before an operation.
+    /// What another program does before an operation.
     meanwhile: Option<(usize, Meanwhile)>,
 }
 
@@ -84,15 +84,15 @@ struct Inode {
     durable: Vec<u8>,
     locked: bool,
     permissions: u32,
-    /// After a failed flush the system holds what was lost for written: a second one succeeds, and saves nothing.
+    /// A flush has failed. The system then takes the lost data for written: a second flush succeeds, and saves nothing.
     flush_failed: bool,
 }
 
-/// What a disk holds, by path.
+/// The files of a disk, by path.
 pub(super) type Contents = BTreeMap<PathBuf, Vec<u8>>;
 
 impl SimDisk {
-    /// A disk with files that were flushed long ago.
+    /// Makes a disk with files that are flushed.
     pub(super) fn holding(files: &Contents) -> Self {
         let disk = SimDisk::default();
         for (path, bytes) in files {
@@ -114,7 +114,7 @@ impl SimDisk {
         self.state().meanwhile = Some((step, meanwhile));
     }
 
-    /// Everything works again: for looking at what is left.
+    /// Removes all faults, so that the result can be inspected.
     pub(super) fn heal(&self) {
         self.state().faults.clear();
     }
@@ -123,7 +123,7 @@ impl SimDisk {
         self.state().steps
     }
 
-    /// What programs see now.
+    /// The files that programs see now.
     pub(super) fn contents(&self) -> Contents {
         let state = self.state();
         state.names.iter().map(|(path, &number)| (path.clone(), state.inodes[number].bytes.clone())).collect()
@@ -134,7 +134,7 @@ impl SimDisk {
         Ok(self.state().inodes[number].permissions)
     }
 
-    /// What a power cut may leave, if it came now: names and data each kept, lost, or torn.
+    /// The possible states after a power cut now: names and data kept, lost or torn.
     pub(super) fn after_power_cut(&self) -> Vec<Contents> {
         let state = self.state();
         let mut left: Vec<Contents> = Vec::new();
@@ -154,7 +154,7 @@ impl SimDisk {
         self.0.lock().unwrap()
     }
 
-    /// Counts an operation, and fails it if it is its turn.
+    /// Counts an operation, and fails if a fault is due.
     fn step(&self) -> io::Result<()> {
         self.state().somebody_else(|at, now, _| at <= now);
         self.step_of_writing().map(drop)
@@ -180,7 +180,7 @@ impl SimDisk {
 }
 
 impl State {
-    /// Lets somebody else do what they are to do, if it is time for it now.
+    /// Lets the other program act, if it is due.
     fn somebody_else(&mut self, is_due: impl Fn(usize, usize, &Meanwhile) -> bool) {
         let now = self.steps;
         if let Some((_, meanwhile)) = self.meanwhile.take_if(|(at, meanwhile)| is_due(*at, now, meanwhile)) {
@@ -221,7 +221,7 @@ impl Inode {
         if tear == 1 || self.bytes == self.durable {
             return self.durable.clone();
         }
-        // The length is kept, and zeros stand for what did not reach the disk; or the length that was flushed.
+        // The new length was kept, with zeros for data that did not reach the disk.
         let mut left = self.durable.clone();
         left.resize(self.bytes.len(), 0);
         let sectors = self.bytes.len().div_ceil(SECTOR);
@@ -318,7 +318,7 @@ impl Storage for SimDisk {
 struct SimFile {
     disk: SimDisk,
     number: usize,
-    /// Whether it is by this handle that the file is locked.
+    /// Whether this handle holds the file's lock.
     locks: Mutex<bool>,
 }
 
@@ -352,7 +352,7 @@ impl Handle for SimFile {
     fn copy_at(&mut self, at: u64, from: &mut Take<std::fs::File>) -> io::Result<()> {
         let mut bytes = Vec::new();
         from.read_to_end(&mut bytes)?;
-        // As the system does: in pieces, each of which can fail.
+        // Like the system, copy in pieces, each of which can fail.
         for (piece, at) in bytes.chunks(40_000).zip((at..).step_by(40_000)) {
             let mut written = 0;
             while written < piece.len() {

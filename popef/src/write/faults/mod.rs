@@ -1,4 +1,4 @@
-//! Every file operation of writing fails once, in every way, and what is left is looked at.
+//! Tests in which every file operation of writing fails once, in every way, and the result is checked.
 
 #![allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
 
@@ -28,7 +28,7 @@ use crate::types::{DataType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo,
 
 const TARGET: &str = "folder/model.popef";
 const TEMPORARY: &str = "folder/.model.popef.popef-new";
-/// More than is gathered before it is written.
+/// More than fits into the buffer.
 const LARGE: usize = 140_000;
 
 fn tensor(name: &str, len: usize) -> TensorDataInfo {
@@ -41,7 +41,7 @@ fn feed(name: &str) -> FeedDataInfo {
     FeedDataInfo { name: name.to_owned().into(), tensor_info, num_tensors: 3 }
 }
 
-/// One blob in each way there is, and one that is dropped.
+/// Writes one blob in each possible way, and drops one.
 fn write_blobs<D: Rewind>(writer: &mut Writer<D>) -> Result<(), Error> {
     writer.version("x".repeat(600));
     writer.write_opaque(&OpaqueInfo::default(), b"first")?;
@@ -68,7 +68,7 @@ fn write_blobs<D: Rewind>(writer: &mut Writer<D>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Blobs that own their writer, one of which is given up. Gives the writer back.
+/// Writes blobs that own their writer, and discards one. Returns the writer.
 fn write_owning<D: Rewind>(writer: Writer<D>) -> Result<Writer<D>, Error> {
     let mut discarded = BlobWriter::owning(writer, |writer| writer.tensor(&tensor("discarded", LARGE + 1)))?;
     io(discarded.write_all(&[1; LARGE]))?;
@@ -84,7 +84,7 @@ fn io<T>(result: std::io::Result<T>) -> Result<T, Error> {
     result.map_err(|e| e.downcast::<Error>().expect("a blob writer fails with the library's own error"))
 }
 
-/// What is done to a disk, and must be done whole or not at all.
+/// An operation on a disk that must be done completely or not at all.
 type Job<'j> = &'j dyn Fn(&SimDisk) -> Result<(), Error>;
 
 fn create(overwrite: bool) -> impl Fn(&SimDisk) -> Result<(), Error> {
@@ -115,7 +115,7 @@ fn rewrite(source: &Path) -> impl Fn(&SimDisk) -> Result<(), Error> {
     }
 }
 
-/// A model of the user guide's, and behind it bytes up to the middle of a sector.
+/// A model of the user guide, followed by a blob that ends in the middle of a sector.
 fn old_file() -> Vec<u8> {
     let mut bytes = fs::read("../testdata/interop/executable.popef").unwrap();
     let info = OpaqueInfo { name: "odd".into(), ..Default::default() };
@@ -137,7 +137,7 @@ struct Case<'c> {
 }
 
 impl<'c> Case<'c> {
-    /// Does the job once without a fault; the disk then is what it must be after every success.
+    /// Does the job once without a fault. After every success, the disk must be in the same state.
     fn new(before: Contents, job: Job<'c>) -> (Self, usize) {
         let disk = SimDisk::holding(&before);
         job(&disk).unwrap();
@@ -158,7 +158,7 @@ impl<'c> Case<'c> {
         (disk, result)
     }
 
-    /// After an error or a success: the old file or the new one, and what else is there was named.
+    /// Checks that the result is the old file or the new one, and that the error names all other files that are left.
     fn check(&self, disk: &SimDisk, result: &Result<(), Error>) {
         let (found, what) = (disk.contents(), &self.what);
         let text = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
@@ -189,7 +189,7 @@ fn target(contents: &Contents) -> Option<&Vec<u8>> {
     contents.get(Path::new(TARGET))
 }
 
-/// Old blobs, and an incomplete one behind them; or, the extremes, nothing or everything behind them.
+/// Checks that the file has the old blobs, followed by an incomplete blob, by nothing, or by all new blobs.
 fn check_tail(file: Option<&Vec<u8>>, old: Option<&Vec<u8>>, new: Option<&Vec<u8>>, what: &str) {
     let (file, old) = (file.expect("the file is there"), old.expect("there was one"));
     if file == old || Some(file) == new {
@@ -208,12 +208,12 @@ fn len(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap()
 }
 
-/// Runs a job with every fault at every operation, until there is none left to fail.
+/// Runs a job with every fault at every operation.
 fn at_every_operation(before: Contents, job: Job<'_>, after_crash: impl Fn(&Case<'_>, &Contents)) {
     let (mut case, steps) = Case::new(before, job);
     assert!(steps > 10, "{steps} operations are too few to be all");
     for fault in Fault::ALL {
-        // A write that is interrupted or falls short is done again, so that there is one more.
+        // An interrupted or short write is repeated, which makes one operation more.
         for step in 0..=steps {
             let (disk, result) = case.run(&[(step, fault)]);
             match fault {
@@ -224,7 +224,7 @@ fn at_every_operation(before: Contents, job: Job<'_>, after_crash: impl Fn(&Case
     }
 }
 
-/// Runs a job with several faults, drawn by chance: `POPEF_FAULT_RUNS` times, or 100.
+/// Runs a job with several random faults, `POPEF_FAULT_RUNS` times (default 100).
 fn at_operations_by_chance(seed: u64, before: Contents, job: Job<'_>, after_crash: impl Fn(&Case<'_>, &Contents)) {
     let (mut case, steps) = Case::new(before, job);
     let mut state = seed;
@@ -246,7 +246,8 @@ fn at_operations_by_chance(seed: u64, before: Contents, job: Job<'_>, after_cras
     }
 }
 
-/// After a crash no error names the temporary file: it is allowed to be there, and the next `create` removes it.
+/// Checks the state after a crash. The temporary file may exist, though no error names it. The next `create` removes
+/// it.
 fn old_or_new(case: &Case<'_>, left: &Contents) {
     let (file, what) = (target(left), &case.what);
     assert!(file == target(&case.before) || file == target(&case.after), "{what}: neither the old file nor the new");
@@ -323,7 +324,7 @@ fn several_faults_leave_no_more_than_one() {
     at_operations_by_chance(3, old, &append, old_and_tail);
 }
 
-/// The new file is whole and in its place then, so this must not look like a write that failed.
+/// The new file is complete and in place, so this must not look like a failed write.
 #[test]
 fn a_folder_that_cannot_be_flushed_has_a_code_of_its_own() {
     let job = create(true);
@@ -351,8 +352,8 @@ fn a_second_writer_is_refused_until_the_first_ends() {
     append(&disk).unwrap();
 }
 
-/// Does a job with somebody else coming in before each of its operations. What is left must be the new file after a
-/// success; the errors are told with what is left after them.
+/// Runs a job with another program acting before each of its operations. After a success, the result must be the new
+/// file. Returns the errors with the files that are left.
 fn with_somebody_else(before: &Contents, job: Job<'_>, meanwhile: impl Fn() -> Meanwhile) -> Vec<(Error, Contents)> {
     let (case, steps) = Case::new(before.clone(), job);
     let mut refused = Vec::new();
@@ -380,8 +381,8 @@ fn an_old_file_may_be_removed_by_somebody_else_meanwhile() {
     assert!(refused.is_empty(), "{}", refused[0].0);
 }
 
-/// Somebody who does not ask for the lock shortens or lengthens the file. `finish` must not say done then, and what
-/// they left must not become longer again by zeros, which can read as data.
+/// A program without the lock resizes the file. `finish` must then fail, and the file must not be extended by zeros,
+/// which could be read as data.
 #[test]
 fn a_file_resized_by_somebody_else_while_it_is_appended_to_is_no_success() {
     let old = old_file();
@@ -396,7 +397,7 @@ fn a_file_resized_by_somebody_else_while_it_is_appended_to_is_no_success() {
             let result = append(&disk);
             let left = disk.contents();
             match result {
-                // It had that length already.
+                // The file had that length already.
                 Ok(()) => assert!(left == case.after, "{len}, before operation {step}"),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Changed, "{len}, before operation {step}: {error}");

@@ -1,6 +1,7 @@
-//! Every file operation of a writer with another user looking on, who must never get in where they were kept out.
+//! Tests in which another user tries to open the files after each operation of a writer, and must not get any access
+//! that the old file did not allow.
 //!
-//! Only the superuser can start a process of another user: elsewhere the tests say so and pass.
+//! Only the superuser can start a process of another user. Without it, the tests print that they are skipped, and pass.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Take, Write as _};
@@ -18,19 +19,19 @@ use super::{old_file, write_blobs};
 use crate::error::Error;
 use crate::read;
 
-/// The user `nobody` of most systems, and a group of the same number.
+/// The number of the user `nobody` on most systems, and of a group.
 const SOMEBODY: u32 = 65534;
 
-/// A process of another user, who tries all files of a folder when asked.
+/// A process of another user that tries to open all files of a folder on request.
 struct Looker {
     process: Child,
     ask: ChildStdin,
     answers: BufReader<ChildStdout>,
     folder: PathBuf,
-    /// What they may do with the old file.
+    /// What the user may do with the old file.
     allowed: Vec<Access>,
     looks: usize,
-    /// What they could open and should not have.
+    /// What the user could open, but should not.
     got_into: Vec<(Access, PathBuf)>,
 }
 
@@ -64,7 +65,7 @@ impl Looker {
         Some(looker)
     }
 
-    /// Which files of the folder they can open, and how.
+    /// The files in the folder that the user can open, and how.
     fn gets_into(&mut self) -> Vec<(Access, PathBuf)> {
         writeln!(self.ask, "{}", self.folder.display()).unwrap();
         let mut found = Vec::new();
@@ -89,7 +90,7 @@ impl Drop for Looker {
     }
 }
 
-/// The real file system, with a look after each operation.
+/// The real file system, with an attempt of the other user after each operation.
 #[derive(Clone)]
 struct Watched(Arc<Mutex<Looker>>);
 
@@ -195,8 +196,8 @@ impl Handle for WatchedFile {
     }
 }
 
-/// A POSIX access control list that names `SOMEBODY`, as an extended attribute: version 2, then tag, permissions and
-/// number of each entry.
+/// A POSIX access control list that names `SOMEBODY`, as an extended attribute: version 2, then the tag, permissions
+/// and number of each entry.
 #[cfg(target_os = "linux")]
 fn acl(owner: u16, somebody: u16, group: u16, mask: u16, others: u16) -> Vec<u8> {
     let entries = [
@@ -212,12 +213,12 @@ fn acl(owner: u16, somebody: u16, group: u16, mask: u16, others: u16) -> Vec<u8>
     [2u32.to_le_bytes().to_vec(), entries.map(bytes).concat()].concat()
 }
 
-/// What kept or lets the other user in, and what they may do then.
+/// A way to set the permissions of a file, and the access that it gives the other user.
 struct Door {
     what: &'static str,
     mode: u32,
     group: u32,
-    /// An extended attribute of the file, or of its folder before the file is made.
+    /// The access control lists of the file and of its folder, as extended attributes.
     of_file: Option<Vec<u8>>,
     of_folder: Option<Vec<u8>>,
     lets: &'static [Access],
@@ -242,7 +243,7 @@ fn doors() -> Vec<Door> {
 }
 
 impl Door {
-    /// A file behind this door, and who looks on; none if that cannot be here.
+    /// Makes a file with these permissions, and starts the other user's process. `None` if this system cannot do that.
     fn file(&self) -> Option<(tempfile::TempDir, PathBuf, Watched)> {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -303,7 +304,7 @@ fn nobody_gets_into_a_file_that_is_replaced_or_appended_to_who_was_kept_out() {
     }
 }
 
-/// A private file that comes into the place while a new one is written is replaced by one as private.
+/// If a private file appears at the path while a new file is written, the new file becomes just as private.
 #[test]
 fn a_private_file_that_somebody_makes_meanwhile_is_replaced_by_a_private_one() {
     let folder = tempfile::tempdir().unwrap();
