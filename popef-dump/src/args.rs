@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args as ClapArgs, Parser, ValueEnum};
-
-use crate::validate::Checks;
+use popef::check::Loader;
+use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: Parts,
 
     #[command(flatten)]
     pub(crate) narrow: Narrow,
@@ -46,7 +47,7 @@ pub(crate) struct Args {
 /// What to show. Several add up.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "What to show (none: an overview)")]
-pub(crate) struct Select {
+pub(crate) struct Parts {
     /// All of the following
     #[arg(long)]
     pub(crate) all: bool,
@@ -80,10 +81,10 @@ pub(crate) struct Select {
 pub(crate) struct Narrow {
     /// Only blobs and anchors whose name matches: `*` any letters, `?` one, `[a-c]` one of these; metadata goes by the
     /// name of its executable and of its anchors. Can be given several times
-    #[arg(long, value_name = "GLOB", value_parser = glob::Pattern::new)]
-    pub(crate) filter: Vec<glob::Pattern>,
+    #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
+    pub(crate) filter: Vec<Glob>,
     /// The order within a file: as they lie in it, by name (t2 before t10), or the largest first
-    #[arg(long, value_name = "ORDER", default_value = "offset", hide_default_value = true)]
+    #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "offset", hide_default_value = true)]
     pub(crate) sort: Sort,
     /// The first N elements (10 if not said) of each tensor and of each feed's first item, with count, minimum,
     /// maximum, mean and the number of NaN, infinities and zeros
@@ -94,18 +95,62 @@ pub(crate) struct Narrow {
     pub(crate) files_from: Option<PathBuf>,
 }
 
+/// What to check, and what counts.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Checks")]
+pub(crate) struct Checks {
+    /// Say what would fail when the files are loaded; they count as one model set, as models can lie in several files
+    #[arg(long, conflicts_with_all = SHOWING)]
+    pub(crate) validate: bool,
+    /// Read all executables, tensors and feeds too
+    #[arg(long, requires = "validate")]
+    pub(crate) deep: bool,
+    /// What this loader demands on top; several with commas between them
+    #[arg(long = "for", value_name = "LOADER", value_parser = loader(), value_delimiter = ',', requires = "validate")]
+    pub(crate) loaders: Vec<Loader>,
+    /// What your team demands on top, and how severe each rule is: a TOML file
+    #[arg(long, value_name = "FILE", requires = "validate")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Warnings count too
+    #[arg(long, requires = "validate")]
+    pub(crate) strict: bool,
+    /// Check each file by itself, as models that have nothing to do with each other
+    #[arg(long, requires = "validate")]
+    pub(crate) each: bool,
+    /// Say what a rule means and how to mend what it finds, and end; without ID: list all rules
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["files", "validate", "format"])]
+    pub(crate) explain: Option<Option<String>>,
+}
+
+/// The options that say what to show of the files, which a check does not.
+const SHOWING: [&str; 12] = [
+    "all",
+    "metadata",
+    "anchors",
+    "user_anchors",
+    "execs",
+    "tensors",
+    "feeds",
+    "opaques",
+    "filter",
+    "sort",
+    "values",
+    "generate",
+];
+
 /// What the output looks like.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "How to show it")]
 pub(crate) struct OutputArgs {
     /// text for people; json: one document; ndjson: one line a blob or finding; sarif: findings, for code scanners
-    #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,
     /// Colours: auto (on a terminal, by NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM), always, never; alone it is always
     #[arg(
         short,
         long,
         value_name = "WHEN",
+        value_parser = when(),
         num_args = 0..=1,
         require_equals = true,
         default_value = "auto",
@@ -133,27 +178,12 @@ pub(crate) struct Other {
     version: Option<bool>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sort {
-    #[default]
-    Offset,
-    Name,
-    Size,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Text,
-    Json,
-    Ndjson,
-    Sarif,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    Auto,
-    Always,
-    Never,
+/// What `--format` means for a listing, if anything, and for findings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Format {
+    pub(crate) name: &'static str,
+    pub(crate) list: Option<ListFormat>,
+    pub(crate) findings: FindingsFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -164,30 +194,55 @@ pub(crate) enum Generate {
     Man,
 }
 
-impl Select {
-    /// Whether anything was selected; if not, it is the overview in text and everything in JSON.
-    pub(crate) fn any(&self) -> bool {
-        let Select { all, metadata, anchors, user_anchors, execs, tensors, feeds, opaques } = *self;
-        all || metadata || anchors || user_anchors || execs || tensors || feeds || opaques
+impl Parts {
+    /// The parts that were selected; none if no option was given.
+    pub(crate) fn resolved(&self) -> Option<Select> {
+        let Parts { all, metadata, anchors, user_anchors, execs, tensors, feeds, opaques } = *self;
+        let selected =
+            Select { metadata, anchors, user_anchors, executables: execs, tensors, feeds, opaques, unknown: false };
+        match all {
+            true => Some(Select { user_anchors, ..Select::ALL }),
+            false => (selected != Select::default()).then_some(selected),
+        }
     }
+}
 
-    /// The same with `--all`, or nothing at all, spelt out.
-    pub(crate) fn resolved(&self) -> Select {
-        if !self.all && self.any() {
-            return self.clone();
-        }
-        let user_anchors = self.user_anchors;
-        Select {
-            all: true,
-            metadata: true,
-            anchors: true,
-            user_anchors,
-            execs: true,
-            tensors: true,
-            feeds: true,
-            opaques: true,
-        }
+impl Format {
+    /// Every format of a listing is one of findings too.
+    fn all() -> impl Iterator<Item = Format> {
+        FindingsFormat::ALL.into_iter().map(|findings| {
+            let name = findings.name();
+            Format { name, list: ListFormat::ALL.into_iter().find(|list| list.name() == name), findings }
+        })
     }
+}
+
+/// One of several values, by its name.
+fn named<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = T>,
+    name: fn(&T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let values: Vec<T> = values.into_iter().collect();
+    PossibleValuesParser::new(values.iter().map(name)).try_map(move |given| {
+        let value = values.iter().find(|value| name(value) == given);
+        value.cloned().ok_or_else(|| format!("there is no {given}"))
+    })
+}
+
+fn loader() -> impl TypedValueParser<Value = Loader> {
+    named(Loader::ALL.iter().copied(), |loader| loader.as_str())
+}
+
+fn sort() -> impl TypedValueParser<Value = Sort> {
+    named(Sort::ALL, |sort| sort.name())
+}
+
+fn when() -> impl TypedValueParser<Value = When> {
+    named(When::ALL, |when| when.name())
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    named(Format::all(), |format| format.name)
 }
 
 const LONG_VERSION: &str = concat!(

@@ -1,6 +1,6 @@
-//! The tool `popef-dump`. Its two programs call [`main`]; nothing else is meant to be used from here.
+//! The tool `popef-dump`. Its two programs call [`main`]. Nothing else here is meant to be used.
 
-#![forbid(unsafe_code, reason = "above all no mapping: a file that is shortened meanwhile would be a signal")]
+#![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
     not(test),
     deny(
@@ -13,14 +13,14 @@
 )]
 
 mod args;
+mod check;
+mod exit;
 mod generate;
-mod input;
+mod list;
 mod log;
-mod progress;
-mod render;
-mod report;
+mod policy;
 mod run;
-mod validate;
+mod screen;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ pub fn main() -> ExitCode {
     run::run(&args::Args::parse(), Box::new(io::stdout()))
 }
 
-/// The same with arguments and an output of the caller's: for the fuzz targets, which run it many times a second.
+/// Runs the tool with other arguments and another output: for the fuzz targets, which run it many times a second.
 #[doc(hidden)]
 pub fn run_with(args: impl IntoIterator<Item = impl Into<OsString> + Clone>, to: Box<dyn Write>) -> ExitCode {
     match args::Args::try_parse_from(args) {

@@ -1,10 +1,14 @@
-//! What is being read, for those who want to know: by `-v`, or by the variables of the vendor's library.
+//! The log of what is read: by `-v`, or by the variables of the vendor's library.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// From the most said to the least.
+use popef_show::escape;
+
+/// The levels, from the one that logs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
     Trace,
@@ -21,9 +25,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// By `-v` and the two variables' values: the level that says more counts. With the log come complaints about the
-    /// variables, to be shown.
-    pub(crate) fn new(verbose: bool, level: Option<&str>, to: Option<&str>) -> (Log, Vec<String>) {
+    /// The log by `-v` and the environment, and complaints about the environment, to be shown.
+    pub(crate) fn from_environment(verbose: bool) -> (Log, Vec<String>) {
+        let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        Log::new(verbose, variable("POPEF_LOG_LEVEL").as_deref(), variable("POPEF_LOG_DEST").as_deref())
+    }
+
+    /// Of `-v` and the level, the one that logs more counts.
+    fn new(verbose: bool, level: Option<&str>, to: Option<&str>) -> (Log, Vec<String>) {
         let mut complaints = Vec::new();
         let asked = level.map_or(Verbosity::Off, |name| {
             let known = Verbosity::named(name);
@@ -47,11 +56,16 @@ impl Log {
         level >= self.level && self.level != Verbosity::Off
     }
 
-    /// Writes a line; its text is made only if it is wanted.
+    /// Logs that a file is about to be read.
+    pub(crate) fn opening(&self, path: &Path) {
+        self.line(Verbosity::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
+    }
+
+    /// Writes a line. Its text is made only if it is logged.
     pub(crate) fn line(&self, level: Verbosity, text: impl FnOnce() -> String) {
         if self.logs(level) {
             let line = format!("[popef-dump] [{}] {}\n", level.name(), text());
-            // Who cannot log goes on without.
+            // The tool goes on without a log.
             let _ = self.to.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
         }
     }

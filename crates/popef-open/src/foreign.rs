@@ -1,0 +1,117 @@
+//! Files of other formats, recognised by their first bytes.
+
+use std::fmt;
+
+/// What a file is that is plainly no PopEF file, and what to do about it.
+///
+/// It is shown as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign(String);
+
+impl Foreign {
+    /// The kind of this error, beside the library's [`ErrorKind`](popef::error::ErrorKind)s. To the library such a file
+    /// is a damaged one.
+    pub const KIND: &str = "notPopef";
+    /// The code of this error, beside the library's [`ErrorCode`](popef::error::ErrorCode)s.
+    pub const CODE: &str = "not-popef";
+
+    pub(crate) fn folder() -> Self {
+        let advice = "give the files in it, or their list: find FOLDER -name '*.popef' | popef-dump --files-from -";
+        Foreign(format!("this is a folder; {advice}"))
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How many of a file's first bytes are needed: as far as the mark of a tar archive.
+pub(crate) const LEN: u64 = 512;
+
+/// The bytes that all files of a format have at a place, what such a file is, and what to do with it.
+struct Mark {
+    at: usize,
+    bytes: &'static [u8],
+    what: &'static str,
+    advice: &'static str,
+}
+
+const fn mark(at: usize, bytes: &'static [u8], what: &'static str, advice: &'static str) -> Mark {
+    Mark { at, bytes, what, advice }
+}
+
+const MARKS: &[Mark] = &[
+    mark(
+        0,
+        b"PK\x03\x04",
+        "a ZIP archive",
+        "PyTorch's .pt and NumPy's .npz files are such; a PopEF file in it must be unpacked first",
+    ),
+    mark(0, b"PK\x05\x06", "an empty ZIP archive", ""),
+    mark(0, b"\x7fELF", "an ELF file, a program or library of Linux", ""),
+    mark(0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "Keras saves weights so"),
+    mark(0, b"\x1f\x8b", "compressed with gzip", "for a PopEF file in it: gzip -dc FILE | popef-dump -"),
+    mark(0, b"\x28\xb5\x2f\xfd", "compressed with zstd", "for a PopEF file in it: zstd -dc FILE | popef-dump -"),
+    mark(0, b"\xfd7zXZ\0", "compressed with xz", "for a PopEF file in it: xz -dc FILE | popef-dump -"),
+    mark(0, b"BZh", "compressed with bzip2", "for a PopEF file in it: bzip2 -dc FILE | popef-dump -"),
+    mark(0, b"\x04\x22\x4d\x18", "compressed with LZ4", "for a PopEF file in it: lz4 -dc FILE | popef-dump -"),
+    mark(257, b"ustar", "a tar archive", "list what is in it with tar -tf"),
+    mark(0, b"\x80\x02", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
+    mark(0, b"\x80\x03", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
+    mark(0, b"\x80\x04", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
+    mark(0, b"\x80\x05", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
+    mark(0, b"\x93NUMPY", "a NumPy array", ""),
+    mark(0, b"GGUF", "a GGUF model", ""),
+    mark(4, b"TFL3", "a TensorFlow Lite model", ""),
+    mark(0, b"GC_EXE_", "a bare Poplar executable", "it is what lies inside an executable blob of a PopEF file"),
+    mark(0, b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself with git lfs pull"),
+    mark(0, b"SQLite format 3\0", "an SQLite database", ""),
+    mark(0, b"%PDF-", "a PDF document", ""),
+    mark(0, b"\x89PNG\r\n\x1a\n", "a PNG image", ""),
+    mark(0, b"MZ", "a program of Windows", ""),
+    mark(0, b"\xcf\xfa\xed\xfe", "a program of macOS", ""),
+];
+
+/// What a file is by its first bytes.
+pub(crate) fn recognize(first: &[u8]) -> Option<Foreign> {
+    let (what, advice) = by_mark(first).or_else(|| by_look(first))?;
+    let advice = if advice.is_empty() { String::new() } else { format!("; {advice}") };
+    Some(Foreign(format!("this is not a PopEF file, it is {what}{advice}")))
+}
+
+fn by_mark(first: &[u8]) -> Option<(&'static str, &'static str)> {
+    let has = |mark: &&Mark| first.get(mark.at..).is_some_and(|rest| rest.starts_with(mark.bytes));
+    MARKS.iter().find(has).map(|mark| (mark.what, mark.advice))
+}
+
+/// Formats without a fixed mark.
+fn by_look(first: &[u8]) -> Option<(&'static str, &'static str)> {
+    if first.get(8) == Some(&b'{') && first.get(6..8) == Some(&[0, 0]) {
+        return Some(("a safetensors file", ""));
+    }
+    if first.len() >= 64 && first.iter().all(|&byte| byte == 0) {
+        return Some(("nothing but zeros at its start", "a download or copy that was never filled in looks like this"));
+    }
+    // Field 1, a small number (the IR version), then field 2, a text (the producer).
+    if let &[0x08, 1..=32, 0x12, len, ..] = first
+        && let Some(producer) = first.get(4..).and_then(|rest| rest.get(..usize::from(len)))
+        && producer.iter().all(u8::is_ascii_graphic)
+    {
+        return Some(("what looks like an ONNX model", "a PopEF file is made from it by compiling it for the IPU"));
+    }
+    is_text(first).then_some(("a text", ""))
+}
+
+/// Whether the bytes are printable text. The end may cut a letter in two.
+fn is_text(first: &[u8]) -> bool {
+    let text = match std::str::from_utf8(first) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            first.get(..error.valid_up_to()).and_then(|whole| std::str::from_utf8(whole).ok()).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !text.is_empty() && text.chars().all(|letter| !letter.is_control() || matches!(letter, '\n' | '\r' | '\t'))
+}

@@ -1,0 +1,144 @@
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use popef::types::Text;
+
+use crate::open::{Data, Opened, is_stdin, open};
+use crate::ordered::in_order;
+use crate::provided::{Provided, names};
+
+/// How many files are opened before their turn.
+const AHEAD: usize = 16;
+
+/// The files to read, and what for.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::path::PathBuf;
+///
+/// use popef_open::{Data, Inputs};
+///
+/// let paths = [PathBuf::from("no-such-file.popef"), PathBuf::from(".")];
+/// let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: false, opening: &|_| {} };
+/// let mut could_be_read = Vec::new();
+/// inputs.each(
+///     |_, opened, _| opened.error().is_none(),
+///     |read| {
+///         could_be_read.push(read);
+///         ControlFlow::Continue(())
+///     },
+/// );
+/// assert_eq!(could_be_read, [false, false]);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The paths, as [`open`] takes them.
+    pub paths: &'a [PathBuf],
+    /// Whether the data of streams is wanted too.
+    pub data: Data,
+    /// Whether [`Provided`] will be asked. Then streams stay open until all names are known.
+    pub with_names: bool,
+    /// Is told of each path before it is opened, on the thread that opens it.
+    pub opening: &'a (dyn Fn(&Path) + Sync),
+}
+
+/// Files that stay open from the gathering of names until their turn, by their index.
+type Held = BTreeMap<usize, Opened>;
+
+impl Inputs<'_> {
+    /// Opens the files in parallel, works on each on the thread that opened it, and gives the results to `take` in the
+    /// order of the files. `take` can stop it.
+    pub fn each<T: Send>(
+        &self,
+        work: impl Fn(usize, &Opened, &Provided<'_>) -> T + Sync,
+        mut take: impl FnMut(T) -> ControlFlow<()>,
+    ) {
+        let held = self.hold();
+        let provided = self.provided(&held);
+        let make = |index| match held.get(&index) {
+            Some(opened) => Some(work(index, opened, &provided)),
+            None => self.open(index).map(|opened| work(index, &opened, &provided)),
+        };
+        in_order(self.paths.len(), AHEAD, make, |part| part.map_or(ControlFlow::Continue(()), &mut take));
+    }
+
+    /// Opens the files in parallel, and works on one after the other on this thread.
+    pub fn each_in_turn(&self, mut work: impl FnMut(usize, &Opened, &Provided<'_>) -> ControlFlow<()>) {
+        let held = self.hold();
+        let provided = self.provided(&held);
+        let make = |index| if held.contains_key(&index) { None } else { self.open(index) };
+        let mut index = 0;
+        in_order(self.paths.len(), AHEAD, make, |opened| {
+            let opened = opened.as_ref().or(held.get(&index));
+            let done = opened.map_or(ControlFlow::Continue(()), |opened| work(index, opened, &provided));
+            index = index.saturating_add(1);
+            done
+        });
+    }
+
+    fn provided<'h>(&'h self, held: &'h Held) -> Provided<'h> {
+        Provided::by(|| {
+            let mut all = self.names_of_others(held);
+            all.extend(held.values().filter_map(Opened::file).flat_map(names));
+            all
+        })
+    }
+
+    fn open(&self, index: usize) -> Option<Opened> {
+        let path = self.paths.get(index)?;
+        (self.opening)(path);
+        Some(open(path, self.data))
+    }
+
+    /// The names of all files are needed before the first file has its turn, so files are opened for their names before that.
+    /// A few files stay open until their turn; of many files only those do that cannot be opened a second time.
+    fn hold(&self) -> Held {
+        if !self.with_names {
+            return Held::new();
+        }
+        let few = self.paths.len() <= AHEAD;
+        let opens_again = |path: &Path| !is_stdin(path) && fs::metadata(path).is_ok_and(|found| found.is_file());
+        let stays = |(_, path): &(usize, &PathBuf)| few || !opens_again(path);
+        let staying: Vec<usize> = self.paths.iter().enumerate().filter(stays).map(|(index, _)| index).collect();
+        let mut opened = Vec::with_capacity(staying.len());
+        in_order(
+            staying.len(),
+            staying.len(),
+            |nth| self.open(*staying.get(nth)?),
+            |one| {
+                opened.push(one);
+                ControlFlow::Continue(())
+            },
+        );
+        staying.iter().zip(opened).filter_map(|(&index, opened)| Some((index, opened?))).collect()
+    }
+
+    /// The names in the files that do not stay open.
+    fn names_of_others<'n>(&self, held: &Held) -> HashSet<Text<'n>> {
+        let others: Vec<usize> = (0..self.paths.len()).filter(|index| !held.contains_key(index)).collect();
+        let make = |nth| {
+            let opened = self.open(*others.get(nth)?)?;
+            Some(opened.file().into_iter().flat_map(names).map(Text::into_owned).collect::<Vec<_>>())
+        };
+        let mut all = HashSet::new();
+        in_order(others.len(), AHEAD, make, |names| {
+            all.extend(names.into_iter().flatten());
+            ControlFlow::Continue(())
+        });
+        all
+    }
+}
+
+impl fmt::Debug for Inputs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inputs { paths, data, with_names, opening: _ } = self;
+        f.debug_struct("Inputs")
+            .field("paths", paths)
+            .field("data", data)
+            .field("with_names", with_names)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Opens the files that a user names on a command line.
+//!
+//! A user names files by path, in a list, or as `-` for standard input. What they name may be damaged, a pipe, a folder, or
+//! a file of another format. [`open`] takes all of these, and [`Opened`] says what came of it. It never fails as a whole, so
+//! that a program can show what there is and go on with the next file.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use popef_open::{Data, open};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("model.popef");
+//! # std::fs::write(&path, "PK\x03\x04 and so on")?;
+//! let opened = open(&path, Data::PassOver);
+//! if let Some(file) = opened.file() {
+//!     println!("{}: {} blobs", opened.path.display(), file.len());
+//! }
+//! if let Some(foreign) = &opened.foreign {
+//!     assert!(foreign.to_string().starts_with("this is not a PopEF file, it is a ZIP archive"));
+//! } else if let Some(error) = opened.error() {
+//!     eprintln!("{}: {error}", opened.path.display());
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! [`Inputs`] opens many files on all processors, works on them there, and gives the results in the order of the files.
+//! [`in_order`] does that for any other work, and [`listed`] reads a list of paths.
+
+#![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "no input may panic"
+    )
+)]
+
+mod foreign;
+mod inputs;
+mod list;
+mod open;
+mod ordered;
+mod provided;
+
+pub use foreign::Foreign;
+pub use inputs::Inputs;
+pub use list::listed;
+pub use open::{Data, Opened, open};
+pub use ordered::in_order;
+pub use provided::Provided;

@@ -1,0 +1,143 @@
+use std::fs;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use popef::{Error, File, OpenOptions};
+
+use crate::foreign::{self, Foreign};
+
+/// What becomes of the data that comes through a stream. Files on disk are read when they are asked for data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// It is passed over: memory stays small, and asking for data is an error.
+    PassOver,
+    /// It is held in memory.
+    Keep,
+}
+
+/// A file that a user named, as far as it could be read.
+#[derive(Debug)]
+pub struct Opened {
+    /// The path as it was given.
+    pub path: PathBuf,
+    /// The file with its [damage](File::damage), or why it could not be opened.
+    pub file: Result<File, Error>,
+    /// What it is, if it is plainly something else. That says more than the library's error.
+    pub foreign: Option<Foreign>,
+}
+
+impl Opened {
+    /// The file, unless it could not be opened at all.
+    pub fn file(&self) -> Option<&File> {
+        self.file.as_ref().ok()
+    }
+
+    /// What kept the file from being read to its end.
+    pub fn error(&self) -> Option<&Error> {
+        match &self.file {
+            Ok(file) => file.damage(),
+            Err(error) => Some(error),
+        }
+    }
+}
+
+/// Opens a file, a pipe, or standard input for `-`.
+pub fn open(path: &Path, data: Data) -> Opened {
+    let (file, foreign) = match is_stdin(path) {
+        true => open_stdin(data),
+        false => open_path(path, data),
+    };
+    Opened { path: path.to_owned(), file, foreign }
+}
+
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+type Found = (Result<File, Error>, Option<Foreign>);
+
+fn open_path(path: &Path, data: Data) -> Found {
+    match fs::metadata(path).map(|metadata| metadata.file_type()) {
+        Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder())),
+        Ok(kind) if !kind.is_file() => match fs::File::open(path) {
+            Ok(pipe) => open_stream(pipe, data),
+            Err(_) => (options().open(path), None),
+        },
+        // If there is no such file, the library says so.
+        _ => {
+            let file = options().open(path);
+            let foreign = recognize(&file, || first_bytes(fs::File::open(path)?));
+            (file, foreign)
+        }
+    }
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.damaged(true);
+    options
+}
+
+fn open_stdin(data: Data) -> Found {
+    match stdin() {
+        Ok(stdin) => open_stream(stdin, data),
+        Err(error) => (unreadable(error), None),
+    }
+}
+
+/// Standard input without the small buffer that Rust puts before it: gigabytes may be passed over.
+#[cfg(unix)]
+fn stdin() -> io::Result<fs::File> {
+    use std::os::fd::AsFd as _;
+    io::stdin().as_fd().try_clone_to_owned().map(fs::File::from)
+}
+
+#[cfg(not(unix))]
+fn stdin() -> io::Result<io::Stdin> {
+    Ok(io::stdin())
+}
+
+/// As much as a pipe holds.
+const STREAM_BUFFER: usize = 64 << 10;
+
+fn open_stream(stream: impl Read, data: Data) -> Found {
+    let mut stream = BufReader::with_capacity(STREAM_BUFFER, stream);
+    let first = match first_bytes(&mut stream) {
+        Ok(first) => first,
+        Err(error) => return (unreadable(error), None),
+    };
+    let mut whole = Cursor::new(first.clone()).chain(stream);
+    let file = match data {
+        Data::PassOver => options().stream(whole),
+        Data::Keep => {
+            let mut bytes = Vec::new();
+            whole.read_to_end(&mut bytes).map_or_else(unreadable, |_| options().bytes(bytes))
+        }
+    };
+    let foreign = recognize(&file, || Ok(first));
+    (file, foreign)
+}
+
+/// The library's error for a stream that cannot be read.
+fn unreadable(error: io::Error) -> Result<File, Error> {
+    struct Unreadable(Option<io::Error>);
+    impl Read for Unreadable {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(self.0.take().unwrap_or_else(|| io::ErrorKind::Other.into()))
+        }
+    }
+    File::from_stream(Unreadable(Some(error)))
+}
+
+/// What a file is whose very first blob cannot be read, as is true of every file that is something else.
+fn recognize(file: &Result<File, Error>, first: impl FnOnce() -> io::Result<Vec<u8>>) -> Option<Foreign> {
+    let damage = file.as_ref().ok()?.damage()?;
+    let is_at_start = damage.kind() == popef::error::ErrorKind::Damaged && damage.blob() == Some(0);
+    is_at_start.then(|| foreign::recognize(&first().ok()?)).flatten()
+}
+
+fn first_bytes(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    from.take(foreign::LEN).read_to_end(&mut first)?;
+    Ok(first)
+}

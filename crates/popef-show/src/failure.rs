@@ -1,0 +1,105 @@
+use std::fmt;
+use std::io;
+
+use popef::Error;
+use popef::error::{ErrorCode, Location};
+use serde::Serialize;
+
+/// What could not be read or shown, and where in its file.
+///
+/// It is made of an error of the library, or of a program's own message. Its text is `blob 2, byte 2936: ...`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    message: String,
+    /// The library's names for kind and code, or those that a program has added.
+    kind: &'static str,
+    code: &'static str,
+    blob: Option<usize>,
+    offset: Option<u64>,
+    needed: Option<u64>,
+    found: Option<u64>,
+}
+
+impl Failure {
+    /// A failure that is none of the library's errors, with names of its own for its kind and code.
+    pub fn new(message: String, kind: &'static str, code: &'static str) -> Self {
+        Failure { message, kind, code, blob: None, offset: None, needed: None, found: None }
+    }
+
+    fn coded(message: String, code: ErrorCode) -> Self {
+        Failure::new(message, code.kind().as_str(), code.as_str())
+    }
+
+    /// The same failure at a place that the library could not know.
+    pub(crate) fn at(self, blob: usize, offset: u64) -> Self {
+        Failure { blob: Some(blob), offset: Some(offset), ..self }
+    }
+
+    /// The text without the place.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+/// What is wrong with the blobs of one file.
+///
+/// Each failure is shown at its blob. The first hundred are kept here, to be repeated at the end: a file of millions of blobs
+/// may have millions of failures.
+#[derive(Debug, Default)]
+pub struct Failures {
+    first: Vec<Failure>,
+    more: u64,
+}
+
+impl Failures {
+    const MOST: usize = 100;
+
+    pub(crate) fn push(&mut self, failure: &Failure) {
+        if self.first.len() < Self::MOST {
+            self.first.push(failure.clone());
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+
+    /// A line for each failure, and one that says how many were left out.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let more = (self.more > 0).then(|| format!("{} more are shown in their places", self.more));
+        self.first.iter().map(ToString::to_string).chain(more)
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Failure {
+            blob: error.blob(),
+            offset: error.offset(),
+            needed: error.needed(),
+            found: error.found(),
+            ..Failure::coded(error.reason(), error.code())
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::from(&error)
+    }
+}
+
+/// An error of the library that travelled through a reader, or one of the system.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Error>() {
+            Ok(error) => error.into(),
+            Err(error) => Failure::coded(format!("cannot read the data: {error}"), error.kind().into()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { blob, offset, message, .. } = self;
+        write!(f, "{}{message}", Location { blob: *blob, offset: *offset })
+    }
+}

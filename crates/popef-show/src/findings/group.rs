@@ -1,0 +1,170 @@
+use std::path::{Path, PathBuf};
+
+use popef::check::{Report, Severity, Skipped};
+
+/// Files that were checked together, and what came of it.
+///
+/// ```
+/// use popef::check::{CheckOptions, check};
+/// use popef_show::{CheckedFile, FindingsFormat, Group, Out, Totals};
+///
+/// let opened = [popef::File::from_bytes("no PopEF file at all")];
+/// let report = check(&opened, &CheckOptions::new());
+/// let file = CheckedFile { path: "model.popef".into(), size: None, foreign: Some("this is a text".to_owned()) };
+/// let group = Group::new(vec![file], report);
+///
+/// let mut out = Out::in_memory(false);
+/// let mut renderer = FindingsFormat::Text.renderer(None, false);
+/// let mut totals = Totals::default();
+/// totals.add(&group);
+/// renderer.group(&mut out, group)?;
+/// renderer.end(&mut out, &totals, totals.verdict(false))?;
+/// let text = String::from_utf8(out.into_bytes())?;
+/// assert!(text.contains("error PE004: blob 0, byte 0: this is a text"));
+/// assert!(text.ends_with("failed: 1 error, 0 warnings, 0 notes in 1 file; not everything was checked\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Group {
+    pub(crate) files: Vec<CheckedFile>,
+    pub(crate) report: Report,
+}
+
+/// A file that was checked, or could not be.
+#[derive(Debug)]
+pub struct CheckedFile {
+    /// Its path as the user gave it.
+    pub path: PathBuf,
+    /// Its length; none if it could not be opened.
+    pub size: Option<u64>,
+    /// What it is, if it is plainly something else. That says more than what the library finds.
+    pub foreign: Option<String>,
+}
+
+/// What is left out if a file that is checked by itself could not be opened.
+const THE_FILE: &str = "the file";
+
+impl Group {
+    /// The files in the order in which they were checked, and what the library says about them.
+    pub fn new(files: Vec<CheckedFile>, report: Report) -> Self {
+        let mut group = Group { files, report };
+        group.name_foreign_files();
+        if let [file] = &*group.files {
+            for skipped in &mut group.report.skipped {
+                if file.size.is_none() && skipped.file.is_some() {
+                    THE_FILE.clone_into(&mut skipped.what);
+                }
+                skipped.file = Some(0);
+            }
+        }
+        group
+    }
+
+    /// "It is a ZIP archive" says more than which number in its first bytes is wrong.
+    fn name_foreign_files(&mut self) {
+        let foreign = |file: usize| self.files.get(file).and_then(|file| file.foreign.as_ref());
+        for finding in &mut self.report.findings {
+            let is_damage = matches!(finding.rule.id, "PE001" | "PE002" | "PE003" | "PE004" | "PE005");
+            if let Some(foreign) = foreign(finding.file).filter(|_| is_damage) {
+                finding.message.clone_from(foreign);
+            }
+        }
+        let unopened = |file: usize| self.files.get(file).filter(|file| file.size.is_none());
+        for skipped in &mut self.report.skipped {
+            let file = skipped.file.and_then(unopened);
+            if let Some(foreign) = file.and_then(|file| file.foreign.as_ref()) {
+                skipped.why.clone_from(foreign);
+            }
+        }
+    }
+
+    /// What could not be looked at although it was asked for, in a line each.
+    pub fn complaints(&self) -> impl Iterator<Item = String> {
+        self.report.skipped.iter().filter(|skipped| skipped.failed).map(|skipped| {
+            let file = skipped.file.and_then(|file| self.files.get(file));
+            let path = file.map(|file| format!("{}: ", file.path.display())).unwrap_or_default();
+            let unopened = file.is_some_and(|file| file.size.is_none());
+            format!("{path}{}", if unopened { skipped.why.clone() } else { reason(skipped) })
+        })
+    }
+
+    /// What was not looked at in a file, or, for none, in all of them.
+    pub(super) fn skipped_in(&self, file: Option<usize>) -> impl Iterator<Item = &Skipped> {
+        self.report.skipped.iter().filter(move |skipped| skipped.file == file)
+    }
+
+    /// The path of the file that a finding or something left out is about.
+    pub(super) fn path(&self, file: usize) -> Option<&Path> {
+        self.files.get(file).map(|file| &*file.path)
+    }
+}
+
+/// What was not looked at and why, in a line.
+pub(super) fn reason(skipped: &Skipped) -> String {
+    let Skipped { what, why, .. } = skipped;
+    if what == THE_FILE { why.clone() } else { format!("{what}: {why}") }
+}
+
+/// How many findings there are of each severity, in all groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Files.
+    pub files: usize,
+    /// Errors.
+    pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
+    /// Notes.
+    pub notes: usize,
+    /// What was left out by choice.
+    pub left_out: usize,
+    /// What could not be looked at although it was asked for.
+    pub failed: usize,
+}
+
+/// What a check comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing that counts was found.
+    Passed,
+    /// Something was found.
+    Failed,
+    /// Something could not be looked at. There may be findings all the same.
+    Incomplete,
+}
+
+impl Totals {
+    /// Adds a group.
+    pub fn add(&mut self, group: &Group) {
+        let report = &group.report;
+        let failed = report.skipped.iter().filter(|skipped| skipped.failed).count();
+        self.files += group.files.len();
+        self.errors += report.count(Severity::Error);
+        self.warnings += report.count(Severity::Warning);
+        self.notes += report.count(Severity::Note);
+        self.failed += failed;
+        self.left_out += report.skipped.len() - failed;
+    }
+
+    /// The verdict; if it is `strict`, warnings count too.
+    pub fn verdict(&self, strict: bool) -> Verdict {
+        match self {
+            _ if self.failed > 0 => Verdict::Incomplete,
+            _ if self.errors > 0 || strict && self.warnings > 0 => Verdict::Failed,
+            _ => Verdict::Passed,
+        }
+    }
+}
+
+impl Verdict {
+    /// The exit status of a program that checks.
+    pub fn status(self) -> u8 {
+        match self {
+            Verdict::Passed => 0,
+            Verdict::Failed => 1,
+            Verdict::Incomplete => 2,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Findings as JSON: one document, or lines. Their shape is `docs/findings.schema.json`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use popef::check::{Finding, Rule, Severity, Skipped};
+use popef::types::Text;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::group::{Group, Totals, Verdict};
+use super::renderer::FindingsRenderer;
+use crate::json::text::{hex, text};
+use crate::json::write::{array, line, object};
+use crate::output::out::Out;
+
+/// The version of this shape.
+const SCHEMA_VERSION: u32 = 1;
+
+/// One document, written after the last group.
+#[derive(Default)]
+pub(super) struct Document {
+    groups: Vec<Group>,
+}
+
+/// One line per finding, one for each thing that was not looked at, and one with the counts at the end.
+pub(super) struct Lines;
+
+impl FindingsRenderer for Document {
+    fn group(&mut self, _out: &mut Out, group: Group) -> io::Result<()> {
+        self.groups.push(group);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        out.put("{\"schemaVersion\":").number(SCHEMA_VERSION).put(",\"verdict\":");
+        object(out, &verdict)?;
+        out.put(",\"counts\":");
+        object(out, &Counts::from(totals))?;
+        let files = self.groups.iter().flat_map(|group| &group.files);
+        array(out, "files", files.map(|file| FileEntry { path: &file.path, size: file.size }))?;
+        array(out, "findings", self.groups.iter().flat_map(findings))?;
+        array(out, "skipped", self.groups.iter().flat_map(skipped))?;
+        array(out, "rules", rules(&self.groups).map(RuleEntry::from))?;
+        out.put("}").end_line()
+    }
+}
+
+impl FindingsRenderer for Lines {
+    fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
+        findings(&group).try_for_each(|finding| line(out, &finding))?;
+        skipped(&group).try_for_each(|skipped| line(out, &skipped))
+    }
+
+    fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        line(out, &EndLine { verdict, counts: totals.into() })
+    }
+}
+
+/// The rules that found something, in the order of their ids.
+pub(super) fn rules(groups: &[Group]) -> impl Iterator<Item = &'static Rule> {
+    let findings = groups.iter().flat_map(|group| &group.report.findings);
+    findings.map(|finding| (finding.rule.id, finding.rule)).collect::<BTreeMap<_, _>>().into_values()
+}
+
+fn findings(group: &Group) -> impl Iterator<Item = FindingEntry<'_>> {
+    group.report.findings.iter().map(|finding| FindingEntry { path: path(group, Some(finding.file)), finding })
+}
+
+fn skipped(group: &Group) -> impl Iterator<Item = SkippedEntry<'_>> {
+    group.report.skipped.iter().map(|skipped| SkippedEntry { path: path(group, skipped.file), skipped })
+}
+
+fn path(group: &Group, file: Option<usize>) -> Option<&Path> {
+    group.path(file?)
+}
+
+fn path_text(path: &Path) -> Text<'_> {
+    Text::from(path.as_os_str().as_encoded_bytes())
+}
+
+/// The path under `file`, or null for all files.
+fn file<M: SerializeMap>(map: &mut M, path: Option<&Path>) -> Result<(), M::Error> {
+    match path {
+        Some(path) => text(map, "file", &path_text(path)),
+        None => map.serialize_entry("file", &()),
+    }
+}
+
+#[derive(Serialize)]
+struct Counts {
+    files: usize,
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+    skipped: usize,
+}
+
+impl From<&Totals> for Counts {
+    fn from(totals: &Totals) -> Self {
+        let Totals { files, errors, warnings, notes, left_out, failed } = *totals;
+        Counts { files, errors, warnings, notes, skipped: left_out + failed }
+    }
+}
+
+#[derive(Serialize)]
+struct EndLine {
+    verdict: Verdict,
+    counts: Counts,
+}
+
+struct FileEntry<'a> {
+    path: &'a Path,
+    size: Option<u64>,
+}
+
+impl Serialize for FileEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        text(&mut map, "path", &path_text(self.path))?;
+        map.serialize_entry("size", &self.size)?;
+        map.end()
+    }
+}
+
+struct FindingEntry<'a> {
+    path: Option<&'a Path>,
+    finding: &'a Finding,
+}
+
+impl Serialize for FindingEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Finding { rule, severity, blob, offset, names, message, .. } = self.finding;
+        let mut map = serializer.serialize_map(None)?;
+        file(&mut map, self.path)?;
+        map.serialize_entry("id", rule.id)?;
+        map.serialize_entry("severity", severity)?;
+        map.serialize_entry("blob", blob)?;
+        map.serialize_entry("offset", offset)?;
+        let shown: Vec<_> = names.iter().map(Text::to_string_lossy).collect();
+        map.serialize_entry("names", &shown)?;
+        if names.iter().any(|name| name.to_str().is_err()) {
+            let bytes = |name: &Text<'_>| name.to_str().is_err().then(|| hex(name.as_bytes()));
+            map.serialize_entry("namesBytes", &names.iter().map(bytes).collect::<Vec<_>>())?;
+        }
+        map.serialize_entry("message", message)?;
+        map.end()
+    }
+}
+
+struct SkippedEntry<'a> {
+    path: Option<&'a Path>,
+    skipped: &'a Skipped,
+}
+
+impl Serialize for SkippedEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        file(&mut map, self.path)?;
+        map.serialize_entry("what", &self.skipped.what)?;
+        map.serialize_entry("why", &self.skipped.why)?;
+        map.serialize_entry("failed", &self.skipped.failed)?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct RuleEntry {
+    id: &'static str,
+    severity: Severity,
+    title: &'static str,
+    meaning: &'static str,
+    mend: &'static str,
+}
+
+impl From<&'static Rule> for RuleEntry {
+    fn from(rule: &'static Rule) -> Self {
+        let Rule { id, severity, title, meaning, mend, .. } = *rule;
+        RuleEntry { id, severity, title, meaning, mend }
+    }
+}

@@ -1,0 +1,255 @@
+//! Findings as SARIF 2.1.0, which code scanners read.
+//!
+//! What was not looked at becomes notifications of the run. The run has failed if something that was asked for could not be
+//! looked at.
+
+use std::io;
+
+use popef::check::{Finding, Rule, Severity, Skipped};
+use serde::Serialize;
+
+use super::group::{Group, Totals, Verdict, reason};
+use super::json::rules;
+use super::renderer::FindingsRenderer;
+use super::uri;
+use crate::json::write::{array, object};
+use crate::output::out::Out;
+
+const START: &str = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{";
+
+#[derive(Default)]
+pub(super) struct Sarif {
+    groups: Vec<Group>,
+}
+
+impl FindingsRenderer for Sarif {
+    fn group(&mut self, _out: &mut Out, group: Group) -> io::Result<()> {
+        self.groups.push(group);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out, _totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        let rules: Vec<&'static Rule> = rules(&self.groups).collect();
+        out.put(START).put("\"tool\":");
+        object(out, &tool(&rules))?;
+        let files = || self.groups.iter().flat_map(|group| &group.files);
+        array(
+            out,
+            "artifacts",
+            files().map(|file| Artifact { location: Uri { uri: uri::of(&file.path) }, length: file.size }),
+        )?;
+        out.put(",\n\"invocations\":[");
+        object(out, &self.invocation(verdict))?;
+        out.put("]");
+        let results = self
+            .groups
+            .iter()
+            .flat_map(|group| group.report.findings.iter().map(|finding| result(group, finding, &rules)));
+        array(out, "results", results)?;
+        out.put("}]}").end_line()
+    }
+}
+
+impl Sarif {
+    fn invocation(&self, verdict: Verdict) -> Invocation {
+        let notification = |group: &Group, skipped: &Skipped| Notification {
+            level: if skipped.failed { "error" } else { "note" },
+            message: Message { text: format!("not checked: {}", reason(skipped)) },
+            locations: skipped.file.map(|file| location(group, file, None, None)).into_iter().collect(),
+        };
+        let notified = self
+            .groups
+            .iter()
+            .flat_map(|group| group.report.skipped.iter().map(move |skipped| notification(group, skipped)));
+        Invocation {
+            execution_successful: verdict != Verdict::Incomplete,
+            exit_code: verdict.status(),
+            tool_execution_notifications: notified.collect(),
+        }
+    }
+}
+
+fn tool(rules: &[&'static Rule]) -> Tool {
+    Tool {
+        driver: Driver {
+            name: "popef-dump",
+            version: env!("CARGO_PKG_VERSION"),
+            semantic_version: env!("CARGO_PKG_VERSION"),
+            information_uri: env!("CARGO_PKG_REPOSITORY"),
+            rules: rules.iter().map(|rule| descriptor(rule)).collect(),
+        },
+    }
+}
+
+fn descriptor(rule: &Rule) -> Descriptor {
+    let sentence = |text: &str| {
+        let mut letters = text.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>() + ".").unwrap_or_default()
+    };
+    let text = |text: String| Message { text };
+    Descriptor {
+        id: rule.id,
+        short_description: text(sentence(rule.title)),
+        full_description: text(rule.meaning.to_owned()),
+        help: Help {
+            text: format!("{}\n\nTo mend it: {}", rule.meaning, rule.mend),
+            markdown: format!("{}\n\n**To mend it:** {}", rule.meaning, rule.mend),
+        },
+        default_configuration: Configuration { level: level(rule.severity) },
+    }
+}
+
+fn result(group: &Group, finding: &Finding, rules: &[&'static Rule]) -> Found {
+    Found {
+        rule_id: finding.rule.id,
+        rule_index: rules.iter().position(|rule| *rule == finding.rule).unwrap_or_default(),
+        level: level(finding.severity),
+        message: Message { text: finding.message.clone() },
+        locations: vec![location(group, finding.file, finding.blob, finding.offset)],
+        properties: (!finding.names.is_empty()).then(|| Properties {
+            names: finding.names.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
+        }),
+    }
+}
+
+fn location(group: &Group, file: usize, blob: Option<usize>, offset: Option<u64>) -> Location {
+    let logical =
+        |blob: usize| Logical { name: format!("blob {blob}"), kind: "object", properties: BlobNumber { blob } };
+    Location {
+        physical_location: Physical {
+            artifact_location: Uri { uri: group.path(file).map(uri::of).unwrap_or_default() },
+            region: Region { start_line: 1, byte_offset: offset },
+        },
+        logical_locations: blob.map(logical).into_iter().collect(),
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    version: &'static str,
+    semantic_version: &'static str,
+    information_uri: &'static str,
+    rules: Vec<Descriptor>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    id: &'static str,
+    short_description: Message,
+    full_description: Message,
+    help: Help,
+    default_configuration: Configuration,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Help {
+    text: String,
+    markdown: String,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct Artifact {
+    location: Uri,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Uri {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    exit_code: u8,
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Serialize)]
+struct Notification {
+    level: &'static str,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found {
+    rule_id: &'static str,
+    rule_index: usize,
+    level: &'static str,
+    message: Message,
+    locations: Vec<Location>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Properties>,
+}
+
+#[derive(Serialize)]
+struct Properties {
+    names: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: Physical,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logical_locations: Vec<Logical>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Physical {
+    artifact_location: Uri,
+    region: Region,
+}
+
+/// A line means nothing in a PopEF file, but GitHub shows no finding without one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_offset: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Logical {
+    name: String,
+    kind: &'static str,
+    properties: BlobNumber,
+}
+
+#[derive(Serialize)]
+struct BlobNumber {
+    blob: usize,
+}

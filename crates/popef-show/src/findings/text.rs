@@ -1,0 +1,133 @@
+//! Findings for people: file by file, each with its place. The first finding of each rule says how to fix it.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use popef::check::{Finding, Skipped};
+use popef::types::Text as Name;
+
+use super::group::{CheckedFile, Group, Totals, Verdict, reason};
+use super::renderer::FindingsRenderer;
+use crate::output::color::Kind;
+use crate::output::escape::escape_rest;
+use crate::output::heading::heading;
+use crate::output::out::Out;
+use crate::output::paragraph::Paragraph;
+use crate::output::screen::Screen;
+use crate::output::units::counted;
+use crate::rules::kind::kind;
+
+pub(super) struct Text {
+    width: Option<usize>,
+    /// Whether to say what each finding means.
+    verbose: bool,
+    /// The rules whose help was shown.
+    helped: BTreeSet<&'static str>,
+    /// Whether an empty line comes before the next file.
+    gap: bool,
+}
+
+impl Text {
+    pub(super) fn new(screen: Option<Screen>, verbose: bool) -> Self {
+        Text { width: screen.map(|screen| screen.width), verbose, helped: BTreeSet::new(), gap: false }
+    }
+
+    fn file(&mut self, out: &mut Out, group: &Group, number: usize, file: &CheckedFile) -> io::Result<()> {
+        let found = group.report.of_file(number).next().is_some();
+        let skipped = || group.skipped_in(Some(number));
+        if self.gap {
+            out.end_line()?;
+        }
+        self.gap = found || skipped().next().is_some();
+        let clean = !found && !skipped().any(|skipped| skipped.failed);
+        let path = Name::from(file.path.as_os_str().as_encoded_bytes());
+        heading(out, &path).put(if clean { ": nothing found" } else { "" }).end_line()?;
+        for finding in group.report.of_file(number) {
+            self.finding(out, finding)?;
+        }
+        skipped().try_for_each(|skipped| self.skipped(out, skipped, 2))
+    }
+
+    fn finding(&mut self, out: &mut Out, finding: &Finding) -> io::Result<()> {
+        let line = Paragraph::new(2)
+            .hanging(4)
+            .add(kind(finding.severity), &finding.severity.to_string())
+            .add(Kind::Group, &format!("{}:", finding.rule.id));
+        let line = place(line, finding.blob, finding.offset).add(Kind::Plain, &escape_rest(&finding.message));
+        line.write(out, self.width)?;
+        if self.helped.insert(finding.rule.id) {
+            self.help(out, finding)?;
+        }
+        Ok(())
+    }
+
+    fn help(&self, out: &mut Out, finding: &Finding) -> io::Result<()> {
+        if self.verbose {
+            Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
+        }
+        Paragraph::new(4).add(Kind::Group, "To mend it:").add(Kind::Plain, finding.rule.mend).write(out, self.width)
+    }
+
+    fn skipped(&self, out: &mut Out, skipped: &Skipped, indent: usize) -> io::Result<()> {
+        let kind = if skipped.failed { Kind::Error } else { Kind::Group };
+        let line = Paragraph::new(indent).hanging(4).add(kind, "not checked:");
+        line.add(Kind::Plain, &escape_rest(&reason(skipped))).write(out, self.width)
+    }
+}
+
+impl FindingsRenderer for Text {
+    fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
+        for (number, file) in group.files.iter().enumerate() {
+            self.file(out, &group, number, file)?;
+        }
+        if group.skipped_in(None).next().is_some() {
+            out.end_line()?;
+            self.gap = true;
+        }
+        group.skipped_in(None).try_for_each(|skipped| self.skipped(out, skipped, 0))
+    }
+
+    fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        out.end_line()?;
+        let line = Paragraph::new(0).hanging(4);
+        let line = match verdict {
+            Verdict::Passed => line.add(Kind::Name, "passed:"),
+            Verdict::Failed => line.add(Kind::Error, "failed:"),
+            Verdict::Incomplete => line.add(Kind::Error, "not finished:"),
+        };
+        let line = add_counts(line, totals);
+        let rest = match (totals.failed, totals.left_out) {
+            (0, 0) => String::new(),
+            (0, _) => "; not everything was checked".to_owned(),
+            (failed, _) => format!("; {} could not be checked", counted(failed, "thing", "things")),
+        };
+        let files = counted(totals.files, "file", "files");
+        line.add(Kind::Plain, &format!("in {files}{rest}")).write(out, self.width)
+    }
+}
+
+fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {
+    let counts = [
+        (Kind::Error, totals.errors, "error", ","),
+        (Kind::Warning, totals.warnings, "warning", ","),
+        (Kind::Note, totals.notes, "note", ""),
+    ];
+    counts.into_iter().fold(line, |line, (kind, count, what, end)| {
+        let kind = if count > 0 { kind } else { Kind::Plain };
+        line.add(kind, &format!("{}{end}", counted(count, what, &format!("{what}s"))))
+    })
+}
+
+fn place(line: Paragraph, blob: Option<usize>, offset: Option<u64>) -> Paragraph {
+    let number = |line: Paragraph, what: &str, number: String, end: &str| {
+        line.add(Kind::Plain, what).add(Kind::Number, &format!("{number}{end}"))
+    };
+    match (blob, offset) {
+        (Some(blob), Some(offset)) => {
+            number(number(line, "blob", blob.to_string(), ","), "byte", offset.to_string(), ":")
+        }
+        (Some(blob), None) => number(line, "blob", blob.to_string(), ":"),
+        (None, Some(offset)) => number(line, "byte", offset.to_string(), ":"),
+        (None, None) => line,
+    }
+}

@@ -1,0 +1,6 @@
+//! What all JSON outputs have in common.
+
+pub(crate) mod members;
+mod safe;
+pub(crate) mod text;
+pub(crate) mod write;

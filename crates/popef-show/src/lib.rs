@@ -1,0 +1,89 @@
+//! Shows what is in PopEF files, and what checks found, as text, JSON and SARIF.
+//!
+//! The crate writes into an [`Out`], which a program makes of any writer. It opens no files, starts no threads and knows no
+//! command line. So it serves the command-line tools, and whatever shows the same in another place.
+//!
+//! ```text
+//! FileToShow ──► FileReport ──► ListRenderer ─────┐
+//! and Options    what there     one per format    │
+//!                is to show                       ├──► Out ──► writer
+//! Report ──────► Group ───────► FindingsRenderer ─┘    colours
+//! of a check     with paths     one per format
+//! ```
+//!
+//! Nothing from a file reaches a terminal unescaped: names and messages may hold control characters.
+//!
+//! # Listing a file
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use popef_show::{Failures, FileReport, FileToShow, ListFormat, Options, Out};
+//!
+//! # use popef::types::TensorDataInfo;
+//! # use popef::{DataType, TensorInfo, Writer};
+//! # let mut bytes = Vec::new();
+//! # let mut writer = Writer::stream(&mut bytes);
+//! # let info = TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(DataType::F32, [2]) };
+//! # writer.write_tensor(&info, &[1.5f32, -2.25])?;
+//! # writer.finish()?;
+//! let file = popef::File::from_bytes(bytes)?;
+//! let input = FileToShow {
+//!     index: 0,
+//!     path: Path::new("model.popef"),
+//!     file: Some(&file),
+//!     failure: None,
+//!     by_user: &|name| file.tensor(name).is_none(),
+//! };
+//! let options = Options::default();
+//!
+//! let mut out = Out::in_memory(false);
+//! let mut failures = Failures::default();
+//! let renderer = ListFormat::Text.renderer(&options, None);
+//! renderer.begin(&mut out)?;
+//! renderer.file(&mut out, &FileReport::new(input, &options), &mut failures)?;
+//! renderer.end(1, &mut out)?;
+//! let text = String::from_utf8(out.into_bytes())?;
+//! assert!(text.contains("tensor  weights  F32 [2]"), "{text}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Findings
+//!
+//! A [`Group`] is the files of one check and the library's report. [`FindingsFormat`] has the renderers, [`Totals`] and
+//! [`Verdict`] say what it comes to, and [`rules`] explains the rules.
+
+#![forbid(unsafe_code, reason = "nothing here needs it")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        reason = "no input may panic"
+    )
+)]
+
+mod failure;
+mod findings;
+mod json;
+mod list;
+mod output;
+mod report;
+pub mod rules;
+
+pub use failure::{Failure, Failures};
+pub use findings::format::FindingsFormat;
+pub use findings::group::{CheckedFile, Group, Totals, Verdict};
+pub use findings::renderer::FindingsRenderer;
+pub use list::format::ListFormat;
+pub use list::renderer::ListRenderer;
+pub use output::color::{Kind, When};
+pub use output::escape::escape;
+pub use output::out::Out;
+pub use output::progress::ProgressLine;
+pub use output::screen::Screen;
+pub use report::file::{FileReport, FileToShow};
+pub use report::options::{Glob, Options, Select, Sort};
+pub use report::workers::{OneThread, Workers};

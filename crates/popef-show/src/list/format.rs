@@ -1,0 +1,43 @@
+use super::json::{Json, JsonLines};
+use super::overview::Overview;
+use super::renderer::ListRenderer;
+use super::text::Listing;
+use crate::output::screen::Screen;
+use crate::report::options::Options;
+
+/// The formats in which files are listed. A new one is a [`ListRenderer`] in a file of its own, and an entry in each function
+/// here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ListFormat {
+    /// For people: the vendor's listing of what is selected, or an overview.
+    Text,
+    /// One JSON document.
+    Json,
+    /// One JSON object per line and blob.
+    Ndjson,
+}
+
+impl ListFormat {
+    /// All formats.
+    pub const ALL: [ListFormat; 3] = [ListFormat::Text, ListFormat::Json, ListFormat::Ndjson];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ListFormat::Text => "text",
+            ListFormat::Json => "json",
+            ListFormat::Ndjson => "ndjson",
+        }
+    }
+
+    /// The renderer. Without a screen, text is not shortened.
+    pub fn renderer(self, options: &Options, screen: Option<Screen>) -> Box<dyn ListRenderer> {
+        match self {
+            ListFormat::Text if options.select.is_some() => Box::new(Listing),
+            ListFormat::Text => Box::new(Overview::new(screen)),
+            ListFormat::Json => Box::new(Json),
+            ListFormat::Ndjson => Box::new(JsonLines),
+        }
+    }
+}

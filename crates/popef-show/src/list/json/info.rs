@@ -1,0 +1,122 @@
+//! The `info` of a blob: what the library says, and what is worked out here.
+
+use popef::types::ExecutableInside;
+use popef::{Blob, Content};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::failure::Failure;
+use crate::json::members::{members, members_without};
+use crate::json::text::{List, text};
+use crate::report::file::FileReport;
+use crate::report::metadata::{AnchorView, MetadataView};
+use crate::report::options::Options;
+use crate::report::tensor::TensorView;
+use crate::report::values::Values;
+
+/// What there is to say of a blob beyond what its content says itself. It is worked out before anything is written, because
+/// failures are written after it.
+pub(super) enum Info<'a, 'f> {
+    Executable(Option<Result<ExecutableInside, Failure>>),
+    Metadata(&'a MetadataView<'f>, &'a Options),
+    Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
+    Other,
+}
+
+impl<'a, 'f> Info<'a, 'f> {
+    pub(super) fn of(blob: &Blob<'f>, content: &Content<'f>, report: &'a FileReport<'f>) -> Self {
+        match content {
+            Content::Executable(executable) => Info::Executable(report.inside(executable)),
+            Content::Tensor(tensor) => Info::tensor(TensorView::of_tensor(tensor), report),
+            Content::Feed(feed) => Info::tensor(TensorView::of_feed(feed), report),
+            _ => report.metadata_of(blob).map_or(Info::Other, |view| Info::Metadata(view, report.options)),
+        }
+    }
+
+    fn tensor(mut view: TensorView<'f>, report: &FileReport<'f>) -> Self {
+        let values = view.values(report.options);
+        Info::Tensor(Box::new(view), values)
+    }
+
+    /// What is wrong with the blob as a whole.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        match self {
+            Info::Executable(inside) => inside.as_ref()?.as_ref().err(),
+            Info::Metadata(view, _) => view.value.as_ref().err(),
+            Info::Tensor(view, _) => view.failure.as_ref(),
+            Info::Other => None,
+        }
+    }
+
+    /// What went wrong while the info was written.
+    pub(super) fn late_failure(&self) -> Option<&Failure> {
+        match self {
+            Info::Tensor(_, Some(values)) => values.late_failure(),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the blob as a whole, and with its anchors if they are shown.
+    pub(super) fn failures(&self) -> impl Iterator<Item = &Failure> {
+        let (of_metadata, of_other) = match self {
+            Info::Metadata(view, _) => (Some(view.failures()), None),
+            _ => (None, self.failure()),
+        };
+        of_metadata.into_iter().flatten().chain(of_other)
+    }
+
+    pub(super) fn with<'i>(&'i self, content: &'i Content<'f>) -> WithContent<'i, 'a, 'f> {
+        WithContent { info: self, content }
+    }
+}
+
+pub(super) struct WithContent<'i, 'a, 'f> {
+    info: &'i Info<'a, 'f>,
+    content: &'i Content<'f>,
+}
+
+impl Serialize for WithContent<'_, '_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.content {
+            Content::Executable(executable) => members(&mut map, executable)?,
+            Content::Tensor(tensor) => members(&mut map, tensor)?,
+            Content::Feed(feed) => members(&mut map, feed)?,
+            Content::Opaque(opaque) => members(&mut map, opaque)?,
+            _ => {}
+        }
+        match self.info {
+            Info::Executable(Some(Ok(inside))) => members(&mut map, inside)?,
+            Info::Metadata(view, options) => metadata(&mut map, view, options)?,
+            Info::Tensor(_, Some(values)) => map.serialize_entry("values", values)?,
+            _ => {}
+        }
+        map.end()
+    }
+}
+
+fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, options: &Options) -> Result<(), M::Error> {
+    match &view.value {
+        Ok(metadata) if options.selected().metadata => members_without(map, &["anchors"], metadata)?,
+        _ => text(map, "executable", &view.blob.executable())?,
+    }
+    match options.shows_anchors() && view.value.is_ok() {
+        true => map.serialize_entry("anchors", &List(|| view.anchors().map(Anchor))),
+        false => Ok(()),
+    }
+}
+
+struct Anchor<'m>(AnchorView<'m>);
+
+impl Serialize for Anchor<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let AnchorView { anchor, by_user, failure, .. } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        members(&mut map, anchor)?;
+        map.serialize_entry("providedBy", if by_user { "user" } else { "popef" })?;
+        if let Some(failure) = failure {
+            map.serialize_entry("error", failure)?;
+        }
+        map.end()
+    }
+}

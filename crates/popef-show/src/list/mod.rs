@@ -1,0 +1,8 @@
+//! The renderers of files: one for each format of a listing.
+
+pub(crate) mod format;
+mod json;
+mod overview;
+mod pieces;
+pub(crate) mod renderer;
+mod text;

@@ -1,0 +1,91 @@
+use std::fmt::Write as _;
+
+use popef::read::{ExecutableBlob, OpaqueBlob};
+use popef::types::TensorType;
+use popef::{Blob, Content, DataType};
+
+use crate::output::escape::escape;
+use crate::output::units;
+use crate::report::file::FileReport;
+use crate::report::metadata::MetadataView;
+use crate::report::options::Options;
+use crate::report::tensor::TensorView;
+
+/// What a blob holds, worked out for its line and for the lines under it.
+pub(super) enum Holds<'r, 'f> {
+    Executable(ExecutableBlob<'f>),
+    Metadata(&'r MetadataView<'f>),
+    /// With the number of bytes beyond those that shape and type need.
+    Tensor(TensorView<'f>, u64),
+    Opaque(OpaqueBlob<'f>),
+    Unknown,
+}
+
+impl<'r, 'f> Holds<'r, 'f> {
+    pub(super) fn of(blob: &Blob<'f>, report: &'r FileReport<'f>) -> Self {
+        match blob.content() {
+            Content::Executable(executable) => Holds::Executable(executable),
+            Content::Tensor(tensor) => Holds::Tensor(TensorView::of_tensor(&tensor), tensor.surplus()),
+            Content::Feed(feed) => Holds::Tensor(TensorView::of_feed(&feed), feed.surplus()),
+            Content::Opaque(opaque) => Holds::Opaque(opaque),
+            _ => report.metadata_of(blob).map_or(Holds::Unknown, Holds::Metadata),
+        }
+    }
+
+    /// Whether there are lines under the blob's line.
+    pub(super) fn has_details(&self, options: &Options) -> bool {
+        match self {
+            Holds::Executable(_) => options.inside,
+            Holds::Metadata(view) => view.failures().next().is_some(),
+            Holds::Tensor(view, _) => options.values.is_some() || view.failure.is_some(),
+            Holds::Opaque(_) | Holds::Unknown => false,
+        }
+    }
+
+    /// The text in the blob's line.
+    pub(super) fn write(&self, text: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match self {
+            Holds::Executable(executable) if executable.is_compressed() => {
+                write!(text, "compressed, {} unpacked", units::size(executable.uncompressed_size()))
+            }
+            Holds::Metadata(view) => write_metadata(text, view),
+            Holds::Tensor(view, surplus) => write_tensor(text, view, *surplus),
+            Holds::Opaque(opaque) if !opaque.executable().is_empty() => {
+                write!(text, "for {}", escape(&opaque.executable().to_string_lossy()))
+            }
+            _ => Ok(()),
+        };
+    }
+}
+
+fn write_metadata(text: &mut String, view: &MetadataView<'_>) -> std::fmt::Result {
+    let Ok(metadata) = &view.value else { return Ok(()) };
+    let count = |wanted| view.anchors().filter(|view| view.anchor.tensor_type == wanted).count();
+    let inputs = units::counted(count(TensorType::Input), "input", "inputs");
+    let outputs = units::counted(count(TensorType::Output), "output", "outputs");
+    // Most models only infer.
+    let training = if metadata.is_inference { "" } else { ", training" };
+    write!(text, "{inputs}, {outputs}{training}")
+}
+
+fn write_tensor(text: &mut String, view: &TensorView<'_>, surplus: u64) -> std::fmt::Result {
+    if let Some(tensors) = view.num_tensors {
+        text.push_str(itoa::Buffer::new().format(tensors));
+        text.push_str(" x ");
+    }
+    match view.data_type {
+        DataType::Other(number) => write!(text, "type {number}")?,
+        known => write!(text, "{known}")?,
+    }
+    text.push_str(" [");
+    for (dimension, extent) in view.shape.iter().enumerate() {
+        text.push_str(if dimension == 0 { "" } else { ", " });
+        text.push_str(itoa::Buffer::new().format(extent));
+    }
+    text.push(']');
+    if surplus > 0 {
+        write!(text, ", {} surplus", units::size(surplus))?;
+    }
+    Ok(())
+}

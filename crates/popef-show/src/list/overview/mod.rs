@@ -1,0 +1,145 @@
+//! The overview: what a file holds in a few figures, then one line per blob.
+
+mod holds;
+mod phrase;
+mod summary;
+mod table;
+mod width;
+
+use std::io;
+
+use popef::Blob;
+use popef::read::Value;
+
+use super::pieces;
+use super::renderer::ListRenderer;
+use crate::failure::{Failure, Failures};
+use crate::output::heading::heading;
+use crate::output::out::Out;
+use crate::output::screen::Screen;
+use crate::report::file::FileReport;
+use crate::report::tensor::TensorView;
+use crate::report::values::Values;
+use holds::Holds;
+use phrase::Phrase;
+use summary::Summary;
+use table::Table;
+
+pub(super) struct Overview {
+    /// None if the output does not go to a terminal: then nothing is shortened.
+    screen: Option<Screen>,
+}
+
+impl Overview {
+    pub(super) fn new(screen: Option<Screen>) -> Self {
+        Overview { screen }
+    }
+
+    fn width(&self) -> Option<usize> {
+        self.screen.map(|screen| screen.width)
+    }
+
+    /// Writes the table, and says how many rows it has.
+    fn table(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<usize> {
+        let mut table = Table::of(report);
+        if table.rows.is_empty() {
+            return Ok(0);
+        }
+        table.columns.narrow(self.width());
+        table.headings(out)?;
+        let indent = " ".repeat(table.columns.index + 4);
+        let mut details = Details { out, report, failures, indent: &indent, width: self.width() };
+        let mut cells = table.cells();
+        for row in &table.rows {
+            let Some(blob) = report.input.file.and_then(|file| file.blob(row.blob)) else { continue };
+            table.line(details.out, &blob, &mut cells)?;
+            if row.has_details {
+                details.of(&blob)?;
+            }
+        }
+        Ok(table.rows.len())
+    }
+}
+
+impl ListRenderer for Overview {
+    fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
+        if report.input.index > 0 {
+            out.end_line()?;
+        }
+        heading(out, &report.path()).end_line()?;
+        let summary = Summary::of(report);
+        summary.write(out, self.width())?;
+        let rows = self.table(out, report, failures)?;
+        // The heading has scrolled off the screen, so it is repeated where it can be seen.
+        if self.screen.is_some_and(|screen| rows + 4 > screen.height) {
+            heading(out, &report.path()).end_line()?;
+            summary.write(out, self.width())?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the lines under a blob's line.
+struct Details<'a, 'f> {
+    out: &'a mut Out,
+    report: &'a FileReport<'f>,
+    failures: &'a mut Failures,
+    indent: &'a str,
+    width: Option<usize>,
+}
+
+impl<'f> Details<'_, 'f> {
+    fn of(&mut self, blob: &Blob<'f>) -> io::Result<()> {
+        match Holds::of(blob, self.report) {
+            Holds::Executable(executable) => match self.report.inside(&executable) {
+                Some(Ok(inside)) => {
+                    self.out.put(self.indent);
+                    pieces::poplar(self.out, inside.poplar_header.as_ref());
+                    self.out.end_line()
+                }
+                Some(Err(failure)) => self.failure(&failure),
+                None => Ok(()),
+            },
+            Holds::Metadata(view) => view.failures().try_for_each(|failure| self.failure(failure)),
+            Holds::Tensor(mut view, _) => {
+                self.values(&mut view)?;
+                view.failure.iter().try_for_each(|failure| self.failure(failure))
+            }
+            Holds::Opaque(_) | Holds::Unknown => Ok(()),
+        }
+    }
+
+    /// The first elements and the statistics of a tensor.
+    fn values(&mut self, view: &mut TensorView<'_>) -> io::Result<()> {
+        let Some(values) = view.values(self.report.options) else { return Ok(()) };
+        let which = pieces::of_which(view.num_tensors);
+        let room = self.width.map(|width| width.saturating_sub(self.indent.len() + which.len()));
+        self.out.put(self.indent).put(which);
+        pieces::first(self.out, &values, room)?;
+        self.out.end_line()?;
+        view.failure = view.failure.take().or(values.late_failure().cloned());
+        phrase::write(self.out, self.indent, &statistics(&values), self.width)
+    }
+
+    fn failure(&mut self, failure: &Failure) -> io::Result<()> {
+        self.failures.push(failure);
+        self.out.put(self.indent).put("error: ").put(failure.message()).end_line()
+    }
+}
+
+/// The statistics of a tensor's values, in the overview's words.
+fn statistics(values: &Values<'_>) -> Vec<Phrase> {
+    let Some(stats) = &values.stats else {
+        return vec![Phrase::new("", &values.count(), " elements whose bits have no known meaning")];
+    };
+    let mut phrases =
+        vec![Phrase::new("", &values.count(), if values.count() == 1 { " element" } else { " elements" })];
+    let found = |before, value: Option<Value>| Some(Phrase::new(before, &value?, ""));
+    phrases.extend(found("min ", stats.min));
+    phrases.extend(found("max ", stats.max));
+    phrases.extend(found("mean ", stats.mean.map(Value::F64)));
+    phrases.push(Phrase::new("", &stats.nan, " NaN"));
+    phrases.push(Phrase::new("", &stats.infinite, " infinite"));
+    phrases.push(Phrase::new("", &stats.zeros, if stats.zeros == 1 { " zero" } else { " zeros" }));
+    phrases
+}

@@ -1,0 +1,100 @@
+use std::io;
+
+use popef::types::TensorType;
+
+use super::phrase::{self, Phrase};
+use crate::output::out::Out;
+use crate::output::units;
+use crate::report::file::FileReport;
+use crate::report::metadata::MetadataView;
+
+/// What a file holds, in figures. It is about the whole file, whatever the filter.
+#[derive(Default)]
+pub(super) struct Summary {
+    size: Option<u64>,
+    /// Executables, metadata, tensors, feeds, opaque blobs, and unknown ones, with their bytes.
+    counts: [Count; 6],
+    unread: u64,
+    inputs: Anchors,
+    outputs: Anchors,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    blobs: usize,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Anchors {
+    all: usize,
+    by_user: usize,
+}
+
+const WORDS: [(&str, &str); 6] = [
+    ("executable", "executables"),
+    ("metadata", "metadata"),
+    ("tensor", "tensors"),
+    ("feed", "feeds"),
+    ("opaque", "opaques"),
+    ("blob of unknown type", "blobs of unknown types"),
+];
+
+impl Summary {
+    pub(super) fn of(report: &FileReport<'_>) -> Self {
+        let mut summary = Summary { size: report.size(), ..Summary::default() };
+        let Some(file) = report.input.file else { return summary };
+        summary.unread = file.size().saturating_sub(file.end());
+        for blob in file.blobs() {
+            let kind = usize::from(blob.blob_type().number()).min(WORDS.len() - 1);
+            if let Some(count) = summary.counts.get_mut(kind) {
+                count.blobs += 1;
+                count.bytes = count.bytes.saturating_add(blob.size());
+            }
+        }
+        summary.count_anchors(report);
+        summary
+    }
+
+    fn count_anchors(&mut self, report: &FileReport<'_>) {
+        for view in report.all_metadata().iter().flat_map(MetadataView::all_anchors) {
+            let anchors = match view.anchor.tensor_type {
+                TensorType::Input => &mut self.inputs,
+                TensorType::Output => &mut self.outputs,
+                _ => continue,
+            };
+            anchors.all += 1;
+            anchors.by_user += usize::from(view.by_user);
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
+        let Some(size) = self.size else { return out.put("  nothing could be read").end_line() };
+        let blobs = self.counts.iter().map(|count| count.blobs).sum();
+        let colon = if blobs > 0 { ":" } else { "" };
+        let blobs = units::counted(blobs, "blob", "blobs");
+        let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}{colon}"))];
+        phrases.extend(self.counts.iter().zip(WORDS).filter(|(count, _)| count.blobs > 0).map(counted));
+        if self.unread > 0 {
+            phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
+        }
+        phrase::write(out, "  ", &phrases, width)?;
+        if self.inputs.all + self.outputs.all > 0 {
+            let anchors = [self.inputs.phrase(" input", " inputs"), self.outputs.phrase(" output", " outputs")];
+            phrase::write(out, "  ", &anchors, width)?;
+        }
+        Ok(())
+    }
+}
+
+fn counted((count, (one, many)): (&Count, (&str, &str))) -> Phrase {
+    let word = if count.blobs == 1 { one } else { many };
+    Phrase::new("", &count.blobs, format!(" {word} ({})", units::size(count.bytes)))
+}
+
+impl Anchors {
+    fn phrase(&self, one: &str, many: &str) -> Phrase {
+        let word = if self.all == 1 { one } else { many };
+        Phrase::new("", &self.all, format!("{word} ({} user provided)", self.by_user))
+    }
+}

@@ -1,0 +1,10 @@
+//! The output: text in pieces, with colours, escaped and broken into lines.
+
+pub(crate) mod color;
+pub(crate) mod escape;
+pub(crate) mod heading;
+pub(crate) mod out;
+pub(crate) mod paragraph;
+pub(crate) mod progress;
+pub(crate) mod screen;
+pub(crate) mod units;

@@ -1,0 +1,49 @@
+/// A number of bytes with three or four digits and a unit: `0 B`, `1023 B`, `62.2 KiB`, `8.0 GiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        // Most blobs of a long list are small, and `format!` takes five times as long.
+        return [itoa::Buffer::new().format(bytes), " B"].concat();
+    }
+    // In tenths of a unit, so that 1023.96 KiB becomes 1.0 MiB and not 1024.0 KiB.
+    let mut tenths = u128::from(bytes) * 10;
+    let mut unit = "";
+    for name in UNITS {
+        unit = name;
+        let rounded = (tenths + 512) / 1024;
+        if rounded < 10240 {
+            tenths = rounded;
+            break;
+        }
+        tenths /= 1024;
+    }
+    format!("{}.{} {unit}", tenths / 10, tenths % 10)
+}
+
+/// A count and what is counted: `1 blob`, `2 blobs`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    let what = if count == 1 { one } else { many };
+    format!("{count} {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_have_units() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (63682, "62.2 KiB"),
+            ((1 << 20) - 1, "1.0 MiB"),
+            (1 << 20, "1.0 MiB"),
+            (8 << 30, "8.0 GiB"),
+            (u64::MAX, "16.0 EiB"),
+        ];
+        for (bytes, shown) in cases {
+            assert_eq!(size(bytes), shown);
+        }
+    }
+}

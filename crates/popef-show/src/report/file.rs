@@ -1,0 +1,180 @@
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::fmt;
+use std::path::Path;
+
+use popef::read::ExecutableBlob;
+use popef::types::{BlobType, ExecutableInside, Text};
+use popef::{Blob, Content, File};
+
+use super::metadata::MetadataView;
+use super::natural;
+use super::options::{Options, Sort};
+use crate::failure::Failure;
+
+/// A file to show.
+#[derive(Clone, Copy)]
+pub struct FileToShow<'f> {
+    /// Its number among the files that are shown, from 0.
+    pub index: usize,
+    /// Its path as the user gave it.
+    pub path: &'f Path,
+    /// None if it could not be opened.
+    pub file: Option<&'f File>,
+    /// What kept it from being read to its end.
+    pub failure: Option<&'f Failure>,
+    /// Whether the data of an anchor of a name has to come from the user.
+    pub by_user: &'f dyn Fn(&Text<'_>) -> bool,
+}
+
+/// A file to show, and what is worked out of it. A [`ListRenderer`](crate::ListRenderer) shows it.
+pub struct FileReport<'f> {
+    pub(crate) input: FileToShow<'f>,
+    pub(crate) options: &'f Options,
+    /// All Metadata of the file, in its order: read once, when it is first needed.
+    metadata: OnceCell<Vec<MetadataView<'f>>>,
+}
+
+type Iter<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
+
+impl<'f> FileReport<'f> {
+    /// What `options` ask of a file.
+    pub fn new(input: FileToShow<'f>, options: &'f Options) -> Self {
+        let report = FileReport { input, options, metadata: OnceCell::new() };
+        report.expect_values();
+        report
+    }
+
+    /// The path as a text of bytes.
+    pub(crate) fn path(&self) -> Text<'f> {
+        Text::from(self.input.path.as_os_str().as_encoded_bytes())
+    }
+
+    /// All blobs that pass the filter, in the order asked for.
+    pub(crate) fn blobs(&self) -> Iter<'_, Blob<'f>> {
+        let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };
+        self.narrowed(Box::new(file.blobs()))
+    }
+
+    /// The blobs of one type that pass the filter, in the order asked for.
+    pub(crate) fn of_type(&self, blob_type: BlobType) -> Iter<'_, Blob<'f>> {
+        let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };
+        self.narrowed(match blob_type {
+            BlobType::PoplarExecutable => Box::new(file.executables().map(|executable| *executable.blob())),
+            BlobType::Metadata => Box::new(file.metadata().map(|metadata| *metadata.blob())),
+            BlobType::DataTensor => Box::new(file.tensors().map(|tensor| *tensor.blob())),
+            BlobType::DataFeed => Box::new(file.feeds().map(|feed| *feed.blob())),
+            BlobType::Opaque => Box::new(file.opaques().map(|opaque| *opaque.blob())),
+            _ => Box::new(file.blobs().filter(move |blob| blob.blob_type() == blob_type)),
+        })
+    }
+
+    /// The blobs of unknown types that pass the filter, in the order asked for.
+    pub(crate) fn unknown(&self) -> Iter<'_, Blob<'f>> {
+        let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };
+        self.narrowed(Box::new(file.blobs().filter(|blob| matches!(blob.content(), Content::Unknown))))
+    }
+
+    /// The Metadata that passes the filter, in the order asked for.
+    pub(crate) fn metadata(&self) -> impl Iterator<Item = &MetadataView<'f>> {
+        self.of_type(BlobType::Metadata).filter_map(|blob| self.metadata_of(&blob))
+    }
+
+    /// All Metadata of the file.
+    pub(crate) fn all_metadata(&self) -> &[MetadataView<'f>] {
+        self.metadata.get_or_init(|| {
+            let all = self.input.file.into_iter().flat_map(File::metadata);
+            all.map(|metadata| MetadataView::of(metadata, self.options, self.input.by_user)).collect()
+        })
+    }
+
+    /// What a blob says, if it is Metadata.
+    pub(crate) fn metadata_of(&self, blob: &Blob<'_>) -> Option<&MetadataView<'f>> {
+        if blob.blob_type() != BlobType::Metadata {
+            return None;
+        }
+        let all = self.all_metadata();
+        let found = all.binary_search_by_key(&blob.index(), |view| view.blob.blob().index());
+        all.get(found.ok()?)
+    }
+
+    /// What an executable's own bytes say of it. It is read only when asked for.
+    pub(crate) fn inside(&self, executable: &ExecutableBlob<'_>) -> Option<Result<ExecutableInside, Failure>> {
+        self.options.inside.then(|| executable.inside().map_err(Failure::from))
+    }
+
+    /// The bytes of the file: none if it could not be opened.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.input.file.map(File::size)
+    }
+
+    /// Tells the progress line how much will be read.
+    fn expect_values(&self) {
+        if self.options.values.is_some() {
+            let sizes = self.blobs().map(|blob| self.values_size(&blob));
+            self.options.progress.expect(sizes.fold(0, u64::saturating_add));
+        }
+    }
+
+    /// How many bytes of a blob are read to show its values.
+    fn values_size(&self, blob: &Blob<'_>) -> u64 {
+        let select = self.options.selected();
+        match blob.content() {
+            Content::Tensor(tensor) if select.tensors => tensor.size_in_bytes().unwrap_or(0),
+            Content::Feed(feed) if select.feeds => feed.size_in_bytes().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    fn narrowed<'a>(&'a self, blobs: Iter<'a, Blob<'f>>) -> Iter<'a, Blob<'f>> {
+        let passing: Iter<'a, Blob<'f>> = match self.options.filter.is_empty() {
+            true => blobs,
+            false => Box::new(blobs.filter(|blob| self.passes(blob))),
+        };
+        match self.options.sort {
+            Sort::Offset => passing,
+            Sort::Name => sorted(passing, |a, b| natural::compare(link(a).as_bytes(), link(b).as_bytes())),
+            Sort::Size => sorted(passing, |a, b| b.size().cmp(&a.size())),
+        }
+    }
+
+    fn passes(&self, blob: &Blob<'_>) -> bool {
+        let anchor_passes = |view: &MetadataView<'_>| view.anchor_names().any(|name| self.options.passes(name));
+        self.options.passes(&link(blob)) || self.metadata_of(blob).is_some_and(anchor_passes)
+    }
+}
+
+fn sorted<'f>(
+    blobs: impl Iterator<Item = Blob<'f>>,
+    order: impl Fn(&Blob<'f>, &Blob<'f>) -> Ordering,
+) -> Iter<'f, Blob<'f>> {
+    let mut blobs: Vec<_> = blobs.collect();
+    blobs.sort_by(order);
+    Box::new(blobs.into_iter())
+}
+
+/// The name that a blob goes by: its own, or that of the executable that it describes.
+pub(crate) fn link<'f>(blob: &Blob<'f>) -> Text<'f> {
+    match blob.content() {
+        Content::Metadata(metadata) => metadata.executable(),
+        _ => blob.name().unwrap_or_default(),
+    }
+}
+
+impl fmt::Debug for FileToShow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FileToShow { index, path, file, failure, by_user: _ } = self;
+        f.debug_struct("FileToShow")
+            .field("index", index)
+            .field("path", path)
+            .field("file", file)
+            .field("failure", failure)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for FileReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileReport").field("input", &self.input).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,115 @@
+use std::cmp::Reverse;
+
+use popef::Metadata;
+use popef::read::MetadataBlob;
+use popef::types::{Anchor, Text};
+
+use super::natural;
+use super::options::{Options, Sort};
+use super::tensor::sound;
+use crate::failure::Failure;
+
+/// Whether the data of an anchor of a name has to come from the user.
+pub(crate) type ByUser<'a> = dyn Fn(&Text<'_>) -> bool + 'a;
+
+/// A metadata blob, read.
+pub(crate) struct MetadataView<'f> {
+    pub(crate) blob: MetadataBlob<'f>,
+    pub(crate) value: Result<Metadata, Failure>,
+    /// What was worked out of each anchor; nothing if anchors are not shown.
+    worked_out: Vec<WorkedOut>,
+    /// Which anchors were asked for, in the order that was asked for.
+    shown: Vec<usize>,
+}
+
+/// What is worked out of an anchor.
+struct WorkedOut {
+    by_user: bool,
+    size: Option<u64>,
+    failure: Option<Failure>,
+}
+
+/// An anchor, with who provides its data.
+#[derive(Clone, Copy)]
+pub(crate) struct AnchorView<'m> {
+    pub(crate) anchor: &'m Anchor,
+    pub(crate) by_user: bool,
+    pub(crate) size: Option<u64>,
+    pub(crate) failure: Option<&'m Failure>,
+}
+
+impl<'f> MetadataView<'f> {
+    pub(crate) fn of(blob: MetadataBlob<'f>, options: &Options, by_user: &ByUser<'_>) -> Self {
+        let value = blob.read().map_err(Failure::from);
+        let mut view = MetadataView { blob, value, worked_out: Vec::new(), shown: Vec::new() };
+        if options.shows_anchors() {
+            view.worked_out = view.work_out(by_user);
+            view.shown = view.chosen(options);
+        }
+        view
+    }
+
+    /// The names of all anchors.
+    pub(crate) fn anchor_names(&self) -> impl Iterator<Item = &Text<'static>> {
+        self.anchor_values().iter().map(|anchor| &anchor.name)
+    }
+
+    /// All anchors, in the order of the file.
+    pub(crate) fn all_anchors(&self) -> impl Iterator<Item = AnchorView<'_>> {
+        self.anchor_values().iter().zip(&self.worked_out).map(|(anchor, worked_out)| view(anchor, worked_out))
+    }
+
+    /// The anchors that were asked for, in the order that was asked for.
+    pub(crate) fn anchors(&self) -> impl Iterator<Item = AnchorView<'_>> + Clone {
+        let nth = |&index: &usize| Some(view(self.anchor_values().get(index)?, self.worked_out.get(index)?));
+        self.shown.iter().filter_map(nth)
+    }
+
+    /// What is wrong with the Metadata as a whole, or with the anchors that were asked for.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.value.as_ref().err().into_iter().chain(self.anchors().filter_map(|view| view.failure))
+    }
+
+    fn anchor_values(&self) -> &[Anchor] {
+        self.value.as_ref().map_or(&[], |metadata| &metadata.anchors)
+    }
+
+    fn work_out(&self, by_user: &ByUser<'_>) -> Vec<WorkedOut> {
+        let work_out = |anchor: &Anchor| {
+            let (size, failure) = sound(anchor.tensor_info.size_in_bytes());
+            let failure = failure.map(|failure| failure.at(self.blob.blob().index(), self.info_offset()));
+            WorkedOut { by_user: by_user(&anchor.name), size, failure }
+        };
+        self.anchor_values().iter().map(work_out).collect()
+    }
+
+    fn chosen(&self, options: &Options) -> Vec<usize> {
+        let user_only = options.selected().user_anchors;
+        let passes = |view: &AnchorView<'_>| (view.by_user || !user_only) && options.passes(&view.anchor.name);
+        let mut chosen: Vec<_> = self.all_anchors().enumerate().filter(|(_, view)| passes(view)).collect();
+        match options.sort {
+            Sort::Offset => {}
+            Sort::Name => chosen.sort_by(|(_, a), (_, b)| natural::compare(a.name(), b.name())),
+            Sort::Size => chosen.sort_by_key(|(_, view)| Reverse(view.size)),
+        }
+        chosen.into_iter().map(|(index, _)| index).collect()
+    }
+
+    /// Where the info message begins in the file; it ends where data would begin.
+    fn info_offset(&self) -> u64 {
+        let blob = self.blob.blob();
+        let len = u64::try_from(blob.info_bytes().len()).unwrap_or(u64::MAX);
+        blob.data_offset().saturating_sub(len)
+    }
+}
+
+fn view<'m>(anchor: &'m Anchor, worked_out: &'m WorkedOut) -> AnchorView<'m> {
+    let WorkedOut { by_user, size, failure } = worked_out;
+    AnchorView { anchor, by_user: *by_user, size: *size, failure: failure.as_ref() }
+}
+
+impl AnchorView<'_> {
+    fn name(&self) -> &[u8] {
+        self.anchor.name.as_bytes()
+    }
+}

@@ -1,0 +1,10 @@
+//! What there is to show of a file, worked out once, whatever renderer shows it.
+
+pub(crate) mod file;
+pub(crate) mod metadata;
+mod natural;
+pub(crate) mod options;
+pub(crate) mod stats;
+pub(crate) mod tensor;
+pub(crate) mod values;
+pub(crate) mod workers;

@@ -1,0 +1,144 @@
+use glob::{MatchOptions, Pattern};
+use popef::types::Text;
+
+use super::workers::{OneThread, Workers};
+use crate::output::progress::ProgressLine;
+
+/// What is to be shown of files, and how it is read.
+///
+/// ```
+/// use popef_show::{Glob, Options, Select, Sort};
+///
+/// let mut options = Options::default();
+/// options.select = Some(Select { tensors: true, ..Select::default() });
+/// options.filter = vec![Glob::parse("layer*.weight")?];
+/// options.sort = Sort::Size;
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The parts to show. With none selected, text is an overview, and the other formats show everything.
+    pub select: Option<Select>,
+    /// Only what has a name that one of these matches; without any, everything. Metadata matches by the name of its executable
+    /// or of any of its anchors.
+    pub filter: Vec<Glob>,
+    /// The order within a file.
+    pub sort: Sort,
+    /// How many of the first elements of each tensor to show, with statistics of all.
+    pub values: Option<u64>,
+    /// Whether to show what executables' own first bytes say.
+    pub inside: bool,
+    /// Who works out statistics.
+    pub workers: Box<dyn Workers>,
+    /// Where it is shown how much of the values was read.
+    pub progress: ProgressLine,
+}
+
+/// The parts of a file that can be shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Select {
+    /// Metadata without its anchors.
+    pub metadata: bool,
+    /// Anchors.
+    pub anchors: bool,
+    /// Only the anchors whose data the user provides.
+    pub user_anchors: bool,
+    /// Executables.
+    pub executables: bool,
+    /// Tensors.
+    pub tensors: bool,
+    /// Feeds.
+    pub feeds: bool,
+    /// Opaque blobs.
+    pub opaques: bool,
+    /// Blobs of unknown types.
+    pub unknown: bool,
+}
+
+/// The order of the blobs and the anchors of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// As they lie in the file.
+    #[default]
+    Offset,
+    /// By name, with numbers in names as numbers: t2 before t10.
+    Name,
+    /// The largest first.
+    Size,
+}
+
+/// A pattern that names match: `*` is any characters, `?` one, `[a-c]` one of these.
+#[derive(Clone, Debug)]
+pub struct Glob(Pattern);
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            select: None,
+            filter: Vec::new(),
+            sort: Sort::default(),
+            values: None,
+            inside: false,
+            workers: Box::new(OneThread),
+            progress: ProgressLine::hidden(),
+        }
+    }
+}
+
+impl Options {
+    /// Whether to show who provides an anchor's data. This needs the names in all files.
+    pub fn shows_anchors(&self) -> bool {
+        let select = self.selected();
+        select.anchors || select.user_anchors
+    }
+
+    pub(crate) fn selected(&self) -> Select {
+        self.select.unwrap_or(Select::ALL)
+    }
+
+    /// Whether a name matches the filter.
+    pub(crate) fn passes(&self, name: &Text<'_>) -> bool {
+        let name = name.to_string_lossy();
+        self.filter.is_empty() || self.filter.iter().any(|glob| glob.0.matches_with(&name, GLOB))
+    }
+}
+
+impl Select {
+    /// All parts.
+    pub const ALL: Select = Select {
+        metadata: true,
+        anchors: true,
+        user_anchors: false,
+        executables: true,
+        tensors: true,
+        feeds: true,
+        opaques: true,
+        unknown: true,
+    };
+}
+
+impl Sort {
+    /// All orders.
+    pub const ALL: [Sort; 3] = [Sort::Offset, Sort::Name, Sort::Size];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Offset => "offset",
+            Sort::Name => "name",
+            Sort::Size => "size",
+        }
+    }
+}
+
+impl Glob {
+    /// Reads a pattern; the error says what is wrong with it.
+    pub fn parse(pattern: &str) -> Result<Glob, String> {
+        Pattern::new(pattern).map(Glob).map_err(|error| error.to_string())
+    }
+}
+
+/// Names are no paths: `*` matches `/` too, and a leading dot is nothing special.
+const GLOB: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };

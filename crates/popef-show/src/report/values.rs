@@ -1,0 +1,69 @@
+use std::cell::OnceCell;
+use std::io::{BufReader, Read as _};
+
+use popef::read::{Elements, Value};
+use popef::{DataType, Error};
+
+use super::options::Options;
+use super::stats::Stats;
+use crate::failure::Failure;
+
+/// The first elements of a tensor, and statistics of all.
+pub(crate) struct Values<'f> {
+    elements: Elements<'f>,
+    /// How many of the first elements were asked for.
+    limit: u64,
+    /// None where the type's bits have no known meaning.
+    pub(crate) stats: Option<Stats>,
+    late: OnceCell<Failure>,
+}
+
+/// An element as it can be shown.
+#[derive(Clone, Copy)]
+pub(crate) enum Shown {
+    Value(Value),
+    /// The byte of an `f8`, whose meaning the file does not say.
+    Bits(u8),
+}
+
+impl<'f> Values<'f> {
+    /// Reads all elements for their statistics. This also shows whether they are sound.
+    pub(crate) fn of(elements: &Elements<'f>, limit: u64, options: &Options) -> Result<Values<'f>, Error> {
+        let stats = Stats::of(elements, &*options.workers, &options.progress)?;
+        Ok(Values { elements: *elements, limit, stats, late: OnceCell::new() })
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.elements.len()
+    }
+
+    /// Whether there are more elements than were asked for.
+    pub(crate) fn more(&self) -> bool {
+        self.limit < self.count()
+    }
+
+    /// The first elements. They are read while they are shown, as they can be all that the tensor has.
+    pub(crate) fn first(&self) -> Box<dyn Iterator<Item = Shown> + '_> {
+        match self.elements.data_type() {
+            DataType::F8 => {
+                let bytes = BufReader::new(self.elements.data().reader().take(self.limit)).bytes();
+                Box::new(bytes.map_while(|byte| self.or_late(byte.map_err(Failure::from))).map(Shown::Bits))
+            }
+            _ => {
+                let values = self.elements.values().into_iter().flatten();
+                let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+                let values = values.take(limit).map_while(|value| self.or_late(value.map_err(Failure::from)));
+                Box::new(values.map(Shown::Value))
+            }
+        }
+    }
+
+    /// What kept the first elements from being read this time, although all could be read before.
+    pub(crate) fn late_failure(&self) -> Option<&Failure> {
+        self.late.get()
+    }
+
+    fn or_late<T>(&self, element: Result<T, Failure>) -> Option<T> {
+        element.map_err(|failure| self.late.set(failure)).ok()
+    }
+}

@@ -1,0 +1,8 @@
+//! The rules of the library's checks, explained.
+
+pub(crate) mod kind;
+mod nearest;
+mod text;
+
+pub use nearest::did_you_mean;
+pub use text::{explain, list};

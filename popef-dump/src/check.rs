@@ -1,0 +1,142 @@
+//! `--validate`: the library's checks.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use popef::File;
+use popef::check::{CheckOptions, Progress, check_with_progress};
+use popef_open::{Data, Opened, in_order, open};
+use popef_show::{CheckedFile, FindingsFormat, FindingsRenderer, Group, Out, ProgressLine, Totals, escape};
+
+use crate::args::{Args, Checks};
+use crate::exit::{complain, unread, written};
+use crate::log::{Log, Verbosity};
+use crate::policy;
+use crate::screen::{colors, progress, screen};
+
+/// So many groups are checked before their turn to be shown.
+const AHEAD: usize = 4;
+
+pub(crate) fn run(files: &[PathBuf], args: &Args, format: FindingsFormat, log: &Log, to: Box<dyn Write>) -> ExitCode {
+    let options = match options(&args.checks) {
+        Ok(options) => options,
+        Err(error) => return unread(&error),
+    };
+    let mut out = Out::new(to, colors(args.output.color));
+    let mut renderer = format.renderer(screen(), args.output.verbose);
+    let check = Check { args: &args.checks, options, progress: progress("data"), log };
+    let mut totals = Totals::default();
+    let result = check.all(files, &mut *renderer, &mut out, &mut totals);
+    check.progress.clear();
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => written(Err(error)),
+        // A reader that closes the pipe has seen enough. What was found until then counts.
+        _ => ExitCode::from(totals.verdict(args.checks.strict).status()),
+    }
+}
+
+fn options(args: &Checks) -> Result<CheckOptions, String> {
+    let mut options = CheckOptions::new();
+    options.deep(args.deep);
+    for &loader in &args.loaders {
+        options.loader(loader);
+    }
+    if let Some(path) = &args.policy {
+        options.policy(policy::read(path)?);
+    }
+    Ok(options)
+}
+
+/// What is needed to check files.
+struct Check<'a> {
+    args: &'a Checks,
+    options: CheckOptions,
+    progress: ProgressLine,
+    log: &'a Log,
+}
+
+impl Check<'_> {
+    fn all(
+        &self,
+        files: &[PathBuf],
+        renderer: &mut dyn FindingsRenderer,
+        out: &mut Out,
+        totals: &mut Totals,
+    ) -> io::Result<()> {
+        let mut result = Ok(());
+        self.each_group(files, |group| {
+            totals.add(&group);
+            self.progress.clear();
+            result = self.show(group, renderer, out);
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        result?;
+        renderer.end(out, totals, totals.verdict(self.args.strict))?;
+        out.send()
+    }
+
+    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Group) -> ControlFlow<()>) {
+        if self.args.each {
+            let single = |index: usize| files.get(index).map(|path| self.check(vec![self.open(path)]));
+            in_order(files.len(), AHEAD, single, |group| group.map_or(ControlFlow::Continue(()), &mut take));
+            return;
+        }
+        let mut all = Vec::with_capacity(files.len());
+        let open = |index: usize| files.get(index).map(|path| self.open(path));
+        in_order(files.len(), files.len(), open, |opened| {
+            all.extend(opened);
+            ControlFlow::Continue(())
+        });
+        let _ = take(self.check(all));
+    }
+
+    fn open(&self, path: &Path) -> Opened {
+        self.log.opening(path);
+        open(path, if self.args.deep { Data::Keep } else { Data::PassOver })
+    }
+
+    fn check(&self, files: Vec<Opened>) -> Group {
+        let told = Told::default();
+        let report = check_with_progress(files.iter().map(|opened| &opened.file), &self.options, &mut |so_far| {
+            told.tell(&self.progress, so_far);
+        });
+        Group::new(files.into_iter().map(checked).collect(), report)
+    }
+
+    /// What could not be done goes to stderr, after the output of its files on stdout.
+    fn show(&self, group: Group, renderer: &mut dyn FindingsRenderer, out: &mut Out) -> io::Result<()> {
+        let complaints: Vec<_> = group.complaints().collect();
+        renderer.group(out, group)?;
+        if !complaints.is_empty() {
+            out.send()?;
+        }
+        for complaint in complaints {
+            complain(&complaint);
+            self.log.line(Verbosity::Err, || escape(&complaint).into_owned());
+        }
+        Ok(())
+    }
+}
+
+fn checked(opened: Opened) -> CheckedFile {
+    let size = opened.file().map(File::size);
+    CheckedFile { path: opened.path, size, foreign: opened.foreign.map(|foreign| foreign.to_string()) }
+}
+
+/// How much of one group the progress line was told of.
+#[derive(Default)]
+struct Told {
+    total: Cell<u64>,
+    done: Cell<u64>,
+}
+
+impl Told {
+    fn tell(&self, progress: &ProgressLine, so_far: Progress) {
+        let more = |told: &Cell<u64>, now: u64| now.saturating_sub(told.replace(now));
+        progress.expect(more(&self.total, so_far.total));
+        progress.add(more(&self.done, so_far.done));
+    }
+}

@@ -1,0 +1,89 @@
+//! Policy files: TOML, in which every unknown key and rule is an error.
+
+use std::fs;
+use std::path::Path;
+
+use popef::check::{Policy, Rule};
+use popef_show::rules::did_you_mean;
+use toml::de::{DeTable, Error};
+
+/// Reads a policy. The error names the line of the file.
+pub(crate) fn read(path: &Path) -> Result<Policy, String> {
+    let named = |problem: String| format!("{}: {problem}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| named(format!("cannot read the policy: {error}")))?;
+    parse(&text).map_err(named)
+}
+
+fn parse(text: &str) -> Result<Policy, String> {
+    let policy: Policy = toml::from_str(text).map_err(|error| located(text, &error))?;
+    unknown_rule(text).map_or(Ok(policy), Err)
+}
+
+fn located(text: &str, error: &Error) -> String {
+    let at = error.span().map(|span| span.start);
+    format!("{}{}", at.map(|at| place(text, at)).unwrap_or_default(), error.message().replace('\n', ", "))
+}
+
+/// ``line 3, `max-size = 3`: ``
+fn place(text: &str, at: usize) -> String {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let number = before.matches('\n').count() + 1;
+    let start = before.rsplit('\n').next().unwrap_or_default();
+    let end = after.lines().next().unwrap_or_default();
+    let line = format!("{start}{end}");
+    match line.trim() {
+        "" => format!("line {number}: "),
+        line => format!("line {number}, `{line}`: "),
+    }
+}
+
+/// What is wrong with the first id under `rules` that no rule has, or that occurs twice.
+fn unknown_rule(text: &str) -> Option<String> {
+    let table = DeTable::parse(text).ok()?;
+    let rules = table.get_ref().get("rules")?.get_ref().as_table()?;
+    let mut seen: Vec<&Rule> = Vec::new();
+    for key in rules.keys() {
+        let (id, at) = (key.get_ref().as_ref(), key.span().start);
+        match Rule::by_id(id) {
+            None => return Some(format!("{}there is no rule {id:?}{}", place(text, at), did_you_mean(id))),
+            Some(rule) if seen.contains(&rule) => {
+                return Some(format!("{}the rule {} stands there twice", place(text, at), rule.id));
+            }
+            Some(rule) => seen.push(rule),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn slips_of_the_pen_are_told_with_line_and_key() {
+        let cases = [
+            ("num-ipus = 1\nmax-size = 3\n", "line 2, `max-size = 3`: unknown field `max-size`"),
+            ("num-ipus = \"four\"\n", "line 1, `num-ipus = \"four\"`: invalid type: string \"four\""),
+            ("num-ipus = -1", "line 1, `num-ipus = -1`: invalid value: integer `-1`"),
+            ("[rules]\n\nPE008 = \"no\"\n", "line 3, `PE008 = \"no\"`: unknown variant `no`"),
+            ("[rules]\nPE999 = \"off\"\n", "line 2, `PE999 = \"off\"`: there is no rule \"PE999\"; did you mean "),
+            (
+                "[rules]\nPE008 = \"off\"\npe008 = \"note\"",
+                "line 3, `pe008 = \"note\"`: the rule PE008 stands there twice",
+            ),
+            ("rules.PE1 = \"off\"", "line 1, `rules.PE1 = \"off\"`: there is no rule \"PE1\""),
+            ("[[inputs]]\nname = \"x\"\nshape = [-1]", "line 3, `shape = [-1]`: a dimension is"),
+            ("[[inputs]]\nnam = \"x\"", "line 2, `nam = \"x\"`: unknown field `nam`"),
+            ("[[inputs]]\nshape = [1]", "line 1, `[[inputs]]`: missing field `name`"),
+            ("no-pickles = true\nno-pickles = false", "line 2, `no-pickles = false`: duplicate key"),
+            ("= 1", "line 1, `= 1`: "),
+            ("größe", "line 1, `größe`: "),
+        ];
+        for (text, start) in cases {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(start), "{text:?}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+        assert!(parse("").is_ok());
+    }
+}
