@@ -60,7 +60,7 @@ const CASES: &[(&str, &str)] = &[
     ("explain", "--explain PE012"),
     ("explain-loader", "--explain pe603"),
     ("explain-color", "--color --explain PE502"),
-    ("explain-unknown", "--explain PE018"),
+    ("explain-unknown", "--explain PE1O1"),
     ("explain-all", "--explain"),
 ];
 

@@ -155,6 +155,9 @@ class Runs:
         return os.system, ("true",)
 
 
+LZ4 = b"\x04\x22\x4d\x18"
+
+
 def poplar(archive, metadata_size, data):
     return b"GC_EXE_3" + struct.pack("<4Q", 100, archive, 100, metadata_size) + data
 
@@ -186,6 +189,7 @@ def the_file_itself():
     write("PE015", patched(tensor(data_type="f8152"), struct.pack("<Q", 14), struct.pack("<Q", 99)))
     write("PE016", with_anchors(y={"type": 7}))
     write("PE017", executable(data=b"") + metadata() + tensor())
+    write("PE018", executable(data=b"<!DOCTYPE html><title>404</title>") + metadata() + tensor())
 
 
 def links():
@@ -259,7 +263,8 @@ def contents():
     write("PE403", executable() + metadata(anchors=booleans) + tensor(data=b"\x01\x02", data_type="bool"))
     write("PE404", executable() + metadata() + tensor(data=struct.pack("<2f", 1, float("nan"))))
     write("PE405", executable() + metadata() + tensor(data=struct.pack("<2f", float("-inf"), 1)))
-    write("PE406", executable(data=poplar(50, 20, bytes(60))) + metadata() + tensor())
+    write("PE406", executable(data=poplar(50, 20, LZ4 + bytes(56))) + metadata() + tensor())
+    write("PE407", executable(data=poplar(50, 20, bytes(70))) + metadata() + tensor())
 
 
 def safety():

@@ -27,6 +27,7 @@ mod scan;
 mod set;
 mod severity;
 mod skips;
+mod start;
 mod words;
 
 pub use finding::{Finding, Report, Skipped};

@@ -11,11 +11,12 @@ use super::run::Run;
 use super::scan::{Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses};
 use super::skips::Skips;
+use super::start::Stored;
 use super::words::{count, quote};
 use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::model::{Linked, Links, Model};
 use crate::pickle::Pickle;
-use crate::read::{Blob, Content, File, OpaqueBlob};
+use crate::read::{Blob, Content, ExecutableBlob, File, OpaqueBlob};
 
 pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
     let opened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
@@ -91,6 +92,7 @@ impl Pass<'_> {
         match blob.content() {
             Content::Metadata(_) => self.model(blob, opened),
             Content::Opaque(opaque) => self.opaque(&Linked { file: blob.file, blob: opaque }),
+            Content::Executable(executable) => self.executable(&Linked { file: blob.file, blob: executable }),
             _ => {}
         }
     }
@@ -125,6 +127,20 @@ impl Pass<'_> {
             Err(error) => error.reason(),
         };
         skips.failed(opaque.file, format!("the data of opaque blob {}", opaque.blob.blob().index()), why);
+    }
+
+    fn executable(&mut self, executable: &Linked<ExecutableBlob<'_>>) {
+        let Pass { outs, skips, .. } = self;
+        match Stored::read(executable) {
+            Ok(stored) => each(outs, |run| run.executable, |run, out| run(executable, &stored, out)),
+            Err(error) => {
+                let what = format!("the first bytes of executable {}", quote(&executable.name()));
+                match error.code() {
+                    ErrorCode::DataNotKept => skips.left_out(what, &error.reason()),
+                    _ => skips.failed(executable.file, what, error.reason()),
+                }
+            }
+        }
     }
 
     fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {

@@ -4,10 +4,11 @@ use super::findings::Findings;
 use super::rule::Rule;
 use super::scan::Scanned;
 use super::set::Set;
+use super::start::Stored;
 use crate::error::Error;
 use crate::model::{Linked, Model};
 use crate::pickle::Pickle;
-use crate::read::{Blob, OpaqueBlob};
+use crate::read::{Blob, ExecutableBlob, OpaqueBlob};
 
 /// A rule and what runs it.
 pub(super) struct Check {
@@ -25,6 +26,8 @@ type OfModel = fn(&Set, &Model, &mut Findings<'_>);
 type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Findings<'_>);
 /// An opaque blob, with its pickle if it is one.
 type OfOpaque = fn(&Set, &Linked<OpaqueBlob<'_>>, Option<&Pickle>, &mut Findings<'_>);
+/// An executable, with what its first bytes are.
+type OfExecutable = fn(&Linked<ExecutableBlob<'_>>, &Stored, &mut Findings<'_>);
 /// What reading the data of a blob found.
 type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Findings<'_>);
 
@@ -35,10 +38,12 @@ pub(super) struct Run {
     pub(super) model: Option<OfModel>,
     pub(super) unreadable: Option<OfUnreadable>,
     pub(super) opaque: Option<OfOpaque>,
+    pub(super) executable: Option<OfExecutable>,
     pub(super) data: Option<OfData>,
 }
 
-const NOTHING: Run = Run { set: None, blob: None, model: None, unreadable: None, opaque: None, data: None };
+const NOTHING: Run =
+    Run { set: None, blob: None, model: None, unreadable: None, opaque: None, executable: None, data: None };
 
 pub(super) const fn set(run: OfSet) -> Run {
     Run { set: Some(run), ..NOTHING }
@@ -62,6 +67,14 @@ pub(super) const fn set_and_unreadable(set: OfSet, unreadable: OfUnreadable) -> 
 
 pub(super) const fn opaque(run: OfOpaque) -> Run {
     Run { opaque: Some(run), ..NOTHING }
+}
+
+pub(super) const fn executable(run: OfExecutable) -> Run {
+    Run { executable: Some(run), ..NOTHING }
+}
+
+pub(super) const fn executable_and_data(executable: OfExecutable, data: OfData) -> Run {
+    Run { executable: Some(executable), data: Some(data), ..NOTHING }
 }
 
 pub(super) const fn data(run: OfData) -> Run {

@@ -1,20 +1,32 @@
 //! What only reading the data of a blob can tell.
 
-use std::io::Read as _;
+use std::io::{self, Read};
 
 use super::options::Progress;
-use crate::error::Error;
-use crate::read::{Blob, Content, Data, DataBlob, Element, ElementVisitor, ExecutableBlob, PoplarHeader};
+use super::start::{FIRST, Start, needed_by, parts};
+use crate::error::{Error, ErrorKind};
+use crate::len::as_u64;
+use crate::read::{
+    Blob, Content, Data, DataBlob, Element, ElementVisitor, ExecutableBlob, Limits, PoplarHeader, Unpack,
+};
 use crate::types::{DataType, NumberKind};
 
 /// What reading the data of a blob found.
 pub(super) enum Scanned {
-    /// An executable, unpacked if it is compressed: the header that Poplar puts before it, or what is wrong with it.
-    Executable(Result<Option<PoplarHeader>, Error>),
+    /// An executable, or why it cannot be unpacked.
+    Executable(Result<Executable, Error>),
     /// The elements of a tensor or feed.
     Elements(Counts),
     /// Data whose bits have no known meaning.
     Meaningless,
+}
+
+/// What reading all of an executable found.
+pub(super) struct Executable {
+    /// Its own first bytes: unpacked, if it is compressed.
+    pub(super) start: Start,
+    /// A part behind Poplar's header that does not unpack, and why not.
+    pub(super) damaged_part: Option<(&'static str, Error)>,
 }
 
 /// How many elements there are, and how many are odd.
@@ -100,28 +112,77 @@ fn for_each_piece(data: &Data<'_>, reading: &mut Reading<'_>, mut see: impl FnMu
     Ok(())
 }
 
-/// Reads an executable to its end if it is compressed, and gives its Poplar header.
+/// Reads an executable to its end.
 ///
-/// One that is stored as it is has nothing to go wrong behind the header.
-fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<Option<PoplarHeader>, Error> {
-    let header = executable.poplar_header()?;
+/// In one that is compressed, the parts behind Poplar's header are not unpacked besides: a few bytes could unpack to very
+/// many, twice. Its compression has a checksum of its own, or the parts' have.
+fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<Executable, Error> {
+    let (data, size) = (executable.data(), executable.uncompressed_size());
+    let mut unpacked = executable.unpack()?;
+    let mut first = Vec::with_capacity(FIRST);
+    let read = unpacked.by_ref().take(as_u64(FIRST)).read_to_end(&mut first);
+    read.map_err(|error| executable.unpack_error(error))?;
+    let start = Start::of(&first);
+    let mut damaged_part = None;
     if executable.is_compressed() {
-        let mut unpacked = executable.unpack()?;
-        let mut piece = vec![0; 64 << 10];
+        let mut given = as_u64(first.len());
+        drain(&mut unpacked, |bytes| {
+            given = given.saturating_add(bytes);
+            reading.show(share(given, size, data.len()));
+        })
+        .map_err(|error| executable.unpack_error(error))?;
+    } else if let Start::Poplar { header, .. } = &start
+        && needed_by(header) <= data.len().into()
+    {
+        damaged_part = unpack_parts(executable, header, reading)?;
+    }
+    reading.advance(data.len());
+    Ok(Executable { start, damaged_part })
+}
+
+/// Unpacks the parts behind Poplar's header up to the first that is damaged, and returns that.
+fn unpack_parts(
+    executable: &ExecutableBlob<'_>,
+    header: &PoplarHeader,
+    reading: &mut Reading<'_>,
+) -> Result<Option<(&'static str, Error)>, Error> {
+    let mut before = 0u64;
+    for (name, part, size) in parts(&executable.data(), header)? {
         let mut given = 0u64;
-        let (packed, size) = (executable.data().len(), executable.uncompressed_size().max(1));
-        loop {
-            let read = unpacked.read(&mut piece).map_err(|e| executable.unpack_error(e))?;
-            if read == 0 {
-                break;
+        let unpacked = Unpack::from_reader(part.reader(), size, &Limits::default()).and_then(|mut unpacked| {
+            let drained = drain(&mut unpacked, |bytes| {
+                given = given.saturating_add(bytes);
+                reading.show(before.saturating_add(share(given, size, part.len())));
+            });
+            drained.map_err(|error| executable.unpack_error(error))
+        });
+        match unpacked {
+            Ok(()) => before = before.saturating_add(part.len()),
+            Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unknown) => {
+                return Ok(Some((name, error)));
             }
-            given = given.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
-            let share = u128::from(given.min(size)).saturating_mul(packed.into()).checked_div(size.into());
-            reading.show(u64::try_from(share.unwrap_or_default()).unwrap_or(u64::MAX));
+            Err(error) => return Err(error),
         }
     }
-    reading.advance(executable.data().len());
-    Ok(header)
+    Ok(None)
+}
+
+/// Reads to the end, and tells of each piece how many bytes it has.
+fn drain(reader: &mut impl Read, mut see: impl FnMut(u64)) -> io::Result<()> {
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match reader.read(&mut piece)? {
+            0 => return Ok(()),
+            read => see(as_u64(read)),
+        }
+    }
+}
+
+/// How many of `packed` bytes were read when `given` of `size` have come out of them, about.
+fn share(given: u64, size: u64, packed: u64) -> u64 {
+    let size = u128::from(size.max(1));
+    let share = u128::from(given).min(size).saturating_mul(packed.into()).checked_div(size);
+    share.and_then(|share| u64::try_from(share).ok()).unwrap_or(packed)
 }
 
 type Counter = fn(&[u8], &mut Counts);

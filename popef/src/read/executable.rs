@@ -203,7 +203,7 @@ impl Compression {
     }
 
     /// Finds the format by the magic number at the start of the data.
-    pub(super) fn of(data: &[u8]) -> Option<Compression> {
+    pub(crate) fn of(data: &[u8]) -> Option<Compression> {
         match data {
             [first, second, ..] if is_zlib(*first, *second) => Some(Compression::Zlib),
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),

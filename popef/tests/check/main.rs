@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod executables;
 mod files;
 mod golden;
 mod incomplete;

@@ -2,13 +2,14 @@
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, data};
-use super::super::scan::{Counts, Scanned};
+use super::super::run::{Check, data, executable, executable_and_data};
+use super::super::scan::{Counts, Executable, Scanned};
 use super::super::severity::Severity;
+use super::super::start::{Start, Stored, needed_by};
 use super::super::words::{count, quote};
 use crate::error::ErrorCode;
 use crate::model::Linked;
-use crate::read::{Blob, Content, PoplarHeader};
+use crate::read::{Blob, ExecutableBlob};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -18,7 +19,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a compressed executable that does not unpack",
             meaning: "The compressed data is damaged, or unpacks to another size than the blob says. The executable \
                       cannot be loaded.",
-            mend: "Copy or export the file again.",
+            mend: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| packed(blob, scanned, out, |code| !is_unknown(code))),
@@ -27,14 +28,20 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE402",
             severity: Severity::Error,
-            title: "an executable compressed in an unknown way",
-            meaning: "The blob says that its executable is compressed, and its first bytes are of no kind that is \
-                      known: zlib, gzip, zstd or LZ4.",
-            mend: "If it is not compressed at all, its uncompressedSize was never set: export it again. Else please \
-                   report the file.",
-            when: When::Deep,
+            title: "an executable with unknown compression",
+            meaning: "The blob states that its executable is compressed, and its first bytes are of no known format: \
+                      zlib, gzip, zstd or LZ4.",
+            mend: "If the executable is not compressed, its uncompressedSize was never set: export the model again. \
+                   Otherwise, please report the file.",
+            when: When::Always,
         },
-        run: data(|blob, scanned, out| packed(blob, scanned, out, is_unknown)),
+        run: executable(|executable, stored, out| {
+            if let Stored::UnknownCompression(error) = stored {
+                out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
+                    format!("executable {}: {}", quote(&executable.name()), error.reason())
+                });
+            }
+        }),
     },
     Check {
         rule: Rule {
@@ -95,23 +102,91 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The executable begins with Poplar's header, whose sizes call for more bytes than there are. It \
                       was cut before it was put into the file.",
             mend: "Export the model again.",
-            when: When::Deep,
+            when: When::Always,
         },
-        run: data(|blob, scanned, out| {
-            let (Scanned::Executable(Ok(Some(header))), Content::Executable(executable)) = (scanned, blob.content())
-            else {
-                return;
-            };
-            let (needed, found) = (needed_by(header), executable.uncompressed_size());
-            if needed > found.into() {
-                out.add(Spot::data(blob.file, blob), [executable.name()], || {
-                    let name = quote(&executable.name());
-                    format!("executable {name} needs {needed} bytes by its Poplar header, and has {found}")
-                });
-            }
-        }),
+        run: executable_and_data(
+            |executable, stored, out| {
+                if let Stored::Plain(start) = stored {
+                    cut(executable, start, out);
+                }
+            },
+            |blob, scanned, out| {
+                if let Some((executable, found)) = packed_executable(blob, scanned) {
+                    cut(&executable, &found.start, out);
+                }
+            },
+        ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE407",
+            severity: Severity::Error,
+            title: "a Poplar executable with a damaged part",
+            meaning: "Behind Poplar's header lie the archive and Poplar's own metadata, compressed with LZ4. One of \
+                      the two is damaged: it is not LZ4, does not unpack, or unpacks to another size than the header \
+                      says. Poplar cannot load the executable. Only a deep check unpacks the parts; every check looks \
+                      at their first bytes.",
+            mend: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
+            when: When::Always,
+        },
+        run: executable_and_data(
+            |executable, stored, out| {
+                if let Stored::Plain(start) = stored {
+                    bad_part(executable, start, out);
+                }
+            },
+            |blob, scanned, out| {
+                if let Some((executable, found)) = packed_executable(blob, scanned) {
+                    bad_part(&executable, &found.start, out);
+                }
+                damaged_part(blob, scanned, out);
+            },
+        ),
     },
 ];
+
+/// An executable that is compressed, with what was found in it.
+fn packed_executable<'a, 's>(
+    blob: &Linked<Blob<'a>>,
+    scanned: &'s Scanned,
+) -> Option<(Linked<ExecutableBlob<'a>>, &'s Executable)> {
+    let Scanned::Executable(Ok(found)) = scanned else { return None };
+    let executable = blob.content().into_executable().filter(ExecutableBlob::is_compressed)?;
+    Some((Linked { file: blob.file, blob: executable }, found))
+}
+
+fn cut(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Findings<'_>) {
+    let found = executable.uncompressed_size();
+    let message = match start {
+        Start::CutPoplar => format!("is cut in Poplar's header: it has {}", count(found, "byte")),
+        Start::Poplar { header, .. } if needed_by(header) > found.into() => {
+            format!("needs {} bytes by its Poplar header, and has {found}", needed_by(header))
+        }
+        _ => return,
+    };
+    out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
+        format!("executable {} {message}", quote(&executable.name()))
+    });
+}
+
+fn bad_part(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Findings<'_>) {
+    if let Start::Poplar { bad_part: Some(part), .. } = start {
+        out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
+            format!("executable {}: its {part} does not begin as an LZ4 frame", quote(&executable.name()))
+        });
+    }
+}
+
+fn damaged_part(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>) {
+    let Scanned::Executable(Ok(Executable { start, damaged_part: Some((part, error)) })) = scanned else { return };
+    // A part that does not even begin as one was reported by that.
+    if !matches!(start, Start::Poplar { bad_part: Some(_), .. }) && !is_unknown(error.code()) {
+        let name = blob.name().unwrap_or_default();
+        out.add(Spot::data(blob.file, blob), [name.clone()], || {
+            format!("executable {}: its {part} is damaged: {}", quote(&name), error.reason())
+        });
+    }
+}
 
 fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let Scanned::Executable(Err(error)) = scanned else { return };
@@ -139,10 +214,4 @@ fn odd_elements(
         let kind = if data.is_feed() { "feed" } else { "tensor" };
         out.add(Spot::data(blob.file, blob), [data.name()], || format!("{kind} {}: {wrong}", quote(&data.name())));
     }
-}
-
-fn needed_by(header: &PoplarHeader) -> u128 {
-    let parts = [header.archive_compressed_size, header.metadata_compressed_size];
-    let header = u128::try_from(PoplarHeader::LEN).unwrap_or_default();
-    parts.into_iter().fold(header, |sum, part| sum.saturating_add(part.into()))
 }

@@ -2,13 +2,15 @@
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, blob, blob_and_model, model, set, set_and_unreadable};
+use super::super::run::{Check, blob, blob_and_model, executable_and_data, model, set, set_and_unreadable};
+use super::super::scan::{Executable, Scanned};
 use super::super::set::{Set, id_of};
 use super::super::severity::Severity;
+use super::super::start::{Start, Stored};
 use super::super::words::{count, is_control, quote};
 use crate::error::{ErrorCode, ErrorKind};
 use crate::model::{Linked, Model};
-use crate::read::{Blob, Content, Names};
+use crate::read::{Blob, Content, ExecutableBlob, Names};
 use crate::types::{BlobType, DataType, TensorType, Text};
 
 pub(super) const RULES: &[Check] = &[
@@ -295,7 +297,41 @@ pub(super) const RULES: &[Check] = &[
             }
         }),
     },
+    Check {
+        rule: Rule {
+            id: "PE018",
+            severity: Severity::Error,
+            title: "an executable that is something else",
+            meaning: "An executable's first bytes are those of something else: zeros, a web page, a Git LFS pointer, \
+                      an archive, a pickle, or compressed data that the blob does not state as such. The download or \
+                      the export failed, or the file was made by hand. In compressed executables a deep check finds \
+                      this.",
+            mend: "Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull \
+                   first.",
+            when: When::Always,
+        },
+        run: executable_and_data(
+            |executable, stored, out| {
+                if let Stored::Plain(Start::Other(what)) = stored {
+                    something_else(executable, what, out);
+                }
+            },
+            |blob, scanned, out| {
+                let Scanned::Executable(Ok(Executable { start: Start::Other(what), .. })) = scanned else { return };
+                if let Some(executable) = blob.content().into_executable().filter(ExecutableBlob::is_compressed) {
+                    something_else(&Linked { file: blob.file, blob: executable }, what, out);
+                }
+            },
+        ),
+    },
 ];
+
+fn something_else(executable: &Linked<ExecutableBlob<'_>>, what: &str, out: &mut Findings<'_>) {
+    out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
+        let (name, packed) = (quote(&executable.name()), if executable.is_compressed() { "unpacks to" } else { "is" });
+        format!("executable {name} {packed} {what}")
+    });
+}
 
 /// Damage of the kinds of one rule, in files opened all the same and in files that were not.
 fn damage(set: &Set, out: &mut Findings<'_>, is_it: impl Fn(ErrorCode) -> bool) {

@@ -1,0 +1,216 @@
+//! What the first bytes of an executable are.
+
+use crate::error::{Error, ErrorKind};
+use crate::read::{Compression, Data, ExecutableBlob, PoplarHeader};
+
+/// What an executable's own bytes begin with.
+pub(super) enum Start {
+    /// Poplar's header, and the name of a part behind it that does not begin as Poplar's parts do.
+    Poplar { header: PoplarHeader, bad_part: Option<&'static str> },
+    /// Poplar's mark, and too few bytes for its header.
+    CutPoplar,
+    /// Something that is no executable.
+    Other(&'static str),
+    /// An executable may begin like this.
+    Unknown,
+}
+
+/// What the first bytes of an executable blob are, as the file has them.
+pub(super) enum Stored {
+    /// It is not compressed.
+    Plain(Start),
+    /// It is compressed in a known way.
+    Packed,
+    /// It is said to be compressed, and the bytes are of no known compression.
+    UnknownCompression(Error),
+}
+
+/// How many bytes of an executable are looked at.
+pub(super) const FIRST: usize = 4096;
+/// How many of them, if they are not all zeros.
+const MOST_MARK: usize = 64;
+
+const ARCHIVE: &str = "archive";
+const METADATA: &str = "metadata";
+
+impl Stored {
+    /// Reads the first bytes of an executable. An error is one of reading.
+    pub(super) fn read(executable: &ExecutableBlob<'_>) -> Result<Self, Error> {
+        if executable.is_compressed() {
+            return match executable.compression() {
+                Ok(_) => Ok(Stored::Packed),
+                Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unknown) => {
+                    Ok(Stored::UnknownCompression(error))
+                }
+                Err(error) => Err(error),
+            };
+        }
+        let data = executable.data();
+        let mut first = [0; FIRST];
+        let mut start = bytes_at(&data, 0, first.get_mut(..MOST_MARK).unwrap_or_default())?;
+        if is_zeros(start) {
+            start = bytes_at(&data, 0, &mut first)?;
+        }
+        let mut start = Start::of(start);
+        if let Start::Poplar { header, bad_part: bad_part @ None } = &mut start
+            && !begins_as_part(&data, header)?
+        {
+            *bad_part = Some(METADATA);
+        }
+        Ok(Stored::Plain(start))
+    }
+}
+
+/// Whether the metadata behind the archive begins as an LZ4 frame does. True where that cannot be told.
+fn begins_as_part(data: &Data<'_>, header: &PoplarHeader) -> Result<bool, Error> {
+    // What is cut is told by that.
+    if header.format != 3 || header.metadata_compressed_size < 4 || needed_by(header) > data.len().into() {
+        return Ok(true);
+    }
+    let start = part_start().saturating_add(header.archive_compressed_size);
+    let mut mark = [0; 4];
+    data.read_at(start, &mut mark)?;
+    Ok(mark == LZ4)
+}
+
+fn part_start() -> u64 {
+    u64::try_from(PoplarHeader::LEN).unwrap_or_default()
+}
+
+/// How many bytes an executable has by its Poplar header.
+pub(super) fn needed_by(header: &PoplarHeader) -> u128 {
+    let parts = [header.archive_compressed_size, header.metadata_compressed_size];
+    parts.into_iter().fold(part_start().into(), |sum, part| sum.saturating_add(part.into()))
+}
+
+/// The two parts behind Poplar's header that it says are compressed, each with its size once unpacked.
+pub(super) fn parts<'a>(data: &Data<'a>, header: &PoplarHeader) -> Result<Vec<(&'static str, Data<'a>, u64)>, Error> {
+    let sizes = [
+        (ARCHIVE, header.archive_compressed_size, header.archive_size),
+        (METADATA, header.metadata_compressed_size, header.metadata_size),
+    ];
+    let mut start = part_start();
+    let mut parts = Vec::with_capacity(sizes.len());
+    for (name, packed, size) in sizes.into_iter().filter(|_| header.format == 3) {
+        let end = start.saturating_add(packed);
+        if packed > 0 {
+            parts.push((name, data.range(start..end)?, size));
+        }
+        start = end;
+    }
+    Ok(parts)
+}
+
+/// The bytes from `start` on, as far as there are any.
+fn bytes_at<'b>(data: &Data<'_>, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
+    let left = usize::try_from(data.len().saturating_sub(start)).unwrap_or(usize::MAX);
+    let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
+    if !bytes.is_empty() {
+        data.read_at(start, bytes)?;
+    }
+    Ok(bytes)
+}
+
+const LZ4: &[u8] = &[0x04, 0x22, 0x4d, 0x18];
+
+/// How some other files begin, and what they are.
+const MARKS: &[(&[u8], &str)] = &[
+    (b"version https://git-lfs", "a Git LFS pointer"),
+    (b"\x7fELF", "an ELF program"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\x89HDF\r\n", "an HDF5 file"),
+    (b"\xfd7zXZ\0", "data compressed with xz"),
+    (b"BZh91AY&SY", "data compressed with bzip2"),
+    (b"\x80\x04\x95", "a Python pickle"),
+    (b"\x80\x05\x95", "a Python pickle"),
+];
+
+impl Start {
+    /// What these bytes are: the first of an executable, or all of a short one.
+    pub(super) fn of(first: &[u8]) -> Start {
+        if let Some(header) = PoplarHeader::parse(first) {
+            let archive = first.get(PoplarHeader::LEN..).unwrap_or_default();
+            let archive = archive.get(..4).filter(|_| header.format == 3 && header.archive_compressed_size >= 4);
+            return Start::Poplar { header, bad_part: archive.filter(|mark| *mark != LZ4).map(|_| ARCHIVE) };
+        }
+        if first.starts_with(b"GC_EXE_") && first.len() < PoplarHeader::LEN {
+            return Start::CutPoplar;
+        }
+        other(first).map_or(Start::Unknown, Start::Other)
+    }
+}
+
+fn other(first: &[u8]) -> Option<&'static str> {
+    let marked = MARKS.iter().find(|(mark, _)| first.starts_with(mark)).map(|(_, what)| *what);
+    marked
+        .or_else(|| of_old_pickle(first))
+        .or_else(|| of_text(first))
+        .or_else(|| of_compression(first))
+        .or_else(|| (!first.is_empty() && is_zeros(first)).then_some("zeros, at least at its start"))
+}
+
+/// In protocols 2 and 3 a pickle's mark has two bytes; these opcodes follow it most often.
+fn of_old_pickle(first: &[u8]) -> Option<&'static str> {
+    matches!(first, [0x80, 2 | 3, b'c' | b'}' | b']' | b'(' | b'X', ..]).then_some("a Python pickle")
+}
+
+fn of_text(first: &[u8]) -> Option<&'static str> {
+    let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
+    let begins = |start: &[u8]| text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
+    match () {
+        () if begins(b"<!doctype html") || begins(b"<html") => Some("an HTML page"),
+        () if begins(b"<?xml") => Some("an XML document"),
+        () => None,
+    }
+}
+
+fn of_compression(first: &[u8]) -> Option<&'static str> {
+    Some(match Compression::of(first)? {
+        Compression::Zlib => "data compressed with zlib",
+        Compression::Gzip => "data compressed with gzip",
+        Compression::Zstd => "data compressed with zstd",
+        Compression::Lz4 => "data compressed with LZ4",
+    })
+}
+
+fn is_zeros(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Start, other};
+
+    #[test]
+    fn what_is_no_executable_is_told_by_its_first_bytes() {
+        for (first, what) in [
+            (&b"\xef\xbb\xbf\n <!DOCTYPE HTML>"[..], "an HTML page"),
+            (b"<?xml version", "an XML document"),
+            (b"\x80\x02}q\0", "a Python pickle"),
+            (b"\x80\x04\x95\x10", "a Python pickle"),
+            (b"\x1f\x8b\x08\0", "data compressed with gzip"),
+            (b"\0", "zeros, at least at its start"),
+            (&[0; 4096], "zeros, at least at its start"),
+        ] {
+            assert_eq!(other(first), Some(what), "{}", first.escape_ascii());
+        }
+        for first in [&b""[..], b"program", b"\0\0\x01", b"\x80\x04", b"GC_EXE_3", b"<htm"] {
+            assert_eq!(other(first), None, "{}", first.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_poplar_header_is_whole_or_cut() {
+        let whole = [&b"GC_EXE_3"[..], &[9; 32]].concat();
+        assert!(matches!(Start::of(&whole), Start::Poplar { bad_part: None, .. }));
+        assert!(matches!(Start::of(&whole[..39]), Start::CutPoplar));
+        assert!(matches!(Start::of(&[&whole[..], b"LZ4?"].concat()), Start::Poplar { bad_part: Some("archive"), .. }));
+        let frame = [&whole[..], &[4, 0x22, 0x4d, 0x18]].concat();
+        assert!(matches!(Start::of(&frame), Start::Poplar { bad_part: None, .. }));
+        // Of other formats the parts are not known.
+        let other = [&b"GC_EXE_1"[..], &[9; 32], b"LZ4?"].concat();
+        assert!(matches!(Start::of(&other), Start::Poplar { bad_part: None, .. }));
+    }
+}
