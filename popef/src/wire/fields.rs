@@ -41,7 +41,7 @@ impl Fields<'_> {
         value.map_err(|source| self.problem(source, field).into())
     }
 
-    // Apart from `get`, so that where a field can be read little code is in its way.
+    // A function of its own, so that little code is inlined where `get` succeeds.
     #[cold]
     fn problem(self, source: capnp::Error, field: &'static str) -> WireProblem {
         let Fields { message, limits } = self;

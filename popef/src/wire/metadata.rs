@@ -15,8 +15,8 @@ use crate::limits::Limits;
 use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
 
 /// How many bytes the value of a message may take, as a multiple of the message's length. The smallest anchor that a
-/// Cap'n Proto writer makes takes 40 bytes in the message and 128 as a value. Only a forged message needs more: one with
-/// lists of elements without bytes, or with many pointers to one text.
+/// Cap'n Proto writer makes takes 40 bytes in the message and 128 as a value. Only a forged message needs more: one
+/// with lists of elements without bytes, or with many pointers to one text.
 const VALUE_BYTES_PER_BYTE: u64 = 4;
 const VALUE_BYTES_FREE: u64 = 4096;
 
@@ -307,7 +307,8 @@ impl<'m> Part<'m> for AnchorRef<'m> {
     type Owned = schema::anchor::Owned;
     type Value = Anchor;
 
-    // Inlined, it makes only those of the fields that are asked for: few where a file is opened.
+    // If this is inlined, the compiler leaves out the fields that the caller does not use, which are most when a file
+    // is opened.
     #[inline(always)]
     fn of(anchor: schema::anchor::Reader<'m>, fields: Fields<'m>) -> Result<Self, Problem> {
         Ok(AnchorRef {
