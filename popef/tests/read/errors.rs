@@ -302,16 +302,16 @@ fn the_list_of_errors_is_current() {
 const PAGE_HEAD: &str = "\
 # The errors
 
-Each error of the library has a code, which names it, and each code belongs to a kind. This page is made from the table in
-`popef/src/error/code.rs`; after a change there, `POPEF_RENEW=1 cargo test -p popef --test read errors::` writes it anew.
+Each error of the library has a stable code, and each code belongs to a kind. This page is made from the table in
+`popef/src/error/code.rs`. After a change there, `POPEF_RENEW=1 cargo test -p popef --test read errors::` renews it.
 
-- In Rust, `Error::code()` and `Error::kind()` give them, and `ErrorCode` and `ErrorKind` are shown, parsed and serialised
-  by these names. In the JSON of `popef-dump` they are `code` and `kind` of an `error`. There, `not-popef` of the kind
-  `notPopef` is one more: the file is something else, which the message names.
-- A code never becomes that of another error, and never moves to another kind. Later versions have more codes and kinds, so
-  a program needs a branch for those that it does not know.
-- The text of an error is for people and may change. Where there is more to know than the code, `Error` has it as values:
-  the file, the blob, the byte, how much was needed and how much was found.
-- An error that passes through `std::io`, such as from a reader, is an `std::io::Error` of the kind in the second column.
-  \"The source's\" is the kind that the system's own error has, which is the `source()`.
+- In Rust, `Error::code()` and `Error::kind()` return them, and `ErrorCode` and `ErrorKind` are shown, parsed and serialised
+  by these names. In the JSON of `popef-dump` they are the `code` and `kind` of an `error`. The tool has one more code,
+  `not-popef` of the kind `notPopef`: the file is something else, which the message names.
+- A code is never used for another error, and never moves to another kind. Later versions add codes and kinds, so a program
+  needs a branch for unknown ones.
+- The text of an error is for people and may change. `Error` also has its details as values: the file, the blob, the byte,
+  how much was needed and how much was found.
+- An error that passes through `std::io`, for example from a reader, is a `std::io::Error` of the kind in the second column.
+  \"The source's\" means the kind of the system's own error, which is the `source()`.
 ";
