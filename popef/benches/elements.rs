@@ -1,6 +1,6 @@
-//! What it costs to get at the elements of a model: `cargo bench -p popef --bench elements`.
+//! The cost of reading the elements of a model: `cargo bench -p popef --bench elements`.
 //!
-//! What is compared takes turns, all in one run, and medians count.
+//! The works that are compared take turns in one run. The medians count.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
@@ -27,14 +27,14 @@ fn main() {
     typed_views();
 }
 
-/// From each small float to `f32`, beside a copy of as many bytes as come out.
+/// Conversions of small floats to `f32`, beside a copy of as many bytes as come out.
 fn conversions() {
     for (data_type, goal) in [
         (DataType::F16, "at least 0.5 of memcpy's bytes out"),
         (DataType::F8143, "at least 1 GB/s in"),
         (DataType::F8152, "at least 1 GB/s in"),
     ] {
-        // One does not fit into any cache, the other stays in one.
+        // One size fits into no cache, the other into all.
         for (what, count, rounds, repeats) in [("256 MiB out", 64 << 20, 15, 1), ("128 KiB out", 32 << 10, 101, 50)] {
             let size = usize::try_from(data_type.size().unwrap()).unwrap();
             let file = File::from_bytes(recipe::in_memory(|writer| {
@@ -63,7 +63,7 @@ fn conversions() {
     }
 }
 
-/// All bytes of a model through the typed views of its mapping, beside the same bytes of a mapping without this crate.
+/// All bytes of a model through the typed views of its mapping, beside a plain mapping without this crate.
 fn typed_views() {
     const ROUNDS: usize = 15;
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -128,7 +128,7 @@ fn sum_typed(file: &File) -> u64 {
 fn borrowed<'a, T: Clone>(view: &Cow<'a, [T]>) -> &'a [T] {
     match view {
         Cow::Borrowed(elements) => elements,
-        Cow::Owned(_) => panic!("all tensors lie aligned"),
+        Cow::Owned(_) => panic!("a tensor is not aligned"),
     }
 }
 
@@ -141,7 +141,7 @@ fn sum_bare(bytes: &[u8], tensors: &[(DataType, Range<usize>)]) -> u64 {
     tensors.iter().map(sum).fold(0, u64::wrapping_add)
 }
 
-/// A sum of bits, which takes the processor the least time of all that touches each element.
+/// A sum of bits, which is the fastest work that touches each element.
 #[inline(never)]
 fn sum_f32(elements: &[f32]) -> u64 {
     elements.iter().map(|element| u64::from(element.to_bits())).fold(0, u64::wrapping_add)

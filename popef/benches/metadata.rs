@@ -1,10 +1,10 @@
-//! What it costs to read Metadata, beside a pass over the same message that keeps nothing: `cargo bench -p popef --bench
-//! metadata`.
+//! The cost of reading Metadata, beside a pass over the same message that keeps nothing:
+//! `cargo bench -p popef --bench metadata`.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
 mod common;
-/// The generated code, for the pass without this crate; it looks for itself under this name.
+/// The generated code, for the pass without this crate. It refers to itself by this name.
 #[allow(
     dead_code,
     unreachable_pub,

@@ -1,7 +1,7 @@
-//! What it costs to open a file of many tensors, beside the safetensors crate opening one with the same tensors:
+//! The cost of opening a file of many tensors, beside the safetensors crate with the same tensors:
 //! `cargo bench -p popef --bench walk`.
 //!
-//! Medians and ratios, all measured in one run; then what a walk reads from a disk when the system has cached nothing.
+//! It prints medians and ratios, all measured in one run, and then what a walk reads from a disk if nothing is cached.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
@@ -74,7 +74,7 @@ fn compare(count: usize) -> [f64; 7] {
     // SAFETY: nobody changes the file while the benchmark reads it.
     let mapping = unsafe { memmap2::Mmap::map(&std::fs::File::open(&path).unwrap()) }.unwrap();
     let bytes: &'static [u8] = file.leak();
-    // safetensors makes its map of names while it opens; this crate at the first lookup.
+    // safetensors makes its map of names on opening, this crate at the first look-up.
     let last = recipe::name(count - 1);
     let works: [&mut dyn FnMut(); 7] = [
         &mut work(|| Blobs::new(black_box(&mapping)).map(|blob| blob.unwrap().size()).sum::<u64>()),
@@ -93,7 +93,7 @@ fn map(path: &Path) -> File {
     unsafe { File::map(path) }.unwrap()
 }
 
-/// Name, shape and type of a tensor, as a listing uses them.
+/// Looks at name, shape and type of a tensor, as a listing does.
 fn describe(blob: &popef::Blob<'_>) -> u64 {
     let Content::Tensor(tensor) = blob.content() else { return 0 };
     black_box(tensor.name().as_bytes());
@@ -107,7 +107,7 @@ fn safetensors_file(count: usize) -> Vec<u8> {
     safetensors::serialize((0..count).map(view), None).unwrap()
 }
 
-/// How many bytes the kernel reads from the disk for a walk over large tensors of which it has cached nothing.
+/// The bytes that the kernel reads from the disk for a walk over large tensors if nothing is cached.
 #[cfg(target_os = "linux")]
 fn cold() {
     use popef::DataType;
@@ -116,10 +116,10 @@ fn cold() {
     let path = folder.path().join("large.popef");
     recipe::create(&path, |writer| {
         let mut weights = recipe::Weights::new();
-        // No multiple of a page, as in real files.
+        // The size is no multiple of a page, as in real files.
         (0..TENSORS).for_each(|index| weights.write(writer, &recipe::name(index), DataType::F16, &[4, 1_000_003]));
     });
-    // Only what is on the disk can be dropped from the cache.
+    // Only pages that are on the disk can be dropped from the cache.
     let disk = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     disk.sync_all().unwrap();
     let open: fn(&Path) -> File = |path| File::open(path).unwrap();
@@ -144,7 +144,7 @@ fn cold() {
 #[cfg(not(target_os = "linux"))]
 fn cold() {}
 
-/// What the kernel has read from disks for this process.
+/// The bytes that the kernel has read from disks for this process.
 #[cfg(target_os = "linux")]
 fn bytes_read() -> Option<u64> {
     let counters = std::fs::read_to_string("/proc/self/io").ok()?;

@@ -1,9 +1,9 @@
-//! What decoders cost for the worst inputs known, beside what is promised of them: headers and infos, Metadata, checks,
-//! and what unpacks executables.
+//! The cost of decoders for the worst inputs known, beside what is promised: headers and infos, Metadata, checks,
+//! pickles, and executables.
 //!
-//! `cargo bench -p popef --bench worst` prints nanoseconds a byte for inputs of several sizes, and how many times as many
-//! a byte of the largest costs as one of the smallest; then a table with a row for each decoder. `-- WORD` does so for the
-//! decoders and inputs with that word. Work out of proportion to the input would show as a factor from column to column.
+//! `cargo bench -p popef --bench worst` prints nanoseconds a byte for inputs of several sizes, and the ratio of the
+//! largest to the smallest; then a table with a row for each decoder. `-- WORD` measures the decoders and inputs with
+//! that word. Work out of proportion to the input shows as a factor from column to column.
 
 #![allow(missing_docs, reason = "a benchmark")]
 

@@ -1,9 +1,10 @@
-//! Writing beside what the standard library takes for the same bytes, in the same run: `cargo bench --bench write`.
+//! The cost of writing, beside the standard library with the same bytes: `cargo bench -p popef --bench write`.
 //!
-//! Each pair takes turns, and the fastest of each is compared: what other programs do meanwhile only makes it slower. The
-//! ratio is the plain time by ours: 1.00 is as fast, more is faster. `POPEF_BENCH_MIB` says how much is written (128),
-//! `POPEF_BENCH_EXECUTABLE_MIB` how much is compressed (256), `POPEF_BENCH_ROUNDS` how often (21), `POPEF_BENCH_FOLDER`
-//! where. Arguments name the parts to run: tensors, small, feeds, verbatim, compressing, memory.
+//! Each pair takes turns, and the fastest runs are compared, because other programs only make a run slower. The ratio
+//! is the plain time divided by ours: 1.00 is as fast, more is faster. `POPEF_BENCH_MIB` is the amount to write (128),
+//! `POPEF_BENCH_EXECUTABLE_MIB` the amount to compress (256), `POPEF_BENCH_ROUNDS` the number of rounds (21), and
+//! `POPEF_BENCH_FOLDER` the folder. Arguments name the parts to run: tensors, small, feeds, verbatim, compressing,
+//! memory.
 
 mod common;
 
@@ -46,11 +47,11 @@ fn main() {
     }
 }
 
-/// What is done, what it is measured beside, and the goal: in words, and the least that its speed may be of the other's.
+/// A work, what it is measured beside, and its goal, in words and as the least ratio of the speeds.
 type What<'a> = (&'a str, &'a str, (&'a str, f64));
 
 const AS_FAST: (&str, f64) = ("at least 0.95 of its speed", 0.95);
-/// Three of a hundred are noise.
+/// Three percent are noise.
 const AS_FAST_AS_CP: (&str, f64) = ("at least its speed (0.97 and more counts)", 0.97);
 const BOTH_PROCESSORS: (&str, f64) = ("at least 1.8 times its speed, on two processors", 1.8);
 const NEARLY_AS_FAST: (&str, f64) = ("at least 0.8 of its speed", 0.8);
@@ -58,7 +59,7 @@ const NO_GOAL: (&str, f64) = ("none", 0.0);
 
 struct Bench {
     folder: tempfile::TempDir,
-    /// Random, as weights look to a disk or a compressor.
+    /// Random bytes. Weights look like that to a disk or a compressor.
     random: Vec<u8>,
     tensors: usize,
     rounds: usize,
@@ -97,7 +98,7 @@ impl Bench {
         );
     }
 
-    /// Mostly the making of messages: what it costs a blob.
+    /// Small blobs, whose cost is mostly that of their messages.
     fn small(&self) {
         let (ours, plain) = (self.path("ours"), self.path("plain"));
         let tensor_info = TensorInfo::new(DataType::F32, [16]);
@@ -116,7 +117,7 @@ impl Bench {
         );
     }
 
-    /// Samples of two feeds, whose tensors lie far apart in the file.
+    /// Samples of two feeds. The tensors of a sample lie far apart in the file.
     fn feeds(&self) {
         let (ours, plain) = (self.path("ours"), self.path("plain"));
         let num_tensors = u32::try_from(SMALL).unwrap();
@@ -154,7 +155,7 @@ impl Bench {
         (0..self.tensors).for_each(|_| file.write_all(&self.random).unwrap());
     }
 
-    /// What is copied verbatim, beside the ways there are to copy a file.
+    /// Verbatim copies, beside other ways to copy a file.
     fn verbatim(&self) {
         let source = self.path("source");
         self.write_tensors(Writer::seekable(new_file(&source)).unwrap());
@@ -172,7 +173,7 @@ impl Bench {
     fn copying(&self, what: &str, source: &Path) {
         let (ours, plain) = (self.path("ours"), self.path("plain"));
         let model = popef::File::open(source).unwrap();
-        // SAFETY: nobody else knows the file, and it is not written to before the mapping is gone.
+        // SAFETY: nobody else knows the file, and it is not written to while it is mapped.
         #[expect(unsafe_code, reason = "copies out of a mapping go another way")]
         let mapped = unsafe { popef::File::map(source) }.unwrap();
         let copy_all = |model| copy_blobs(model, Writer::seekable(new_file(&ours)).unwrap());
@@ -197,7 +198,7 @@ impl Bench {
         );
     }
 
-    /// An executable that is written piece by piece, as if it came from a file; what comes out stays in memory.
+    /// An executable that is written piece by piece to memory, as if it came from a file.
     fn compressing(&self) {
         let data = machine_code(from_env("POPEF_BENCH_EXECUTABLE_MIB", 256) * MIB);
         for level in [1, 6] {
@@ -230,7 +231,7 @@ impl Bench {
         }
     }
 
-    /// The most memory that writing takes, for a small and a large blob of each kind that is streamed.
+    /// The peak of memory of writing a small and a large blob of each kind that is streamed.
     fn memory(&self) {
         for (what, packed) in [("opaque", false), ("compressed executable", true)] {
             let [small, medium, large] = [MIB, 64 * MIB, 512 * MIB].map(|len| self.peak_of(packed, len));
@@ -240,7 +241,7 @@ impl Bench {
                 figure: format!("{small}, {medium}, {large} KiB"),
                 peer: "itself".into(),
                 ratio: ratio(large as f64, medium as f64),
-                // What is in flight between processors comes with the first few blocks.
+                // The first few blocks take the memory for work in flight between processors.
                 met: large <= medium + medium / 10,
             }
             .print();
@@ -278,7 +279,8 @@ impl Bench {
     ) -> [Duration; 2] {
         let mut fastest = [Duration::MAX; 2];
         for round in 0..rounds {
-            // Now one first, now the other: the second one works while the disk still writes what the first one wrote.
+            // They take turns in going first, because the second one works while the disk still writes the bytes of the
+            // first.
             for which in [round % 2, (round + 1) % 2] {
                 let time = if which == 0 { timed(&ours, written) } else { timed(&plain, written) };
                 fastest[which] = fastest[which].min(time);
@@ -298,7 +300,7 @@ impl Bench {
     }
 }
 
-/// The same that creating a file does, with the standard library alone.
+/// Creates a file as the writer does, with the standard library alone.
 fn in_place(path: &Path, write: impl FnOnce(&mut File)) {
     let temporary = path.with_extension("new");
     let mut file = new_file(&temporary);
@@ -313,7 +315,7 @@ fn copy_blobs<D: popef::write::Destination>(model: &popef::File, mut writer: Wri
     writer.finish().unwrap();
 }
 
-/// Without what was written the time before, so that nobody pays for freeing it.
+/// The time of a work. The file of the run before is removed first, so that nobody pays for freeing it.
 fn timed(work: impl Fn(), written: &[&Path]) -> Duration {
     for path in written {
         let _ = fs::remove_file(path);
@@ -331,18 +333,18 @@ fn from_env(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |value| value.parse().expect("a number"))
 }
 
-/// The code of this very program, again and again: deflate does not see as far back.
+/// The code of this program, repeated. Deflate does not look back as far.
 fn machine_code(len: usize) -> Vec<u8> {
     let program = fs::read(std::env::current_exe().unwrap()).unwrap();
     program.into_iter().cycle().take(len).collect()
 }
 
-/// Linux counts the peak anew after this; elsewhere it stays what it was.
+/// Linux counts the peak anew after this. On other systems this does nothing.
 fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory that the process has had, in KiB; 0 where the system does not tell.
+/// The peak of memory of the process, in KiB. 0 if the system does not tell.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,5 @@
-//! The example programs do what they say, on files of testdata. What they write is read by other programs where possible.
+//! The example programs do what they say, on files of testdata. What they write is read by other programs where
+//! possible.
 
 #[path = "common/peers.rs"]
 mod peers;
@@ -14,7 +15,7 @@ use popef::{DataType, File};
 use peers::{hex, pycapnp_reads, python, skip};
 use serde_json::{Value, json};
 
-/// An example's program. `cargo test` builds them beside the tests, `cargo test --test examples` does not.
+/// The program of an example. `cargo test` builds the examples, `cargo test --test examples` does not.
 fn example(name: &str) -> Command {
     let tests = std::env::current_exe().unwrap();
     let folder = tests.parent().and_then(Path::parent).unwrap().join("examples");
@@ -44,7 +45,7 @@ fn interop(name: &str) -> PathBuf {
 
 /// The examples of the documentation read copies, so that they run from the published package too.
 #[test]
-fn what_the_documentation_reads_is_the_test_data() {
+fn the_files_of_the_documentation_are_copies_of_testdata() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let copies: Vec<_> = fs::read_dir(package.join("examples/data")).unwrap().map(|entry| entry.unwrap()).collect();
     assert!(!copies.is_empty());
@@ -189,7 +190,7 @@ fn rename_tensor() {
     let old = File::from_bytes(bytes.clone()).unwrap();
     let names = ["input_parameter", "a longer name"];
     run(example("rename_tensor").arg(&path).args(names).arg(&path), b"");
-    // What lies before and behind the tensor's header and info is the same.
+    // The bytes before and behind the tensor's header and info are the same.
     let new = fs::read(&path).unwrap();
     let tensor = *old.tensor(names[0]).unwrap().blob();
     let [start, data] = [tensor.offset(), tensor.data_offset()].map(|offset| usize::try_from(offset).unwrap());

@@ -1,7 +1,7 @@
-//! Without memory for what a file holds there is an error, and no abort.
+//! A lack of memory for what a file holds is an error, and no abort.
 //!
-//! An allocation that cannot fail ends the process. So each job runs in a process of its own, again and again with a
-//! little more memory, until it succeeds.
+//! A failing allocation that the code does not check ends the process. So each job runs in a process of its own, with a
+//! little more memory each time, until it succeeds.
 
 mod common;
 
@@ -21,17 +21,17 @@ use popef::pickle::Pickle;
 use popef::types::TensorDataInfo;
 use popef::{DataType, Error, File, Model, OpenOptions, TensorInfo, Writer};
 
-/// Gives so many bytes and no more. Small pieces come out of a reserve, and out of a second one after a refusal: an
-/// error has to be made, too.
+/// An allocator with a limit. Small pieces come out of a reserve. A refusal adds a second reserve, because making the
+/// error takes memory, too.
 struct Limited {
     held: AtomicUsize,
     limit: AtomicUsize,
-    /// What is a small piece.
+    /// The largest size of a small piece.
     small: AtomicUsize,
     reserve: AtomicUsize,
 }
 
-/// How many small pieces are in a reserve.
+/// The number of small pieces in a reserve.
 const RESERVE: usize = 4;
 
 #[global_allocator]
@@ -63,7 +63,7 @@ unsafe impl GlobalAlloc for Limited {
     }
 }
 
-/// Does a piece of work with so many more bytes of memory than are held now.
+/// Does some work with this many bytes more than are held now.
 fn within<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     ALLOCATOR.reserve.store(RESERVE * ALLOCATOR.small.load(Relaxed), Relaxed);
     ALLOCATOR.limit.store(ALLOCATOR.held.load(Relaxed) + bytes, Relaxed);
@@ -78,7 +78,7 @@ type Job = fn(&Path, &File) -> Result<(), Stop>;
 #[derive(Debug)]
 enum Stop {
     NoMemory,
-    /// The file is not right for the job.
+    /// The file does not fit the job.
     Other,
 }
 
@@ -88,10 +88,10 @@ impl From<Error> for Stop {
     }
 }
 
-/// Of the last check that did not lack memory.
+/// The report of the last check that had enough memory.
 static REPORT: Mutex<Option<Report>> = Mutex::new(None);
 
-/// What is done with a file that was opened, or with its path.
+/// The jobs to do with an open file, or with its path.
 const JOBS: &[(&str, Job)] = &[
     ("open in parts", |path, _| Ok(File::open(path).map(drop)?)),
     ("open as a stream", |path, _| Ok(OpenOptions::new().stream(std::fs::File::open(path).unwrap()).map(drop)?)),
@@ -111,7 +111,7 @@ const JOBS: &[(&str, Job)] = &[
         let missing = report.skipped.iter().any(|skipped| skipped.why.contains("not enough memory"));
         assert_eq!(missing, !report.is_complete(), "{:?}", report.skipped);
         let blamed = report.findings.iter().find(|finding| finding.message.contains("memory"));
-        assert_eq!(blamed, None, "the file is not at fault");
+        assert_eq!(blamed, None, "the check blames the file for a lack of memory");
         if missing {
             return Err(Stop::NoMemory);
         }
@@ -147,7 +147,7 @@ const JOBS: &[(&str, Job)] = &[
     }),
 ];
 
-/// Files in which one thing each is large, or there is much of it.
+/// Files in which one thing is large, or in which there is much of it.
 fn files(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     const KINDS: [&str; 12] = [
         "tensors of defaults",
@@ -185,17 +185,17 @@ fn files(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     files
 }
 
-/// This variable names a job: the test itself is run again, to do it.
+/// The variable that names a job. The test program runs itself again to do the job.
 const DO: &str = "POPEF_TEST_JOB";
 
 #[test]
-fn do_a_job_if_told() {
+fn child_does_the_job_it_is_told() {
     let Ok(job) = std::env::var(DO) else { return };
     let (what, job) = JOBS.iter().find(|(what, _)| *what == job).unwrap();
     let (small, len) = match *what {
-        // Some findings of each rule, whatever the file holds.
+        // Some findings of each rule take memory for any file.
         "check" => (256 << 10, 1 << 20),
-        // Buffers and tables, whatever the data.
+        // Buffers and tables take memory for any data.
         "unpack" => (1 << 20, 300_000),
         "append" | "copy all blobs" => (128 << 10, 2 << 20),
         _ => (2 << 10, 300_000),
@@ -204,11 +204,11 @@ fn do_a_job_if_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     let mut all_refused = 0;
-    // A check of many small blobs takes long, and finds much.
+    // A check of many small blobs takes long and has many findings.
     let takes_long = |name: &str| *what == "check" && (name.ends_with("of defaults") || name.contains("128 KiB"));
     for (name, bytes) in files(len).into_iter().filter(|(name, _)| !takes_long(name)) {
         std::fs::write(&path, &bytes).unwrap();
-        // A check that lacks memory and does not say so would find something else.
+        // A check that lacks memory without saying so would have other findings.
         let whole = (*what == "check").then(|| {
             job(&path, &OpenOptions::new().damaged(true).open(&path).unwrap()).unwrap();
             REPORT.lock().unwrap().take()
@@ -216,7 +216,8 @@ fn do_a_job_if_told() {
         let mut limit = 0;
         let mut refused = 0;
         loop {
-            // Opened anew, as an index of names is kept once it was made. Data in memory would not be read into memory.
+            // The file is opened anew because it keeps its index of names. Data in memory would not be read into
+            // memory.
             let mut options = OpenOptions::new();
             let file = match what.starts_with("read all") {
                 true => options.damaged(true).open(&path).unwrap(),
@@ -239,18 +240,21 @@ fn do_a_job_if_told() {
 }
 
 #[test]
-fn no_memory_is_an_error_and_no_abort() {
+fn a_lack_of_memory_is_an_error_and_no_abort() {
     let own = std::env::current_exe().unwrap();
     for (what, _) in JOBS {
         let mut command = Command::new(&own);
-        // An abort that shows where it was would need memory, too.
-        command.args(["--exact", "do_a_job_if_told", "--nocapture"]).env(DO, what).env("RUST_BACKTRACE", "0");
+        // A backtrace of an abort would need memory, too.
+        command
+            .args(["--exact", "child_does_the_job_it_is_told", "--nocapture"])
+            .env(DO, what)
+            .env("RUST_BACKTRACE", "0");
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         let last: Vec<_> = said.lines().rev().take(3).collect();
         assert!(output.status.success(), "{last:?} {}", String::from_utf8_lossy(&output.stderr));
         let refused = said.lines().find_map(|line| line.strip_prefix("refused ")?.strip_suffix(" times")).unwrap();
-        // Looking up a name goes through all names instead.
+        // Without memory for an index, looking up a name goes through all names.
         let needs_memory = *what != "look up a name";
         assert_eq!(refused != "0", needs_memory, "{what} was refused {refused} times");
     }

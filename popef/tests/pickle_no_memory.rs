@@ -1,5 +1,5 @@
-//! Where there is no memory left, a scan for pickles says so and tells what it found: it neither ends the process nor
-//! takes the data for something else.
+//! A scan for pickles that lacks memory says so and gives what it found. It does not abort, and does not say that the
+//! data is no pickle.
 
 mod common;
 
@@ -16,10 +16,10 @@ thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// What is smaller is of a fixed size, and not counted.
+/// Smaller allocations have a fixed size and are not counted.
 const SMALL: usize = 1024;
 
-/// Whether there is so much left, which is then gone. What is freed does not come back.
+/// Takes memory, if there is enough left. Freed memory does not come back.
 fn take(size: usize) -> bool {
     let left = LEFT.get();
     LEFT.set(left.saturating_sub(size));
@@ -58,7 +58,7 @@ fn scan_with(left: usize, bytes: &[u8]) -> Option<Pickle> {
 fn a_scan_without_memory_says_so() {
     let mut refused = 0;
     for worst in worst_pickles() {
-        // Without the mark, so that it is told by what is found.
+        // Without the mark of a protocol, only what is found shows that this is a pickle.
         let bytes = &(worst.make)(20_000)[2..];
         let whole = scan_with(usize::MAX, bytes);
         let imports = |pickle: &Option<Pickle>| pickle.as_ref().map_or(Vec::new(), |pickle| pickle.imports.clone());

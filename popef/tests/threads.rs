@@ -1,4 +1,5 @@
-//! The threads that compress end with the writer, however it ends. A program of its own, in which they can be counted.
+//! The threads that compress end with the writer, however it ends. This is a program of its own so that it can count
+//! its threads.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -7,17 +8,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use popef::write::*;
 
-/// More than waits before the first of it is written.
+/// More data than waits in memory before the first of it is written.
 const LEN: usize = 10 << 20;
 
-/// How many threads of this program compress.
+/// The number of threads of this program that compress.
 fn compressing() -> usize {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     let names = tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("comm")).ok());
     names.filter(|name| name.trim_end() == "popef-compress").count()
 }
 
-/// Takes so many bytes, and then fails or panics.
+/// A destination that takes some bytes and then fails or panics.
 struct Until {
     memory: Cursor<Vec<u8>>,
     room: usize,
@@ -89,7 +90,7 @@ fn dropped(data: &[u8]) {
     writer.finish().unwrap();
 }
 
-/// The reason is told once; after that, that there was one.
+/// The first error gives the reason. Later ones say that writing failed before.
 fn failing(data: &[u8]) {
     for room in [10, 200, 1 << 20, 5 << 20, 9 << 20] {
         let mut memory = until(room, false);
@@ -97,14 +98,14 @@ fn failing(data: &[u8]) {
         let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(0)).unwrap();
         let mut results: Vec<_> = data.chunks(1 << 20).map(|piece| blob.write_all(piece)).collect();
         let failed = results.iter().any(Result::is_err);
-        assert!(!failed || compressing() == 0, "they end at the failure");
+        assert!(!failed || compressing() == 0, "threads go on after the failure");
         results.push(blob.finish().map(drop).map_err(io::Error::from));
         assert_eq!(compressing(), 0);
         let mut errors = results.into_iter().filter_map(Result::err);
         assert_eq!(errors.next().unwrap().kind(), io::ErrorKind::StorageFull, "{room} bytes");
         assert!(errors.all(|error| error.to_string().contains("writing failed before")));
         assert!(writer.finish().is_err());
-        assert!(memory.memory.into_inner().is_empty(), "nothing stays of the blob");
+        assert!(memory.memory.into_inner().is_empty(), "bytes of the blob stay");
     }
 }
 
@@ -114,7 +115,7 @@ fn panicking(data: &[u8]) {
     let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(0)).unwrap();
     catch_unwind(AssertUnwindSafe(|| blob.write_all(data))).unwrap_err();
     assert_eq!(compressing(), 0);
-    // A block is lost, so that it must not be taken for whole.
+    // A block is lost, so the blob must not be finished.
     assert!(blob.write(&[1]).unwrap_err().to_string().contains("writing failed before"));
     assert!(blob.finish().unwrap_err().to_string().contains("writing failed before"));
 }

@@ -1,4 +1,4 @@
-//! What decoders cost for the worst inputs known, beside what is promised.
+//! The cost of decoders for the worst inputs known, beside what is promised.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use crate::cost::{Cost, Line, Worst};
 
 const LONG_ENOUGH: Duration = Duration::from_millis(150);
 
-/// Of 0 bytes an input is the smallest that there is, which tells what each call costs.
+/// The sizes of the inputs. 0 stands for the smallest input, which shows the cost of a call.
 const SIZES: [usize; 4] = [0, 2_000, 20_000, 200_000];
 
 /// Prints a line for each input, and then a Markdown table with a row for each decoder.
@@ -28,7 +28,7 @@ pub fn print(inputs: &[Worst]) {
     rows.iter().for_each(|row| println!("{row}"));
 }
 
-/// Measures the inputs of one decoder, and gives the decoder's row of the table.
+/// Measures the inputs of one decoder and returns its row of the table.
 fn row(inputs: &[Worst]) -> String {
     let bound = &inputs[0].bound;
     println!("{}", bound.decoder);
@@ -56,7 +56,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// Measures an input of all sizes, and prints it.
+    /// Measures an input of all sizes and prints the figures.
     fn of(input: &'a Worst) -> Self {
         let measured = Measured { input, costs: SIZES.map(|size| least(input, size)) };
         let [_, first, .., last] = &measured.costs;
@@ -73,7 +73,7 @@ impl<'a> Measured<'a> {
         self.costs.iter().map(figure).fold(0.0, f64::max)
     }
 
-    /// None of an input that is of one size only: it tells what a call costs.
+    /// None for an input that has one size only, which shows the cost of a call.
     fn per_byte(&self) -> Option<f64> {
         let [_, first, .., last] = &self.costs;
         (last.bytes_in > first.bytes_in).then(|| per_byte(last))
@@ -88,7 +88,7 @@ fn per_byte(cost: &Cost) -> f64 {
     cost.time.as_nanos() as f64 / cost.bytes_in.max(cost.bytes_out) as f64
 }
 
-/// The least time of several runs: the machine does other work.
+/// The least time of several runs, because the machine does other work.
 fn least(input: &Worst, size: usize) -> Cost {
     let file = (input.make)(size);
     let start = Instant::now();
@@ -99,7 +99,7 @@ fn least(input: &Worst, size: usize) -> Cost {
     costs.into_iter().min_by_key(|cost| cost.time).unwrap()
 }
 
-/// A promise in its units: a large one, how many small ones that is, and the small one.
+/// A promise in a large unit, the number of small units in it, and the small unit.
 fn promise(line: Line, (large, factor, small): (&str, u64, &str)) -> String {
     let mut text = format!("{} {large}", line.fixed / factor);
     for (figure, what) in [(line.per_byte_in, "in"), (line.per_byte_out, "out")] {

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The median times, in seconds, of works that take turns: what else the machine does meanwhile hits all of them.
-/// Each is done once unmeasured in its turn, so that none finds the caches as another left them.
+/// The median times in seconds of works that take turns, so that other work of the machine hits all of them. Each work
+/// runs once unmeasured before its turn, so that it does not find the caches of another work.
 pub fn medians<const N: usize>(rounds: usize, mut works: [&mut dyn FnMut(); N]) -> [f64; N] {
     let mut times = [const { Vec::new() }; N];
     for _ in 0..rounds {
@@ -22,12 +22,12 @@ pub fn medians<const N: usize>(rounds: usize, mut works: [&mut dyn FnMut(); N]) 
     })
 }
 
-/// A work whose result nobody looks at, and which is done all the same.
+/// A work whose result is not used, but not optimised away.
 pub fn work<T>(mut work: impl FnMut() -> T) -> impl FnMut() {
     move || drop(black_box(work()))
 }
 
-/// One row: what was asked, what was found, and what it was measured beside in the same run.
+/// A row: the work, its goal, its figure, and what it was measured beside in the same run.
 pub struct Row<'a> {
     pub work: &'a str,
     pub goal: &'a str,
@@ -38,7 +38,7 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// As a line of a Markdown table.
+    /// Prints the row as a line of a Markdown table.
     pub fn print(&self) {
         let Row { work, goal, figure, peer, ratio, met } = self;
         let met = match (*goal, met) {
@@ -50,12 +50,12 @@ impl Row<'_> {
     }
 }
 
-/// A ratio as the tables show it.
+/// A ratio in the form that the tables use.
 pub fn ratio(of: f64, to: f64) -> String {
     rounded(of / to)
 }
 
-/// Three digits: more than a shared machine can tell.
+/// Rounded to three digits, which is more than a shared machine can tell.
 pub fn rounded(number: f64) -> String {
     let digits = if number >= 100.0 {
         0
@@ -67,8 +67,8 @@ pub fn rounded(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// `label: a, b, c` for works of 1, 10 and 100 times the size, each divided by its size, and whether the larger ones
-/// cost no more than `slack` times the smallest.
+/// Prints `label: a, b, c`: the cost for each unit of works of 1, 10 and 100 times the size, and whether the larger
+/// ones cost at most `slack` times as much as the smallest.
 pub fn growth(work: &str, unit: impl Display, costs: [f64; 3], slack: f64) {
     let worst = costs[1].max(costs[2]) / costs[0];
     Row {

@@ -1,6 +1,6 @@
-//! The files that the benchmarks measure, made by this crate's writer: the same bytes for the same figures.
+//! The files that the benchmarks measure. This crate's writer makes them, always with the same bytes.
 //!
-//! Each recipe adds its blobs to a writer, so several can go into one file, and into any destination:
+//! Each recipe adds blobs to a writer, so that several can go into one file and to any destination:
 //!
 //! ```ignore
 //! let path = folder.path().join("many.popef");
@@ -17,14 +17,14 @@ use popef::types::{Anchor, FeedDataInfo, ProgramFlow, ProgramInfo, TensorDataInf
 use popef::write::{Destination, Stream};
 use popef::{DataType, Metadata, TensorInfo, Writer};
 
-/// Makes a file on disk. It is not flushed: what is measured comes from the system's cache.
+/// Makes a file on disk. It is not flushed, because the benchmarks read from the system's cache.
 pub fn create(path: &Path, recipe: impl FnOnce(&mut Writer<Stream<BufWriter<File>>>)) {
     let mut writer = Writer::stream(BufWriter::new(File::create(path).unwrap()));
     recipe(&mut writer);
     writer.finish().unwrap();
 }
 
-/// Makes a file on disk that has holes in place of zeros.
+/// Makes a sparse file on disk, with holes in place of zeros.
 pub fn create_sparse(path: &Path, recipe: impl FnOnce(&mut Writer<Stream<Sparse>>)) {
     let mut writer = Writer::stream(Sparse(File::create(path).unwrap()));
     recipe(&mut writer);
@@ -45,14 +45,14 @@ pub fn name(index: usize) -> String {
     format!("model.encoder.layer.{index:06}.weight")
 }
 
-/// Tensors `F32 [2, 2]`: a file that is all heads.
+/// Tensors `F32 [2, 2]`: a file of headers.
 pub fn small_tensors<D: Destination>(writer: &mut Writer<D>, count: usize) {
     for index in 0..count {
         writer.write_tensor(&tensor_info(name(index), DataType::F32, [2, 2]), &[0.0f32; 4]).unwrap();
     }
 }
 
-/// Tensors `F32` of so many bytes, all zeros: heads that lie far apart.
+/// Tensors `F32` of this many bytes, all zeros: headers that lie far apart.
 pub fn empty_tensors<D: Destination>(writer: &mut Writer<D>, count: usize, size: usize) {
     let zeros = vec![0; size.min(1 << 20)];
     for index in 0..count {
@@ -73,7 +73,7 @@ pub fn feeds<D: Destination>(writer: &mut Writer<D>, count: usize) {
     }
 }
 
-/// Metadata of so many anchors: one input and one output, and weights.
+/// Metadata of this many anchors: one input, one output, and weights.
 pub fn metadata(anchors: usize) -> Metadata {
     let anchor = |index: usize| Anchor {
         name: name(index).into(),
@@ -93,8 +93,8 @@ pub fn metadata(anchors: usize) -> Metadata {
     }
 }
 
-/// BERT-Large as it is shipped for inference: 400 tensors of 701 MiB, weights in F16, and in F32 the word embeddings
-/// and what normalises layers. All are numbers between 1/64 and 1/32, of either sign.
+/// BERT-Large as it is shipped for inference: 400 tensors of 701 MiB. Weights are F16, word embeddings and layer norms
+/// are F32. All numbers lie between 1/64 and 1/32 and have either sign.
 pub fn bert<D: Destination>(writer: &mut Writer<D>) {
     const HIDDEN: usize = 1024;
     const INNER: usize = 4 * HIDDEN;
@@ -139,7 +139,7 @@ pub fn bert<D: Destination>(writer: &mut Writer<D>) {
     write("qa_outputs.bias", F16, &[2]);
 }
 
-/// Tensors with random weights. Where one ends in the random numbers, the next one goes on.
+/// Tensors with random weights. Each goes on in the random numbers where the one before it ended.
 pub struct Weights(Random);
 
 impl Weights {
@@ -149,7 +149,7 @@ impl Weights {
 
     /// Writes a tensor of type F32 or F16.
     pub fn write<D: Destination>(&mut self, writer: &mut Writer<D>, name: &str, data_type: DataType, shape: &[usize]) {
-        // Signs and mantissas are random, exponents are those of 1/64.
+        // Signs and mantissas are random. The exponents are those of 1/64.
         let (random, exponents) = match data_type {
             DataType::F32 => (0x807f_ffff_807f_ffff, 0x3c80_0000_3c80_0000),
             DataType::F16 => (0x83ff_83ff_83ff_83ff, 0x2400_2400_2400_2400),
@@ -171,7 +171,7 @@ impl Weights {
     }
 }
 
-/// Random numbers, always the same (xorshift).
+/// Random numbers, the same in each run (xorshift).
 pub struct Random(u64);
 
 impl Random {
@@ -191,12 +191,12 @@ impl Random {
     }
 }
 
-/// A file in which zeros are passed over.
+/// A file that leaves holes in place of zeros.
 pub struct Sparse(File);
 
 impl Write for Sparse {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // In chunks, because a search that stops at the first one goes byte by byte.
+        // It compares chunks, because a search for the first other byte goes byte by byte.
         if bytes.chunks(64).any(|chunk| chunk.iter().fold(0, |all, byte| all | byte) != 0) {
             return self.0.write(bytes);
         }
@@ -204,7 +204,7 @@ impl Write for Sparse {
         Ok(bytes.len())
     }
 
-    /// Gives the file its length, which passing over does not.
+    /// Gives the file its length, which holes at the end do not.
     fn flush(&mut self) -> io::Result<()> {
         let end = self.0.stream_position()?;
         self.0.set_len(end)

@@ -1,13 +1,13 @@
-//! Files built from an input's bytes, blob by blob and word by word, with lies about each.
+//! Files that are built from the bytes of an input, blob by blob and word by word, with lies about each.
 //!
-//! When the input is used up its decisions are the plainest ones, so every input is a recipe.
+//! When the input is used up, each decision is the plainest one. So every input is a recipe.
 
 use arbitrary::{Result, Unstructured};
 
-/// A file: some blobs, some of them many times over, and perhaps an end that is none.
+/// A file: some blobs, some of them repeated, and perhaps bytes at the end that are no blob.
 pub fn file(u: &mut Unstructured<'_>) -> Vec<u8> {
     let mut file = Vec::new();
-    // An input that ends in the middle of a blob leaves the file as it is.
+    // An input that ends in the middle of a blob leaves the file without it.
     let _ = blobs(u, &mut file);
     file
 }
@@ -42,7 +42,7 @@ fn blob(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let data = data(u, blob_type, needed)?;
     let version = if one_in(u, 8)? { text(u)? } else { Target::text(b"") };
     let header = |size| Target::Struct { data: vec![blob_type.into(), size], pointers: vec![version.clone()] };
-    // The lies about the header must not depend on its size, which its length decides: the same input twice.
+    // The header is made twice from the same input: its length decides the size that it states.
     let mut again = Unstructured::new(u.peek_bytes(u.len()).unwrap_or_default());
     let len = Message::of(header(0)).into_bytes(&mut again)?.len();
     let truth = (len + info.len() + data.len()) as u64;
@@ -53,7 +53,7 @@ fn blob(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(blob)
 }
 
-/// The info message of a blob, and how many bytes of data it calls for.
+/// The info message of a blob, and the number of bytes of data that it needs.
 fn info(u: &mut Unstructured<'_>, blob_type: u16) -> Result<(Message, u64)> {
     let mut needed = 0;
     let root = match blob_type {
@@ -102,7 +102,7 @@ fn metadata(u: &mut Unstructured<'_>) -> Result<Target> {
 
 type Element = (Vec<u64>, Vec<Target>);
 
-/// A list of structs, now and then one of more elements than anyone wrote.
+/// A list of structs, sometimes one that claims more elements than it has.
 fn structs(
     u: &mut Unstructured<'_>,
     each: (u16, u16),
@@ -112,7 +112,7 @@ fn structs(
     Ok(match u.int_in_range(0..=15u8)? {
         0 => Target::Claimed { count: number(u)? as u32 & 0x1fff_ffff, each: (0, 0) },
         1 => Target::Claimed { count: number(u)? as u32 & 0x1fff_ffff, each: (u.arbitrary()?, u.arbitrary()?) },
-        // Fewer or more words than the schema says.
+        // The structs have fewer or more words than the schema says.
         2 => Target::Structs { each: (u.int_in_range(0..=5)?, u.int_in_range(0..=5)?), elements },
         _ => Target::Structs { each, elements },
     })
@@ -150,7 +150,7 @@ fn text(u: &mut Unstructured<'_>) -> Result<Target> {
     })
 }
 
-/// What a blob holds behind its info: what the info calls for, or nearly, or something else.
+/// The data of a blob: as much as the info needs, or nearly, or something else.
 fn data(u: &mut Unstructured<'_>, blob_type: u16, needed: u64) -> Result<Vec<u8>> {
     if blob_type == 0 || one_in(u, 8)? {
         return Ok(bytes(u, 200)?.to_vec());
@@ -160,7 +160,7 @@ fn data(u: &mut Unstructured<'_>, blob_type: u16, needed: u64) -> Result<Vec<u8>
     Ok(vec![fill; len.min(4096) as usize])
 }
 
-/// What a pointer leads to.
+/// The target of a pointer.
 #[derive(Clone)]
 pub enum Target {
     Null,
@@ -175,12 +175,12 @@ pub enum Target {
         each: (u16, u16),
         elements: Vec<Element>,
     },
-    /// A list of structs that has a tag and no elements behind it.
+    /// A list of structs with a tag and no elements.
     Claimed {
         count: u32,
         each: (u16, u16),
     },
-    /// Something that another pointer leads to already.
+    /// The target of another pointer.
     Shared(u8),
 }
 
@@ -192,11 +192,11 @@ impl Target {
 
 type Place = (usize, usize);
 
-/// A message whose words are still to be laid out.
+/// A message that is laid out word by word.
 struct Message {
     root: Target,
     segments: Vec<Vec<u64>>,
-    /// Where things lie, and the kind and upper half of the pointer to each.
+    /// The places of targets, each with the kind and the upper half of its pointer.
     placed: Vec<(Place, u64, u64)>,
 }
 
@@ -230,7 +230,7 @@ impl Message {
         Ok(table.iter().flat_map(|number| number.to_le_bytes()).chain(words).collect())
     }
 
-    /// Room for so many words, in the segment of the pointer or another one.
+    /// Makes room for words, in the segment of the pointer or another one.
     fn room(&mut self, u: &mut Unstructured<'_>, near: usize, words: usize) -> Result<Place> {
         let segment = if self.segments.len() > 1 { u.choose_index(self.segments.len())? } else { near };
         let start = self.segments[segment].len();
@@ -244,7 +244,7 @@ impl Message {
         }
     }
 
-    /// Lays out what the pointer at a place leads to, and the pointer.
+    /// Lays out a target, and the pointer to it at `at`.
     fn place(&mut self, u: &mut Unstructured<'_>, at: Place, target: Target) -> Result<()> {
         match target {
             Target::Null => {}
@@ -338,9 +338,9 @@ impl Message {
             1 => word ^ 1 << u.int_in_range(0..=63u32)?,
             2 => word & 0xffff_ffff | number(u)? << 32,
             3 => word & !0xffff_ffff | number(u)? & 0xffff_ffff,
-            // The number of a list's elements; the kind stays.
+            // The number of elements of a list changes. The kind stays.
             4 => word & 0x7_ffff_ffff | number(u)? << 35,
-            // Where a pointer leads: back to itself, or to its own parent.
+            // The pointer leads back to itself, or to its parent.
             5 => word & !0xffff_fffc | (u.int_in_range(0..=8u64)?.wrapping_neg() << 2) & 0xffff_fffc,
             _ => {
                 let from = u.choose_index(self.segments[segment].len())?;
@@ -364,7 +364,7 @@ fn word_of(parts: impl Iterator<Item = u64>, bits: usize) -> u64 {
     parts.enumerate().fold(0, |word, (index, part)| word | part << (index * bits))
 }
 
-/// A number at which things change, or near it, or any.
+/// A number that is a limit of something, or near one, or any number.
 fn number(u: &mut Unstructured<'_>) -> Result<u64> {
     const EDGES: [u64; 16] = [
         0,
@@ -395,7 +395,7 @@ fn lie_about(u: &mut Unstructured<'_>, truth: u64) -> Result<u64> {
     if u.arbitrary()? { Ok(truth.wrapping_add_signed(u.arbitrary::<i8>()?.into())) } else { number(u) }
 }
 
-/// Whether the one case in so many is on; not when the input is used up.
+/// True in one of `times` cases. False when the input is used up.
 fn one_in(u: &mut Unstructured<'_>, times: u8) -> Result<bool> {
     Ok(u.int_in_range(0..=times - 1)? == times - 1)
 }

@@ -1,7 +1,7 @@
-//! What the fuzz targets share. `popef/fuzz/run` builds and runs them; `docs/ROBUSTNESS.md` tells what each one shows.
+//! What the fuzz targets share. `popef/fuzz/run` builds and runs them. `docs/ROBUSTNESS.md` says what each one tests.
 //!
-//! Bytes that are mutated blindly seldom get past a header: the lengths no longer agree. So half of all inputs are
-//! recipes for a file ([`generate`]): blobs, messages, pointers, and lies about each.
+//! Blind mutations seldom get past a header, because the lengths no longer agree. So half of all inputs are recipes for
+//! a file ([`generate`]): blobs, messages, pointers, and lies about each.
 
 pub mod generate;
 pub mod ways;
@@ -20,10 +20,10 @@ pub mod work;
 
 use arbitrary::Unstructured;
 
-/// The file that an input stands for. Its first byte says whether the rest is the file itself or a recipe for one.
+/// The file of an input. The first byte says whether the rest is the file itself or a recipe for one.
 ///
-/// Where the variable `POPEF_FUZZ_WRITE` names a file, it is written there: so that what a target finds can be cut
-/// down and kept.
+/// If the variable `POPEF_FUZZ_WRITE` names a file, the result is written there, so that a finding can be cut down and
+/// kept.
 pub fn file(input: &[u8]) -> Vec<u8> {
     let file = match input.split_first() {
         Some((first, rest)) if first % 2 == 1 => generate::file(&mut Unstructured::new(rest)),

@@ -1,4 +1,4 @@
-//! The ways to open a file, beside each other.
+//! Opens a file in every way and compares the results.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use popef::read::ReadAt;
 use popef::{Blob, Content, Error, File, OpenOptions};
 
-/// Where a target puts its file: in memory where the system has such a place, and its own for each process.
+/// The file that a target writes, one for each process. It is in memory if the system has such a place.
 pub fn scratch_file() -> PathBuf {
     let shared_memory = Path::new("/dev/shm");
     let folder = if shared_memory.is_dir() { shared_memory.to_owned() } else { std::env::temp_dir() };
     folder.join(format!("popef-fuzz-{}.popef", std::process::id()))
 }
 
-/// Opens a file in every way, and stops if they tell different things.
+/// Opens a file in every way, and panics if the ways disagree.
 pub fn all_agree(path: &Path, bytes: &[u8]) -> [File; 5] {
     let mut options = OpenOptions::new();
     options.damaged(true);
@@ -33,7 +33,7 @@ pub fn all_agree(path: &Path, bytes: &[u8]) -> [File; 5] {
     [in_memory, mapped, in_parts, streamed, indexed]
 }
 
-/// A source of the caller's.
+/// A source of bytes.
 struct Object(Arc<[u8]>);
 
 impl ReadAt for Object {
@@ -60,7 +60,7 @@ fn indexed(mut options: OpenOptions, bytes: &[u8]) -> File {
     indexer.finish_on(Object(bytes.into())).unwrap()
 }
 
-/// Everything that a file tells, as texts and bytes that can be compared.
+/// Everything that a file says, as texts and bytes to compare.
 fn told(file: &File, data: bool) -> Vec<(String, Vec<u8>)> {
     let mut told: Vec<_> = file.blobs().map(|blob| of_blob(&blob, data)).collect();
     told.extend(file.damage().map(|error| (of_error(error), Vec::new())));

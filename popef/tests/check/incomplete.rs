@@ -1,4 +1,5 @@
-//! Files that are damaged, missing or not read as a whole: what was not checked is said, and nothing is concluded from it.
+//! Files that are damaged, missing or not read as a whole: what was not checked is said, and nothing is concluded from
+//! it.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Models linked over files, and the arithmetic of shapes and calls.
+//! Models linked across files, and the arithmetic of shapes and calls.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ fn names<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Vec<String> {
     anchors.map(|anchor| anchor.name.to_string()).collect()
 }
 
-/// One of the six examples of the vendor's chapter on anchors: the fields, and what the stored shape is then.
+/// Checks one of the six examples in the vendor's chapter on anchors: fields, and the stored shape.
 #[track_caller]
 fn stored_shape(use_remote_buffers: bool, repeats: u32, replication_factor: u32, is_per_replica: bool, stored: &[i64]) {
     let own = [8, 3, 1];
@@ -38,7 +38,7 @@ fn one_replica_has_no_dimension() {
 }
 
 #[test]
-fn what_is_the_same_in_all_replicas_has_no_dimension_for_them() {
+fn data_shared_by_all_replicas_has_no_dimension_for_them() {
     stored_shape(true, 3, 2, false, &[3, 8, 3, 1]);
 }
 
@@ -58,7 +58,7 @@ fn one_repeat_has_no_dimension() {
 }
 
 #[test]
-fn a_shape_without_its_outer_dimensions_is_told() {
+fn a_shape_that_lacks_its_outer_dimensions_is_an_error() {
     let tensor_info = TensorInfo::new(DataType::F16, [8, 3]);
     let anchor = Anchor { is_per_replica: true, tensor_info, ..Anchor::default() };
     let mismatch = AnchorShape::of(&anchor, 2).unwrap_err();
@@ -82,7 +82,7 @@ fn per_replica(shape: &[i64]) -> Anchor {
 }
 
 #[test]
-fn elements_per_call_are_those_of_the_chapters_example() {
+fn elements_per_call_are_those_of_the_vendors_example() {
     let metadata = Metadata { replication_factor: 2, device_iterations: 10, ..Metadata::default() };
     let anchor = per_replica(&[2, 8, 3, 1]);
     assert_eq!(metadata.elements_per_call(&anchor), Some(160));
@@ -105,10 +105,10 @@ fn elements_per_call_never_wrap() {
 }
 
 #[test]
-fn a_feeds_runs_are_counted_in_elements() {
+fn the_runs_of_a_feed_are_counted_in_elements() {
     let feeds = open("split-feeds");
     let feed = feeds.feed("user_input").unwrap();
-    // Three tensors of shape [2]: six elements.
+    // Three tensors of shape [2] have six elements.
     let figures = |found: FeedRuns| (found.runs, found.left_over);
     let runs = |metadata: &Metadata, shape: &[i64]| metadata.feed_runs(&per_replica(shape), &feed).map(figures);
     let metadata = Metadata::default();
@@ -124,7 +124,7 @@ fn a_feeds_runs_are_counted_in_elements() {
 }
 
 #[test]
-fn one_model_is_linked_over_three_files() {
+fn a_model_is_linked_across_three_files() {
     let files = [open("split-executable"), open("split-tensors"), open("split-feeds")];
     let models = Model::link(&files).unwrap();
     let [model] = models.as_slice() else { panic!("one metadata, {} models", models.len()) };
@@ -152,12 +152,12 @@ fn without_the_other_files_the_user_has_to_feed_their_inputs() {
 }
 
 #[test]
-fn what_a_deployment_needs_of_the_vendors_example() {
+fn the_vendors_example_links_to_what_a_deployment_needs() {
     let files = [open("executable")];
     let model = &Model::link(&files).unwrap()[0];
     assert_eq!(names(model.inputs_from_user()), ["user_input"]);
     assert_eq!(names(model.outputs()), ["Add:0"]);
-    // The other one is a weight, which the save program reads back.
+    // The other output is a weight, which the save program reads back.
     assert_eq!(names(model.outputs_to_user()), ["Add:0"]);
     assert_eq!(names(model.all_outputs()), ["input_parameter", "Add:0"]);
     let shown = |programs: Vec<popef::model::Program<'_>>| programs.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -172,7 +172,7 @@ fn what_a_deployment_needs_of_the_vendors_example() {
 }
 
 #[test]
-fn outputs_with_data_in_the_files_are_not_the_users() {
+fn outputs_with_data_in_the_files_are_not_for_the_user() {
     let tensor_info = TensorInfo::new(DataType::U8, [1]);
     let anchor = |name: &str, program: u32| Anchor {
         name: name.to_owned().into(),
@@ -218,7 +218,7 @@ fn weights_alone_are_no_model() {
 }
 
 #[test]
-fn data_in_the_anchors_own_file_comes_first() {
+fn data_in_the_file_of_the_anchor_comes_first() {
     let files = [open("add-clean"), open("executable")];
     let models = Model::link(&files).unwrap();
     for (file, model) in models.iter().enumerate() {
@@ -228,7 +228,7 @@ fn data_in_the_anchors_own_file_comes_first() {
 }
 
 #[test]
-fn all_files_together_say_what_is_provided() {
+fn sources_are_found_in_all_files_together() {
     let files = [open("split-executable"), open("split-tensors")];
     let anchors = files[0].metadata().next().unwrap().read().unwrap().anchors;
     let provided = |sources: &Sources| anchors.iter().map(|a| sources.provide(a)).collect::<Vec<_>>();
@@ -238,7 +238,7 @@ fn all_files_together_say_what_is_provided() {
 }
 
 #[test]
-fn options_have_types_only_where_they_read_as_such() {
+fn an_option_reads_as_a_bool_or_number_only_if_it_is_one() {
     let option = |value: &str| EngineOption { name: "n".into(), value: value.to_owned().into() };
     assert_eq!(option("true").to_bool(), Some(true));
     assert_eq!(option("True").to_bool(), None);

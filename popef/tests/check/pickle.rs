@@ -69,8 +69,8 @@ fn the_fault_is_where_the_walk_ended() {
     assert_eq!((fault.offset, fault.reason), (6, "a byte is no opcode"));
 }
 
-/// Files that are dangerous, and by python3 -m pickletools the bytes of the first opcode that tells so: an import, or bytes
-/// or a text that has one inside.
+/// Files that are dangerous, and by python3 -m pickletools the bytes of the first opcode that tells so: an import, or
+/// bytes or a text that has one inside.
 const DANGEROUS: [(&str, Range<usize>); 5] = [
     ("os-system-0.pickle", 9..23),
     ("nested-2.pickle", 35..78),
@@ -79,7 +79,8 @@ const DANGEROUS: [(&str, Range<usize>); 5] = [
     ("extension-2.pickle", 11..14),
 ];
 
-/// Every prefix, and every byte changed: what is dangerous before the cut or the change stays so, and places lie within.
+/// Every prefix, and every byte changed: what is dangerous before the cut or the change stays so, and places lie
+/// within.
 #[test]
 fn what_follows_an_import_does_not_hide_it() {
     for (file, opcode) in DANGEROUS {
@@ -295,7 +296,8 @@ fn class_of_attribute(of: &str, attribute: &str) -> ImportClass {
     class_of(bytes.as_bytes(), &format!("{}.{attribute}", of.replace('\n', ".")))
 }
 
-/// Methods that write files or run code, of classes that are ordinary in a pickle: by `getattr`, and by a name with dots.
+/// Methods that write files or run code, of classes that are ordinary in a pickle: by `getattr`, and by a name with
+/// dots.
 #[test]
 fn methods_that_touch_files_are_dangerous_whatever_they_are_of() {
     for (of, method) in [

@@ -1,5 +1,4 @@
-//! Pickles in a file that is read in parts: the same is found as in memory, and no byte is read many times. The counters
-//! are of the whole process, so this is the only test in it.
+//! Pickles in a file that is read in parts: the same is found as in memory, and no byte is read many times.
 
 use crate::common;
 
@@ -10,7 +9,7 @@ use popef::pickle::Pickle;
 use popef::types::OpaqueInfo;
 use popef::{Content, File, Writer};
 
-/// What scanning the file's one blob finds, and how many bytes are read for it, where the system tells.
+/// What a scan of the one blob finds, and how many bytes it reads, if the system tells.
 fn scan(path: &Path) -> (Option<Pickle>, Option<u64>) {
     let counted = || common::io_counters(["rchar", "syscr"]).map(|[bytes, _]| bytes);
     let file = File::open(path).unwrap();
@@ -21,13 +20,13 @@ fn scan(path: &Path) -> (Option<Pickle>, Option<u64>) {
 }
 
 #[test]
-fn a_file_in_parts_gives_the_same_and_is_read_about_once() {
+fn a_file_read_in_parts_gives_the_same_findings_and_is_read_about_once() {
     let mut all: Vec<_> = worst_pickles().iter().map(|worst| (worst.name.to_owned(), (worst.make)(100_000))).collect();
     for entry in std::fs::read_dir(common::testdata("pickles")).unwrap() {
         let path = entry.unwrap().path();
         all.push((path.display().to_string(), std::fs::read(&path).unwrap()));
     }
-    // Lines and texts that are longer than a window, and end in its middle.
+    // The lines and texts are longer than a window and end in the middle of one.
     for len in [65_536, 100_000, 1 << 20, (1 << 20) + 1] {
         let line = [b"N0V".repeat(9), b"a".repeat(len), b"\n0cm\nn\n.".to_vec()].concat();
         all.push((format!("a line of {len}"), line));

@@ -1,6 +1,6 @@
-//! Asks a file for everything that it has, and checks what must hold for any bytes whatever.
+//! Reads everything in a file, and checks what must hold for any bytes.
 //!
-//! The fuzz targets use this file too, and the tests over broken files.
+//! The fuzz targets and the tests over broken files use it.
 
 use std::io::Read;
 
@@ -8,17 +8,17 @@ use popef::read::{Blobs, Element, Elements, MetadataBlob};
 use popef::types::{F8143, F8152};
 use popef::{Blob, Content, DataType, Error, File};
 
-/// More of one blob's elements, or of a feed's tensors, are not looked at: a feed of tensors without elements can
-/// claim four billion of them.
+/// The number of elements of a blob, or tensors of a feed, that are looked at. A feed of tensors without elements can
+/// claim four billion.
 const ENOUGH: usize = 300;
-/// More of an executable is not unpacked.
+/// The number of bytes of an executable that are unpacked.
 const ENOUGH_UNPACKED: u64 = 1 << 20;
 
-/// Everything of an opened file of so many bytes: no panic, and nothing that contradicts itself.
+/// Reads everything in an open file of this many bytes. Nothing may panic or contradict itself.
 pub fn everything(file: &File, size: u64) {
     let mut end = 0;
     for (index, blob) in file.blobs().enumerate() {
-        assert_eq!((blob.index(), blob.offset()), (index, end), "blobs follow each other");
+        assert_eq!((blob.index(), blob.offset()), (index, end), "blobs do not follow each other");
         end += blob.size();
         blob_whole(&blob);
         by_name(file, &blob);
@@ -35,7 +35,7 @@ pub fn everything(file: &File, size: u64) {
     }
 }
 
-/// A walk over borrowed bytes: gives blobs, then at most one error, then nothing.
+/// Walks over bytes. A walk gives blobs, then at most one error, then nothing.
 pub fn walk(bytes: &[u8]) {
     let mut blobs = Blobs::new(bytes);
     let mut end = 0;
@@ -57,9 +57,9 @@ pub fn walk(bytes: &[u8]) {
     assert!(blobs.next().is_none());
 }
 
-/// Damage says where it is, and in words.
+/// Damage has a place and a readable reason.
 fn damage_told(error: &Error, size: u64) {
-    let offset = error.offset().expect("an error of the file's bytes has an offset");
+    let offset = error.offset().expect("an error in the bytes has an offset");
     assert!(error.blob().is_some(), "{error}");
     assert!(offset <= size, "{error}: outside the file");
     let reason = error.reason();
@@ -76,7 +76,7 @@ fn blob_whole(blob: &Blob<'_>) {
     if let Some(at) = data.len().checked_sub(1) {
         drop(data.read_at(at, &mut last));
     }
-    assert!(data.read_at(data.len(), &mut last).is_err(), "a byte behind the data");
+    assert!(data.read_at(data.len(), &mut last).is_err(), "a byte behind the data was read");
     content(blob);
 }
 
@@ -127,7 +127,7 @@ fn content(blob: &Blob<'_>) {
 fn metadata_read(blob: &MetadataBlob<'_>) {
     match blob.read() {
         Ok(metadata) => assert_eq!(metadata.executable, blob.executable()),
-        // That it can be read was found on opening; only what it takes in memory was not.
+        // Opening found that it can be read, but not how much memory it takes.
         Err(error) => assert_eq!(error.kind(), popef::error::ErrorKind::Limit, "{error}"),
     }
 }
@@ -135,7 +135,7 @@ fn metadata_read(blob: &MetadataBlob<'_>) {
 fn elements_whole(elements: &Elements<'_>, size: u64) {
     assert_eq!(elements.is_empty(), matches!(elements.len(), 0), "{elements:?}");
     assert_eq!(elements.data().len(), size);
-    let each = elements.data_type().size().expect("the size was told");
+    let each = elements.data_type().size().expect("a type with a size");
     assert_eq!(elements.len() * each, size);
     if size <= 1 << 16 {
         match elements.data_type() {
@@ -173,12 +173,12 @@ fn typed<T: Element>(elements: &Elements<'_>) {
     }
 }
 
-/// Bools can be neither 0 nor 1, and data of a file or a stream can be gone; numbers in memory are numbers.
+/// A bool can be neither 0 nor 1, and data of a file or a stream can be gone. Numbers in memory cannot fail.
 fn may_fail(elements: &Elements<'_>) -> bool {
     elements.data_type() == DataType::Bool || elements.data().as_slice().is_none()
 }
 
-/// What has a name is found by it, or an earlier one of the same name is.
+/// The name of a blob finds that blob, or an earlier one of the same name.
 fn by_name(file: &File, blob: &Blob<'_>) {
     let Some(name) = blob.name() else { return };
     let name = name.as_bytes();
@@ -189,7 +189,7 @@ fn by_name(file: &File, blob: &Blob<'_>) {
         Content::Opaque(_) => file.opaque(name).map(|found| *found.blob()),
         _ => None,
     };
-    let found = found.expect("a name that the file has");
+    let found = found.expect("the name of a blob finds nothing");
     assert!(found.index() <= blob.index() && found.blob_type() == blob.blob_type());
     assert_eq!(found.name().unwrap().as_bytes(), name);
 }

@@ -1,5 +1,5 @@
-//! Counts the bytes that a piece of work holds on the heap at once. A binary that uses it makes [`Counting`] its
-//! global allocator.
+//! Counts the bytes that some work holds on the heap at once. A program that uses this makes [`Counting`] its global
+//! allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Threads that end free memory after their counters are gone; that is nobody's peak.
+/// Threads that end free memory after their counters are gone. Nobody asks for the peaks of such threads.
 fn count(bytes: isize) {
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(ptr, layout) }
     }
 
-    // While bytes move to a new place, both places are held.
+    // Both places are held while bytes move.
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count(new_size.cast_signed());
         count(-layout.size().cast_signed());
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The most bytes that `work` held at once on this thread, beyond those held before.
+/// The most bytes that `work` held at once on this thread, beyond those held before it.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = HELD.get();
     PEAK.set(before);
@@ -53,17 +53,17 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (result, u64::try_from(PEAK.get() - before).unwrap_or(0))
 }
 
-/// All bytes that `work` took from the heap on this thread, one time after the other, whether it gave them back or not.
+/// All bytes that `work` took from the heap on this thread, whether it gave them back or not.
 pub fn taken_by<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = TAKEN.get();
     let result = work();
     (result, TAKEN.get() - before)
 }
 
-/// How many bytes of headers and infos a reader of these bytes looks at: all of the blobs that are whole, and of the
-/// next one as much as its segment tables claim and is there.
+/// The bytes of headers and infos that a reader looks at: those of the whole blobs, and of the next blob as much as its
+/// segment tables claim and the file has.
 ///
-/// A reader that knows where the file ends refuses a message that is not all there by its table alone.
+/// A reader that knows the end of the file refuses an incomplete message by its table alone.
 pub fn head_bytes(file: &[u8], streamed: bool) -> u64 {
     let mut visited = 0;
     let mut end = 0;
@@ -76,7 +76,7 @@ pub fn head_bytes(file: &[u8], streamed: bool) -> u64 {
     visited + (header + message(&rest[header..], streamed)) as u64
 }
 
-/// The length of the message that these bytes begin with, as far as it is there.
+/// The length of the message at the start of these bytes, as far as it is there.
 fn message(bytes: &[u8], streamed: bool) -> usize {
     let number = |index: usize| bytes.get(index * 4..)?.first_chunk().map(|number| u32::from_le_bytes(*number));
     let Some(segments) = number(0).map(|count| u64::from(count) + 1).filter(|&count| count <= 511) else {
@@ -88,10 +88,10 @@ fn message(bytes: &[u8], streamed: bool) -> usize {
     if whole <= bytes.len() || streamed { whole.min(bytes.len()) } else { bytes.len().min(table as usize) }
 }
 
-/// What reading may hold at once: 64 KiB, and 4 times the headers and infos that it looked at.
+/// The bytes that reading may hold at once: 64 KiB and 4 times the headers and infos that it looked at.
 pub fn allowance(file: &[u8], streamed: bool) -> u64 {
     BASE + 4 * head_bytes(file, streamed)
 }
 
-/// What any reading may hold.
+/// The bytes that reading may hold for any file.
 pub const BASE: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! What the tests share: the files of testdata, and the ways to open one.
+//! What the tests share, such as the files of testdata and the ways to open them.
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
@@ -49,7 +49,7 @@ pub fn ways(path: &Path) -> [(&'static str, Result<File, Error>); 3] {
     [("in parts", options.open(path)), ("mapped", mapped), ("in memory", options.bytes(bytes))]
 }
 
-/// Everything that a file says, without its data, as one text that can be compared.
+/// Everything that a file says, without its data, as a text to compare.
 pub fn description(file: &File) -> String {
     let mut text = String::new();
     for blob in file.blobs() {
@@ -61,7 +61,7 @@ pub fn description(file: &File) -> String {
     text
 }
 
-/// An error's text without the path, which depends on how the file was opened.
+/// The text of an error without its path, which depends on the way in.
 pub fn without_path(error: &Error) -> String {
     let place = (error.blob(), error.offset());
     format!("{place:?}: {}", error.reason())
@@ -88,7 +88,7 @@ fn describe(blob: &Blob<'_>) -> String {
     format!("{blob:?} {header} + {info} + {data} at {} {content}\n", blob.data_offset())
 }
 
-/// What Linux has counted of this thread, such as `syscr`, the calls that read; none where that is not told.
+/// Counters of this thread from Linux, such as `syscr` for calls that read. None on other systems.
 pub fn io_counters(names: [&str; 2]) -> Option<[u64; 2]> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |name| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?.parse().ok();
@@ -96,7 +96,7 @@ pub fn io_counters(names: [&str; 2]) -> Option<[u64; 2]> {
     Some([number(one)?, number(other)?])
 }
 
-/// A stream that gives its bytes in pieces of all sizes, and between them is interrupted.
+/// A stream that gives its bytes in pieces of all sizes, with interruptions between them.
 pub struct Pieces<'a> {
     rest: &'a [u8],
     calls: usize,
@@ -119,9 +119,9 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// The one number of `N` bytes that stands in `bytes`, replaced by another.
+/// Replaces a number of `N` bytes, which must occur once.
 pub fn patch<const N: usize>(bytes: &mut [u8], old: [u8; N], new: [u8; N]) {
     let places: Vec<usize> = bytes.windows(N).enumerate().filter(|(_, w)| *w == old).map(|(at, _)| at).collect();
-    assert_eq!(places.len(), 1, "the number stands at {places:?}");
+    assert_eq!(places.len(), 1, "the number is at {places:?}");
     bytes[places[0]..][..N].copy_from_slice(&new);
 }

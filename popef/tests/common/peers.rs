@@ -1,4 +1,4 @@
-//! Programs that share no code with this project, and what it means if one is missing.
+//! Programs that share no code with this project. A test whose program is missing is skipped, except in CI.
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
@@ -16,8 +16,8 @@ pub fn python() -> Option<Command> {
     python
 }
 
-/// What the official Cap'n Proto library reads from files: an array of blobs for each. Their data is in hexadecimal and
-/// unpacked. None if there is no Python.
+/// What the official Cap'n Proto library reads from files: an array of blobs for each file. Data is unpacked and in
+/// hexadecimal. None if there is no Python.
 pub fn pycapnp_reads(files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Vec<Value>> {
     let package = env!("CARGO_MANIFEST_DIR");
     let mut python = python()?;

@@ -1,4 +1,4 @@
-//! Pieces of work whose cost is measured: each takes a file's bytes, and gives no bytes.
+//! Work whose cost is measured. Each takes the bytes of a file, and no bytes come out.
 
 use std::hint::black_box;
 
@@ -6,13 +6,13 @@ use popef::check::{CheckOptions, Loader, check};
 use popef::read::Blobs;
 use popef::{Content, File, OpenOptions};
 
-/// Reads all headers and infos, and keeps none.
+/// Reads all headers and infos and keeps none.
 pub fn walk(file: &[u8]) -> u64 {
     Blobs::new(file).for_each(|blob| drop(black_box(blob)));
     0
 }
 
-/// Opens the file, and keeps them.
+/// Opens the file and keeps its headers and infos.
 pub fn list(file: &[u8]) -> u64 {
     drop(black_box(OpenOptions::new().damaged(true).stream(file)));
     0
@@ -27,7 +27,7 @@ pub fn read_metadata(file: &[u8]) -> u64 {
     0
 }
 
-/// Checks the file by all rules, its data too. The copy of its bytes counts.
+/// Checks the file by all rules, its data too. The copy of the bytes counts.
 pub fn check_all(file: &[u8]) -> u64 {
     check_file(file, true)
 }

@@ -1,4 +1,4 @@
-//! Blobs that make a reader keep much, or work much, for few bytes. Each can be read.
+//! Valid blobs that cost a reader much memory or time for few bytes.
 
 #[path = "worst/decoders.rs"]
 pub mod decoders;
@@ -33,7 +33,7 @@ fn sized(blob_type: u64, info: &[u8], data: &[u8]) -> Vec<u8> {
     blob(blob_type, (48 + info.len() + data.len()) as u64, info, data)
 }
 
-/// A tensor without a name, a boolean scalar, of a size that is a claim.
+/// A boolean scalar without a name, whose blob claims this size.
 pub fn tensor(size: u64) -> Vec<u8> {
     blob(2, size, &message(&[to_struct(0, 0, 2), 0, 0, 0]), &[])
 }
@@ -46,12 +46,12 @@ pub fn with_data(len: usize) -> Vec<u8> {
     sized(2, &message(&[to_struct(0, 0, 2), 0, 0]), &vec![0; len])
 }
 
-/// Blobs that make a reader keep much for few bytes.
+/// Blobs that take much memory for few bytes.
 pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
-    // The header struct lies over its own root pointer: 24 bytes in all, of type 0xfffc.
+    // The header struct lies over its own root pointer: 24 bytes in all, with the type 0xfffc.
     let smallest = message(&[to_struct(-1, 2, 0), 24]);
     assert_eq!(smallest.len(), 24);
-    // No version, and an info of one null pointer.
+    // There is no version, and the info is one null pointer.
     let header = |blob_type, size| message(&[to_struct(0, 2, 0), blob_type, size]);
     let of_type = |blob_type| [header(blob_type, 48), message(&[0])].concat();
     let mut many_segments = bytes_of(&[510 | 1 << 32]);
@@ -83,10 +83,10 @@ pub fn worst_blobs() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Makes a file of about so many bytes.
+/// Makes a file of about this many bytes.
 pub type Make = fn(usize) -> Vec<u8>;
 
-/// Files whose parts grow with them: what is done for each of one kind must not go through all of another.
+/// Files with many things of several kinds. Work for each thing of one kind must not go through all things of another.
 pub fn worst_files() -> Vec<(&'static str, Make)> {
     vec![
         ("one list of anchors", |bytes| sized(1, &anchors(bytes as u64 / 72), &[])),
@@ -133,13 +133,13 @@ pub fn worst_files() -> Vec<(&'static str, Make)> {
     ]
 }
 
-/// An opaque blob that is a pickle of an operation, as often as it fits.
+/// An opaque blob with a pickle that repeats an operation as often as fits.
 fn pickle(operation: &[u8], bytes: usize) -> Vec<u8> {
     let operations = operation.repeat(bytes / operation.len());
     sized(4, &message(&[to_struct(0, 0, 2), 0, 0]), &[b"\x80\x04".as_slice(), &operations, b"."].concat())
 }
 
-/// Half of the bytes are anchors that share a name and a shape, half the shape of data of that name.
+/// Half of the bytes are anchors that share a name and a shape. The other half is the shape of data of that name.
 fn anchors_and_dimensions(blob_type: u64, bytes: u64) -> Vec<u8> {
     let count = bytes / 2 / 40;
     let mut behind = vec![to_struct(count as i32, 1, 4)];
@@ -152,7 +152,7 @@ fn anchors_and_dimensions(blob_type: u64, bytes: u64) -> Vec<u8> {
     [anchors, data_of(blob_type, bytes / 16)].concat()
 }
 
-/// A tensor or feed named "a", of float32 and so many dimensions, each of one element.
+/// A tensor or feed named "a" of one float32 with this many dimensions.
 fn data_of(blob_type: u64, dimensions: u64) -> Vec<u8> {
     let mut words = match blob_type {
         3 => vec![to_struct(0, 1, 2), 1],
@@ -163,14 +163,14 @@ fn data_of(blob_type: u64, dimensions: u64) -> Vec<u8> {
     sized(blob_type, &message(&words), &[0; 4])
 }
 
-/// One anchor whose programs are as many as fit, and all the same.
+/// One anchor with as many programs as fit, all the same.
 fn many_programs(words: u64) -> Vec<u8> {
     let mut behind = vec![to_struct(1, 1, 4), 0, 0, to_list(2, 4, 2 * words), 0, 0];
     behind.resize(behind.len() + words as usize, 0);
     metadata(1, |offset| to_list(offset, 7, 5), &behind)
 }
 
-/// A root of Metadata whose pointer of an index leads behind it.
+/// Metadata whose pointer with this index leads to `behind`.
 fn metadata(pointer: usize, to_behind: impl Fn(u64) -> u64, behind: &[u64]) -> Vec<u8> {
     let mut words = vec![to_struct(0, 3, 7), 0, 0, 0];
     words.extend([0; 7]);
@@ -192,12 +192,12 @@ fn options_that_share(options: u64, text: u64) -> Vec<u8> {
     metadata(3, |offset| to_list(offset, 7, 2 * options), &behind)
 }
 
-/// The smallest anchors that have a shape and a program, of one number each.
+/// The smallest anchors that have a shape and a program.
 fn anchors(count: u64) -> Vec<u8> {
     let mut behind = vec![to_struct(count as i32, 1, 4)];
     let infos = 5 * count;
     for anchor in 0..count {
-        // Word 2 of 5 leads to the program, word 4 to the TensorInfo, behind all anchors.
+        // Word 2 of 5 points to the program, word 4 to the TensorInfo. Both lie behind all anchors.
         let to_program = infos - 5 * anchor - 3 + 4 * anchor + 3;
         let to_info = infos - 5 * anchor - 5 + 4 * anchor;
         behind.extend([0, 0, to_list(to_program, 4, 1), 0, to_struct(to_info as i32, 1, 1)]);
@@ -208,7 +208,7 @@ fn anchors(count: u64) -> Vec<u8> {
     metadata(1, |offset| to_list(offset, 7, 5 * count), &behind)
 }
 
-/// Anchors that share one program and one shape, each of one number: lists that a `Vec` would make larger.
+/// Anchors that share one program and one shape. Each of these lists takes more memory as a `Vec`.
 fn anchors_of_one_shape(count: u64) -> Vec<u8> {
     let mut behind = vec![to_struct(count as i32, 1, 4)];
     for anchor in 0..count {
@@ -219,12 +219,12 @@ fn anchors_of_one_shape(count: u64) -> Vec<u8> {
     metadata(1, |offset| to_list(offset, 7, 5 * count), &behind)
 }
 
-/// A list of bytes where one of structs belongs, which Cap'n Proto allows: each byte is an element.
+/// A list of bytes in place of a list of structs, which Cap'n Proto allows. Each byte is an element.
 fn bytes_as(pointer: usize, count: u64) -> Vec<u8> {
     metadata(pointer, |offset| to_list(offset, 2, count), &vec![0; count.div_ceil(8) as usize])
 }
 
-/// A list of words where one of structs belongs: each is an element of one pointer, leading where it is told.
+/// A list of words in place of a list of structs. Each word is an element with one pointer.
 fn words_as(pointer: usize, count: u64, to: impl Fn(u64) -> u64) -> Vec<u8> {
     metadata(pointer, |offset| to_list(offset, 6, count), &(0..count).map(to).collect::<Vec<_>>())
 }
@@ -241,7 +241,7 @@ const fn far(segment: u64, word: u64, double: bool) -> u64 {
     2 | (double as u64) << 2 | word << 3 | segment << 32
 }
 
-/// Each thing in a segment of its own, the last ones of as many as there may be.
+/// A tensor whose parts each lie in a segment of their own, the last ones of 511.
 fn far_tensor() -> Vec<u8> {
     let mut all = vec![Vec::new(); 511];
     all[0] = vec![far(510, 0, false)];
@@ -252,7 +252,7 @@ fn far_tensor() -> Vec<u8> {
     segments(&all)
 }
 
-/// Anchors whose texts lie behind two far pointers each, all the same two.
+/// Anchors whose texts are all behind the same two far pointers.
 fn far_anchors(count: u64) -> Vec<u8> {
     let text = far(510, 0, true);
     let mut words = vec![to_struct(0, 3, 7), 0, 0, 0, 0, to_list(5, 7, 5 * count), 0, 0, 0, 0, 0];
@@ -265,7 +265,7 @@ fn far_anchors(count: u64) -> Vec<u8> {
     segments(&all)
 }
 
-/// A list of pointers where one of structs belongs, each a double far pointer to the same text.
+/// A list of pointers in place of a list of structs. Each is a double far pointer to the same text.
 fn far_words(pointer: usize, count: u64) -> Vec<u8> {
     let mut words = vec![to_struct(0, 3, 7), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     words[4 + pointer] = to_list(6 - pointer as u64, 6, count);

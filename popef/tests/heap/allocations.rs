@@ -1,4 +1,4 @@
-//! Listing a file that is in memory allocates nothing, and neither does looking up a name.
+//! Listing a file in memory allocates nothing. Looking up a name allocates only the first time.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::common::read;
 #[cfg(feature = "serde")]
 use crate::common::testdata;
 
-/// How many bytes of heap were asked for.
+/// The bytes of heap that `work` asked for.
 fn allocations_of(work: impl FnOnce()) -> u64 {
     taken_by(work).1
 }
@@ -86,7 +86,7 @@ fn serialising_a_file_and_its_blobs_allocates_nothing() {
     }
 }
 
-/// What a file says of its size is a claim, and where its data is not there no memory is taken for it.
+/// The size of data is a claim of the file, so no memory is taken for data that is not there.
 #[test]
 fn data_that_was_not_kept_takes_no_memory() {
     let tensor_info = TensorInfo::new(DataType::U8, [1 << 40]);

@@ -1,5 +1,5 @@
-//! Opening and listing a file holds at most 64 KiB and 4 times the headers and infos that were looked at, at any
-//! moment, whatever they claim; and so does reading Metadata, of its own info. Checking holds a small multiple, too.
+//! Opening and listing a file never holds more than 64 KiB and 4 times the headers and infos that were looked at,
+//! whatever they claim. Reading Metadata holds as much for its own info. Checking holds a small multiple, too.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use popef::check::{CheckOptions, Loader, check};
 use popef::read::Blobs;
 use popef::{File, OpenOptions};
 
-/// Checks every way in, and tells how many blobs there are.
+/// Checks every way in, and returns the number of blobs.
 fn assert_small(path: &Path, what: &str) -> usize {
     let bytes: Arc<[u8]> = std::fs::read(path).unwrap().into();
     let allowed = allowance(&bytes, false);
@@ -39,7 +39,7 @@ fn assert_small(path: &Path, what: &str) -> usize {
     file.len()
 }
 
-/// The first look-up of a name makes an index of names, within what opening left.
+/// The first look-up of a name makes an index. Opening and the index together stay within the bound.
 fn look_up(file: &File, what: &str, left: u64) {
     let (found, peak) = peak_of(|| file.tensor("no such name").is_some());
     assert!(!found && peak <= left, "{what}, names: {peak} of {left}");
@@ -54,7 +54,7 @@ fn read_metadata(file: &File, what: &str) {
 }
 
 #[test]
-fn all_of_testdata() {
+fn all_of_testdata_is_opened_within_the_bounds() {
     for folder in ["broken", "interop", "elements", "compressed"] {
         for path in popef_files(folder) {
             assert_small(&path, &path.display().to_string());
@@ -63,32 +63,32 @@ fn all_of_testdata() {
 }
 
 #[test]
-fn files_made_to_cost_much() {
+fn the_worst_files_are_opened_within_the_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("worst.popef");
     for (what, blob) in worst_blobs() {
         let mut count = 1;
         while count == 1 || blob.len() * count < 1 << 18 {
             std::fs::write(&path, blob.repeat(count)).unwrap();
-            assert_eq!(assert_small(&path, &format!("{count} {what}")), count, "all of it can be read");
+            assert_eq!(assert_small(&path, &format!("{count} {what}")), count, "a blob cannot be read");
             count = count * 7 / 2 + 1;
         }
     }
-    // What a stream cannot know to be more than there is it has to take in.
+    // A stream cannot know how much there is, so it has to read all that is claimed.
     let mut claims_more = with_data(130_000);
     claims_more[52..56].copy_from_slice(&16_400u32.to_le_bytes());
     claims_more[24..32].copy_from_slice(&140_000u64.to_le_bytes());
     std::fs::write(&path, claims_more).unwrap();
     assert_eq!(assert_small(&path, "an info that claims more than there is"), 0);
-    // Between these two the window over the file grows and shrinks.
+    // The window over the file grows and shrinks between these two.
     for gap in [100, 1000, 4000, 20_000, 60_000] {
         std::fs::write(&path, with_data(gap).repeat(40)).unwrap();
         assert_small(&path, &format!("{gap} bytes of data each"));
     }
 }
 
-/// What a check holds beside the file, at any moment: some findings of each rule, and so much for each byte of headers
-/// and infos. Models are held one at a time. What a pickle takes is a promise of its own.
+/// What a check may hold at once, beside the file: some findings of each rule, and a multiple of the headers and infos.
+/// Models are held one at a time. Pickles have a bound of their own.
 fn check_allowance(file: &[u8]) -> u64 {
     (4 << 20) + 8 * head_bytes(file, false)
 }
@@ -110,9 +110,9 @@ fn a_check_holds_a_small_multiple_of_headers_and_infos() {
     }
 }
 
-/// A length is a claim until the bytes are there: a file that is all hole is as large as anyone says.
+/// A sparse file can be as large as it claims, and still hold nothing.
 #[test]
-fn lengths_claimed_in_a_file_that_is_all_hole() {
+fn lengths_claimed_in_a_sparse_file_take_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hole.popef");
     let hole = 1u64 << 40;
@@ -123,7 +123,7 @@ fn lengths_claimed_in_a_file_that_is_all_hole() {
     let mut options = OpenOptions::new();
     options.damaged(true);
 
-    // A tensor of a terabyte; the same with an info of 32 GiB, and of as much as is allowed.
+    // A tensor of a terabyte, then with an info of 32 GiB, then with the longest info that is allowed.
     write(&tensor(hole));
     let (file, peak) = peak_of(|| File::open(&path).unwrap());
     assert_eq!((file.len(), file.blob(0).unwrap().size()), (1, hole));
@@ -138,9 +138,9 @@ fn lengths_claimed_in_a_file_that_is_all_hole() {
     }
 }
 
-/// Ten gigabytes out of 320 KiB: as many as are asked for, and a few windows of memory.
+/// The compressed data has 320 KiB.
 #[test]
-fn unpacking_ten_gigabytes_holds_little() {
+fn unpacking_ten_gigabytes_holds_a_few_windows() {
     // A zstd frame of blocks that each say "128 KiB of zeros" in four bytes.
     let blocks = (10u64 << 30) / (128 << 10);
     let mut data = b"\x28\xb5\x2f\xfd\x00\x38".to_vec();
@@ -157,7 +157,7 @@ fn unpacking_ten_gigabytes_holds_little() {
     assert!(peak < 2 << 20, "{peak}");
 }
 
-/// The first bytes of an executable do not cost a whole window, however far back the data may refer.
+/// Reading the first bytes of an executable does not take a whole window.
 #[cfg(feature = "zstd")]
 #[test]
 fn the_poplar_header_of_a_wide_window_holds_little() {
@@ -170,9 +170,8 @@ fn the_poplar_header_of_a_wide_window_holds_little() {
     assert!(peak < 1 << 20, "{peak}");
 }
 
-/// What a decoder holds follows from what it was given, and not from what the data claims.
 #[test]
-fn decoders_hold_what_is_promised() {
+fn decoders_hold_no_more_than_is_promised() {
     const ENOUGH: u64 = 4 << 20;
     for worst in worst_decoders() {
         let mut files = [0, 300, 3000, 20_000].map(worst.make.as_ref()).to_vec();
@@ -188,7 +187,7 @@ fn decoders_hold_what_is_promised() {
     }
 }
 
-/// A stream of some bytes that makes its decoder take more memory each time costs time out of proportion.
+/// Memory that is taken anew for each frame costs time out of proportion.
 #[test]
 fn small_frames_take_little_memory_each() {
     for worst in worst_decoders() {
@@ -197,7 +196,7 @@ fn small_frames_take_little_memory_each() {
             (file.len() as u64, taken_by(|| (worst.work)(&file)))
         };
         let ((few_bytes, (few_given, few)), (many_bytes, (many_given, many))) = (taken(300), taken(3000));
-        // The decoders of gzip and zstd are made for each member and frame, and take 47 KB and 9 KB.
+        // A decoder is made for each gzip member (47 KB) and each zstd frame (9 KB).
         let allowed = 4096 * (many_bytes - few_bytes) + 4 * (many_given - few_given);
         let what = format!("{}, {}: {few} and {many} bytes", worst.bound.decoder, worst.name);
         assert!(many <= few + allowed, "{what}");

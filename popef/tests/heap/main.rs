@@ -1,4 +1,4 @@
-//! What is held on the heap, counted by an allocator.
+//! Memory held on the heap, counted by an allocator.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! What a scan for pickles takes is in proportion to the data, whatever is in it. Times are measured elsewhere: by
-//! `cargo bench -p popef --bench worst` and by the fuzz target `pickle`.
+//! A scan for pickles takes memory in proportion to the data. `cargo bench -p popef --bench worst` and the fuzz target
+//! `pickle` measure the time.
 
 use crate::common;
 
@@ -8,13 +8,13 @@ use common::heap::taken_by;
 use common::worst::pickles::worst_pickles;
 use popef::pickle::Pickle;
 
-/// Bytes of heap that may be taken one time after the other, for each call and for each byte: so nothing is read, copied
-/// or kept over and over, for each of many pickles or for each that lies in another.
+/// The bytes of heap that may be taken in all, for each call and for each byte. They show that nothing is read or
+/// copied anew for each of many pickles, or for each pickle in another.
 const TAKEN: (u64, u64) = (512 << 10, 32);
 
 #[test]
 fn a_scan_takes_memory_in_proportion_to_the_data() {
-    // What is the same for all data is made when it is first needed.
+    // The first scan makes tables that all scans use.
     drop(Pickle::scan_bytes(b"cm\nn\n."));
     for Worst { bound, name, make, work } in worst_pickles() {
         for size in [0, 1000, 6_200, 150_000] {

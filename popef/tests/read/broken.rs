@@ -1,5 +1,5 @@
-//! Every file of testdata/broken, against what its table says: the code, the exact words and the exact byte, in every
-//! way in.
+//! Every file of testdata/broken gives what its table says, in every way in: the code, the exact words and the exact
+//! byte.
 
 use crate::common;
 
@@ -13,10 +13,10 @@ use popef::read::Blobs;
 use popef::{Blob, Content, DataType, Error, File, OpenOptions};
 
 const TABLE: &str = "broken/table.txt";
-/// Set it to write what the reader says now into the table, and then read every changed line.
+/// Set this variable to write into the table what the reader says now. Then read every changed line.
 const BLESS: &str = "POPEF_RENEW";
 
-/// One file of the table: its lines, by their names.
+/// The lines of the table for one file, each with its name.
 #[derive(Clone, Default, PartialEq)]
 struct Row(Vec<(String, String)>);
 
@@ -46,7 +46,7 @@ impl Row {
     }
 }
 
-/// The error in the table's words, or what the last blob reads as.
+/// The error as the table words it, or what the last blob reads as.
 #[derive(Debug, PartialEq)]
 struct Outcome(Result<String, Fault>);
 
@@ -66,7 +66,7 @@ impl From<Error> for Fault {
 }
 
 impl Outcome {
-    /// What becomes of a file when it is opened, and its last blob is asked for what the row says.
+    /// What happens when a file is opened and its last blob is asked for what the row says.
     fn of(row: &Row, opened: Result<File, Error>) -> Outcome {
         Outcome(opened.map_err(Fault::from).and_then(|file| {
             let last = file.len().checked_sub(1).and_then(|last| file.blob(last)).expect("a blob");
@@ -74,7 +74,7 @@ impl Outcome {
         }))
     }
 
-    /// The same without an index.
+    /// What happens when the bytes are walked instead.
     fn of_walk(row: &Row, bytes: &[u8]) -> Outcome {
         let blobs: Result<Vec<_>, _> = Blobs::new(bytes).collect();
         Outcome(blobs.map_err(Fault::from).and_then(|blobs| {
@@ -93,7 +93,7 @@ impl Outcome {
     }
 }
 
-/// The first error of a blob that could be opened, which must be of the kind that its row says.
+/// The first error of a blob in a file that opens. Its row says what must fail.
 fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<Fault> {
     let (asked, result) = match blob.content() {
         Content::Executable(executable) => ("unpack", unpack(&executable)),
@@ -104,7 +104,7 @@ fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<Fault> {
         }
         _ => ("nothing", Ok(())),
     };
-    // A stream passes over the data, so it cannot tell what is wrong there.
+    // A stream skips the data, so it cannot find what is wrong there.
     let fault = result.err().map(Fault::from).filter(|fault| fault.code != ErrorCode::DataNotKept);
     let fails = row.get("fails").expect("a row says what fails");
     assert_eq!(fails, if fault.is_some() { asked } else { "nothing" }, "{}", row.text());
@@ -124,7 +124,7 @@ fn unpack(executable: &popef::read::ExecutableBlob<'_>) -> Result<(), Error> {
     let result = std::io::copy(&mut unpacked, &mut std::io::sink());
     let again = std::io::Read::read(&mut unpacked, &mut [0; 8]);
     result.map(|given| assert_eq!(given, size)).map_err(|error| {
-        assert!(again.is_err(), "what is missing was taken for the end");
+        assert!(again.is_err(), "reading on after an error must not look like the end");
         error.downcast().expect("an error of the library")
     })
 }
@@ -151,7 +151,7 @@ fn table() -> (String, Vec<Row>) {
     (head.to_owned(), rows.split("\n\n").map(|row| Row(row.lines().map(line).collect())).collect())
 }
 
-/// The table's row as the reader tells it, in all ways in.
+/// The table's row as the reader fills it in. All ways in must agree.
 fn told(row: &Row) -> Row {
     let path = row.path();
     let bytes = std::fs::read(&path).unwrap();
@@ -162,7 +162,7 @@ fn told(row: &Row) -> Row {
     assert_eq!(opened, Outcome::of(row, unsafe { File::map(&path) }), "mapped\n{what}");
     assert_eq!(opened, Outcome::of_walk(row, &bytes), "walked\n{what}");
     assert_eq!(opened.0.is_err() && File::from_bytes(bytes.clone()).is_err(), row.get("fails") == Some("on opening"));
-    // A stream passes over the data, and so over what is wrong there.
+    // A stream skips the data, and so what is wrong there.
     if !["unpack", "elements", "items"].contains(&row.get("fails").unwrap_or_default()) {
         assert_eq!(opened, Outcome::of(row, File::from_stream(&*bytes)), "streamed\n{what}");
         assert_eq!(opened, Outcome::of(row, File::from_stream(Pieces::of(&bytes))), "in pieces\n{what}");
@@ -197,9 +197,9 @@ fn the_folder_and_the_table_name_the_same_files() {
     }
 }
 
-/// The blob before the broken one is read as if nothing were behind it, and all else holds what any file must.
+/// The blob before the broken one reads as it does in a whole file.
 #[test]
-fn what_is_whole_is_read_all_the_same() {
+fn the_blobs_before_the_damage_are_still_read() {
     let mut options = OpenOptions::new();
     options.damaged(true);
     for path in popef_files("broken") {

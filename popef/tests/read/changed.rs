@@ -1,4 +1,4 @@
-//! A file that somebody changes while it is open: an error of its own kind, never wrong data, never a signal.
+//! A file that changes while it is open gives an error of its own kind, never wrong data, never a signal.
 
 use crate::common;
 
@@ -17,7 +17,7 @@ fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Every access to data must fail in the same way.
+/// Every access to data fails in the same way.
 fn assert_changed(file: &File, path: &std::path::Path) {
     let tensor = file.tensor("input_parameter").unwrap();
     let executable = file.executables().next().unwrap();
@@ -38,13 +38,13 @@ fn assert_changed(file: &File, path: &std::path::Path) {
         assert_eq!(error.path(), Some(path));
         assert!(error.reason().starts_with("the file was changed by somebody else after it was opened"), "{error}");
     }
-    // What was read when it was opened is still told.
+    // What was read on opening is still there.
     assert_eq!(tensor.name(), "input_parameter");
     assert_eq!(file.len(), 4);
 }
 
 #[test]
-fn a_file_cut_short_while_open() {
+fn shortening_an_open_file_is_an_error() {
     let (_folder, path) = copy("interop/executable.popef");
     let file = File::open(&path).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(3000).unwrap();
@@ -52,7 +52,7 @@ fn a_file_cut_short_while_open() {
 }
 
 #[test]
-fn a_file_made_longer_while_open() {
+fn lengthening_an_open_file_is_an_error() {
     let (_folder, path) = copy("interop/executable.popef");
     let file = File::open(&path).unwrap();
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
@@ -60,7 +60,7 @@ fn a_file_made_longer_while_open() {
 }
 
 #[test]
-fn a_file_overwritten_in_place_while_open() {
+fn overwriting_an_open_file_is_an_error() {
     let (_folder, path) = copy("interop/executable.popef");
     let file = File::open(&path).unwrap();
     let len = fs::metadata(&path).unwrap().len();
@@ -81,7 +81,7 @@ fn a_file_replaced_by_another_is_still_read_as_it_was() {
     file.check_unchanged().unwrap();
 }
 
-/// Elsewhere only the time of writing is known, which can be set back.
+/// Other systems tell only the time of writing, which can be set back.
 #[cfg(unix)]
 #[test]
 fn a_change_whose_time_was_set_back_is_seen() {
@@ -95,9 +95,9 @@ fn a_change_whose_time_was_set_back_is_seen() {
     assert_changed(&file, &path);
 }
 
-/// One more name is a change that is let pass, but not one beside it.
+/// Giving the file one more name is no change of it, but it must not hide one.
 #[test]
-fn a_file_overwritten_and_given_another_name_while_open() {
+fn overwriting_a_file_that_got_another_name_is_an_error() {
     let (folder, path) = copy("interop/executable.popef");
     let file = File::open(&path).unwrap();
     fs::hard_link(&path, folder.path().join("another name")).unwrap();
@@ -107,9 +107,9 @@ fn a_file_overwritten_and_given_another_name_while_open() {
     assert_changed(&file, &path);
 }
 
-/// Each way to compress reads on as it unpacks: 40,000 bytes that are stored as they are do not fit into its buffer.
+/// The 40,000 stored bytes of a block do not fit into the decoder's buffer, so that it has to read on.
 #[test]
-fn an_executable_that_changes_while_it_is_unpacked() {
+fn changing_a_file_while_it_is_unpacked_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     let block = |last: u8| [&[last, 0x40, 0x9c, 0xbf, 0x63], [7; 40_000].as_slice()].concat();
@@ -123,13 +123,13 @@ fn an_executable_that_changes_while_it_is_unpacked() {
         fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
         let error = std::io::copy(&mut unpack, &mut std::io::sink()).unwrap_err();
         assert_eq!(error.downcast::<popef::Error>().unwrap().kind(), ErrorKind::Changed);
-        assert!(unpack.read(&mut [0]).is_err(), "an error must not look like the end afterwards");
+        assert!(unpack.read(&mut [0]).is_err(), "reading on after an error must not look like the end");
     }
 }
 
-/// Shortened and restored again and again while it is opened and read: each try gives all of it or an error.
+/// The file is shortened and restored all the time. Each try to read it gives all of it or an error.
 #[test]
-fn a_file_that_never_rests() {
+fn a_file_that_changes_all_the_time_gives_right_data_or_an_error() {
     let (_folder, path) = copy("interop/executable.popef");
     let whole = fs::read(&path).unwrap();
     std::thread::scope(|scope| {
@@ -145,7 +145,7 @@ fn a_file_that_never_rests() {
             for blob in file.blobs() {
                 if let Ok(data) = blob.data().read() {
                     let start = usize::try_from(blob.data_offset()).unwrap();
-                    assert!(*data == whole[start..][..data.len()], "wrong data shown as right");
+                    assert!(*data == whole[start..][..data.len()], "wrong data was given as right");
                 }
             }
         }
@@ -154,7 +154,7 @@ fn a_file_that_never_rests() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_not_a_regular_file_is_told_so() {
+fn folders_and_missing_files_are_errors_that_name_the_path() {
     use popef::error::ErrorCode;
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_owned(), "/dev/null".into(), "/dev/zero".into()] {

@@ -1,4 +1,4 @@
-//! Executables compressed by zlib, gzip, zstandard and lz4 unpack to the bytes that went in, and to nothing else.
+//! Executables that were compressed with zlib, gzip, zstandard and lz4 unpack to exactly the original bytes.
 
 use crate::common;
 
@@ -9,10 +9,10 @@ use popef::error::{ErrorCode, ErrorKind};
 use popef::read::{Compression, ExecutableBlob, PoplarHeader};
 use popef::{Error, File};
 
-/// Where the data of the files in testdata/compressed begins.
+/// The offset of the data in the files of testdata/compressed.
 const DATA: usize = 88;
 
-/// The files there of many executables, each of which is named by the CRC-32 of what it unpacks to.
+/// The files there with many executables. The name of each executable is the CRC-32 of its unpacked bytes.
 const SETTINGS: [&str; 2] = ["lz4-settings", "zstd-settings"];
 
 fn settings(name: &str) -> File {
@@ -22,11 +22,11 @@ fn settings(name: &str) -> File {
 fn unpack(executable: &ExecutableBlob<'_>) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let mut reader = executable.unpack()?;
-    assert_eq!(reader.read(&mut []).unwrap(), 0, "nothing was asked for, which is no end");
+    assert_eq!(reader.read(&mut []).unwrap(), 0, "reading zero bytes must not look like the end");
     let result = reader.read_to_end(&mut bytes).map_err(|e| e.downcast::<Error>().unwrap());
-    assert!(bytes.len() as u64 <= executable.uncompressed_size(), "more than the blob says");
+    assert!(bytes.len() as u64 <= executable.uncompressed_size(), "more bytes than the blob says");
     if result.is_err() {
-        assert!(reader.read(&mut [0]).is_err(), "an error must not look like the end afterwards");
+        assert!(reader.read(&mut [0]).is_err(), "reading on after an error must not look like the end");
     }
     result.map(|_| bytes)
 }
@@ -43,7 +43,7 @@ fn is_built(kind: Option<Compression>) -> bool {
     }
 }
 
-/// Those of the files that this build can unpack.
+/// The files that this build can unpack.
 fn built<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let can = |name: &&str| {
         !(name.starts_with("lz4") && cfg!(not(feature = "lz4"))
@@ -52,7 +52,7 @@ fn built<'n>(names: &[&'n str]) -> Vec<&'n str> {
     names.iter().copied().filter(can).collect()
 }
 
-/// What is wrong with unpacking the executable of these bytes.
+/// The error of unpacking the executable in these bytes.
 fn error_of(bytes: Vec<u8>) -> Error {
     let file = File::from_bytes(bytes).unwrap();
     let error = match unpack(&only_executable(&file)) {
@@ -63,7 +63,7 @@ fn error_of(bytes: Vec<u8>) -> Error {
     error
 }
 
-/// A file of testdata/compressed whose data was changed, with the blob's size corrected.
+/// A file of testdata/compressed with other data, and with the size of the blob corrected.
 fn with_data(name: &str, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = read(&format!("compressed/{name}.popef"));
     let old_size = bytes.len() as u64;
@@ -115,7 +115,7 @@ fn every_kind_unpacks_to_the_payload_in_every_way() {
 }
 
 #[test]
-fn the_poplar_header_is_data_compressed_or_not() {
+fn the_poplar_header_is_read_from_plain_and_compressed_executables() {
     let header = |name: &str| {
         let file = File::open(testdata(&format!("compressed/{name}.popef"))).unwrap();
         only_executable(&file).poplar_header().unwrap()
@@ -132,7 +132,7 @@ fn the_poplar_header_is_data_compressed_or_not() {
 }
 
 #[test]
-fn data_that_unpacks_to_another_length_is_an_error() {
+fn unpacking_to_another_length_than_the_blob_says_is_an_error() {
     for name in built(&["zlib-6", "gzip-two-members", "zstd-two-frames", "lz4-linked"]) {
         let stated = |size: u64| {
             let mut bytes = read(&format!("compressed/{name}.popef"));
@@ -151,7 +151,7 @@ fn data_that_unpacks_to_another_length_is_an_error() {
 }
 
 #[test]
-fn data_cut_off_anywhere_is_an_error() {
+fn compressed_data_cut_off_anywhere_is_an_error() {
     let names =
         ["zlib-1", "gzip-name", "gzip-two-members", "zstd-checksum", "zstd-two-frames", "lz4", "lz4-two-frames"];
     for name in built(&names) {
@@ -173,7 +173,7 @@ fn bytes_behind_the_compressed_data_are_an_error() {
 }
 
 #[test]
-fn a_bit_flipped_in_checked_data_is_found() {
+fn a_flipped_bit_in_data_with_a_checksum_is_an_error() {
     for name in built(&["zlib-6", "gzip", "zstd-checksum", "lz4-checksum"]) {
         let len = read(&format!("compressed/{name}.popef")).len() - DATA;
         let error = error_of(with_data(name, |data| data[len / 2] ^= 1));
@@ -195,10 +195,10 @@ fn frames_of_all_settings_unpack_to_what_was_packed() {
     }
 }
 
-/// A few bytes are given without unpacking all that a frame may refer to, and are the right ones all the same.
+/// A few bytes are given without unpacking a whole window.
 #[cfg(feature = "zstd")]
 #[test]
-fn zstd_frames_give_the_bytes_that_the_blob_says_and_then_an_error() {
+fn zstd_frames_give_as_many_bytes_as_the_blob_says_and_then_an_error() {
     for executable in settings("zstd-settings").executables() {
         let (packed, unpacked) = (executable.data().read().unwrap(), unpack(&executable).unwrap());
         assert_eq!(executable.poplar_header().unwrap(), PoplarHeader::parse(&unpacked));
@@ -220,7 +220,7 @@ fn zstd_frames_give_the_bytes_that_the_blob_says_and_then_an_error() {
     }
 }
 
-/// Three linked frames with all the checksums that there are.
+/// The data has three frames with linked blocks and every kind of checksum.
 #[cfg(feature = "lz4")]
 #[test]
 fn lz4_frames_with_any_byte_changed_or_cut_off_give_an_error_or_what_was_packed() {
@@ -248,11 +248,10 @@ fn lz4_frames_with_any_byte_changed_or_cut_off_give_an_error_or_what_was_packed(
             }
         }
     }
-    // All but one digit of the mark, and the content, of a frame to be skipped.
+    // The last digit of a skippable frame's magic number, and its content, carry no meaning.
     assert_eq!(refused, packed.len() * 8 - 4 - "between".len() * 8);
 }
 
-/// Blocks and frames of nothing are blocks and frames.
 #[cfg(feature = "lz4")]
 #[test]
 fn lz4_blocks_may_be_empty() {
@@ -265,11 +264,11 @@ fn lz4_blocks_may_be_empty() {
     assert_eq!(unpack(&only_executable(&file)).unwrap(), b"xx");
 }
 
-/// Where one frame ends and the next begins is found wherever it lies in what is read at a time.
+/// The end of a frame lies at every place around the edge of what is read at once.
 #[cfg(feature = "zstd")]
 #[test]
-fn frames_that_meet_at_the_edge_of_a_buffer() {
-    // One block that is stored as it is.
+fn frames_that_meet_at_the_edge_of_a_buffer_are_unpacked() {
+    // One block that is stored uncompressed.
     let frame = |len: usize| {
         let mut frame = b"\x28\xb5\x2f\xfd\x00\x38".to_vec();
         frame.extend(&(len << 3 | 1).to_le_bytes()[..3]);
@@ -287,7 +286,7 @@ fn frames_that_meet_at_the_edge_of_a_buffer() {
 }
 
 #[test]
-fn frames_to_be_skipped_can_be_cut_off_too() {
+fn skippable_frames_that_are_cut_off_are_an_error() {
     for name in built(&["zstd-skippable", "lz4-skippable"]) {
         for cut in [1, 2, 1000] {
             let error = error_of(with_data(name, |data| data.truncate(data.len() - cut)));
@@ -306,7 +305,7 @@ fn an_unknown_compression_shows_its_first_bytes() {
     assert_eq!(error.reason(), text);
 }
 
-/// A few bytes of zeros unpack to a thousand times as many; what the blob says is the limit all the same.
+/// The data would unpack to a thousand times its length.
 #[test]
 fn a_bomb_gives_no_more_than_the_blob_says() {
     let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());

@@ -1,4 +1,4 @@
-//! What is wrong with a damaged file, word for word and byte for byte, the same in every way in.
+//! Errors of damaged files: the exact words and the exact byte, the same in every way in.
 
 use crate::common;
 
@@ -7,12 +7,12 @@ use popef::error::ErrorKind;
 use popef::read::Blobs;
 use popef::{Error, File, OpenOptions};
 
-/// Blob 1 of this file begins here: 24 bytes of header segment, 1.2 KB of info, no data.
+/// The offset of blob 1 in this file, which has a header, 1.2 KB of info and no data.
 const METADATA: usize = 1648;
-/// The first word of a message's only segment is the root pointer.
+/// The offset of the root pointer in a message of one segment.
 const ROOT: usize = 8;
 
-/// The one error of these bytes, which every way in must find.
+/// The error of these bytes. Every way in must find the same.
 fn error_of(bytes: &[u8]) -> Error {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.popef");
@@ -45,7 +45,7 @@ fn executable() -> Vec<u8> {
     read("interop/executable.popef")
 }
 
-/// The file with blob 1's size, 1288 bytes, replaced.
+/// The file with another size of blob 1, which is 1288.
 fn with_size(size: u64) -> Vec<u8> {
     let mut bytes = executable();
     patch(&mut bytes[METADATA..METADATA + 48], 1288u64.to_le_bytes(), size.to_le_bytes());
@@ -57,7 +57,7 @@ fn put(bytes: &mut [u8], at: usize, new: &[u8]) {
 }
 
 #[test]
-fn a_truncated_header() {
+fn a_truncated_header_is_an_error() {
     assert_error(
         &executable()[..METADATA + 10],
         1,
@@ -69,7 +69,7 @@ fn a_truncated_header() {
 }
 
 #[test]
-fn a_size_smaller_than_the_blobs_own_header_and_info() {
+fn a_size_smaller_than_header_and_info_is_an_error() {
     for size in [0, 47, 48, 55, 56, 1287] {
         let needed = match size {
             ..48 => 48,
@@ -90,7 +90,7 @@ fn a_size_smaller_than_the_blobs_own_header_and_info() {
 }
 
 #[test]
-fn a_size_past_the_end_of_the_file() {
+fn a_size_past_the_end_of_the_file_is_an_error() {
     for size in [65_211, 1 << 63, u64::MAX] {
         assert_error(
             &with_size(size),
@@ -106,7 +106,7 @@ fn a_size_past_the_end_of_the_file() {
 }
 
 #[test]
-fn a_segment_table_that_lies() {
+fn a_false_segment_table_is_an_error() {
     let mut bytes = executable();
     put(&mut bytes, METADATA, &511u32.to_le_bytes());
     assert_error(
@@ -145,7 +145,7 @@ fn a_segment_table_that_lies() {
 }
 
 #[test]
-fn pointers_that_lead_outside_their_message() {
+fn pointers_that_leave_their_message_are_an_error() {
     let mut bytes = executable();
     // A struct pointer that begins 1,000 words behind itself.
     put(&mut bytes, METADATA + ROOT, &(1000u32 << 2).to_le_bytes());
@@ -173,13 +173,13 @@ fn pointers_that_lead_outside_their_message() {
     assert!(source.downcast_ref::<capnp::Error>().is_some());
 }
 
-/// A struct or a list in the middle of Metadata is looked at when the file is opened, not first when it is used.
+/// Every struct and list of Metadata is looked at on opening, not only when it is used.
 #[test]
 fn damage_deep_in_metadata_is_found_on_opening() {
     let bytes = executable();
     let handle = bytes.windows(22).position(|window| window == b"h2d_input_parameter\0\0\0").unwrap();
     let mut without_end = bytes;
-    // The text runs to its last word's end, so that no NUL ends it.
+    // The text fills its last word, so that no NUL ends it.
     put(&mut without_end, handle + 19, b"!");
     assert_error(
         &without_end,
@@ -192,7 +192,7 @@ fn damage_deep_in_metadata_is_found_on_opening() {
 }
 
 #[test]
-fn what_is_no_popef_file_at_all_says_so() {
+fn other_file_formats_are_reported_as_no_popef_file() {
     let error = error_of(b"PK\x03\x04 this is a ZIP archive and nothing else");
     assert_eq!(error.offset(), Some(0));
     assert!(error.reason().contains("this is not a PopEF file"), "{error}");
@@ -201,7 +201,7 @@ fn what_is_no_popef_file_at_all_says_so() {
 }
 
 #[test]
-fn limits_are_the_callers_and_say_how_to_pass_them() {
+fn a_limit_can_be_changed_and_its_error_says_so() {
     let bytes = executable();
     let mut limits = popef::read::Limits::default();
     limits.info_bytes = 1000;
@@ -220,19 +220,18 @@ fn limits_are_the_callers_and_say_how_to_pass_them() {
     assert!(error.reason().contains("pointers nest deeper than 2"), "{error}");
 }
 
-/// The limits of the opening hold for what is read later, too.
 #[test]
-fn metadata_is_read_within_the_limits_that_its_file_was_opened_with() {
+fn limits_on_opening_also_hold_for_reading_metadata_later() {
     let mut limits = popef::read::Limits::default();
     limits.visits = 100;
     let path = testdata("broken/amplify-shared-text.popef");
     let file = OpenOptions::new().limits(limits).open(path).unwrap();
     let error = file.metadata().next().unwrap().read().unwrap_err();
-    // What it may become in memory is in proportion to the message whatever the limits.
+    // What it may take in memory follows from the length of the message, not from the limits.
     assert!(error.reason().contains("bytes of memory, out of proportion"), "{error}");
 }
 
-/// Lists whose elements have no bytes cost nothing in the message, and much to read.
+/// Elements without bytes take no space in the message, but each costs time and memory to read.
 #[test]
 fn elements_without_bytes_do_not_amplify() {
     let error = error_of(&metadata_of_empty_options(1000));
@@ -241,7 +240,7 @@ fn elements_without_bytes_do_not_amplify() {
     assert!(File::from_bytes(metadata_of_empty_options(10)).unwrap().metadata().next().unwrap().read().is_ok());
 }
 
-/// A Metadata blob with so many engine options of no words each.
+/// A Metadata blob with this many engine options of zero words each.
 fn metadata_of_empty_options(options: u64) -> Vec<u8> {
     let struct_pointer = |offset: u64, data: u64, pointers: u64| offset << 2 | data << 32 | pointers << 48;
     let mut words = vec![struct_pointer(0, 4, 7)];
@@ -250,7 +249,7 @@ fn metadata_of_empty_options(options: u64) -> Vec<u8> {
     words.push(1 | 3 << 2 | 7 << 32);
     words.extend([0; 3]);
     words.push(struct_pointer(options, 0, 0));
-    // What is left over makes the visits that capnp counts few enough.
+    // The padding keeps the visits that capnp counts within its limit.
     words.resize(words.len() + options as usize / 4, 0);
     let info: Vec<u8> = [(words.len() as u64) << 32].into_iter().chain(words).flat_map(u64::to_le_bytes).collect();
     let header = |size: u64| [4u64 << 32, struct_pointer(0, 2, 1), 1, size, 0].map(u64::to_le_bytes).concat();
@@ -258,7 +257,7 @@ fn metadata_of_empty_options(options: u64) -> Vec<u8> {
     [header(size), info].concat()
 }
 
-/// One anchor's texts, shared by pointers until they claim many times the message's own length.
+/// Pointers share one text, so that they claim many times the length of the message.
 #[test]
 fn texts_shared_by_many_pointers_do_not_amplify() {
     let text = vec![b'x'; 8191];
@@ -268,7 +267,7 @@ fn texts_shared_by_many_pointers_do_not_amplify() {
     assert!(error.reason().contains("would visit more than 4 times its length"), "{error}");
 }
 
-/// A Metadata blob whose engine options, so many of them, all have this one name.
+/// A Metadata blob with this many engine options that share one name.
 fn shared_text_metadata(options: u64, text: &[u8]) -> Vec<u8> {
     let words_of_text = text.len() as u64 / 8 + 1;
     let struct_pointer = |offset: u64, data: u64, pointers: u64| offset << 2 | data << 32 | pointers << 48;
@@ -280,7 +279,7 @@ fn shared_text_metadata(options: u64, text: &[u8]) -> Vec<u8> {
     words.extend([0; 3]);
     words.push(struct_pointer(options, 0, 2));
     for option in 0..options {
-        // Name: over the rest of this list to the text. Value: none.
+        // The name points past the rest of the list to the text. There is no value.
         let to_text = 2 * (options - option) - 1;
         words.extend([list_pointer(to_text, 2, text.len() as u64 + 1), 0]);
     }

@@ -1,4 +1,4 @@
-//! What `{:?}` shows of a file and of what is written: what it is, and none of its data.
+//! `{:?}` shows what a file or a writer is, and none of its data.
 
 use std::fmt::Debug;
 use std::io::{Cursor, Write as _};
@@ -8,7 +8,7 @@ use popef::read::*;
 use popef::types::*;
 use popef::write::*;
 
-/// With the folder's name taken out, and Unix's separator.
+/// Shown without the name of the folder, and with the separator of Unix.
 fn without_folder(writer: &impl Debug, folder: &Path) -> String {
     let folder = format!("{folder:?}");
     format!("{writer:?}").replace(folder.trim_matches('"'), "FOLDER").replace(r"\\", "/")
@@ -19,7 +19,7 @@ fn tensor() -> TensorDataInfo {
 }
 
 #[test]
-fn what_is_read() {
+fn readers_show_what_they_are_and_no_data() {
     let path = "../testdata/compressed/zlib-6.popef";
     let file = File::open(path).unwrap();
     assert_eq!(
@@ -43,7 +43,7 @@ fn what_is_read() {
 }
 
 #[test]
-fn what_is_written() {
+fn writers_show_what_they_are_and_no_data() {
     let mut writer = Writer::stream(Vec::new());
     writer.write_tensor(&tensor(), &[half::f16::ONE; 6]).unwrap();
     assert_eq!(

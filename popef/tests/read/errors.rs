@@ -1,4 +1,4 @@
-//! Each error code: that it happens, what it becomes in `std::io`, its name, and its line in docs/ERRORS.md.
+//! Error codes: each happens, becomes the right error of `std::io`, has its name, and has its line in docs/ERRORS.md.
 
 use crate::common::{testdata, writing};
 
@@ -13,22 +13,23 @@ use popef::types::*;
 use popef::write::*;
 use writing::{opaque, tensor};
 
-/// An error that was made to happen, its code, and its kind in `std::io`.
+/// The expected code, the expected kind in `std::io`, and the error.
 type Case = (ErrorCode, io::ErrorKind, Error);
 
-/// No test here can make these happen. None: the kind in `std::io` is that of the system's own error.
+/// The codes that no test here can make happen, with their kinds in `std::io`. None: the kind of the system's own
+/// error.
 const NOT_HERE: &[(ErrorCode, Option<io::ErrorKind>)] = &[
-    // On machines of 32 bits only.
+    // This happens on machines of 32 bits only.
     (ErrorCode::AddressSpace, Some(io::ErrorKind::OutOfMemory)),
     // The smallest such file has 100 GB.
     (ErrorCode::TooManyBlobs, Some(io::ErrorKind::FileTooLarge)),
-    // They are more than memory holds.
+    // That many files do not fit into memory.
     (ErrorCode::TooManyFiles, Some(io::ErrorKind::InvalidInput)),
-    // tests/read/compressed.rs does, in a build without the features.
+    // tests/read/compressed.rs makes it happen in a build without the features.
     (ErrorCode::CompressionNotBuilt, Some(io::ErrorKind::Unsupported)),
-    // src/write/faults does, on a disk that fails.
+    // src/write/faults makes it happen on a disk that fails.
     (ErrorCode::FolderNotFlushed, None),
-    // Who appends to a file keeps other writers out there.
+    // On Windows a file that is appended to cannot be resized by others.
     #[cfg(windows)]
     (ErrorCode::FileResized, Some(io::ErrorKind::Other)),
 ];
@@ -98,7 +99,7 @@ fn of_limits() -> Vec<Case> {
     errors.map(|(code, error)| (code, io::ErrorKind::FileTooLarge, error)).into()
 }
 
-/// Of a file of testdata/broken: that of opening it, or that of reading what its last blob has.
+/// The error of opening a file of testdata/broken, or of reading its last blob.
 fn broken(name: &str) -> Error {
     let file = match File::open(testdata("broken").join(name).with_extension("popef")) {
         Ok(file) => file,
@@ -243,9 +244,8 @@ fn of_blobs_to_write() -> Vec<Case> {
     errors.map(|(code, error)| (code, io::ErrorKind::InvalidInput, error)).into()
 }
 
-/// The name of a code or kind is its variant's, so that whoever knows the one knows the other.
 #[test]
-fn names_are_those_of_the_variants_and_are_read_back() {
+fn codes_and_kinds_have_the_names_of_their_variants_and_parse() {
     for &code in ErrorCode::ALL {
         assert_eq!(code.as_str(), words_of(&format!("{code:?}")).join("-"));
         assert_eq!((code.to_string().as_str(), code.as_str().parse()), (code.as_str(), Ok(code)));
@@ -279,9 +279,8 @@ fn codes_and_kinds_serialise_by_their_names() {
     assert!(error.to_string().starts_with("\"blob\" is not an error code"), "{error}");
 }
 
-/// docs/ERRORS.md is made from the table of codes.
 #[test]
-fn the_list_of_errors_is_current() {
+fn docs_errors_md_is_made_from_the_table_of_codes() {
     let mut page = String::from(PAGE_HEAD);
     for &kind in ErrorKind::ALL {
         write!(page, "\n## {kind}\n\n{}\n\n", kind.meaning()).unwrap();

@@ -1,9 +1,9 @@
-//! A small blob of every type, in every near form: each prefix, each byte of header and info with each value it can
-//! have, each two bits flipped in the first 64 bytes of either. Each is an error with an offset, or is read as the
-//! official Cap'n Proto library reads it.
+//! Small blobs of every type, changed in every small way: each prefix, each value of each byte of header and info, each
+//! two flipped bits in the first 64 bytes of either. Each result is an error with an offset, or reads as the official
+//! Cap'n Proto library reads it.
 //!
-//! The usual run takes a sample. `POPEF_EXHAUSTIVE=1 cargo test --release -p popef --test read exhaustive::` takes all.
-//! pycapnp runs in the interpreter that `PYTHON` names; without one the comparison is left out, except where `CI` is set.
+//! By default a sample is tried. `POPEF_EXHAUSTIVE=1 cargo test --release -p popef --test read exhaustive::` tries all.
+//! pycapnp runs in the interpreter that `PYTHON` names.
 
 use crate::common;
 
@@ -62,7 +62,7 @@ fn changes(seed: &[u8]) -> Vec<Change> {
     let (header, info) = (blob.header_bytes().len(), blob.info_bytes().len());
     let mut changes: Vec<Change> = (0..seed.len()).map(Change::Cut).collect();
     changes.extend((0..header + info).flat_map(|at| (0..=255).map(move |value| Change::Byte(at, value))));
-    // The bits of single flips are among the bytes' values.
+    // A single flipped bit is one of the values of its byte.
     for (start, len) in [(0, header.min(64)), (header, info.min(64))] {
         let bits = start * 8..(start + len) * 8;
         changes.extend(bits.clone().flat_map(|one| (one + 1..bits.end).map(move |two| Change::Bits(one, two))));
@@ -70,7 +70,7 @@ fn changes(seed: &[u8]) -> Vec<Change> {
     changes
 }
 
-/// All of them, or one of so many.
+/// All inputs if `POPEF_EXHAUSTIVE` is set, else one in `sample`.
 fn inputs(sample: usize) -> impl Iterator<Item = Vec<u8>> {
     let step = if std::env::var_os("POPEF_EXHAUSTIVE").is_some() { 1 } else { sample };
     let of_seed = |seed: Vec<u8>| changes(&seed).into_iter().map(move |change| change.of(&seed));
@@ -78,7 +78,7 @@ fn inputs(sample: usize) -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn each_is_read_or_refused_at_a_byte() {
+fn each_input_is_read_or_refused_at_a_byte() {
     let (mut whole, mut refused) = (0u64, 0u64);
     for input in inputs(127) {
         walk(&input);
@@ -92,7 +92,7 @@ fn each_is_read_or_refused_at_a_byte() {
 }
 
 #[test]
-fn each_is_read_as_the_official_library_reads_it() {
+fn each_input_reads_as_the_official_library_reads_it() {
     let Some(mut python) = python() else { return };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/decode_with_pycapnp.py");
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/popef.capnp");
@@ -122,9 +122,9 @@ struct Counts {
     both_refuse: u64,
     /// The messages are whole, but the blob's size is wrong, or is more than there is.
     size: u64,
-    /// Refused here by a limit, as no shape, or as lying outside, and read by the library.
+    /// The library reads it. Here it is over a limit, a shape of something else, or outside its message.
     stricter: u64,
-    /// A text that is not UTF-8, which pycapnp cannot give.
+    /// pycapnp cannot give a text that is not UTF-8.
     not_utf_8: u64,
 }
 
@@ -159,8 +159,7 @@ impl Counts {
             self.size += 1;
             return;
         }
-        // The library takes what has no size, such as an empty list, from anywhere, and of the number of a list's
-        // structs it drops the highest bit.
+        // The library accepts an empty list anywhere, and drops the highest bit of the number of structs in a list.
         let stricter = [
             "out-of-bounds pointer",
             "elements overrun its word count",
@@ -177,7 +176,7 @@ impl Counts {
     }
 }
 
-/// A blob's fields, in the order of the schema and the words of the script.
+/// The fields of a blob in the order of the schema, formatted as the script formats them.
 fn fields(blob: &Blob<'_>) -> Result<String, Error> {
     let header = format!("({} {} {})", text(&blob.version()), blob.blob_type().number(), blob.size());
     let info = match blob.content() {

@@ -1,4 +1,4 @@
-//! Every bit of small files flipped, one at a time: no panic, and the same answer in every way in.
+//! Each flipped bit of small files gives no panic, and the same answer in every way in.
 
 use crate::common;
 
@@ -10,14 +10,14 @@ use popef::OpenOptions;
 use popef::read::Blobs;
 
 #[test]
-fn every_flipped_bit_gives_an_answer_and_the_same_in_every_way() {
+fn every_flipped_bit_gives_the_same_answer_in_every_way_in() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flipped.popef");
     let mut options = OpenOptions::new();
     options.damaged(true);
     for name in ["two-models", "replicated", "split-tensors", "split-feeds", "compressed-zlib"] {
         let mut bytes = std::fs::read(testdata(&format!("interop/{name}.popef"))).unwrap();
-        // One byte is changed in place: to write the whole file each time would be to wait for the disk.
+        // One byte is changed in place: writing the whole file each time would wait for the disk.
         std::fs::write(&path, &bytes).unwrap();
         let on_disk = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         let put = |at: usize, byte: u8| {

@@ -1,4 +1,4 @@
-//! Files that the official Cap'n Proto library wrote read to exactly what is known to be in them, in every way.
+//! Files that the official Cap'n Proto library wrote read to exactly what is known of them, in every way in.
 
 use crate::common;
 
@@ -7,8 +7,8 @@ use common::{popef_files, testdata, ways};
 use popef::{Blob, Content, File, Metadata, TensorInfo};
 use serde_json::{Value, json};
 
-/// The documents of testdata/interop by the files that they tell of. `providedBy` of the anchors is no property of
-/// one file, so it is left out.
+/// What the documents of testdata/interop say of each file. The field `providedBy` is left out, because it depends on
+/// other files.
 fn expected() -> Vec<(String, Value)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(testdata("interop")).unwrap() {
@@ -34,12 +34,12 @@ fn without_provider(file: &mut Value) {
 }
 
 #[test]
-fn every_file_reads_to_what_is_known_of_it() {
+fn every_file_reads_as_its_document_says() {
     let expected = expected();
     let named: Vec<&str> = expected.iter().map(|(name, _)| name.as_str()).collect();
     for path in popef_files("interop") {
         let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(named.contains(&name), "no document tells of {name}");
+        assert!(named.contains(&name), "no document describes {name}");
     }
     for (name, document) in expected {
         let path = testdata("interop").join(&name);
@@ -109,7 +109,7 @@ fn json_of_tensor(info: &TensorInfo) -> Value {
 
 #[cfg(feature = "serde")]
 #[test]
-fn plain_values_serialise_under_the_names_of_the_schema_and_come_back() {
+fn metadata_serialises_under_the_names_of_the_schema_and_comes_back() {
     for name in ["replicated", "many-anchors"] {
         let path = testdata("interop").join(format!("{name}.popef"));
         let file = File::open(path).unwrap();
@@ -118,7 +118,7 @@ fn plain_values_serialise_under_the_names_of_the_schema_and_come_back() {
         let serialised = serde_json::to_value(&metadata).unwrap();
         assert_eq!(serde_json::from_value::<Metadata>(serialised.clone()).unwrap(), metadata);
 
-        // The fields have the names of the schema, the enumerants those by which the vendor's tool shows them.
+        // Fields have the names of the schema, enumerants the names that the vendor's tool shows.
         assert_eq!(serialised, json_of_metadata(&metadata));
     }
 }

@@ -1,4 +1,4 @@
-//! Reading: files that are whole, odd, damaged or changed meanwhile, in every way in.
+//! Reading files that are whole, odd, damaged or changed meanwhile, in every way in.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! What has a name is shown by it and read back from it.
+//! Enumerations are shown by their names and parsed from them.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -54,7 +54,7 @@ fn names_of_the_schema_and_numbers_are_read_too() {
 }
 
 #[test]
-fn ways_to_compress_have_a_level() {
+fn a_packing_is_shown_with_its_level() {
     for level in 0..=9 {
         for packing in [Packing::Zlib(level), Packing::Gzip(level)] {
             assert_eq!(packing.to_string().parse(), Ok(packing));
@@ -71,7 +71,7 @@ fn ways_to_compress_have_a_level() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn they_serialise_as_their_names() {
+fn enumerations_serialise_as_their_names() {
     use serde_json::{from_str, to_string};
 
     assert_eq!(to_string(&(Compression::Lz4, Packing::Zlib(1), Phase::Main)).unwrap(), r#"["lz4","zlib:1","main"]"#);

@@ -1,4 +1,4 @@
-//! What is not a regular file, or cannot be reached: an error that says so, and at once.
+//! A path that is no regular file, or that cannot be reached, is an error at once.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ use common::testdata;
 use popef::error::ErrorKind;
 use popef::{Error, File, Writer};
 
-/// What opening in parts and mapping say, which must be the same, and within a time that only a hang exceeds.
+/// Opens a file in parts and maps it, which must give the same. The test fails if that takes a minute.
 fn open(path: &Path) -> Result<usize, Error> {
     let (send, receive) = mpsc::channel();
     let of_thread = path.to_owned();
@@ -44,16 +44,16 @@ fn assert_error(path: &Path, reason: &str) {
 const NOT_REGULAR: &str = "cannot read it by position: it is not a regular file";
 
 #[test]
-fn a_pipe_that_nobody_writes_to() {
+fn opening_a_pipe_is_an_error_and_does_not_wait() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe.popef");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     assert_error(&pipe, NOT_REGULAR);
 }
 
-/// A name that is a file's when it is looked at can be a pipe's when it is opened.
+/// The path can be a file's when it is looked at, and a pipe's when it is opened.
 #[test]
-fn a_pipe_that_comes_into_the_place_of_a_file() {
+fn a_file_replaced_by_a_pipe_is_opened_without_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     let [pipe, file] = ["pipe", "file"].map(|name| folder.path().join(name));
@@ -86,7 +86,7 @@ fn a_pipe_that_comes_into_the_place_of_a_file() {
 }
 
 #[test]
-fn folders_devices_and_sockets() {
+fn folders_devices_and_sockets_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     assert_error(folder.path(), NOT_REGULAR);
     for device in ["/dev/zero", "/dev/null", "/dev/full"] {
@@ -97,10 +97,10 @@ fn folders_devices_and_sockets() {
     assert_error(&socket, NOT_REGULAR);
 }
 
-/// Their length is 0 or one that they do not have.
+/// Such a file says that its length is 0, or some length that it does not have.
 #[cfg(target_os = "linux")]
 #[test]
-fn files_that_the_kernel_makes_up() {
+fn files_of_proc_and_sys_are_errors() {
     for made_up in ["/proc/self/status", "/proc/self/maps", "/proc/cpuinfo"] {
         assert_error(Path::new(made_up), "cannot read it by position: it has bytes, but says that it has none");
     }
@@ -117,7 +117,7 @@ fn open_in_parts_fails(path: &Path) {
 }
 
 #[test]
-fn links() {
+fn links_are_followed_and_loops_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let link = |name: &str, to: &Path| {
         let path = folder.path().join(name);
@@ -133,12 +133,12 @@ fn links() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read() {
+fn a_file_without_permission_to_read_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret.popef");
     fs::copy(testdata("interop/split-tensors.popef"), &path).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    // Who runs this as root may read everything.
+    // The superuser may read every file.
     match fs::read(&path) {
         Ok(_) => assert_eq!(open(&path).unwrap(), 1),
         Err(_) => assert_error(&path, "cannot open the file: "),
@@ -146,18 +146,18 @@ fn a_file_that_may_not_be_read() {
 }
 
 #[test]
-fn names_that_are_not_utf_8() {
+fn file_names_that_are_not_utf_8_can_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(OsStr::from_bytes(b"caf\xe9.popef"));
     assert_error(&path, "cannot open the file: ");
-    // Not every file system takes such a name.
+    // Some file systems refuse such a name.
     if fs::copy(testdata("interop/split-tensors.popef"), &path).is_ok() {
         assert_eq!(open(&path).unwrap(), 1);
     }
 }
 
 #[test]
-fn paths_of_thousands_of_bytes() {
+fn paths_of_4000_bytes_can_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path_of = |len: usize| {
         let mut path: PathBuf = folder.path().to_owned();

@@ -1,4 +1,4 @@
-//! How much of a file is read to open it.
+//! Opening a file reads little of it, in few calls.
 
 #![cfg(target_os = "linux")]
 
@@ -9,19 +9,19 @@ use std::path::Path;
 use popef::types::TensorDataInfo;
 use popef::{DataType, File, TensorInfo, Writer};
 
-/// What this thread has read so far: bytes, and calls.
+/// The bytes that this thread has read so far, and the number of calls.
 fn counters() -> Option<[u64; 2]> {
     common::io_counters(["rchar", "syscr"])
 }
 
-/// What opening a file reads of it.
+/// The bytes and the number of calls that opening a file takes.
 fn read_by_opening(path: &Path) -> Option<[u64; 2]> {
     let before = counters()?;
     let counting = counters()?;
     let file = File::open(path).unwrap();
     let after = counters()?;
     drop(file);
-    // To read the counters counts too.
+    // Reading the counters is counted too.
     Some([0, 1].map(|which| after[which] - counting[which] - (counting[which] - before[which])))
 }
 
@@ -39,20 +39,20 @@ fn write_tensors(path: &Path, count: usize, elements: usize) -> u64 {
 }
 
 #[test]
-fn a_page_for_a_large_blob_and_small_ones_at_once() {
+fn opening_reads_a_page_for_a_large_blob_and_many_small_blobs_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
 
-    // Of odd sizes, so that heads lie anywhere in a page.
+    // The sizes are odd, so that headers lie anywhere in a page.
     write_tensors(&path, 200, 100_003);
     let Some([bytes, calls]) = read_by_opening(&path) else { return };
     assert!((200 * 100..=200 * 4096).contains(&bytes), "{bytes} bytes for 200 blobs far apart");
-    // A head lies across two pages now and then.
+    // Some headers lie across two pages.
     assert!((200..=220).contains(&calls), "{calls} reads for 200 blobs far apart");
 
     let size = write_tensors(&path, 20_000, 16);
     let [bytes, calls] = read_by_opening(&path).unwrap();
     assert!((size..=size + size / 50).contains(&bytes), "{bytes} bytes for a file of {size}");
-    // 32 KiB at a time, less the head that each window cuts off and what is left of its last page.
+    // Each call reads 32 KiB, of which the header that the window cuts off is read again.
     assert!(calls <= size / (28 << 10) + 10, "{calls} reads for a file of {size} bytes");
 }

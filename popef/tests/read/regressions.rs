@@ -1,4 +1,4 @@
-//! What the fuzz targets found once, and what they start from: every file through every accessor in every way in.
+//! Inputs that the fuzz targets found once, and those that they start from.
 
 use crate::common;
 
@@ -20,9 +20,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Not only those of this format: a text or a pickle is a file that somebody may open too.
+/// Somebody may also try to open a text or a pickle, so all files of testdata are read here.
 #[test]
-fn every_file_of_testdata_in_every_way() {
+fn every_file_of_testdata_reads_the_same_in_every_way_in() {
     let files = files(&testdata(""));
     assert!(files.len() > 100, "only {} files", files.len());
     for path in files {
@@ -43,9 +43,9 @@ fn every_file_of_testdata_in_every_way() {
     }
 }
 
-/// What `decompress` found: data of an executable, under every size that it may be said to have.
+/// Inputs of the target `decompress`, each as an executable that claims several sizes.
 #[test]
-fn data_that_decoders_were_given() {
+fn compressed_data_never_unpacks_to_more_than_the_blob_says() {
     for path in files(&testdata("regressions/decompress")) {
         let data = std::fs::read(&path).unwrap();
         for size in [0, 1, 1000, 1 << 20, u64::MAX - 1] {

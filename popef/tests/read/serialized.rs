@@ -1,4 +1,4 @@
-//! The plain values in serde's formats.
+//! The plain values serialise and come back, in text and binary formats.
 
 #![cfg(feature = "serde")]
 
@@ -24,7 +24,7 @@ fn error_of<T: DeserializeOwned + Debug>(json: &str) -> String {
 }
 
 #[test]
-fn a_misspelt_field_is_an_error_that_names_those_there_are() {
+fn a_misspelt_field_is_an_error_that_names_the_known_ones() {
     let error = error_of::<Metadata>(r#"{"numIpuz":4}"#);
     let known = "unknown field `numIpuz`, expected one of `replicationFactor`, `numIpus`, `numProcesses`, `ipuVersion`, \
                  `isPOD`, `isInference`, `deviceIterations`, `executable`, `executableBytes`, `seedHandle`, \
@@ -68,7 +68,8 @@ fn fields_that_are_left_out_have_their_defaults() {
     assert_eq!(metadata, Metadata { num_ipus: 4, anchors: vec![anchor], ..Default::default() });
 }
 
-/// Through a format for people, and through binary ones: with names of fields and types of values, and with neither.
+/// JSON is a format for people. Of the binary formats, CBOR has the names of fields and the types of values, and
+/// postcard has neither.
 #[track_caller]
 fn come_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
     let json = serde_json::to_string(value).unwrap();
@@ -198,7 +199,7 @@ fn a_text_that_is_not_utf8_has_its_bytes_beside_it() {
     }
 }
 
-/// A file and its blobs serialise as their descriptions do, and come back.
+/// A file and its blobs serialise as their descriptions do, which come back.
 #[track_caller]
 fn describes_itself(file: &File) {
     let info = file.describe();
@@ -247,15 +248,15 @@ fn all_files_describe_themselves() {
 }
 
 #[test]
-fn a_description_is_read_whatever_the_order_of_its_keys() {
+fn a_description_is_read_from_keys_in_any_order() {
     let info = File::open(common::testdata("golden/unknown-types.popef")).unwrap().describe();
-    // Its keys are sorted: `info` stands before `type`.
+    // The keys are sorted, so `info` comes before `type`.
     let value = serde_json::to_value(&info).unwrap();
     assert_eq!(serde_json::from_value::<FileInfo>(value).unwrap(), info);
 }
 
 #[test]
-fn what_an_executable_says_inside_is_there_if_it_was_asked_for() {
+fn compression_and_poplar_header_are_described_if_they_were_asked_for() {
     let file = File::open(common::testdata("compressed/zlib-poplar.popef")).unwrap();
     let executable = file.executables().next().unwrap();
     let mut described = executable.describe();

@@ -8,7 +8,7 @@ use popef::read::Blobs;
 use popef::types::OpaqueInfo;
 use popef::{File, OpenOptions, Writer};
 
-/// Where each blob of a whole file ends.
+/// The end of each blob of a whole file.
 fn ends(bytes: &[u8]) -> Vec<usize> {
     Blobs::new(bytes).map(|blob| blob.unwrap()).map(|blob| (blob.offset() + blob.size()) as usize).collect()
 }
@@ -42,7 +42,7 @@ fn every_length_gives_the_blobs_before_the_cut_and_one_error() {
     }
 }
 
-/// Two blobs whose headers and infos are longer than what a way in reads at once.
+/// Two blobs whose headers and infos are longer than what is read at once.
 fn long_heads() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::stream(&mut bytes);
@@ -55,9 +55,9 @@ fn long_heads() -> Vec<u8> {
     bytes
 }
 
-/// Files that end with a segment table, of a header or of an info, part of which comes with the first read in parts.
+/// Files that end in the segment table of a header or an info. Reading in parts gets a part of the table first.
 fn tables_across_reads() -> [Vec<u8>; 2] {
-    // A hundred segments of a word each, one less than which is said first, and padding: 408 bytes.
+    // The table has the number of segments less one, 100 lengths of one word each, and padding: 408 bytes.
     let table: Vec<u8> = [99].into_iter().chain([1; 100]).chain([0]).flat_map(u32::to_le_bytes).collect();
     let mut empty = Vec::new();
     let mut writer = Writer::stream(&mut empty);
@@ -76,7 +76,7 @@ fn tables_across_reads() -> [Vec<u8>; 2] {
     })
 }
 
-/// The other ways in see the same, at the lengths where something changes.
+/// The lengths tried are those at which something changes.
 #[test]
 fn all_ways_in_agree_on_a_file_that_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn all_ways_in_agree_on_a_file_that_is_cut_off() {
             let what = format!("{len} of {} bytes", bytes.len());
             assert!(in_parts == in_memory, "{what}: {in_parts} in parts, {in_memory} in memory");
             assert!(mapped == in_memory, "{what}: {mapped} mapped, {in_memory} in memory");
-            // A stream is not described with its compression, which is seen in the data.
+            // The compression is seen in the data, so the description of a stream lacks it.
             if !in_memory.contains("uncompressed_size: Some") {
                 assert!(streamed == in_memory, "{what}: {streamed} as a stream, {in_memory} in memory");
             }
@@ -105,7 +105,7 @@ fn all_ways_in_agree_on_a_file_that_is_cut_off() {
 }
 
 #[test]
-fn a_damaged_file_opens_only_on_demand_and_keeps_what_is_whole() {
+fn a_damaged_file_opens_if_asked_for_with_its_whole_blobs() {
     let bytes = common::read("interop/executable.popef");
     let cut = bytes[..bytes.len() - 1].to_vec();
 
@@ -118,7 +118,7 @@ fn a_damaged_file_opens_only_on_demand_and_keeps_what_is_whole() {
 }
 
 #[test]
-fn no_bytes_are_a_valid_file_without_blobs() {
+fn an_empty_file_is_valid_and_has_no_blobs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.popef");
     std::fs::write(&path, []).unwrap();

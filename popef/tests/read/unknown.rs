@@ -1,4 +1,4 @@
-//! What a later version of the format may bring is kept, shown and passed over; it is no error.
+//! Types and names that a later version of the format may bring are kept and shown, and are no errors.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use popef::error::{ErrorCode, ErrorKind};
 use popef::types::{BlobType, TensorType};
 use popef::{Content, DataType, File};
 
-/// Where blob 3 of interop/executable.popef, a tensor, begins; its header message is 40 bytes long.
+/// The offset of blob 3 of interop/executable.popef, a tensor. Its header message has 40 bytes.
 const TENSOR: usize = 66_722;
 
 #[test]
@@ -28,9 +28,9 @@ fn an_unknown_blob_type_keeps_its_number_and_its_bytes() {
 }
 
 #[test]
-fn an_unknown_data_type_keeps_its_number_and_only_its_size_is_an_error() {
+fn an_unknown_data_type_keeps_its_number_and_has_no_size() {
     let mut bytes = read("interop/executable.popef");
-    // The info message: a word of table, the root pointer, the root's two pointers, then TensorInfo's data.
+    // The info message has a word of table, the root pointer, two pointers, and then the data of TensorInfo.
     let data_type = TENSOR + 40 + 8 + 8 + 16;
     let at = bytes[data_type..].windows(2).position(|w| w == 3u16.to_le_bytes()).unwrap() + data_type;
     bytes[at..][..2].copy_from_slice(&99u16.to_le_bytes());
@@ -48,7 +48,7 @@ fn an_unknown_data_type_keeps_its_number_and_only_its_size_is_an_error() {
         );
         assert_eq!(error.reason(), "data type 99 is not known, so neither is the size of its elements");
     }
-    assert_eq!(tensor.blob().data().len(), 16, "the bytes are there all the same");
+    assert_eq!(tensor.blob().data().len(), 16, "the bytes can be read");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn an_unknown_tensor_type_keeps_its_number() {
     let metadata = |bytes: &[u8]| File::from_bytes(bytes.to_vec()).unwrap().metadata().next().unwrap().read().unwrap();
     let outputs = |bytes: &[u8]| metadata(bytes).anchors.iter().filter(|a| a.tensor_type == TensorType::Output).count();
     assert_eq!(outputs(&bytes), 1);
-    // An anchor's data is one word: type, then two bits, then repeats. Words are counted from the blob's start.
+    // The data of an anchor is one word: type, two bits, repeats. Words are counted from the start of the blob.
     const METADATA: usize = 93;
     let word = [2, 0, 1, 0, 1, 0, 0, 0];
     let places: Vec<usize> = (METADATA..bytes.len()).step_by(8).filter(|&at| bytes[at..].starts_with(&word)).collect();
@@ -71,7 +71,7 @@ fn an_unknown_tensor_type_keeps_its_number() {
 }
 
 #[test]
-fn a_name_that_is_not_utf_8_is_kept_as_it_is() {
+fn a_name_that_is_not_utf_8_keeps_its_bytes() {
     let mut bytes = read("interop/executable.popef");
     let name = bytes[TENSOR..].windows(5).position(|w| w == b"input").unwrap() + TENSOR;
     bytes[name] = 0xff;

@@ -1,4 +1,5 @@
-//! Whether the bytes come from a path, memory, a source, an indexer that is given them, or an open file: the same is read.
+//! Whether the bytes come from a path, memory, a source, an indexer that is given them, or an open file: the same is
+//! read.
 
 use std::fs;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! How often files are read and written to.
+//! Writing takes few calls of the system.
 
 #![cfg(target_os = "linux")]
 
@@ -10,12 +10,12 @@ use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo};
 use popef::write::NewFile;
 use popef::{DataType, File, TensorInfo, Writer};
 
-/// So much of small blobs is gathered before the system is given it.
+/// The bytes of small blobs that are gathered before a call.
 const BUFFER: u64 = 256 << 10;
-/// And so much of one feed.
+/// The bytes of a feed that are gathered before a call.
 const GATHERED: u64 = 64 << 10;
 
-/// How often this thread has read and written so far.
+/// The numbers of reads and writes of this thread so far.
 fn calls() -> Option<[u64; 2]> {
     common::io_counters(["syscr", "syscw"])
 }
@@ -26,7 +26,7 @@ struct Counted {
     size: u64,
 }
 
-/// What writing a new file takes, and how long it becomes.
+/// The numbers of reads and writes that a new file takes, and its length.
 fn count(path: &Path, write: impl FnOnce(&mut Writer<NewFile>)) -> Option<Counted> {
     let mut writer = Writer::create(path).unwrap();
     let before = calls()?;
@@ -37,11 +37,11 @@ fn count(path: &Path, write: impl FnOnce(&mut Writer<NewFile>)) -> Option<Counte
 }
 
 #[test]
-fn what_is_small_is_written_together_and_what_is_large_is_copied_by_the_system() {
+fn small_blobs_are_written_together_and_large_ones_copied_by_the_system() {
     let folder = tempfile::tempdir().unwrap();
     let [path, copy] = ["model.popef", "copy.popef"].map(|name| folder.path().join(name));
 
-    // None of the gathered lots is full to the last byte.
+    // None of the gathered pieces is full to the last byte.
     let tensor_info = TensorInfo::new(DataType::U8, [24]);
     let feeds = ["one", "two", "three"];
     let feeds =
@@ -68,7 +68,7 @@ fn what_is_small_is_written_together_and_what_is_large_is_copied_by_the_system()
     assert!((small / BUFFER..=small / BUFFER + 10).contains(&writes), "{writes} writes for {small} bytes of blobs");
 
     let opened = File::open(&path).unwrap();
-    // SAFETY: nobody writes to it.
+    // SAFETY: nobody writes to the file.
     #[expect(unsafe_code, reason = "a mapped file is copied in a way of its own")]
     let mapped = unsafe { File::map(&path) }.unwrap();
     for (way, file) in [("opened", &opened), ("mapped", &mapped)] {

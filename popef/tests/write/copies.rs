@@ -1,4 +1,4 @@
-//! Blobs copied as they are: the same bytes, from the right file, in few calls, and none of what changed meanwhile.
+//! Copied blobs have the same bytes, come from the right file in few calls, and are refused if their file changed.
 
 use crate::common::writing;
 
@@ -11,9 +11,9 @@ use popef::types::*;
 use popef::write::*;
 use writing::{Place, in_memory, opaque, tensor};
 
-/// Blobs large enough to be copied by the system, from wherever to wherever, with some left out.
+/// The blobs are large enough to be copied by the system.
 #[test]
-fn copies_at_once_are_the_bytes_of_their_blobs() {
+fn copy_all_gives_the_bytes_of_the_blobs_from_and_to_every_place() {
     let place = Place::new();
     let mut writer = Writer::create(&place.path).unwrap();
     writer.write_opaque(&opaque("first"), &[1; 300_000]).unwrap();
@@ -70,7 +70,7 @@ fn copies_at_once_are_the_bytes_of_their_blobs() {
 }
 
 #[test]
-fn copies_at_once_take_each_blob_from_its_own_file() {
+fn copy_all_takes_each_blob_from_its_own_file() {
     let place = Place::new();
     let paths = ["a", "b"].map(|name| place.folder.path().join(name));
     for (path, byte) in paths.iter().zip(1..) {
@@ -89,7 +89,7 @@ fn copies_at_once_take_each_blob_from_its_own_file() {
 }
 
 #[test]
-fn what_was_overwritten_is_not_copied() {
+fn a_blob_that_was_overwritten_is_not_copied() {
     let place = Place::new();
     let mut writer = Writer::create(&place.path).unwrap();
     writer.write_opaque(&opaque("small"), &[1; 1000]).unwrap();
@@ -106,7 +106,7 @@ fn what_was_overwritten_is_not_copied() {
     }
 }
 
-/// What the mapping shows is what is copied, whatever the time of the last change.
+/// The bytes of the mapping are copied, whatever the time of the last change.
 #[test]
 fn a_mapped_file_that_was_touched_is_copied() {
     let place = Place::new();
@@ -136,7 +136,7 @@ impl Write for Calls {
 }
 
 #[test]
-fn blobs_that_lie_side_by_side_are_copied_together() {
+fn adjacent_blobs_are_copied_together() {
     let place = Place::new();
     let mut writer = Writer::create(&place.path).unwrap();
     for _ in 0..1000 {
@@ -144,20 +144,20 @@ fn blobs_that_lie_side_by_side_are_copied_together() {
     }
     writer.finish().unwrap();
     let file = File::open(&place.path).unwrap();
-    // All of them, and few enough that they go through memory.
+    // All blobs, and so few that they go through memory.
     for taken in [1000, 500] {
         let mut calls = Calls(0);
         let mut writer = Writer::stream(&mut calls);
         writer.copy_all(file.blobs().take(taken)).unwrap();
         let error = writer.write_tensor(&tensor(DataType::F32, &[2]), &[1.0f32]).unwrap_err();
-        assert_eq!(error.blob(), Some(taken), "each of them counts: {error}");
+        assert_eq!(error.blob(), Some(taken), "each blob counts: {error}");
         writer.finish().unwrap();
         assert!(calls.0 < 100, "{} calls for {taken} blobs", calls.0);
     }
 }
 
 #[test]
-fn a_source_that_changes_while_it_is_copied_is_an_error_and_nothing_is_kept() {
+fn a_source_that_changes_while_it_is_copied_is_an_error_and_leaves_nothing() {
     let place = Place::new();
     let source = File::open(&place.path).unwrap();
     fs::write(&place.path, [0; 10]).unwrap();

@@ -1,4 +1,4 @@
-//! Blobs copied with another name, version or info: what is changed is, and nothing else.
+//! Blobs copied with another name, version or info keep everything else.
 
 use crate::common::{popef_files, testdata, writing};
 
@@ -12,7 +12,7 @@ use popef::types::*;
 use popef::write::*;
 use writing::{Place, in_memory, opaque, tensor};
 
-/// A file read in each way there is.
+/// The file, opened in each way.
 fn each_way(path: &Path) -> [File; 3] {
     // SAFETY: no test writes to it while it is mapped.
     #[expect(unsafe_code, reason = "copies out of a mapping go another way")]
@@ -24,8 +24,8 @@ fn copied<'b>(copies: impl IntoIterator<Item = BlobCopy<'b>>) -> File {
     File::from_bytes(in_memory(|writer| writer.copy_all(copies).unwrap())).unwrap()
 }
 
-/// The file's blobs under other names, written from their values. Compressed executables are left out, and so is what
-/// has a surplus.
+/// The blobs of the file under other names, written from their values. Compressed executables and blobs with a surplus
+/// are left out.
 fn written_renamed(file: &File) -> Vec<u8> {
     in_memory(|writer| {
         writer.version("edited");
@@ -56,7 +56,7 @@ fn renamed(blob: &Blob<'_>) -> Text<'static> {
 }
 
 #[test]
-fn a_copy_with_another_name_is_what_is_written_from_the_values() {
+fn a_copy_with_another_name_equals_a_blob_written_from_its_values() {
     let plain = |blob: &Blob<'_>| match blob.content() {
         Content::Executable(executable) => !executable.is_compressed(),
         Content::Tensor(tensor) => tensor.surplus() == 0,
@@ -64,7 +64,7 @@ fn a_copy_with_another_name_is_what_is_written_from_the_values() {
         _ => true,
     };
     let all = |path: &Path| File::open(path).unwrap().blobs().all(|blob| plain(&blob));
-    // The first one has Metadata in several segments, which become one where it is written anew.
+    // The first file has Metadata in several segments, which become one when it is written anew.
     let files: Vec<_> =
         popef_files("interop").into_iter().filter(|path| !path.ends_with("many-anchors.popef")).collect();
     let files: Vec<_> = files.iter().filter(|path| all(path)).collect();
@@ -81,9 +81,9 @@ fn a_copy_with_another_name_is_what_is_written_from_the_values() {
     }
 }
 
-/// The same as pycapnp makes of the values: fields that a later version added stay, in header and info.
+/// pycapnp wrote the expected file. Fields that a later version added stay in header and info.
 #[test]
-fn what_a_later_version_put_there_stays() {
+fn fields_of_a_later_version_stay() {
     let expected = fs::read(testdata("later/renamed.popef")).unwrap();
     for file in each_way(&testdata("later/tensor.popef")) {
         let copy = BlobCopy::of(&file.blob(0).unwrap()).name("the weights of the first layer").version("10.0-rc.1");
@@ -92,7 +92,7 @@ fn what_a_later_version_put_there_stays() {
 }
 
 #[test]
-fn a_surplus_and_the_compression_stay() {
+fn edited_copies_keep_surplus_and_compression() {
     let file = File::open(testdata("interop/executable.popef")).unwrap();
     let old = file.tensor("input_parameter").unwrap();
     let info = TensorDataInfo { name: "flat".into(), tensor_info: TensorInfo::new(DataType::U16, [4]) };
@@ -118,7 +118,7 @@ fn a_surplus_and_the_compression_stay() {
 }
 
 #[test]
-fn infos_are_replaced_and_a_name_goes_before_that_of_the_info() {
+fn a_new_name_takes_precedence_over_that_of_a_new_info() {
     let bytes = in_memory(|writer| {
         writer.write_metadata(&Metadata { executable: "old".into(), ..Metadata::default() }).unwrap();
         writer.write_opaque(&OpaqueInfo { name: "popart".into(), executable: "old".into() }, b"data").unwrap();
@@ -145,15 +145,15 @@ fn infos_are_replaced_and_a_name_goes_before_that_of_the_info() {
     assert_eq!(copies.blob(3).unwrap().info_bytes(), feed.info_bytes());
 }
 
-/// A number of bytes that a tensor has, and infos that fit it or do not.
+/// The blob has more bytes than its shape needs.
 #[test]
-fn an_info_that_calls_for_other_data_is_refused() {
+fn an_info_that_does_not_fit_the_data_is_refused() {
     let with_surplus = File::open(testdata("interop/executable.popef")).unwrap();
     let with_surplus = with_surplus.tensor("input_parameter").unwrap();
     let cases = [
         (DataType::F32, vec![2], true),
         (DataType::U8, vec![2, 2, 2], true),
-        // All that is there, which leaves no surplus.
+        // This shape needs all bytes, so that there is no surplus.
         (DataType::F32, vec![4], true),
         (DataType::F32, vec![1], false),
         (DataType::F32, vec![3], false),
@@ -177,7 +177,7 @@ fn an_info_that_calls_for_other_data_is_refused() {
 }
 
 #[test]
-fn a_wrong_info_is_mended_by_one_that_fits() {
+fn a_wrong_info_can_be_replaced_by_one_that_fits() {
     let mut bytes = in_memory(|writer| writer.write_tensor(&tensor(DataType::F32, &[2]), &[1.5f32, 2.5]).unwrap());
     let shape = bytes.len() - 16;
     assert_eq!(bytes[shape..][..8], 2i64.to_le_bytes());
@@ -192,7 +192,7 @@ fn a_wrong_info_is_mended_by_one_that_fits() {
 }
 
 #[test]
-fn edits_that_no_blob_can_have_are_refused_and_the_writer_goes_on() {
+fn impossible_edits_are_refused_and_the_writer_goes_on() {
     let place = Place::new();
     let file = File::open(&place.path).unwrap();
     let compressed = File::open(testdata("compressed/zlib-6.popef")).unwrap();
@@ -227,9 +227,9 @@ fn edits_that_no_blob_can_have_are_refused_and_the_writer_goes_on() {
     assert_eq!(File::from_bytes(bytes).unwrap().len(), 2);
 }
 
-/// Large enough to be copied by the system, before and behind such as are copied as they are.
+/// The edited blobs are large enough to be copied by the system. Blobs before and behind them are copied unchanged.
 #[test]
-fn edited_blobs_take_their_places_among_others() {
+fn edited_blobs_keep_their_place_among_others() {
     let place = Place::new();
     let mut writer = Writer::create(&place.path).unwrap();
     for (index, len) in [300_000, 100, 0, 200_000, 7000, 150_001].into_iter().enumerate() {
@@ -260,7 +260,7 @@ fn edited_blobs_take_their_places_among_others() {
 }
 
 #[test]
-fn a_source_that_changed_is_an_error_for_edited_copies_too() {
+fn an_edited_copy_of_a_changed_source_is_an_error() {
     let place = Place::new();
     let source = File::open(&place.path).unwrap();
     let handle = source.handle(0).unwrap();
@@ -270,9 +270,9 @@ fn a_source_that_changed_is_an_error_for_edited_copies_too() {
     assert_eq!(error.code(), ErrorCode::FileChanged);
 }
 
-/// Everything that is known to compress, and how many bytes it unpacks to.
+/// A file of each compression, and the number of bytes that it unpacks to.
 #[test]
-fn executables_are_written_from_compressed_bytes() {
+fn compressed_bytes_are_written_as_they_are() {
     let built = [("zlib-1", true), ("gzip", true), ("zstd", cfg!(feature = "zstd")), ("lz4", cfg!(feature = "lz4"))];
     for (name, _) in built.into_iter().filter(|(_, is_built)| *is_built) {
         let file = File::open(testdata("compressed").join(name).with_extension("popef")).unwrap();
@@ -290,7 +290,7 @@ fn executables_are_written_from_compressed_bytes() {
 }
 
 #[test]
-fn compressed_bytes_that_do_not_unpack_to_what_is_said_are_refused() {
+fn compressed_bytes_that_unpack_to_another_size_are_refused() {
     let file = File::open(testdata("compressed/zlib-6.popef")).unwrap();
     let executable = file.executable("model").unwrap();
     let (data, size) = (executable.data().read().unwrap(), executable.uncompressed_size());
@@ -313,7 +313,7 @@ fn compressed_bytes_that_do_not_unpack_to_what_is_said_are_refused() {
 }
 
 #[test]
-fn compressed_bytes_in_pieces_are_told_by_the_first_ones() {
+fn the_compression_of_bytes_in_pieces_is_known_by_the_first_ones() {
     let mut bytes = Cursor::new(Vec::new());
     let mut writer = Writer::seekable(&mut bytes).unwrap();
     for (len, pieces) in [(4, vec!["PK", "\x03\x04"]), (9, vec!["not", "", " it"]), (1, vec!["x"])] {

@@ -1,4 +1,4 @@
-//! Files on a real file system: what is refused, what is undone, what stays.
+//! Writing files on a real file system: what is refused, what is undone, and what stays.
 
 use crate::common::{popef_files, testdata, writing};
 
@@ -33,7 +33,7 @@ fn a_dropped_or_discarded_file_leaves_nothing() {
 }
 
 #[test]
-fn a_dropped_blob_is_no_part_of_the_file() {
+fn a_dropped_blob_is_not_in_the_file() {
     let place = Place::new();
     let mut writer = Writer::append(&place.path).unwrap();
     writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 1_000_000]).unwrap();
@@ -49,7 +49,7 @@ fn a_dropped_blob_is_no_part_of_the_file() {
 }
 
 #[test]
-fn what_was_appended_goes_with_a_writer_that_is_dropped() {
+fn dropping_a_writer_removes_what_it_appended() {
     let place = Place::new();
     let mut writer = Writer::append(&place.path).unwrap();
     writer.write_opaque(&opaque("new"), &[1; 100_000]).unwrap();
@@ -59,9 +59,9 @@ fn what_was_appended_goes_with_a_writer_that_is_dropped() {
     place.is_as_it_was();
 }
 
-/// Where a program ends in the middle, nothing that it began reads as whole: not with what lay there before, either.
+/// The bytes of an unfinished blob must not read as a blob together with the old bytes behind them.
 #[test]
-fn what_is_begun_over_old_bytes_does_not_read_as_whole() {
+fn an_unfinished_blob_over_old_bytes_does_not_read_as_whole() {
     let feed = FeedDataInfo { name: "feed".into(), tensor_info: TensorInfo::new(DataType::U8, [100]), num_tensors: 3 };
     for several in [false, true] {
         let place = Place::new();
@@ -81,10 +81,10 @@ fn what_is_begun_over_old_bytes_does_not_read_as_whole() {
     }
 }
 
-/// Somebody who cleans up removes the temporary file, or puts something else there.
+/// Somebody removes the temporary file, or puts another file there.
 #[test]
 #[cfg_attr(windows, ignore = "Wine cannot take the name of a file that is open")]
-fn a_temporary_file_that_is_not_the_writers_any_more_is_left_alone() {
+fn a_temporary_file_of_somebody_else_is_left_alone() {
     let place = Place::new();
     let temporary = place.folder.path().join(".model.popef.popef-new");
     for replaced in [false, true] {
@@ -103,7 +103,7 @@ fn a_temporary_file_that_is_not_the_writers_any_more_is_left_alone() {
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine cannot take the name of a file that is open")]
-fn a_file_that_is_gone_from_its_place_is_not_appended_to() {
+fn a_file_that_was_removed_or_replaced_is_not_appended_to() {
     for replaced in [false, true] {
         let place = Place::new();
         let mut writer = Writer::append(&place.path).unwrap();
@@ -116,9 +116,8 @@ fn a_file_that_is_gone_from_its_place_is_not_appended_to() {
     }
 }
 
-/// Readers are not kept out by whoever writes.
 #[test]
-fn a_file_is_read_while_it_is_appended_to_or_replaced() {
+fn a_file_can_be_read_while_it_is_appended_to_or_replaced() {
     for replaced in [false, true] {
         let place = Place::new();
         let (created, appended) = match replaced {
@@ -133,10 +132,10 @@ fn a_file_is_read_while_it_is_appended_to_or_replaced() {
     }
 }
 
-/// Only the superuser can give a file away, and must not take it by replacing it.
+/// The superuser replaces the file of another user.
 #[cfg(unix)]
 #[test]
-fn the_owner_stays() {
+fn replacing_a_file_keeps_its_owner() {
     use std::os::unix::fs::{MetadataExt as _, chown};
     let place = Place::new();
     if chown(&place.path, Some(12_345), Some(54_321)).is_err() {
@@ -162,7 +161,7 @@ fn elements_are_written_piece_by_piece() {
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine cannot take the name of a file that is open")]
-fn an_old_file_stays_for_those_who_have_it_open() {
+fn whoever_has_the_old_file_open_keeps_it() {
     let place = Place::new();
     let opened = File::open(&place.path).unwrap();
     // SAFETY: the file is replaced, and never written to.
@@ -177,7 +176,7 @@ fn an_old_file_stays_for_those_who_have_it_open() {
     assert_eq!(written.size, fs::metadata(&place.path).unwrap().len());
     let tensor = mapped.tensor("input_parameter").unwrap();
     assert_eq!(*tensor.elements().unwrap().to_slice::<f32>().unwrap(), [1.5, -2.25]);
-    // Whoever reads in parts goes on with the old one.
+    // A reader in parts goes on with the old file.
     let tensor = opened.tensor("input_parameter").unwrap();
     assert_eq!(*tensor.elements().unwrap().to_slice::<f32>().unwrap(), [1.5, -2.25]);
     assert_eq!(File::open(&place.path).unwrap().len(), mapped.len() + 1);
@@ -185,7 +184,7 @@ fn an_old_file_stays_for_those_who_have_it_open() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_and_permissions_kept() {
+fn replacing_follows_links_and_keeps_permissions() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     let place = Place::new();
     fs::set_permissions(&place.path, fs::Permissions::from_mode(0o640)).unwrap();
@@ -212,7 +211,7 @@ fn links_are_followed_and_permissions_kept() {
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine cannot take the name of a file that is open")]
-fn another_name_of_the_file_keeps_the_old_content() {
+fn replacing_a_file_leaves_its_hard_links_alone() {
     let place = Place::new();
     let other = place.folder.path().join("other.popef");
     fs::hard_link(&place.path, &other).unwrap();
@@ -225,7 +224,7 @@ fn another_name_of_the_file_keeps_the_old_content() {
 }
 
 #[test]
-fn overwriting_can_be_refused_to_the_end() {
+fn without_overwriting_a_file_that_appears_at_the_end_is_kept() {
     let place = Place::new();
     let mut options = CreateOptions::new();
     options.overwrite(false);
@@ -240,11 +239,11 @@ fn overwriting_can_be_refused_to_the_end() {
 }
 
 #[test]
-fn a_name_as_long_as_names_may_be() {
+fn the_longest_file_name_can_be_written_to() {
     let place = Place::new();
     let path = place.folder.path().join("n".repeat(255));
     let writer = Writer::create(&path).unwrap();
-    // The name's FNV-1a hash, so that whoever creates it next finds what was left, whatever built their program.
+    // This is the FNV-1a hash of the name, so that any later program finds the temporary file that was left.
     assert!(place.names().contains(&".c2c977771654d7a9.popef-new".to_owned()), "{:?}", place.names());
     assert_eq!(Writer::create(&path).unwrap_err().kind(), ErrorKind::Busy);
     writer.finish().unwrap();
@@ -269,7 +268,7 @@ fn only_regular_files_are_replaced() {
 }
 
 #[test]
-fn a_second_writer_gets_a_clear_error() {
+fn a_second_writer_is_an_error() {
     let place = Place::new();
     let busy = |error: Error| {
         assert_eq!(error.kind(), ErrorKind::Busy);
@@ -298,7 +297,7 @@ fn a_second_writer_gets_a_clear_error() {
 }
 
 #[test]
-fn a_file_that_appears_while_another_is_made_is_not_replaced_under_a_writer() {
+fn a_file_that_is_being_appended_to_is_not_replaced() {
     let place = Place::new();
     let new = place.folder.path().join("new.popef");
     let mut creating = Writer::create(&new).unwrap();
@@ -312,7 +311,7 @@ fn a_file_that_appears_while_another_is_made_is_not_replaced_under_a_writer() {
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine cannot take the name of a file that is open")]
-fn what_a_killed_program_left_is_removed() {
+fn the_next_writer_removes_the_temporary_file_of_a_killed_one() {
     let place = Place::new();
     let left = place.folder.path().join(".model.popef.popef-new");
     fs::hard_link(&place.path, &left).unwrap();
@@ -324,7 +323,7 @@ fn what_a_killed_program_left_is_removed() {
 }
 
 #[test]
-fn a_damaged_file_is_not_appended_to_but_recovered() {
+fn a_damaged_file_is_refused_until_it_is_recovered() {
     for path in popef_files("interop") {
         let bytes = fs::read(&path).unwrap();
         let place = Place::new();
@@ -345,7 +344,7 @@ fn a_damaged_file_is_not_appended_to_but_recovered() {
 }
 
 #[test]
-fn a_file_beyond_the_limits_is_not_taken_for_damaged_and_cut() {
+fn recovering_does_not_cut_a_file_that_exceeds_limits() {
     let place = Place::new();
     let bytes = fs::read(testdata("broken/amplify-14-anchors.popef")).unwrap();
     fs::write(&place.path, &bytes).unwrap();
@@ -355,7 +354,7 @@ fn a_file_beyond_the_limits_is_not_taken_for_damaged_and_cut() {
 }
 
 #[test]
-fn zeros_behind_the_blobs_are_an_incomplete_blob() {
+fn zeros_behind_the_last_blob_are_an_incomplete_blob() {
     let place = Place::new();
     for zeros in [8, 48, 5000] {
         fs::write(&place.path, [&*place.bytes, &vec![0; zeros]].concat()).unwrap();
@@ -367,7 +366,7 @@ fn zeros_behind_the_blobs_are_an_incomplete_blob() {
 }
 
 #[test]
-fn the_file_being_read_is_not_appended_to_itself() {
+fn a_file_cannot_be_appended_to_itself() {
     let place = Place::new();
     let source = File::open(&place.path).unwrap();
     let mut writer = Writer::append(&place.path).unwrap();
@@ -379,13 +378,13 @@ fn the_file_being_read_is_not_appended_to_itself() {
     );
     writer.write_opaque(&opaque("new"), b"data").unwrap();
     writer.finish().unwrap();
-    // Whoever reads it in parts is told that it is not the file that was opened.
+    // A reader in parts gets an error, because the file is not the one that was opened.
     assert_eq!(source.blob(0).unwrap().data().read().unwrap_err().kind(), ErrorKind::Changed);
 }
 
-/// Feeds whose tensors are gathered and such as are not come out as if each had been written by itself.
+/// Some of these feeds are gathered in memory, others are not.
 #[test]
-fn feeds_at_once_are_the_feeds_one_by_one() {
+fn feeds_written_at_once_equal_feeds_written_one_by_one() {
     let feed = |name: &str, size: i64, num_tensors| {
         let tensor_info = TensorInfo::new(DataType::U8, [size]);
         FeedDataInfo { name: name.to_owned().into(), tensor_info, num_tensors }
@@ -415,7 +414,7 @@ fn feeds_at_once_are_the_feeds_one_by_one() {
 }
 
 #[test]
-fn a_seekable_destination_keeps_what_was_before_and_cuts_what_was_undone() {
+fn a_seekable_destination_keeps_its_old_bytes_and_loses_undone_ones() {
     let place = Place::new();
     let mut file = fs::OpenOptions::new().read(true).write(true).open(&place.path).unwrap();
     io::Seek::seek(&mut file, io::SeekFrom::Start(5)).unwrap();
@@ -428,7 +427,7 @@ fn a_seekable_destination_keeps_what_was_before_and_cuts_what_was_undone() {
     assert_eq!(u64::try_from(bytes.len()).unwrap(), 5 + written.size);
     assert_eq!(File::from_bytes(bytes[5..].to_vec()).unwrap().len(), 1);
 
-    // A buffer is emptied into it, and it stands behind the last blob, though a head before that was written last.
+    // Its buffer is flushed, and its position is behind the last blob, although an earlier header was written last.
     let mut buffered = io::BufWriter::new(fs::File::create(&place.path).unwrap());
     let mut writer = Writer::seekable(&mut buffered).unwrap();
     writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 100_000]).unwrap();
@@ -454,7 +453,7 @@ fn a_seekable_destination_keeps_what_was_before_and_cuts_what_was_undone() {
 }
 
 #[test]
-fn values_that_this_version_does_not_know_are_written_as_they_are() {
+fn unknown_types_and_numbers_are_written_unchanged() {
     let unknown = DataType::from_number(1000);
     let anchor = Anchor {
         name: vec![0xff, 0, b'x'].into(),
@@ -469,7 +468,7 @@ fn values_that_this_version_does_not_know_are_written_as_they_are() {
     });
     let file = File::from_bytes(bytes.clone()).unwrap();
     assert_eq!(file.metadata().next().unwrap().read().unwrap(), metadata);
-    // The type of the second blob: the first number of its header's struct.
+    // The type of the second blob is the first number of its header.
     let at = usize::try_from(file.blob(1).unwrap().offset()).unwrap() + 16;
     bytes[at] = 200;
     let file = File::from_bytes(bytes.clone()).unwrap();
@@ -503,7 +502,7 @@ fn elements_of_every_type_are_written_little_endian() {
 }
 
 #[test]
-fn offsets_are_those_of_the_file() {
+fn written_offsets_are_those_of_the_file() {
     let place = Place::new();
     let mut writer = Writer::append(&place.path).unwrap();
     let first = writer.write_opaque(&opaque("first"), b"data").unwrap();

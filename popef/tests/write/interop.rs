@@ -1,7 +1,6 @@
-//! The official Cap'n Proto library reads what is written, every field of it.
+//! The official Cap'n Proto library reads every field that is written.
 //!
-//! pycapnp runs in the interpreter that `PYTHON` names, and `capnp` is the command of that name. Where one of them is
-//! missing its test says so and passes, except where `CI` is set.
+//! pycapnp runs in the interpreter that `PYTHON` names. A test whose program is missing is skipped, except in CI.
 
 use crate::common::metadata_json::{metadata_json, utf8};
 use crate::common::peers::{hex, printed, pycapnp_reads, skip};
@@ -19,7 +18,7 @@ use serde_json::{Value as Json, json};
 use writing::models::{self, Planned, Way, What};
 use writing::{in_memory, write_anew, write_planned};
 
-/// Byte for byte what the official library makes of the same values; it cuts only long messages into segments.
+/// The official library cuts long messages into segments, so the file with one is left out.
 #[test]
 fn bytes_are_those_of_the_official_library() {
     for path in popef_files("interop").iter().filter(|path| !path.ends_with("many-anchors.popef")) {
@@ -61,7 +60,7 @@ fn pycapnp_reads_every_field() {
     }
 }
 
-/// A copy of a file whose blobs have another version, and another name where they have one.
+/// A copy of a file in which each blob has another version and another name.
 fn copied_and_edited(folder: &Path, index: usize) -> PathBuf {
     let path = folder.join(format!("{index}-edited.popef"));
     let file = File::open(model_path(folder, index)).unwrap();
@@ -117,7 +116,7 @@ fn the_capnp_command_reads_every_field() {
     }
 }
 
-/// Messages one after the other, as the `capnp` command shows them.
+/// The messages as the `capnp` command shows them.
 fn converted(folder: &Path, root: &str, messages: &[u8]) -> Vec<Json> {
     let path = folder.join("messages");
     std::fs::write(&path, messages).unwrap();
@@ -129,7 +128,7 @@ fn converted(folder: &Path, root: &str, messages: &[u8]) -> Vec<Json> {
     values.map(|value| with_numbers(value.unwrap())).collect()
 }
 
-/// capnp's JSON has 64-bit numbers as texts and enumerations by name; no field of ours with such a name is a text.
+/// capnp's JSON has texts for 64-bit numbers, and names for enumerants. No text of the schema has such a field name.
 fn with_numbers(value: Json) -> Json {
     match value {
         Json::Object(fields) => fields.into_iter().map(|(name, value)| (name.clone(), field(&name, value))).collect(),
@@ -173,7 +172,7 @@ fn written_models() -> (tempfile::TempDir, Vec<Vec<Planned>>) {
     (folder, models)
 }
 
-/// Generated models, the same at each run, and the extremes.
+/// Generated models, which are the same in each run, and extreme ones.
 fn models() -> Vec<Vec<Planned>> {
     let mut runner = TestRunner::deterministic();
     let blobs = models::blobs(false);
@@ -224,7 +223,7 @@ fn large_metadata() -> Planned {
 /// Type, version, info and data of a blob, as the schema names them.
 type Part = (u16, String, Json, Vec<u8>);
 
-/// Those of each blob of a plan.
+/// The parts of each blob that a plan writes.
 fn parts(blob: &Planned) -> Vec<Part> {
     let of = |blob_type: BlobType, info, data: &[u8]| (blob_type.number(), utf8(&blob.version), info, data.to_vec());
     match &blob.what {

@@ -1,6 +1,6 @@
-//! Real processes that are killed while they write, and that write one file at once.
+//! Processes that are killed while they write, and processes that write one file at the same time.
 //!
-//! `POPEF_KILLS` says how many are killed: 200 unless set.
+//! `POPEF_KILLS` sets the number of kills. The default is 200.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,11 +16,11 @@ use popef::{Error, File, OpenOptions, Writer};
 
 const SIGKILL: i32 = 9;
 
-/// What a child process is to do, and with which file; set only for this program's own children.
+/// The variables that give a child process its job and its file.
 const JOB: &str = "POPEF_TEST_JOB";
 const FILE: &str = "POPEF_TEST_FILE";
 
-/// No test: what the child processes run.
+/// The child processes run this. It does nothing in the test itself.
 #[test]
 fn child() {
     let (Ok(job), Some(path)) = (env::var(JOB), env::var_os(FILE)) else { return };
@@ -38,7 +38,7 @@ fn child() {
     }
 }
 
-/// Each file holds blobs of one byte only, with a length that its name says.
+/// All data of a file has the same byte. The name of a blob says its length.
 fn create(path: &Path, round: u8) -> Result<(), Error> {
     let mut writer = Writer::create(path)?;
     (0..3).try_for_each(|_| write_blob(&mut writer, round, 200_000))?;
@@ -59,7 +59,7 @@ fn write_blob<D: popef::write::Rewind>(writer: &mut Writer<D>, byte: u8, len: us
     blob.finish().map(drop)
 }
 
-/// Every blob is what its name says.
+/// Each blob has the data that its name says.
 fn check_blobs(file: &File) {
     for opaque in file.opaques() {
         let name = opaque.name().to_string();
@@ -87,7 +87,7 @@ fn wait_for(output: &mut impl BufRead, word: &str) {
     }
 }
 
-/// Kills a child after a time that differs from call to call, at whatever it does then. How often it was done.
+/// Kills a child after a time that depends on `index`. Returns how often it had said "done".
 fn killed(job: &str, path: &Path, index: u32) -> usize {
     let (mut child, mut output) = start(job, path);
     let until = Instant::now() + Duration::from_micros(u64::from(index.wrapping_mul(2_654_435_761) >> 18));
@@ -106,7 +106,7 @@ fn kills() -> u32 {
 }
 
 #[test]
-fn creating_is_killed() {
+fn a_killed_writer_leaves_the_old_file_or_the_new_one() {
     if env::var_os(JOB).is_some() {
         return;
     }
@@ -128,11 +128,11 @@ fn creating_is_killed() {
     }
     println!("{left} of {} kills came while a file was being written", kills() / 2);
     create(&path, 1).unwrap();
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the next one removes what was left");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the next writer does not remove what was left");
 }
 
 #[test]
-fn appending_is_killed() {
+fn a_killed_append_leaves_the_old_blobs() {
     if env::var_os(JOB).is_some() {
         return;
     }
@@ -154,7 +154,7 @@ fn appending_is_killed() {
             tails += 1;
         }
         drop(file);
-        // Not too long a file, and a whole one.
+        // The file is cut to keep it short, and recovered to be whole.
         let recovered = popef::write::recover(&path).unwrap();
         if recovered.len > 1_000_000 {
             fs::write(&path, []).unwrap();
@@ -164,7 +164,7 @@ fn appending_is_killed() {
 }
 
 #[test]
-fn two_processes_write_one_file() {
+fn two_processes_that_write_one_file_do_not_mix_their_blobs() {
     if env::var_os(JOB).is_some() {
         return;
     }

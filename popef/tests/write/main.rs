@@ -1,4 +1,4 @@
-//! Writing: what is written, where it is written, and what becomes of it when something fails.
+//! Writing files: what is written, where it goes, and what is left when something fails.
 
 #[path = "../common/mod.rs"]
 mod common;

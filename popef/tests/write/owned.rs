@@ -1,4 +1,4 @@
-//! Writers that are given away: to an open blob that owns one, into a box, and what was written to, given back.
+//! Open blobs that own their writer, boxed destinations, and destinations that are given back.
 
 use crate::common::writing;
 
@@ -21,7 +21,7 @@ fn feeds() -> [FeedDataInfo; 2] {
     [feed("one"), feed("two")]
 }
 
-/// One blob of each kind that can be open, borrowing the writer.
+/// Writes one blob of each kind that can be open. Each borrows the writer.
 fn write_borrowing<D: Rewind>(writer: &mut Writer<D>) -> Vec<Written> {
     let mut written = Vec::new();
     let mut blob = writer.tensor(&tensor(DataType::F32, &[2])).unwrap();
@@ -40,7 +40,7 @@ fn write_borrowing<D: Rewind>(writer: &mut Writer<D>) -> Vec<Written> {
     written
 }
 
-/// The same, each owning it.
+/// Writes the same blobs. Each owns the writer.
 fn write_owning<D: Rewind>(writer: Writer<D>) -> (Writer<D>, Vec<Written>) {
     let mut all = Vec::new();
     let mut blob = BlobWriter::owning(writer, |writer| writer.tensor(&tensor(DataType::F32, &[2]))).unwrap();
@@ -65,7 +65,7 @@ fn write_owning<D: Rewind>(writer: Writer<D>) -> (Writer<D>, Vec<Written>) {
 }
 
 #[test]
-fn blobs_that_own_their_writer_are_those_that_borrow_it() {
+fn blobs_that_own_their_writer_have_the_bytes_of_those_that_borrow_it() {
     let mut borrowing = Vec::new();
     let expected = in_memory(|writer| borrowing = write_borrowing(writer));
     let mut bytes = Cursor::new(Vec::new());
@@ -83,10 +83,10 @@ fn blobs_that_own_their_writer_are_those_that_borrow_it() {
     assert!(fs::read(&place.path).unwrap() == [&*place.bytes, &expected].concat());
 }
 
-/// What to do with a writer that was given to an open blob, some of whose data was written.
+/// Opens a blob that owns the writer, writes data, and drops both.
 type Leave = fn(Writer<Memory<'_>>);
 
-/// Opened blobs that all have some or all of their data, and are not finished.
+/// The blobs have some or all of their data, and are not finished.
 const LEFT: [Leave; 4] = [
     |writer| {
         let mut blob = BlobWriter::owning(writer, |writer| writer.sized_opaque(&opaque("left"), 4)).unwrap();
@@ -108,7 +108,7 @@ const LEFT: [Leave; 4] = [
 ];
 
 #[test]
-fn a_blob_that_is_dropped_with_its_writer_leaves_nothing() {
+fn an_unfinished_blob_that_is_dropped_with_its_writer_leaves_nothing() {
     for leave in LEFT {
         let mut bytes = Cursor::new(Vec::new());
         let mut writer = Writer::seekable(&mut bytes).unwrap();
@@ -144,7 +144,7 @@ fn a_discarded_blob_gives_its_writer_back() {
 }
 
 #[test]
-fn a_refusal_gives_the_writer_back_and_it_goes_on() {
+fn a_refusal_gives_back_a_writer_that_goes_on() {
     let mut expected = Vec::new();
     let mut writer = Writer::stream(&mut expected);
     writer.write_executable("model", b"its bytes").unwrap();
@@ -173,7 +173,7 @@ fn a_refusal_gives_the_writer_back_and_it_goes_on() {
 }
 
 #[test]
-fn after_a_failure_the_writer_that_is_given_back_says_so() {
+fn a_failure_gives_back_a_writer_that_says_it_failed() {
     let writer = Writer::stream(Full(200));
     let mut blob = BlobWriter::owning(writer, |writer| writer.sized_opaque(&opaque("long"), 1000)).unwrap();
     blob.write_all(&[1; 50]).unwrap();
@@ -189,7 +189,7 @@ fn after_a_failure_the_writer_that_is_given_back_says_so() {
 }
 
 #[test]
-fn what_was_written_to_is_given_back_once_it_is_flushed() {
+fn into_inner_flushes_and_gives_the_destination_back() {
     let expected = in_memory(|writer| drop(write_borrowing(writer)));
     let mut cursor = Cursor::new(b"before".to_vec());
     cursor.set_position(6);
@@ -213,7 +213,7 @@ fn what_was_written_to_is_given_back_once_it_is_flushed() {
 }
 
 #[test]
-fn boxed_destinations_do_what_they_do_unboxed() {
+fn boxed_destinations_write_the_same_as_unboxed_ones() {
     let place = Place::new();
     let expected = in_memory(|writer| drop(write_borrowing(writer)));
     let forward = in_memory(|writer| writer.write_opaque(&opaque("notes"), b"mine").unwrap());
@@ -230,7 +230,7 @@ fn boxed_destinations_do_what_they_do_unboxed() {
     }
     assert!(streamed == forward && fs::read(&new).unwrap() == forward);
 
-    // A box that goes to another thread, in a blob that owns the writer.
+    // A blob that owns a writer with a boxed destination goes to another thread.
     let mut writers: Vec<Writer<Box<dyn Rewind + Send>>> = vec![
         Writer::append(&place.path).unwrap().map_destination(|to| Box::new(to) as _),
         Writer::create(&new).unwrap().map_destination(|to| Box::new(to) as _),

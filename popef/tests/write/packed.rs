@@ -1,4 +1,4 @@
-//! Executables that are compressed in blocks, on several threads: always the same bytes, which others unpack.
+//! Executables that are compressed in blocks on several threads have the same bytes every time. Python unpacks them.
 
 use crate::common::peers::{printed, python};
 use crate::common::writing;
@@ -11,10 +11,10 @@ use popef::read::*;
 use popef::write::*;
 use writing::in_memory;
 
-/// What is compressed at a time.
+/// The number of bytes in a block.
 const BLOCK: usize = 1 << 20;
 
-/// Refers far back, over the borders of blocks too, and is not the same anywhere.
+/// Data with matches far back, also over the borders of blocks.
 fn data(len: usize) -> Vec<u8> {
     let mut state = 1u32;
     let mut bytes = Vec::with_capacity(len);
@@ -30,7 +30,7 @@ fn data(len: usize) -> Vec<u8> {
     bytes
 }
 
-/// The compressed bytes, by which of so many threads and in whatever pieces they were written.
+/// The compressed bytes, which must be the same for each number of threads and each size of the pieces.
 fn packed(data: &[u8], packing: Packing, ways: usize) -> Vec<u8> {
     let whole =
         |threads| in_memory(|writer| writer.threads(threads).write_packed_executable("model", data, packing).unwrap());
@@ -55,7 +55,7 @@ fn packed(data: &[u8], packing: Packing, ways: usize) -> Vec<u8> {
     executable.data().read().unwrap().into_owned()
 }
 
-/// What flate2 makes of it in one piece.
+/// The data as flate2 compresses it in one piece.
 fn plain(data: &[u8], packing: Packing) -> Vec<u8> {
     let plain = match packing {
         Packing::Zlib(level) => {
@@ -92,7 +92,7 @@ for kind, at, size in (line.split() for line in sys.argv[3].splitlines()):
 ";
 
 #[test]
-fn one_stream_comes_out_whatever_the_threads_and_python_unpacks_it() {
+fn any_number_of_threads_gives_one_stream_that_python_unpacks() {
     let all = data(3 * BLOCK + 12_345);
     let small = [0, 1, 100_000];
     let large = [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, all.len()];

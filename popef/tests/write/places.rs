@@ -1,7 +1,7 @@
-//! Writing where the system does not let it: full and read-only file systems, limits, files that vanish meanwhile. And
-//! where it does better than to copy.
+//! Writing to full and read-only file systems, under limits, and to files that vanish meanwhile. File systems that
+//! share blocks.
 //!
-//! Most of it needs to mount, which only the superuser may: elsewhere the tests say so and pass.
+//! Most tests mount a file system, which only the superuser may. For other users they say so and pass.
 #![cfg(target_os = "linux")]
 
 use crate::common::writing;
@@ -17,7 +17,7 @@ use popef::types::*;
 use popef::write::*;
 use writing::opaque;
 
-/// A folder with a file of two blobs in it, on a file system of its own if it is mounted.
+/// A folder with a file of two blobs, on a file system of its own if one was mounted.
 struct Place {
     folder: tempfile::TempDir,
     mounted: bool,
@@ -29,7 +29,7 @@ impl Place {
         Place { folder: tempfile::tempdir().unwrap(), mounted: false, bytes: Vec::new() }.with_file(20_000)
     }
 
-    /// Memory of so many bytes.
+    /// A file system in memory with this many bytes.
     fn of_size(size: &str) -> Option<Self> {
         Place::mounted(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
     }
@@ -75,7 +75,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What a command of the system prints; none if it cannot be run here or fails, which is said.
+/// The output of a command. If it cannot run or fails, this says so and returns none.
 fn run(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Option<String> {
     let reason = match with(&mut Command::new(program)).output() {
         Ok(output) if output.status.success() => return Some(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -88,7 +88,7 @@ fn run(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Option
 
 type Job<'j> = Box<dyn Fn() -> Result<Written, Error> + 'j>;
 
-/// Every way to write to a file, with so many bytes.
+/// Every way to write to a file, with this many bytes.
 fn jobs(path: &Path, len: usize) -> [(&'static str, Job<'_>); 6] {
     let info = move |name: &str, data_type| {
         let shape = [i64::try_from(len).unwrap()];
@@ -142,7 +142,7 @@ fn jobs(path: &Path, len: usize) -> [(&'static str, Job<'_>); 6] {
 }
 
 trait Then {
-    /// Writes, and finishes.
+    /// Writes and finishes.
     fn then<T>(self, write: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Written, Error>;
 }
 
@@ -153,7 +153,7 @@ impl<D: Destination> Then for Writer<D> {
     }
 }
 
-/// Nothing has changed, and the error names the file and the reason.
+/// The job fails, the error names the file and the reason, and nothing has changed.
 fn fails(place: &Place, len: usize, reason: &str) {
     for (what, job) in jobs(&place.path(), len) {
         let error = job().unwrap_err();
@@ -169,7 +169,7 @@ fn a_full_file_system_leaves_the_old_file() {
         let Some(place) = Place::of_size(size) else { return };
         let place = place.with_file(old);
         fails(&place, len, "No space left on device");
-        // What fits is written all the same after that.
+        // After that, a blob that fits is written.
         Writer::append(place.path()).unwrap().then(|writer| writer.write_opaque(&opaque("fits"), &[8; 500])).unwrap();
         assert_eq!(File::open(place.path()).unwrap().len(), 3);
     }
@@ -205,9 +205,9 @@ fn a_read_only_file_system_is_an_error() {
     }
 }
 
-/// A folder that nobody can make files in; a file that nobody can change.
+/// Nobody can make files in one folder, and nobody can change the file in the other.
 #[test]
-fn what_may_not_be_changed_stays() {
+fn files_and_folders_that_may_not_be_changed_stay() {
     assert_eq!(Writer::create("/proc/self/model.popef").unwrap_err().kind(), ErrorKind::Io);
     let place = Place::new();
     for locked in [place.path(), place.folder.path().to_owned()] {
@@ -219,7 +219,7 @@ fn what_may_not_be_changed_stays() {
         run("chattr", move |command| command.arg("-i").arg(&path)).unwrap();
         let is_folder = locked != place.path();
         for (what, result) in results {
-            // In a folder that is locked its files can still be written to.
+            // The files of a locked folder can still be written to.
             assert!(result.is_err() != (is_folder && what.starts_with("append")), "{what} in {}", locked.display());
         }
         if !is_folder {
@@ -232,7 +232,7 @@ fn what_may_not_be_changed_stays() {
 
 const FILE: &str = "POPEF_TEST_FILE";
 
-/// No test: what a child process with a limit runs.
+/// A child process with a limit runs this. It does nothing in the test itself.
 #[test]
 fn child() {
     let Some(path) = std::env::var_os(FILE) else { return };
@@ -248,7 +248,7 @@ fn child_limited_to_8_kib(path: &Path, first: &str) -> Output {
 }
 
 #[test]
-fn a_limit_on_files_is_an_error_or_kills_and_leaves_the_old_file() {
+fn a_limit_on_the_size_of_files_leaves_the_old_file() {
     if std::env::var_os(FILE).is_some() {
         return;
     }
@@ -270,9 +270,9 @@ fn a_limit_on_files_is_an_error_or_kills_and_leaves_the_old_file() {
     place.is_as_it_was();
 }
 
-/// A file of somebody else's is never taken for the temporary one, and what was appended is somewhere or an error.
+/// A file of somebody else is never taken for the temporary one. Appended blobs are in some file, or there is an error.
 #[test]
-fn what_vanishes_meanwhile_is_an_error_or_does_not_matter() {
+fn files_that_vanish_while_they_are_written_lose_no_data_silently() {
     let creating = |place: &Place| {
         let mut writer = Writer::create(place.path()).unwrap();
         writer.write_opaque(&opaque("new"), &[2; 100_000]).unwrap();
@@ -304,13 +304,13 @@ fn what_vanishes_meanwhile_is_an_error_or_does_not_matter() {
     assert_eq!(fs::read(&temporary).unwrap(), b"of somebody else");
     fs::remove_file(&temporary).unwrap();
 
-    // The old file is not needed to put a new one in its place.
+    // A new file does not need the old one.
     let (writer, _) = creating(&place);
     fs::remove_file(place.path()).unwrap();
     writer.finish().unwrap();
     assert_eq!(File::open(place.path()).unwrap().len(), 1);
 
-    // With the folder elsewhere, the old file and the temporary one are there, and the next one removes that.
+    // The folder was moved with the old file and the temporary one, which the next writer removes.
     let place = Place::new();
     let (writer, _) = creating(&place);
     let elsewhere = moved(&place);
@@ -324,7 +324,7 @@ fn what_vanishes_meanwhile_is_an_error_or_does_not_matter() {
     assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Changed);
     assert!(!place.folder.path().exists());
 
-    // What is appended to is cut back, whatever its name is by now.
+    // The file that was appended to is cut back, also under another name.
     let place = Place::new();
     let writer = appending(&place);
     let elsewhere = moved(&place);
@@ -342,9 +342,9 @@ fn what_vanishes_meanwhile_is_an_error_or_does_not_matter() {
     assert_eq!(fs::read(place.path()).unwrap(), b"of somebody else");
 }
 
-/// What the file system says it shares, of a file that was rewritten; the first blocks and the last differ.
+/// The file system tells which blocks a rewritten file shares with the old one. The first and the last blocks differ.
 #[test]
-fn verbatim_copies_share_blocks_where_files_can() {
+fn copies_share_blocks_where_the_file_system_can() {
     for (make, options) in [("mkfs.xfs", ["-q", "-mreflink=1"]), ("mkfs.btrfs", ["-q", "-f"])] {
         let images = tempfile::tempdir().unwrap();
         let image = images.path().join("image");
@@ -367,7 +367,7 @@ fn verbatim_copies_share_blocks_where_files_can() {
             let Some(extents) = run("filefrag", |command| command.arg("-v").arg(&to)) else { return };
             let blocks = |line: &str| line.split(':').nth(3).and_then(|count| count.trim().parse::<usize>().ok());
             let shared = extents.lines().filter(|line| line.contains("shared")).filter_map(blocks).sum::<usize>();
-            // Blocks of 4096 bytes, of which the first and the last are not whole.
+            // The first and the last of the blocks of 4096 bytes are not whole.
             assert!(shared >= place.bytes.len() / 4096 - 2, "{make}: {shared} blocks of\n{extents}");
             assert!(fs::remove_file(&to).is_ok());
         }

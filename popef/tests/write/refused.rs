@@ -1,4 +1,4 @@
-//! What a writer refuses, in which words, and what a failure does to it.
+//! Mistakes that a writer refuses, and failures after which it does not go on.
 
 use crate::common::{testdata, writing};
 
@@ -10,7 +10,7 @@ use popef::types::*;
 use popef::write::*;
 use writing::{Full, in_memory, opaque, tensor};
 
-/// What is refused with which words; the writer goes on, and nothing of the refused blob is in the file.
+/// Each mistake has its words. The writer goes on, and the file has nothing of the refused blob.
 #[test]
 fn mistakes_are_refused_before_anything_is_written() {
     let feed = |num_tensors| {
@@ -132,7 +132,7 @@ fn mistakes_are_refused_before_anything_is_written() {
 }
 
 #[test]
-fn names_of_executables_are_those_of_the_whole_file() {
+fn executable_names_must_be_unique_in_the_whole_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     std::fs::copy(testdata("interop/executable.popef"), &path).unwrap();
@@ -141,13 +141,13 @@ fn names_of_executables_are_those_of_the_whole_file() {
     let mut writer = Writer::append(&path).unwrap();
     assert!(writer.write_executable(name.clone(), b"").unwrap_err().to_string().contains("already"));
     assert!(writer.copy(copied.executable(name.as_bytes()).unwrap().blob()).is_err());
-    // A name is free again when its blob was dropped.
+    // A name is free again when its blob is dropped.
     drop(writer.executable("new").unwrap());
     writer.executable("new").unwrap().finish().unwrap();
 }
 
 #[test]
-fn a_stream_cannot_take_back_what_went_out() {
+fn a_blob_that_is_left_unfinished_in_a_stream_is_an_error() {
     let mut out = Vec::new();
     let mut writer = Writer::stream(&mut out);
     drop(writer.sized_opaque(&opaque("not begun"), 9).unwrap());
@@ -176,7 +176,7 @@ fn a_failure_is_final_and_keeps_its_reason() {
     assert_eq!(error.to_string(), "cannot flush the stream: no storage space");
 }
 
-/// Memory that takes so many bytes and no more, and may be stuck to what it took.
+/// Memory with room for some bytes. If it is stuck, it cannot be truncated.
 struct Memory {
     bytes: io::Cursor<Vec<u8>>,
     room: usize,
@@ -215,7 +215,7 @@ impl Truncate for Memory {
 }
 
 #[test]
-fn whole_blobs_stay_where_the_next_one_did_not_fit() {
+fn whole_blobs_stay_if_the_next_one_does_not_fit() {
     let mut memory = memory(500, false);
     let mut writer = Writer::seekable(&mut memory).unwrap();
     writer.write_opaque(&opaque("fits"), &[1; 100]).unwrap();
@@ -225,7 +225,7 @@ fn whole_blobs_stay_where_the_next_one_did_not_fit() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_told() {
+fn a_blob_that_cannot_be_undone_is_an_error() {
     let mut writer = Writer::seekable(memory(usize::MAX, true)).unwrap();
     writer.write_opaque(&opaque("whole"), b"data").unwrap();
     let error = writer.discard().unwrap_err();
@@ -233,16 +233,16 @@ fn what_cannot_be_undone_is_told() {
 
     let mut writer = Writer::seekable(memory(usize::MAX, true)).unwrap();
     writer.opaque(&opaque("dropped")).unwrap().write_all(b"data").unwrap();
-    // Dropping cannot tell, so the next call does, and those after it that there was an error before.
+    // Dropping cannot return an error, so the next call does. Later calls say that writing failed before.
     let error = writer.write_opaque(&opaque("next"), b"").unwrap_err();
     assert!(error.to_string().contains("cannot undo an unfinished blob: stuck"), "{error}");
     let error = writer.finish().unwrap_err();
     assert!(!error.to_string().contains("stuck"), "{error}");
 }
 
-/// The longest version leads to a header of 64 KiB, which every reader takes; one byte more to one that none does.
+/// Readers accept headers of up to 64 KiB.
 #[test]
-fn the_longest_header_is_written_and_no_longer_one() {
+fn a_header_of_64_kib_is_written_and_a_longer_one_refused() {
     let write = |len: usize| {
         let mut bytes = Vec::new();
         let mut writer = Writer::stream(&mut bytes);
@@ -251,7 +251,7 @@ fn the_longest_header_is_written_and_no_longer_one() {
         drop(writer);
         written.map(|()| bytes)
     };
-    // Segment table, root pointer, two words of data, one pointer; and the NUL.
+    // The header also has a segment table, a root pointer, two words of data, a pointer, and a NUL.
     let longest = (64 << 10) - 5 * 8 - 1;
     let file = File::from_bytes(write(longest).unwrap()).unwrap();
     assert_eq!(file.blob(0).unwrap().header_bytes().len(), 64 << 10);

@@ -1,7 +1,7 @@
-//! Who may do what with a file stays so when the file is replaced, also by somebody who may not keep all of it.
+//! Replacing a file keeps its rights, or gives fewer if the writer may not keep all of them.
 //!
-//! Only the superuser can become other users: elsewhere the tests say so and pass. How other users fare while a file is
-//! written is tested in `src/write/faults/watched.rs`.
+//! Only the superuser can become other users. For other users the tests say so and pass. `src/write/faults/watched.rs`
+//! tests what other users can do while a file is written.
 
 #![cfg(target_os = "linux")]
 
@@ -17,12 +17,12 @@ use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 use writing::opaque;
 
-/// Three users, each with a group of the same number, and a group that some of them are in.
+/// Three users, each with a group of the same number, and a group that some of them share.
 const OWNER: u32 = 61_111;
 const WRITER: u32 = 62_222;
 const SHARED: u32 = 63_000;
 
-/// Replaces the file that this variable names: the test itself is run again as another user.
+/// The variable that names the file to replace. The test program runs itself again as another user.
 const REPLACE: &str = "POPEF_TEST_REPLACE";
 
 fn replace(path: &Path) {
@@ -32,7 +32,7 @@ fn replace(path: &Path) {
 }
 
 #[test]
-fn replace_if_told() {
+fn child_replaces_the_file_it_is_told() {
     if let Some(path) = std::env::var_os(REPLACE) {
         replace(Path::new(&path));
     }
@@ -58,16 +58,20 @@ impl Place {
         Some(Place { folder, path })
     }
 
-    /// Replaces the file as `WRITER`, who is in these groups too.
+    /// Replaces the file as `WRITER`, who is also in these groups.
     fn replace_by_another(&self, groups: &str) {
-        // The folder that tests are built in may be closed to others. Another process copies the program: one that
-        // another test's child has open for writing, even for a moment, cannot be started.
+        // Other users may have no access to the build folder, so the program is copied. Another process copies it: a
+        // program that a child of another test has open for writing cannot be started.
         let program = self.folder.path().join("program");
         assert!(Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap().success());
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
         let user = [format!("--reuid={WRITER}"), format!("--regid={WRITER}"), groups.to_owned()];
         let mut command = Command::new("setpriv");
-        command.args(user).arg(&program).args(["--exact", "rights::replace_if_told"]).env(REPLACE, &self.path);
+        command
+            .args(user)
+            .arg(&program)
+            .args(["--exact", "rights::child_replaces_the_file_it_is_told"])
+            .env(REPLACE, &self.path);
         let output = command.current_dir("/").output().unwrap();
         assert!(output.status.success(), "{output:?}");
         assert!(File::open(&self.path).unwrap().opaque("new").is_some());
@@ -80,7 +84,7 @@ impl Place {
 }
 
 #[test]
-fn a_member_of_the_group_keeps_the_group() {
+fn a_writer_in_the_group_keeps_the_group() {
     for mode in [0o660, 0o664, 0o640] {
         let Some(place) = Place::with_file(mode) else { return };
         place.replace_by_another(&format!("--groups={SHARED}"));
@@ -89,8 +93,8 @@ fn a_member_of_the_group_keeps_the_group() {
 }
 
 #[test]
-fn who_is_not_in_the_group_lets_nobody_in_by_its_rights() {
-    // Only who can read the old file can lock it, and replace it.
+fn the_rights_of_a_group_that_the_writer_is_not_in_are_dropped() {
+    // A writer has to read the old file in order to lock and replace it.
     for (mode, left) in [(0o664, 0o644), (0o644, 0o644), (0o606, 0o600), (0o666, 0o666)] {
         let Some(place) = Place::with_file(mode) else { return };
         place.replace_by_another("--clear-groups");
@@ -99,19 +103,19 @@ fn who_is_not_in_the_group_lets_nobody_in_by_its_rights() {
 }
 
 #[test]
-fn the_superuser_keeps_everything() {
+fn the_superuser_keeps_owner_group_and_mode() {
     for mode in [0o600, 0o660, 0o4750, 0o2755] {
         let Some(place) = Place::with_file(mode) else { return };
-        // Giving a file away takes these bits off it.
+        // Changing the owner of a file clears these bits.
         fs::set_permissions(&place.path, Permissions::from_mode(mode)).unwrap();
         replace(&place.path);
         assert_eq!(place.rights(), (OWNER, SHARED, mode), "{mode:o}");
     }
 }
 
-/// A list that names a user, of a file whose group the writer cannot keep: whom it lets in cannot be told then.
+/// The writer cannot keep the group of the file, so nobody can tell whom its access control list would let in.
 #[test]
-fn a_list_without_its_group_lets_only_the_owner_in() {
+fn an_access_list_without_its_group_lets_only_the_owner_in() {
     let entries = [(1u16, 6u16, u32::MAX), (2, 4, 12_345), (4, 6, u32::MAX), (16, 6, u32::MAX), (32, 4, u32::MAX)];
     let bytes = entries
         .map(|(tag, permissions, id)| [&tag.to_le_bytes()[..], &permissions.to_le_bytes(), &id.to_le_bytes()].concat());
@@ -137,7 +141,7 @@ fn a_list_without_its_group_lets_only_the_owner_in() {
 }
 
 #[test]
-fn attributes_of_users_are_kept() {
+fn user_attributes_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     replace(&path);

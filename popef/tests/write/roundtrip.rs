@@ -1,4 +1,4 @@
-//! What was written is read back, by every way of writing and every way of reading.
+//! Blobs written in every way are read back in every way.
 
 use crate::common::writing;
 
@@ -18,7 +18,7 @@ proptest! {
     })]
 
     #[test]
-    fn every_way_of_writing_and_reading(planned in models::blobs(true), split in any::<prop::sample::Index>()) {
+    fn every_way_in_reads_what_every_way_of_writing_wrote(planned in models::blobs(true), split in any::<prop::sample::Index>()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.popef");
 
@@ -46,7 +46,7 @@ proptest! {
     }
 }
 
-/// Begins blobs of every kind and drops them, which must leave no trace.
+/// Begins blobs of every kind and drops them. They must leave no trace.
 fn drop_blobs<D: Rewind>(writer: &mut Writer<D>) {
     let info = FeedDataInfo { name: "dropped".into(), num_tensors: 2, ..Default::default() };
     writer.opaque(&OpaqueInfo::default()).unwrap().write_all(&[1; 1000]).unwrap();
@@ -55,7 +55,7 @@ fn drop_blobs<D: Rewind>(writer: &mut Writer<D>) {
     writer.feeds(&[info.clone(), info]).unwrap().push(1, &[true]).unwrap();
 }
 
-/// Blobs lie one behind the other.
+/// The blobs follow each other.
 fn check_written(written: &[Written], start: u64) {
     let mut end = start;
     for blob in written {
@@ -82,15 +82,15 @@ fn check_file(file: &File, planned: &[Planned]) {
     let mut blobs = file.blobs();
     for plan in planned {
         for part in parts(&plan.what) {
-            let blob = blobs.next().expect("every blob was written");
+            let blob = blobs.next().expect("a blob is missing");
             assert_eq!(blob.version(), plan.version);
             check_blob(&blob, &part);
         }
     }
-    assert!(blobs.next().is_none(), "no more was written");
+    assert!(blobs.next().is_none(), "there is a blob too many");
 }
 
-/// Feeds that are written at once are several blobs.
+/// The blobs of a plan. Feeds that are written at once are several.
 fn parts(what: &What) -> Vec<What> {
     match what {
         What::Feeds(feeds) => feeds.iter().map(|feed| What::Feeds(vec![feed.clone()])).collect(),
@@ -126,7 +126,7 @@ fn check_blob(blob: &Blob<'_>, what: &What) {
     }
 }
 
-/// A stream gets the same bytes.
+/// A stream gets the same bytes as a file.
 fn check_forward(bytes: &[u8], planned: &[Planned]) {
     let mut streamed = Vec::new();
     let mut writer = Writer::stream(&mut streamed);
@@ -136,7 +136,7 @@ fn check_forward(bytes: &[u8], planned: &[Planned]) {
     assert!(streamed == bytes, "what a stream gets differs");
 }
 
-/// Verbatim copies give the same bytes, and so do the values.
+/// Verbatim copies have the same bytes, and so have blobs that are written from their values.
 fn check_rewriting(path: &std::path::Path, bytes: &[u8]) {
     let file = File::from_bytes(bytes.to_vec()).unwrap();
     // SAFETY: nobody else knows this file, and it is not changed before the mapping is gone.

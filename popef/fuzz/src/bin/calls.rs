@@ -1,5 +1,5 @@
-//! Any list of calls of a writer, with a destination that fails at any moment. Whatever was said to be written can be
-//! read; whatever was not, cannot, unless taking it back failed too. A find prints the calls as a program.
+//! Any list of calls of a writer, with a destination that fails at any moment. Blobs that were reported as written can
+//! be read. Others cannot, unless taking them back failed, too. A finding prints the calls as a program.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ use popef_fuzz::everything::everything;
 
 fuzz_target!(|calls: Calls| calls.run());
 
-/// The calls, and at which operation of the destination each failure comes.
+/// The calls, and the operations of the destination that fail.
 #[derive(Arbitrary)]
 struct Calls {
     calls: Vec<Call>,
@@ -43,21 +43,21 @@ enum Call {
         name: u8,
         len: u8,
     },
-    /// Of bytes that are compressed already, and said to unpack to so many.
+    /// An executable from compressed bytes, with the size that they are said to unpack to.
     Compressed {
         name: u8,
         len: u8,
         said: u8,
     },
-    /// A tensor of so many bytes is copied, with what is changed.
+    /// The copy of a tensor of `len` bytes, with edits.
     Copy {
         len: u8,
         name: Option<u8>,
         version: Option<u8>,
         extent: Option<u8>,
     },
-    /// Piece by piece: so many are announced, such pieces come, and it is finished or dropped. It borrows or owns the
-    /// writer.
+    /// A blob in pieces: `len` bytes are announced, the pieces come, and the blob is finished or dropped. It borrows or
+    /// owns the writer.
     Sized {
         name: u8,
         len: u8,
@@ -117,8 +117,8 @@ fn compressed(data: &[u8]) -> Vec<u8> {
     file.executable("model").unwrap().data().read().unwrap().into_owned()
 }
 
-/// Opens a blob that borrows or owns the writer, puts data into it, and finishes it or gives it up. Whether it was
-/// finished. Between calls the writer is always in its place.
+/// Opens a blob that borrows or owns the writer, puts data into it, and finishes it or gives it up. The result says
+/// whether it was finished. Between calls the writer is always in its place.
 macro_rules! opened {
     ($writer:ident, $own:expr, $kind:ident, |$to:ident| $open:expr, |$blob:ident| $put:expr, $finish:expr) => {
         if $own {
@@ -168,7 +168,7 @@ fn push_all<W: HeldWriter>(feeds: &mut FeedsWriter<W>, pushes: &[bool]) -> Resul
     numbered(pushes).try_for_each(|(which, tensor)| feeds.push(which, &[tensor, which as u8]))
 }
 
-/// The feed of each push, and the number that its tensor begins with.
+/// The feed of each push, and the number at the start of its tensor.
 fn numbered(pushes: &[bool]) -> impl Iterator<Item = (usize, u8)> {
     pushes.iter().map(|second| usize::from(*second)).zip((1..=u8::MAX).cycle())
 }
@@ -179,7 +179,7 @@ impl Calls {
         let mut writer = Some(Writer::seekable(&mut to).unwrap());
         let mut written: Vec<Blob> = Vec::new();
         let mut broken = false;
-        // Blobs of which one may be left. That taking one back failed shows in the next call that gets to write.
+        // One of these blobs may be left: a failure to take it back shows only in the next call that writes.
         let mut left = Vec::new();
         for call in &self.calls {
             let was_broken = broken;
@@ -227,14 +227,14 @@ fn read(blob: &popef::Blob<'_>) -> Blob {
 }
 
 impl Call {
-    /// What was whole before it was to be taken back: announced, and then given too much, or dropped.
+    /// The blobs that are whole before they are taken back: they got too much data, or were dropped.
     fn left(&self) -> Option<Blob> {
         let Call::Sized { name: n, len, pieces, .. } = self else { return None };
         let data = all(pieces).get(..usize::from(*len))?.to_vec();
         Some((BlobType::Opaque, name(*n), data))
     }
 
-    /// The call, and what it wrote.
+    /// Does the call and returns what it wrote.
     fn on(&self, writer: &mut Option<Writer<Seekable<&mut Faulty>>>) -> Result<Vec<Blob>, Error> {
         use BlobType::{DataFeed, DataTensor, Opaque, PoplarExecutable};
         let one = |blob_type, number: &u8, data: Vec<u8>| {
@@ -342,7 +342,7 @@ fn all(pieces: &[u8]) -> Vec<u8> {
     pieces.iter().flat_map(|piece| data(*piece)).collect()
 }
 
-/// Memory that fails: the next number says after how many operations, each 0 at once.
+/// Memory that fails. Each number says how many operations succeed before the next failure.
 struct Faulty {
     bytes: Cursor<Vec<u8>>,
     failures: Vec<u8>,
@@ -369,7 +369,7 @@ impl Faulty {
 impl Write for Faulty {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.fail_in_time()?;
-        // Not always all of it; a word is whole or not there.
+        // A write may take a part of the bytes. A word is written whole or not at all.
         let some = if bytes.len() > 8 { bytes.len() / 2 } else { bytes.len() };
         self.bytes.write(&bytes[..some])
     }
@@ -381,7 +381,7 @@ impl Write for Faulty {
 
 impl Seek for Faulty {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        // The first question for the position is the test's own.
+        // The target itself asks for the position first.
         if to == SeekFrom::Current(0) {
             return self.bytes.seek(to);
         }
@@ -474,7 +474,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// What opens a blob, as a program.
+/// The code that opens a blob.
 fn opening(blob: &str, kind: &str, open: &str, own: bool) -> String {
     if own {
         format!("let mut {blob} = {kind}::owning(writer, |writer| writer.{open})?;")
@@ -483,7 +483,7 @@ fn opening(blob: &str, kind: &str, open: &str, own: bool) -> String {
     }
 }
 
-/// What ends it.
+/// The code that ends a blob.
 fn ended(blob: &str, finish: bool, own: bool) -> String {
     match (finish, own) {
         (true, true) => format!("let (mut writer, _) = {blob}.finish()?;"),

@@ -1,5 +1,5 @@
-//! An executable whose data are any bytes behind the mark of a compression: no panic, never more than the blob says, an
-//! end or an error, and no more time and memory than is promised for so many bytes.
+//! An executable whose data is any bytes behind the mark of a compression: no panic, never more bytes than the blob
+//! says, an end or an error, and no more time and memory than is promised.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ use popef_fuzz::heap::Counting;
 static ALLOCATOR: Counting = Counting;
 
 fuzz_target!(|input: &[u8]| {
-    // Three bytes of the size that the blob states, one for the mark, and the data.
+    // The input has three bytes for the size that the blob states, one for the mark, and the data.
     let Some((&[a, b, c, mark], data)) = input.split_first_chunk::<4>() else { return };
     let size = u32::from_le_bytes([a, b, c, 0]);
     let marks = [&[][..], &[0x78, 0x9c], &[0x1f, 0x8b, 8], &[0x28, 0xb5, 0x2f, 0xfd], &[0x04, 0x22, 0x4d, 0x18]];
@@ -31,7 +31,7 @@ fuzz_target!(|input: &[u8]| {
     });
 });
 
-/// What it may cost to unpack the first `wanted` bytes.
+/// The promised cost of unpacking the first `wanted` bytes.
 fn bound(compression: Compression, wanted: u64) -> Bound {
     match compression {
         Compression::Zlib => ZLIB,
@@ -42,7 +42,7 @@ fn bound(compression: Compression, wanted: u64) -> Bound {
     }
 }
 
-/// Unpacks all that there is, and tells how many bytes came out.
+/// Unpacks everything and returns the number of bytes that came out.
 fn unpack(executable: &ExecutableBlob<'_>, size: u64) -> u64 {
     let Ok(mut unpack) = executable.unpack() else { return 0 };
     let mut buffer = [0; 4096];
@@ -56,11 +56,11 @@ fn unpack(executable: &ExecutableBlob<'_>, size: u64) -> u64 {
             Ok(count) => given += count as u64,
             Err(_) => return given,
         }
-        assert!(given <= size, "more than the blob says");
+        assert!(given <= size, "more bytes than the blob says");
     }
 }
 
-/// One blob, an executable with no name and this data.
+/// A blob with an executable without a name.
 fn executable(size: u64, data: &[u8]) -> Vec<u8> {
     let total = 40 + 32 + data.len() as u64;
     let header = [4 << 32, 2 << 32 | 1 << 48, 0, total, 0];

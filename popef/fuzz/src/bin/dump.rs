@@ -1,5 +1,5 @@
-//! Every way that popef-dump shows a file, over any bytes: no panic, JSON that is JSON, and no control characters out
-//! of the file that a terminal would obey.
+//! Any bytes shown by popef-dump in every way: no panic, valid JSON, and no control characters of the file that a
+//! terminal would obey.
 
 #![no_main]
 
@@ -23,7 +23,7 @@ const HOW: [&[&str]; 10] = [
     &["--format=ndjson", "--values=2"],
 ];
 
-/// What the tool writes, for the target to look at.
+/// The output of the tool.
 #[derive(Clone, Default)]
 struct Shown(Rc<RefCell<Vec<u8>>>);
 

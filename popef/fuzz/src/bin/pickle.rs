@@ -1,5 +1,5 @@
-//! Any bytes as the data of an opaque blob: no panic, places that are in the data, and no more time and memory than is
-//! promised for so many bytes.
+//! Any bytes as the data of an opaque blob: no panic, no place outside the data, and no more time and memory than is
+//! promised.
 
 #![no_main]
 

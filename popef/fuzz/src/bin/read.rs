@@ -1,5 +1,5 @@
-//! The walk and every accessor over any bytes, from memory, the models in it and its checks: no panic, nothing that
-//! contradicts itself, no more memory than the headers and infos account for, and no more time than is promised.
+//! The walk, every accessor, models and checks over any bytes: no panic, nothing that contradicts itself, no more
+//! memory than follows from the headers and infos, and no more time than is promised.
 
 #![no_main]
 
@@ -47,7 +47,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn models(file: &File) {
-    // Metadata that would take too much memory is an error here.
+    // Metadata that would take too much memory is an error.
     let Ok(models) = Model::link([file]) else { return };
     for model in &models {
         let anchors = model.anchors().count();

@@ -1,4 +1,4 @@
-//! What the reader gives, the writer takes: of any file, the blobs are copied, copied under other names, and written anew
+//! The writer accepts what the reader gives. The blobs of any file are copied, copied under other names, written anew
 //! from their values, and read again.
 
 #![no_main]
@@ -49,7 +49,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(streamed == anew, "a stream differs");
 });
 
-/// Every blob under another version, and under another name where it has one: nothing else of it changes.
+/// Copies every blob with another version and another name. Nothing else of it may change.
 fn check_edited(read: &File) {
     let mut writer = Writer::seekable(Cursor::new(Vec::new())).unwrap();
     let taken: Vec<_> = read.blobs().filter(|blob| edited(&mut writer, blob)).collect();
@@ -76,7 +76,7 @@ fn new_name(blob: &Blob<'_>) -> String {
     format!("the new name of blob {}", blob.index())
 }
 
-/// Whether a blob was taken. What may be refused is a message with parts that no reader of today looks at.
+/// Whether a blob was written. A message with parts that no reader looks at may be refused.
 fn edited<D: Destination>(writer: &mut Writer<D>, blob: &Blob<'_>) -> bool {
     let copy = BlobCopy::of(blob).version("edited");
     let copy = if blob.name().is_some() { copy.name(new_name(blob)) } else { copy };
@@ -97,7 +97,7 @@ fn bytes_of<'b>(file: &'b [u8], blob: &Blob<'_>) -> &'b [u8] {
     &file[blob.offset() as usize..][..blob.size() as usize]
 }
 
-/// Whether a blob was taken. What may be refused is an executable whose name is empty or taken.
+/// Whether a blob was written. An executable whose name is empty or taken may be refused.
 fn kept(written: &Result<Written, Error>, blob: &Blob<'_>) -> bool {
     match written {
         Ok(_) => true,
@@ -109,7 +109,7 @@ fn kept(written: &Result<Written, Error>, blob: &Blob<'_>) -> bool {
     }
 }
 
-/// Writes a blob from its values; as it is where there are none that a writer takes.
+/// Writes a blob from its values, or copies it if a writer does not accept them.
 fn write<D: Destination>(writer: &mut Writer<D>, blob: &Blob<'_>) -> Result<Written, Error> {
     writer.version(blob.version().into_owned());
     let data = blob.data().read()?;
@@ -135,7 +135,7 @@ fn whole(feed: &popef::read::FeedBlob<'_>) -> bool {
     needed == Some(feed.data().len())
 }
 
-/// All that a blob says but where it lies.
+/// Everything that a blob says, except its place.
 fn values(blob: &Blob<'_>) -> String {
     let what = match blob.content() {
         Content::Executable(executable) => format!("{:?}", executable.info()),

@@ -1,4 +1,4 @@
-//! Executables whose compressed data is much work, or takes much memory, for few bytes.
+//! Compressed executables that cost much time or memory for few bytes.
 
 use std::io::Read as _;
 
@@ -8,7 +8,7 @@ use popef::{Content, Error};
 use super::super::cost::{Bound, GZIP, LZ4, Worst, ZLIB, ZSTD};
 use super::executable;
 
-/// Makes compressed data of about so many bytes; of 0 bytes the smallest.
+/// Makes compressed data of about this many bytes. For 0 bytes it makes the smallest.
 type Make = Box<dyn Fn(usize) -> Vec<u8>>;
 type Inputs = Vec<(&'static str, Make)>;
 
@@ -28,7 +28,7 @@ pub fn worst_decoders() -> Vec<Worst> {
 }
 
 fn of(bound: Bound, work: fn(&[u8]) -> u64, inputs: Inputs) -> Vec<Worst> {
-    // More bytes than anything unpacks to.
+    // No input unpacks to this many bytes.
     let claimed = u64::MAX - 1;
     let worst = |(name, data): (_, Make)| {
         let make = Box::new(move |size| executable(claimed, &data(size)));
@@ -37,16 +37,16 @@ fn of(bound: Bound, work: fn(&[u8]) -> u64, inputs: Inputs) -> Vec<Worst> {
     inputs.into_iter().map(worst).collect()
 }
 
-/// Unpacks all of the one executable, and tells how many bytes came out.
+/// Unpacks the one executable and returns the number of bytes that came out.
 fn unpack(file: &[u8]) -> u64 {
     let (given, error) = unpack_until_error(file);
-    // The end is left off, so that data can end anywhere, and needs no checksum of all that comes out.
+    // The data lacks its end, so that it can stop anywhere and needs no checksum.
     let reason = error.reason();
     assert!(reason.contains("it ends too early") || reason.contains("the data unpacks to"), "{reason}");
     given
 }
 
-/// The same of data that is damaged at its end.
+/// Unpacks data that is damaged at its end.
 fn unpack_in_vain(file: &[u8]) -> u64 {
     let (given, error) = unpack_until_error(file);
     assert!(error.reason().contains("a block cannot be unpacked"), "{error}");
@@ -73,12 +73,12 @@ fn read_all(executable: &ExecutableBlob<'_>, given: &mut u64) -> Result<(), Erro
     }
 }
 
-/// A piece again and again.
+/// Repeats a piece.
 fn repeated(piece: impl AsRef<[u8]>) -> Make {
     within([], piece, [])
 }
 
-/// The same behind and before others.
+/// Repeats a piece between a start and an end.
 fn within(head: impl AsRef<[u8]>, piece: impl AsRef<[u8]>, tail: impl AsRef<[u8]>) -> Make {
     let [head, piece, tail] = [head.as_ref(), piece.as_ref(), tail.as_ref()].map(<[u8]>::to_vec);
     Box::new(move |size| [&head, &piece.repeat(size.div_ceil(piece.len()).max(1)), &tail].map(Vec::as_slice).concat())
@@ -91,21 +91,21 @@ fn behind(head: &'static [u8], inputs: Inputs) -> Inputs {
 
 // ---- deflate: zlib and gzip ---------------------------------------------------------------------------------------------
 
-/// What a gzip member begins with.
+/// The header of a gzip member.
 const MEMBER: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
-/// How deflate names the end of a block.
+/// The symbol for the end of a block.
 const END: usize = 256;
 
 fn deflate() -> Inputs {
-    // Each length once, and the last twice, so that the codes are complete and as long as can be.
+    // Each length is used once, and the last twice, so that the codes are complete and as long as possible.
     let ladder = [15, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
     let (mut long, mut short) = ([0; 257], [0; 257]);
     long[257 - ladder.len()..].copy_from_slice(&ladder);
     short[END] = 1;
     let mut literals = vec![0; 257];
     (literals[0], literals[END]) = (1, 1);
-    // Two bits for a match of three bytes, or of 258.
+    // A match of 3 or of 258 bytes takes two bits.
     let matches = |symbol: usize| {
         let mut lengths = vec![0; symbol + 1];
         (lengths[0], lengths[END], lengths[symbol]) = (2, 2, 1);
@@ -114,7 +114,7 @@ fn deflate() -> Inputs {
     vec![
         ("empty stored blocks", repeated([0, 0, 0, 0xff, 0xff])),
         ("stored blocks of a byte", repeated([0, 1, 0, 0xfe, 0xff, 0])),
-        // Ten bits: three that say so, and the end of the block.
+        // A block takes ten bits: three for its kind, and its end.
         ("empty fixed blocks", blocks(|bits| bits.push((0b010, 10)))),
         ("empty dynamic blocks", blocks(move |bits| bits.empty_block(&SHORT_CODES, &short, &[1]))),
         ("dynamic blocks of long codes", blocks(move |bits| bits.empty_block(&LONG_CODES, &long, &ladder))),
@@ -134,7 +134,7 @@ fn blocks(block: impl Fn(&mut Bits) + 'static) -> Make {
     })
 }
 
-/// A literal, and then one symbol again and again: a literal too, or a match of the byte before.
+/// A literal, and then one symbol repeated: a literal, or a match of the byte before.
 fn symbols(lengths: Vec<u8>, symbol: usize) -> Make {
     Box::new(move |size| {
         let mut bits = Bits::default();
@@ -150,10 +150,10 @@ fn symbols(lengths: Vec<u8>, symbol: usize) -> Make {
     })
 }
 
-/// For the lengths of codes: two symbols, "1" and "many zeros".
+/// Lengths of the codes for lengths that use two symbols, "1" and "many zeros".
 const SHORT_CODES: [u8; 19] = of_lengths([1, MANY_ZEROS], 1);
 
-/// The same for sixteen symbols.
+/// Lengths of the codes for lengths that use sixteen symbols.
 const LONG_CODES: [u8; 19] = of_lengths([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], 4);
 
 const MANY_ZEROS: usize = 18;
@@ -168,10 +168,10 @@ const fn of_lengths<const N: usize>(symbols: [usize; N], length: u8) -> [u8; 19]
     lengths
 }
 
-/// A code and how many bits it has, the first bit lowest.
+/// A code and its number of bits. The first bit is the lowest.
 type Code = (u64, u32);
 
-/// Bits from the lowest of each byte on, as in deflate.
+/// A stream of bits. Each byte is filled from its lowest bit on, as in deflate.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -190,7 +190,7 @@ impl Bits {
         }
     }
 
-    /// Begins a block of codes of its own, which it gives.
+    /// Begins a block with codes of its own and returns them.
     fn block(&mut self, of_lengths: &[u8; 19], lengths: &[u8], distances: &[u8]) -> [Vec<Code>; 2] {
         const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
         let used = ORDER.iter().rposition(|&symbol| of_lengths[symbol] > 0).unwrap() + 1;
@@ -222,7 +222,7 @@ impl Bits {
     }
 }
 
-/// The code of each symbol by RFC 1951, section 3.2.2.
+/// The codes of the symbols by RFC 1951, section 3.2.2.
 fn codes(lengths: &[u8]) -> Vec<Code> {
     let mut codes = vec![(0, 0); lengths.len()];
     let mut next = 0u64;
@@ -256,7 +256,7 @@ fn members() -> Inputs {
 
 // ---- zstd ---------------------------------------------------------------------------------------------------------------
 
-/// A frame that states no size, with a window of 1 KiB, of 128 KiB and of 8 MiB.
+/// The header of a frame without a size, with windows of 1 KiB, 128 KiB and 8 MiB.
 const WINDOW_1_KIB: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 0];
 const WINDOW_128_KIB: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
 const WINDOW_8_MIB: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3];
@@ -283,18 +283,18 @@ fn last(mut block: Vec<u8>) -> Vec<u8> {
     block
 }
 
-/// No literals; literals that a Huffman tree of 11 bits gives, of which there is one; 131,072 and 1,048,575 zeros.
+/// Sections of literals: none, one by a Huffman tree of 11 bits, 131,072 zeros, and 1,048,575 zeros.
 const NO_LITERALS: &[u8] = &[0];
 const ONE_LITERAL: &[u8] = &[0x12, 0x00, 0x02, 138, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10, 0x03];
 const LITERALS_128_KIB: &[u8] = &[0x0d, 0x00, 0x20, 0];
 const LITERALS_1_MIB: &[u8] = &[0xfd, 0xff, 0xff, 0];
 
-/// One sequence of three bytes: by three tables of one symbol each, of 512, 256 and 512 entries; and by three that every
-/// decoder knows.
+/// One sequence of three bytes: by three tables of one symbol each, of 512, 256 and 512 entries; and by three that
+/// every decoder knows.
 const BY_LARGE_TABLES: &[u8] = &[1, 0xa8, 0xf4, 0x3f, 0xf3, 0x1f, 0xf4, 0x3f, 0, 0, 0, 4];
 const BY_KNOWN_TABLES: &[u8] = &[1, 0, 0, 0, 2];
 
-/// So many sequences of three bytes each, of which none takes a bit.
+/// Sequences of three bytes each. None of them takes a bit.
 fn matches_of_3_bytes(count: usize) -> Vec<u8> {
     let [low, high, ..] = (count - 0x7f00).to_le_bytes();
     vec![255, low, high, 0x54, 0, 0, 0, 1]
@@ -334,8 +334,8 @@ fn zstd() -> Inputs {
     ]
 }
 
-/// As much as can be unpacked before anything is given; as many sequences as a block can say, of which it may not have a
-/// half; and as many literals as it can say.
+/// As much as can be unpacked before anything is given; as many sequences as a block can say, of which it may not have
+/// a half; and as many literals as it can say.
 fn zstd_in_vain() -> Inputs {
     let eight = block_of(Kind::Stored, 8, &[1; 8]);
     let matches = |count| compressed(&[NO_LITERALS, &matches_of_3_bytes(count)]);
@@ -351,10 +351,10 @@ fn zstd_in_vain() -> Inputs {
 
 // ---- LZ4 ----------------------------------------------------------------------------------------------------------------
 
-/// Frames of independent and of linked blocks of 4 MiB each.
+/// The header of a frame of independent and of linked blocks of 4 MiB.
 const INDEPENDENT: &[u8] = &[0x04, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73];
 const LINKED: &[u8] = &[0x04, 0x22, 0x4d, 0x18, 0x40, 0x70, 0xdf];
-/// The same with a checksum of each block and of all.
+/// The header of a frame with a checksum of each block and of all.
 const CHECKED: &[u8] = &[0x04, 0x22, 0x4d, 0x18, 0x74, 0x70, 0x8e];
 
 const END_MARK: &[u8] = &[0; 4];
@@ -363,7 +363,7 @@ fn lz4_block(content: &[u8]) -> Vec<u8> {
     [&(content.len() as u32).to_le_bytes(), content].concat()
 }
 
-/// A block of a byte, and a match of as many bytes as so many bytes can say, so far back.
+/// A block of one byte and a match at this distance, whose length takes this many bytes.
 fn lz4_match(count: usize, back: u16) -> Vec<u8> {
     let literals = vec![0xaa; back.into()];
     let mut content = vec![(back as u8) << 4 | 15];
@@ -374,7 +374,7 @@ fn lz4_match(count: usize, back: u16) -> Vec<u8> {
     content
 }
 
-/// Blocks of which each is a little longer than the one before, up to 4 MiB.
+/// Blocks that become a little longer each time, up to 4 MiB.
 fn growing(size: usize) -> Vec<u8> {
     let mut data = INDEPENDENT.to_vec();
     for count in (0..16_000).step_by(97).cycle() {
@@ -391,7 +391,7 @@ fn lz4() -> Inputs {
     let blocks = |head: &[u8], block: &[u8]| within(head, block, END_MARK);
     let literal = lz4_block(b"\x10x");
     let checked = [&literal[..], &[0xba, 0x3b, 0xc4, 0x0d], END_MARK, &[0xea, 0x30, 0xc4, 0x2e]].concat();
-    // A match of four bytes again and again: three bytes for four.
+    // A repeated match of four bytes takes three bytes.
     let short = lz4_block(&[&b"\x10x\x01\x00"[..], &b"\x00\x01\x00".repeat(20_000), &[0]].concat());
     let window = lz4_block(&lz4_match(258, 1));
     let literals = lz4_block(&[&[0xf0][..], &[255; 16_380], &[0; 4_176_916]].concat());
@@ -413,7 +413,7 @@ fn lz4() -> Inputs {
     ]
 }
 
-/// A block of which the last match has no distance.
+/// A block whose last match lacks its distance.
 fn lz4_in_vain() -> Inputs {
     let content = [&lz4_match(16_000, 2)[..], &[0, 0]].concat();
     let data = [INDEPENDENT, &lz4_block(&content)].concat();

@@ -1,4 +1,4 @@
-//! What reading headers, infos and Metadata costs, and checking them, for the worst inputs known.
+//! The worst inputs known for reading and checking headers, infos and Metadata.
 
 use super::super::cost::{Bound, CHECK, HEADS, HEADS_KEPT, METADATA, Worst};
 use super::super::work::{check_all, list, read_metadata, walk};
@@ -17,7 +17,7 @@ fn inputs(bound: Bound, work: fn(&[u8]) -> u64) -> Vec<Worst> {
         let make = Box::new(move |size: usize| blob.repeat(size.div_ceil(blob.len()).max(1)));
         Worst { bound, name, make, work }
     });
-    // What scanning pickles and unpacking cost has rows of its own.
+    // Scans for pickles and unpacking have rows of their own.
     let files = worst_files().into_iter().filter(|(name, _)| !name.contains("pickle") && !name.contains("packed"));
     let files = files.map(move |(name, make)| {
         let make = Box::new(move |size: usize| make(size.max(1000)));

@@ -1,4 +1,4 @@
-//! Pickles that are much work, or take much memory, for few bytes.
+//! Pickles that cost much time or memory for few bytes.
 
 use popef::pickle::Pickle;
 
@@ -21,12 +21,12 @@ fn scan(bytes: &[u8]) -> u64 {
 
 const MARK: &[u8] = b"\x80\x04";
 
-/// Pickles that begin so, and go on with one piece again and again.
+/// Pickles with a start and one repeated piece.
 fn repeated(start: impl AsRef<[u8]>, piece: impl AsRef<[u8]> + 'static) -> Make {
     numbered(start, move |_| piece.as_ref().to_vec())
 }
 
-/// The same with pieces that differ.
+/// Pickles with a start and pieces that differ.
 fn numbered<P: AsRef<[u8]>>(start: impl AsRef<[u8]>, piece: impl Fn(u32) -> P + 'static) -> Make {
     let start = [MARK, start.as_ref()].concat();
     Box::new(move |size| {
@@ -126,7 +126,7 @@ fn imports() -> Inputs {
     ]
 }
 
-/// Texts and bytes that are tried, as they may be pickles.
+/// Texts and bytes that are scanned because they may be pickles.
 fn trials() -> Inputs {
     let short = |bytes: &[u8]| [&[b'C', bytes.len() as u8], bytes].concat();
     let any_two: Vec<u8> = {
@@ -168,11 +168,11 @@ fn one_behind_the_other() -> Inputs {
     ]
 }
 
-/// Five pickles in one another: no more are followed.
+/// Five pickles in one another, which is as deep as a scan goes.
 fn nested() -> Inputs {
     let none = |size| vec![b'N'; size];
     let memoize = |size| [b"N".as_slice(), &vec![0x94; size]].concat();
-    // So many that a table of them has just been doubled, at places far apart, of which each byte is a letter.
+    // At this number a table has just been doubled. The places are far apart, and each byte of them is a letter.
     let put = |size| -> Vec<u8> {
         let most = size as u32 / 5;
         let count = (0..26).map(|power| (7 << power) + 16).take_while(|&count| count <= most).last().unwrap_or(most);
@@ -194,12 +194,12 @@ fn nested() -> Inputs {
 
 type Hold = fn(&[u8]) -> Vec<u8>;
 
-/// All five of the same size.
+/// Five pickles of the same size in one another.
 fn five_deep(hold: Hold, content: fn(usize) -> Vec<u8>) -> Make {
     in_parts(move |size| in_each_other(hold, [(); 5].map(|()| content(size / 5))))
 }
 
-/// One that is large, and four around it.
+/// One large pickle with four around it.
 fn at_the_bottom(hold: Hold, content: fn(usize) -> Vec<u8>) -> Make {
     in_parts(move |size| {
         let nothing = || b"N".to_vec();
@@ -207,7 +207,7 @@ fn at_the_bottom(hold: Hold, content: fn(usize) -> Vec<u8>) -> Make {
     })
 }
 
-/// Several, as no text may be larger than a megabyte.
+/// Several texts, because a text may have at most a megabyte.
 fn in_parts(part: impl Fn(usize) -> Vec<u8> + 'static) -> Make {
     Box::new(move |size| {
         let parts = size / 600_000 + 1;
@@ -215,7 +215,7 @@ fn in_parts(part: impl Fn(usize) -> Vec<u8> + 'static) -> Make {
     })
 }
 
-/// Each holds the one before it, behind its own content.
+/// Each pickle holds the one before it behind its own content.
 fn in_each_other<C: AsRef<[u8]>>(hold: Hold, contents: [C; 5]) -> Vec<u8> {
     let pickle = |inner: Vec<u8>, content: C| [MARK, content.as_ref(), &inner, b"."].concat();
     let inner = |pickle: Vec<u8>| hold(&pickle);

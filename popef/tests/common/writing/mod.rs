@@ -14,7 +14,7 @@ use popef::{Content, DataType, Error, File, TensorInfo, Writer};
 
 use super::testdata;
 
-/// Writes to memory, and gives what was written.
+/// Writes to memory and returns the bytes.
 pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>>>) -> T) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let mut writer = Writer::seekable(&mut bytes).unwrap();
@@ -23,7 +23,7 @@ pub fn in_memory<T>(write: impl FnOnce(&mut Writer<Seekable<&mut Cursor<Vec<u8>>
     bytes.into_inner()
 }
 
-/// Writes all blobs anew from their values. Compressed executables, and data with a surplus, are copied.
+/// Writes all blobs anew from their values. Compressed executables and data with a surplus are copied.
 pub fn write_anew<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
     let mut written = Vec::new();
     for blob in file.blobs() {
@@ -43,17 +43,17 @@ pub fn write_anew<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result
     Ok(written)
 }
 
-/// Copies all blobs as they are, one by one.
+/// Copies all blobs one by one.
 pub fn copy_each<D: Destination>(writer: &mut Writer<D>, file: &File) -> Result<Vec<Written>, Error> {
     file.blobs().map(|blob| writer.copy(blob)).collect()
 }
 
-/// Writes blobs in the ways that they were planned to be written.
+/// Writes each blob in the way that its plan says.
 pub fn write_planned<D: Rewind>(writer: &mut Writer<D>, blobs: &[models::Planned]) -> Vec<Written> {
     blobs.iter().flat_map(|blob| blob.write(writer)).collect()
 }
 
-/// A folder with the user guide's model in it.
+/// A folder with the model of the user guide.
 pub struct Place {
     pub folder: tempfile::TempDir,
     pub path: PathBuf,
@@ -76,7 +76,7 @@ impl Place {
         names
     }
 
-    /// The old file, and nothing else.
+    /// The folder has the old file and nothing else.
     pub fn is_as_it_was(&self) {
         assert_eq!(self.names(), ["model.popef"]);
         assert!(fs::read(&self.path).unwrap() == self.bytes);
@@ -91,7 +91,7 @@ pub fn tensor(data_type: DataType, shape: &[i64]) -> TensorDataInfo {
     TensorDataInfo { name: "weights".into(), tensor_info: TensorInfo::new(data_type, shape) }
 }
 
-/// A disk with room for so many bytes. Flushing fails where no room is left.
+/// A disk with room for this many bytes. Flushing fails when no room is left.
 #[derive(Debug)]
 pub struct Full(pub usize);
 

@@ -1,4 +1,4 @@
-//! Generated blobs: any that the format allows, and how each is to be written.
+//! Generated blobs: any that the format allows, each with a way to write it.
 
 use std::io::Write;
 
@@ -33,14 +33,14 @@ pub enum What {
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     Whole,
-    /// In so many bytes at a time, their number said beforehand.
+    /// In pieces of this many bytes, with the size given at the start.
     Sized(usize),
-    /// In so many bytes at a time, their number found out at the end.
+    /// In pieces of this many bytes, with the size filled in at the end.
     Open(usize),
 }
 
 impl Planned {
-    /// Writes it, to what can go back.
+    /// Writes the blob to a destination that can go back.
     pub fn write<D: Rewind>(&self, writer: &mut Writer<D>) -> Vec<Written> {
         writer.version(self.version.clone());
         match (&self.what, self.way) {
@@ -58,7 +58,7 @@ impl Planned {
         }
     }
 
-    /// Writes it, to whatever takes bytes.
+    /// Writes the blob to any destination.
     pub fn write_forward<D: Destination>(&self, writer: &mut Writer<D>) -> Vec<Written> {
         writer.version(self.version.clone());
         match (&self.what, self.way) {
@@ -96,7 +96,7 @@ fn in_pieces<D: Destination>(mut blob: BlobWriter<&mut Writer<D>>, data: &[u8], 
     blob.finish().unwrap()
 }
 
-/// Sample by sample, the last feed's tensor first.
+/// Writes sample by sample. The tensor of the last feed comes first.
 fn write_feeds<D: Rewind>(writer: &mut Writer<D>, feeds: &[(FeedDataInfo, Vec<u8>)]) -> Vec<Written> {
     let infos: Vec<_> = feeds.iter().map(|(info, _)| info.clone()).collect();
     let mut open = writer.feeds(&infos).unwrap();
@@ -116,7 +116,7 @@ fn len(data: &[u8]) -> u64 {
     u64::try_from(data.len()).unwrap()
 }
 
-/// Text as exporters write it, in all scripts, and empty; `raw` also bytes that are no text.
+/// Text of exporters, in all scripts, and empty. With `raw` also bytes that are not UTF-8.
 pub fn text(raw: bool) -> Union<BoxedStrategy<Text<'static>>> {
     let utf8 = |pattern: &'static str| pattern.prop_map(Text::from).boxed();
     let mut texts =
@@ -127,7 +127,7 @@ pub fn text(raw: bool) -> Union<BoxedStrategy<Text<'static>>> {
     Union::new(texts)
 }
 
-/// A type of elements; `raw` also such as later versions of the format may name.
+/// A type of elements. With `raw` also types of later versions of the format.
 fn data_type(raw: bool) -> BoxedStrategy<DataType> {
     let known = proptest::sample::select(DataType::ALL);
     if raw { prop_oneof![9 => known, 1 => (15u16..).prop_map(DataType::from_number)].boxed() } else { known.boxed() }
@@ -138,7 +138,7 @@ fn tensor_type(raw: bool) -> BoxedStrategy<TensorType> {
     if raw { prop_oneof![9 => known, 1 => (3u16..).prop_map(TensorType::from_number)].boxed() } else { known.boxed() }
 }
 
-/// Shape and type of an anchor, of which there is no data here.
+/// The shape and type of an anchor that has no data here.
 fn any_tensor_info(raw: bool) -> impl Strategy<Value = TensorInfo> {
     (data_type(raw), vec(any::<i64>(), 0..5)).prop_map(|(data_type, shape)| TensorInfo::new(data_type, shape))
 }
@@ -184,7 +184,7 @@ prop_compose! {
 }
 
 fn bytes_for(size: u64) -> impl Strategy<Value = Vec<u8>> {
-    // Every byte is right for every type, bool included.
+    // 0 and 1 are valid bytes of every type.
     vec(0u8..2, usize::try_from(size).unwrap())
 }
 
@@ -230,7 +230,7 @@ fn what(raw: bool) -> impl Strategy<Value = What> {
     ]
 }
 
-/// Blobs of a file: of several executables of one name, the first.
+/// The blobs of a file. Of several executables with one name only the first is there.
 pub fn blobs(raw: bool) -> impl Strategy<Value = Vec<Planned>> {
     let version = prop_oneof![3 => Just(Text::default()), 1 => text(raw)];
     let blob = (version, what(raw), way()).prop_map(|(version, what, way)| Planned { version, what, way });
