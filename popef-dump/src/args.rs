@@ -29,7 +29,7 @@ pub(crate) struct Args {
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) select: Parts,
+    pub(crate) parts: Parts,
 
     #[command(flatten)]
     pub(crate) narrow: Narrow,
@@ -196,7 +196,7 @@ pub(crate) enum Generate {
 
 impl Parts {
     /// The parts that were selected; none if no option was given.
-    pub(crate) fn resolved(&self) -> Option<Select> {
+    pub(crate) fn selected(&self) -> Option<Select> {
         let Parts { all, metadata, anchors, user_anchors, execs, tensors, feeds, opaques } = *self;
         let selected =
             Select { metadata, anchors, user_anchors, executables: execs, tensors, feeds, opaques, unknown: false };

@@ -32,7 +32,7 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: ListFormat, log: &Log,
 
 fn options(args: &Args) -> Options {
     let mut options = Options::default();
-    options.select = args.select.resolved();
+    options.select = args.parts.selected();
     options.filter.clone_from(&args.narrow.filter);
     options.sort = args.narrow.sort;
     options.values = args.narrow.values;

@@ -61,7 +61,10 @@
         clippy::expect_used,
         clippy::panic,
         clippy::indexing_slicing,
-        reason = "no input may panic"
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "no input may panic, and a length from a file is a claim"
     )
 )]
 

@@ -51,6 +51,7 @@ impl Stats {
                 })?
             };
         }
+        #[cfg_attr(not(test), expect(clippy::cast_possible_truncation, reason = "the numbers were f32"))]
         let f32s = |value: f64| Value::F32(value as f32);
         let signed = |value: i128| i64::try_from(value).map_or(Value::F64(value as f64), Value::Int);
         let unsigned = |value: i128| u64::try_from(value).map_or(Value::F64(value as f64), Value::UInt);

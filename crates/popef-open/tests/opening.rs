@@ -1,0 +1,74 @@
+//! What becomes of the paths that a user names.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use popef_open::{Data, Inputs, Opened, Provided, listed, open};
+
+fn testdata(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
+}
+
+#[test]
+fn each_path_says_what_it_is() {
+    let cases = [
+        ("interop/executable.popef", Some(4), None, None),
+        ("golden/damaged.popef", Some(2), Some("blob 2, byte 215: the blob is incomplete"), None),
+        ("no-such-file.popef", None, Some("cannot open the file: "), None),
+        ("interop", None, Some("cannot "), Some("this is a folder; ")),
+        ("float8/e4m3fnuz.txt", Some(0), Some("blob 0, byte 0: "), Some("this is not a PopEF file, it is a text")),
+    ];
+    let begins = |found: &Option<String>, start: Option<&str>| match (found, start) {
+        (Some(found), Some(start)) => found.starts_with(start),
+        (found, start) => found.is_none() && start.is_none(),
+    };
+    for (path, blobs, error, foreign) in cases {
+        let opened = open(&testdata(path), Data::PassOver);
+        assert_eq!(opened.file().map(popef::File::len), blobs, "{path}");
+        let found = opened.error().map(|error| format!("{}{}", error.location(), error.reason()));
+        assert!(begins(&found, error), "{path}: {found:?}");
+        let found = opened.foreign.map(|foreign| foreign.to_string());
+        assert!(begins(&found, foreign), "{path}: {found:?}");
+    }
+}
+
+/// More files than stay open, and the file with the data is the last.
+#[test]
+fn names_are_those_of_all_files_and_results_come_in_order() {
+    let mut paths = vec![testdata("interop/split-executable.popef"); 40];
+    paths.push(testdata("interop/split-tensors.popef"));
+    let names: Vec<_> =
+        popef::File::open(&paths[40]).unwrap().tensors().map(|tensor| tensor.name().into_owned()).collect();
+    assert!(!names.is_empty());
+    let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: true, opening: &|_| {} };
+    let look = |index: usize, opened: &Opened, provided: &Provided<'_>| {
+        assert_eq!(opened.path, paths[index]);
+        assert!(names.iter().all(|name| provided.contains(name)) && !provided.contains(&"no such name".into()));
+        index
+    };
+    let (mut each, mut in_turn) = (Vec::new(), Vec::new());
+    inputs.each(look, |index| {
+        each.push(index);
+        ControlFlow::Continue(())
+    });
+    inputs.each_in_turn(|index, opened, provided| {
+        in_turn.push(look(index, opened, provided));
+        if index == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(each, (0..41).collect::<Vec<_>>());
+    assert_eq!(in_turn, (0..21).collect::<Vec<_>>());
+}
+
+#[test]
+fn lists_have_lines_or_nul() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    for (text, paths) in
+        [("a\nb c\r\n\n-\n", &["a", "b c", "-"][..]), ("a\nb\0c\r\0", &["a\nb", "c\r"]), ("last", &["last"]), ("", &[])]
+    {
+        fs::write(&list, text).unwrap();
+        let found = listed(&list).unwrap();
+        assert_eq!(found.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>(), paths, "{text:?}");
+    }
+}
