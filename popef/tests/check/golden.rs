@@ -1,6 +1,6 @@
-//! Findings beside their files. Each rule has a file in `testdata/checks` that breaks it, and the findings in that file
-//! lie beside it; so do those in the files of the official library, and `docs/CHECKS.md`.
-//! `POPEF_RENEW=1 cargo test -p popef --test check golden::` writes them anew.
+//! Recorded findings. Each rule has a file in `testdata/checks` that breaks it, with its findings in a text file beside
+//! it. The findings in the files of the official library are recorded there, too, and `docs/CHECKS.md` is made from the
+//! rules. `POPEF_RENEW=1 cargo test -p popef --test check golden::` writes all of them anew.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

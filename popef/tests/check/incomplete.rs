@@ -1,5 +1,5 @@
-//! Files that are damaged, missing or not read as a whole: what was not checked is said, and nothing is concluded from
-//! it.
+//! Files that are damaged, missing or not read as a whole. A report says what was not checked and draws no conclusion
+//! from it.
 
 use std::fs;
 

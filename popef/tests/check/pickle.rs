@@ -1,4 +1,4 @@
-//! Pickles by Python's own pickler, and some that no pickler writes, each told right.
+//! The scan for pickles: pickles by Python's own picklers, and some that no pickler writes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ fn verdict(pickle: &Pickle) -> String {
     }
 }
 
-/// The verdict, then each import of the worst class, or the version.
+/// A line as in expected.txt: the verdict, then each import of the worst class, or the version.
 fn line(file: &str) -> String {
     let Some(pickle) = scan(file) else { return format!("{file} none") };
     let mut line = vec![file.to_owned(), verdict(&pickle)];
@@ -33,7 +33,7 @@ fn line(file: &str) -> String {
 }
 
 #[test]
-fn each_pickle_is_told_right() {
+fn each_pickle_of_testdata_has_the_expected_verdict() {
     let expected = fs::read_to_string(format!("{FOLDER}/expected.txt")).unwrap();
     let wrong: Vec<_> = expected
         .lines()
@@ -44,7 +44,7 @@ fn each_pickle_is_told_right() {
 }
 
 #[test]
-fn every_pickle_is_expected_to_be_something() {
+fn every_pickle_of_testdata_has_a_line_in_the_table() {
     let expected = fs::read_to_string(format!("{FOLDER}/expected.txt")).unwrap();
     let named: BTreeSet<_> = expected.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
     let there = fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -57,20 +57,20 @@ fn imports_are_listed_with_their_places() {
     let pickle = scan("poptorch-4.pickle").unwrap();
     assert_eq!(pickle.protocol, 4);
     let imports: Vec<_> = pickle.imports.iter().map(|import| (import.path.as_str(), import.offset)).collect();
-    // By python3 -m pickletools.
+    // The offsets are those of python3 -m pickletools.
     assert_eq!(imports[0], ("poptorch._poptorch_data.PoptorchData", 52));
     assert_eq!(imports[1], ("poptorch.options.Options", 99));
     assert_eq!(imports[2], ("torch.nn.modules.linear.Linear", 230));
 }
 
 #[test]
-fn the_fault_is_where_the_walk_ended() {
+fn a_fault_names_the_byte_at_which_the_scan_stopped() {
     let fault = scan("bad-opcode.pickle").unwrap().fault.unwrap();
     assert_eq!((fault.offset, fault.reason), (6, "a byte is no opcode"));
 }
 
-/// Files that are dangerous, and by python3 -m pickletools the bytes of the first opcode that tells so: an import, or
-/// bytes or a text that has one inside.
+/// Dangerous files, each with the bytes of the first opcode that shows the danger: an import, or bytes or a text with
+/// an import inside. The bytes are those of python3 -m pickletools.
 const DANGEROUS: [(&str, Range<usize>); 5] = [
     ("os-system-0.pickle", 9..23),
     ("nested-2.pickle", 35..78),
@@ -79,10 +79,9 @@ const DANGEROUS: [(&str, Range<usize>); 5] = [
     ("extension-2.pickle", 11..14),
 ];
 
-/// Every prefix, and every byte changed: what is dangerous before the cut or the change stays so, and places lie
-/// within.
+/// Each file is cut at every byte, and changed at every byte. What is dangerous before that place stays dangerous.
 #[test]
-fn what_follows_an_import_does_not_hide_it() {
+fn bytes_behind_a_dangerous_import_cannot_hide_it() {
     for (file, opcode) in DANGEROUS {
         let bytes = fs::read(format!("{FOLDER}/{file}")).unwrap();
         for cut in (0..=bytes.len()).filter(|cut| !(opcode.start + 1..opcode.end).contains(cut)) {
@@ -98,7 +97,7 @@ fn what_follows_an_import_does_not_hide_it() {
     }
 }
 
-/// Whether it imports something dangerous. What is told of it must lie within it.
+/// Whether the bytes import something dangerous. All places that the scan gives must lie within them.
 fn is_dangerous(bytes: &[u8]) -> bool {
     let Some(pickle) = Pickle::scan_bytes(bytes) else { return false };
     let len = bytes.len() as u64;
@@ -107,9 +106,9 @@ fn is_dangerous(bytes: &[u8]) -> bool {
     pickle.worst().is_some_and(|worst| worst.class == ImportClass::Dangerous)
 }
 
-/// However many values there are, a pickle is followed to its end. What it takes is held in heap/pickles.rs.
+/// heap/pickles.rs checks how much memory that takes.
 #[test]
-fn a_pickle_of_one_opcode_over_and_over_is_followed_to_its_end() {
+fn a_pickle_of_one_repeated_opcode_is_followed_to_its_end() {
     for opcode in [b"\x85", b"2", b"(", b"\x94", b")"] {
         let mut bytes = b"\x80\x04)".to_vec();
         bytes.extend(opcode.repeat((1 << 20) + 10));
@@ -121,9 +120,9 @@ fn a_pickle_of_one_opcode_over_and_over_is_followed_to_its_end() {
     }
 }
 
-/// Imports beyond those that are kept are not passed over in silence, in one pickle or in several.
+/// The imports are in one pickle or in several.
 #[test]
-fn too_many_imports_are_told() {
+fn more_imports_than_are_kept_are_a_fault() {
     let imports = |count: usize| (0..count).flat_map(|number| format!("cm\na{number}\n").into_bytes());
     let pickle = |count| [b"\x80\x02".as_slice(), &imports(count).collect::<Vec<_>>(), b"."].concat();
     let most = 4096;
@@ -137,9 +136,9 @@ fn too_many_imports_are_told() {
     }
 }
 
-/// A text of more than 256 letters is no name, however it is spelt.
+/// A text of more than 256 letters is no name in any spelling.
 #[test]
-fn long_texts_are_no_names() {
+fn texts_of_more_than_256_letters_are_no_names() {
     for (len, path) in [(256, format!("m.{:a>256}", "")), (257, "(computed)".to_owned())] {
         let name = "a".repeat(len);
         let counted = [b"X", &(len as u32).to_le_bytes()[..], name.as_bytes()].concat();
@@ -150,9 +149,9 @@ fn long_texts_are_no_names() {
     }
 }
 
-/// Python follows attributes through any number of dots. Without a mark, too, it is told that the scan does not.
+/// Python follows attributes through any number of dots. The scan does not, and says so, also without a mark.
 #[test]
-fn a_path_that_is_too_long_is_told() {
+fn a_path_that_is_too_long_is_a_fault() {
     let fault = |path: &str| {
         let pickle = Pickle::scan_bytes(format!("c{path}\n.").as_bytes());
         pickle.map(|pickle| pickle.fault.map(|fault| fault.reason))
@@ -161,13 +160,13 @@ fn a_path_that_is_too_long_is_told() {
     assert_eq!(fault(&path(2048)), Some(None));
     assert_eq!(fault(&path(2049)), Some(Some("it imports more than any model needs")));
     assert_eq!(fault(&path(9000)), Some(Some("a name is longer than any model needs")));
-    // Lines of any text are no imports.
+    // Lines of other text are no imports.
     for len in [2049, 9000] {
         assert_eq!(fault(&path(len).replace('.', ", ")), None, "{len}");
     }
 }
 
-/// What one pickle calls as it should, another one behind it may not call with anything else.
+/// A harmless call in one pickle does not excuse another call in the pickle behind it.
 #[test]
 fn an_import_is_judged_by_all_of_its_calls() {
     let harmless = b"\x80\x02ctorch.storage\n_load_from_bytes\nC\x04\x80\x02N.\x85R.".to_vec();
@@ -177,16 +176,16 @@ fn an_import_is_judged_by_all_of_its_calls() {
         let other = format!("c{module}\n{name}\n(S'PK'\ntR.").into_bytes();
         assert_eq!(class(&[harmless.clone(), other].concat()), ImportClass::Dangerous, "{module}");
     }
-    // What is not followed to its end, or has no mark, may be something else to whoever loads it.
+    // A loader may read more than the scan if the scan stops early or if there is no mark.
     for content in [b"\x80\x02N\xff", b"\x80\x02NN", b"NNN."] {
         let bytes = [b"\x80\x02ctorch.storage\n_load_from_bytes\nC\x04", &content[..], b"\x85R."].concat();
         assert_eq!(class(&bytes), ImportClass::Dangerous, "{}", content.escape_ascii());
     }
 }
 
-/// `getattr` was called with something harmless. What is put where it can be called out of sight is dangerous again.
+/// `getattr` is harmless with harmless arguments, but not if it is stored where it can be called unseen.
 #[test]
-fn an_import_that_leaves_the_stack_may_be_called_unseen() {
+fn an_import_that_may_be_called_unseen_is_dangerous() {
     let class = |leak: &[u8]| {
         let harmless = b"\x80\x02cbuiltins\ngetattr\nq\0(ccollections\nOrderedDict\nS'fromkeys'\ntR0";
         class_of(&[&harmless[..], leak, b"."].concat(), "builtins.getattr")
@@ -215,7 +214,7 @@ fn an_import_that_leaves_the_stack_may_be_called_unseen() {
     }
 }
 
-/// The class of the import whose path ends so.
+/// The class of the import whose path ends with `path`.
 fn class_of(bytes: &[u8], path: &str) -> ImportClass {
     let pickle = Pickle::scan_bytes(bytes).unwrap();
     let import = pickle.imports.iter().find(|import| import.path == path);
@@ -258,15 +257,15 @@ fn imports_are_classed_by_what_they_can_do() {
             .collect();
         assert!(wrong.is_empty(), "not {class}: {wrong:?}");
     }
-    // A name's dots reach through attributes, and a module's do not.
+    // The dots of a name are attributes. Those of a module are not.
     assert_eq!(class_of(b"cmodel\na.os.b\n.", "model.a.os.b"), ImportClass::Dangerous);
     assert_eq!(class_of(b"cmodel.a.os\nb\n.", "model.a.os.b"), ImportClass::Unknown);
 }
 
-/// `getattr` is as harmless as what it gives: a class in a class, the member of an enum, and a few that are listed. Any
-/// other method of a class that only builds values may do more than that.
+/// `getattr` is as harmless as its result: a class in a class, a member of an enum, and a few listed attributes. Other
+/// methods of a class that builds values may do more than build them.
 #[test]
-fn attributes_are_classed_by_what_they_are_of() {
+fn getattr_is_classed_by_the_attribute_and_its_class() {
     for (of, attribute, class) in [
         ("collections\nOrderedDict", "fromkeys", ImportClass::Ordinary),
         ("poptorch.enums\nConnectionType", "Always", ImportClass::Ordinary),
@@ -296,10 +295,10 @@ fn class_of_attribute(of: &str, attribute: &str) -> ImportClass {
     class_of(bytes.as_bytes(), &format!("{}.{attribute}", of.replace('\n', ".")))
 }
 
-/// Methods that write files or run code, of classes that are ordinary in a pickle: by `getattr`, and by a name with
-/// dots.
+/// The methods write files or run code, and their classes are ordinary in a pickle. They are reached by `getattr` and
+/// by a name with dots.
 #[test]
-fn methods_that_touch_files_are_dangerous_whatever_they_are_of() {
+fn methods_that_touch_files_are_dangerous_in_every_class() {
     for (of, method) in [
         ("numpy\nndarray", "tofile"),
         ("numpy\nndarray", "dump"),
@@ -314,13 +313,13 @@ fn methods_that_touch_files_are_dangerous_whatever_they_are_of() {
         let path = format!("{}.{method}", of.replace('\n', "."));
         assert_eq!(class_of(format!("c{of}.{method}\n.").as_bytes(), &path), ImportClass::Dangerous, "{path}");
     }
-    // A function of these names in a module of the model's own is not known.
+    // A function with such a name in a module of the model is unknown.
     assert_eq!(class_of(b"cmodel\nsave\n.", "model.save"), ImportClass::Unknown);
 }
 
-/// What has neither a mark nor an end counts as a pickle inside only if it would do harm.
+/// Data inside a pickle with neither a mark nor an end counts as a pickle only if it is dangerous.
 #[test]
-fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
+fn inner_data_that_may_be_a_pickle_is_reported_if_it_is_dangerous() {
     let inside = |module: &str, name: &str| {
         let text = format!("c{module}\n{name}\n and so on. No opcode: \u{7}");
         let bytes = [&b"\x80\x02X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes(), b"."].concat();
@@ -330,13 +329,14 @@ fn what_may_be_a_pickle_inside_is_told_if_it_is_dangerous() {
     assert_eq!(inside("os", "system"), [("os.system".to_owned(), 2)]);
     assert!(inside("model", "Net").is_empty());
     assert_eq!(inside("_io", "open"), [("_io.open".to_owned(), 2)]);
-    // No module and no name is spelt like these.
+    // No module and no name has such a spelling.
     assert!(inside("os, and", "system").is_empty() && inside("os", "2").is_empty());
 }
 
-/// Without a mark, 64 KiB are tried and no more; with one, bytes of any length, and texts of a megabyte.
+/// Inner data without a mark is scanned up to 64 KiB. With a mark, texts are scanned up to a megabyte, and bytes of any
+/// length.
 #[test]
-fn how_much_is_looked_into_depends_on_the_mark() {
+fn inner_data_with_a_mark_is_scanned_further_than_data_without() {
     let holding = |opcode: u8, mark: &str, len: usize| {
         let content = [mark.as_bytes(), b"cos\nsystem\n", &vec![b'N'; len - 11 - mark.len()]].concat();
         [&[0x80, 4, opcode], &(len as u32).to_le_bytes()[..], &content, b"."].concat()
@@ -362,9 +362,9 @@ fn holding(content: &[u8]) -> Vec<u8> {
     [b"\x80\x04B", &(content.len() as u32).to_le_bytes()[..], content, b"."].concat()
 }
 
-/// The place of what is inside is that of the opcode that holds it.
+/// The place of an import inside is that of the opcode that holds the inner pickle.
 #[test]
-fn pickles_in_pickles_are_followed_so_deep_and_no_deeper() {
+fn pickles_in_pickles_are_followed_to_a_limited_depth() {
     let mut bytes = b"\x80\x02cos\nsystem\n.".to_vec();
     for depth in 1..8 {
         bytes = holding(&bytes);
@@ -379,7 +379,7 @@ fn pickles_in_pickles_are_followed_so_deep_and_no_deeper() {
     }
 }
 
-/// One that lies in its data is another one's.
+/// A version in its data is that of another pickle.
 #[test]
 fn the_version_is_that_of_the_outermost_pickle() {
     let bytes = fs::read(format!("{FOLDER}/poptorch-4.pickle")).unwrap();
@@ -389,7 +389,7 @@ fn the_version_is_that_of_the_outermost_pickle() {
 }
 
 #[test]
-fn the_version_is_what_poptorchs_data_has_under_that_name() {
+fn the_version_is_that_of_poptorchs_own_data() {
     let version = |class: &str, items: &str| {
         let bytes = format!("cpoptorch._poptorch_data\n{class}\n)\u{81}}}({items}ub.");
         let bytes: Vec<_> = bytes.chars().map(|letter| letter as u8).collect();
@@ -415,13 +415,13 @@ fn bytes_that_only_begin_as_a_pickle_are_no_fault() {
     assert_eq!(fault(b"\x80\x02\xff and so on"), None);
     assert_eq!(fault(b"\x80\x02N"), None);
     assert_eq!(fault(b"\x80\x02cm\nn\n\xff and so on"), Some("a byte is no opcode"));
-    // Python may follow it where the scan does not.
+    // Python may follow this where the scan does not.
     assert_eq!(fault(b"\x80\x02S'\\x1'\n."), Some("a text is not spelt as Python spells one"));
 }
 
-/// Each is loaded on its own.
+/// Each pickle is loaded on its own.
 #[test]
-fn a_pickle_takes_nothing_from_the_one_before_it() {
+fn a_pickle_starts_with_an_empty_memo_and_stack() {
     let fault = |second: &[u8]| {
         let bytes = [b"\x80\x02]q\0q\x05\x8c\x02os\x8c\x06system.", second].concat();
         Pickle::scan_bytes(&bytes).unwrap().fault.map(|fault| fault.reason)
@@ -433,7 +433,7 @@ fn a_pickle_takes_nothing_from_the_one_before_it() {
 }
 
 #[test]
-fn nothing_is_taken_from_below_a_mark() {
+fn an_opcode_cannot_take_from_below_a_mark() {
     for pickle in [&b"\x80\x02]N(a."[..], b"\x80\x02N(2.", b"\x80\x02N(\x85.", b"\x80\x02N(."] {
         let fault = Pickle::scan_bytes(pickle).unwrap().fault.map(|fault| fault.reason);
         assert_eq!(fault, Some("it takes from an empty stack"), "{}", pickle.escape_ascii());
@@ -441,7 +441,7 @@ fn nothing_is_taken_from_below_a_mark() {
 }
 
 #[test]
-fn a_path_that_grows_is_bounded() {
+fn the_paths_of_growing_imports_are_bounded() {
     let mut bytes = b"\x80\x04cbuiltins\ngetattr\nq\0ccollections\nCounter\nq\x01".to_vec();
     for _ in 0..10_000 {
         bytes.extend(b"h\0h\x01\x8c\x02ab\x86Rq\x01");
@@ -452,7 +452,7 @@ fn a_path_that_grows_is_bounded() {
     assert!(pickle.imports.iter().map(|import| import.path.len()).sum::<usize>() < 10 * bytes.len());
 }
 
-/// Python reads these, without a mark: nothing in them may stop the walk before the import, or make it none.
+/// Python reads these lines. Without a mark they must neither stop the scan before the import nor hide it.
 #[test]
 fn odd_lines_hide_no_import() {
     let megabyte = "1".repeat((1 << 20) + 1);
@@ -478,7 +478,7 @@ fn odd_lines_hide_no_import() {
     }
     let negative = Pickle::scan_bytes(b"\x80\x02Np-5\n.").unwrap();
     assert_eq!(negative.fault.unwrap().reason, "a place in the memo is not a number");
-    // What is not followed is told, whatever the data is.
+    // A fault is given for any data that is not followed.
     let beyond = Pickle::scan_bytes(b"Np18446744073709551616\n0cos\nsystem\n.").unwrap();
     assert_eq!(beyond.fault.unwrap().offset, 23);
 }
@@ -507,10 +507,10 @@ impl ByPython {
     }
 }
 
-/// What Python imports before it stops, or gives up, is found, and at the same byte. The variable POPEF_RANDOM_PICKLES
-/// may name another file that make_random.py wrote, with more of them.
+/// What Python imports before it stops is found at the same byte. The variable POPEF_RANDOM_PICKLES may name another
+/// file of make_random.py, with more pickles.
 #[test]
-fn whatever_python_imports_is_found() {
+fn every_import_that_python_makes_is_found() {
     let file = std::env::var("POPEF_RANDOM_PICKLES").unwrap_or(format!("{FOLDER}/random.jsonl"));
     let lines = fs::read_to_string(file).unwrap();
     let wrong: Vec<_> = (1..)
@@ -527,7 +527,7 @@ fn missed(by_python: &ByPython) -> Vec<String> {
     let ByPython { bytes, imports, inside, stop } = by_python;
     let len = Some(bytes.len() as u64);
     let Some(pickle) = Pickle::scan_bytes(bytes) else {
-        // Without a mark, what neither ends as a pickle nor imports a name may be anything.
+        // Without a mark, data that neither ends as a pickle nor imports a name may be anything.
         let is_name = |path: &str| path.split('.').all(|part| part.starts_with(|first: char| first.is_alphabetic()));
         let is_pickle = matches!(bytes[..], [0x80, 0..=5, ..]) || imports.iter().any(|(_, path)| is_name(path));
         return if is_pickle || *stop == len { vec!["not told to be a pickle".to_owned()] } else { Vec::new() };

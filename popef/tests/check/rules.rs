@@ -1,4 +1,4 @@
-//! Single rules: what they find besides the fault in the file of each, and what they leave alone.
+//! Single rules: cases beyond the file of each rule in `testdata/checks`, and what they leave alone.
 
 use std::fs;
 
