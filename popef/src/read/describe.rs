@@ -1,6 +1,7 @@
 //! Descriptions of files and blobs, as plain values or serialised directly from the file's bytes.
 
-use super::blob::{Blob, Content};
+use super::blob::Blob;
+use super::content::Content;
 use super::executable::ExecutableBlob;
 use super::file::File;
 use super::tensor::DataBlob;

@@ -7,7 +7,7 @@ use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 use zerocopy::{FromBytes, Immutable, IntoBytes, TryFromBytes};
 
-use super::elements::Elements;
+use super::data::Data;
 use super::value::Value;
 use crate::error::Error;
 use crate::types::{DataType, F8143, F8152, data_types};
@@ -41,12 +41,28 @@ pub trait ElementVisitor {
     fn visit<T: Element>(self) -> Self::Output;
 }
 
+pub(super) use stored::ViewFault;
+
 mod stored {
-    use super::{Cow, Elements, Error, Value, fmt};
+    use super::{Cow, Data, Error, Value, fmt};
+
+    /// Why bytes cannot be viewed as elements.
+    #[derive(Debug)]
+    pub enum ViewFault {
+        Reading(Error),
+        NotBool { element: u64, value: u8 },
+    }
+
+    impl From<Error> for ViewFault {
+        fn from(error: Error) -> Self {
+            ViewFault::Reading(error)
+        }
+    }
 
     /// Conversions between elements, bytes and numbers. Private, so that other crates cannot implement `Element`.
     pub trait Stored: Copy + Default + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static {
-        fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [Self]>, Error>;
+        /// Returns `count` elements, which are all of the data: borrowed if possible.
+        fn view(data: Data<'_>, count: u64) -> Result<Cow<'_, [Self]>, ViewFault>;
 
         /// The bytes of elements, in the order of a file.
         fn to_file(elements: &[Self]) -> Cow<'_, [u8]>;
@@ -166,12 +182,12 @@ pub(super) fn turn<T: FromBytes + IntoBytes>(elements: &mut [T]) {
 }
 
 impl<T: Number> stored::Stored for T {
-    fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [T]>, Error> {
-        let bytes = elements.data().as_slice().filter(|_| cfg!(target_endian = "little"));
+    fn view(data: Data<'_>, count: u64) -> Result<Cow<'_, [T]>, ViewFault> {
+        let bytes = data.as_slice().filter(|_| cfg!(target_endian = "little"));
         if let Some(aligned) = bytes.and_then(|bytes| <[T]>::ref_from_bytes(bytes).ok()) {
             return Ok(Cow::Borrowed(aligned));
         }
-        let mut copy: Vec<T> = elements.data().read_as(elements.len(), |elements| elements.as_mut_bytes())?;
+        let mut copy: Vec<T> = data.read_as(count, |elements| elements.as_mut_bytes())?;
         turn(&mut copy);
         Ok(Cow::Owned(copy))
     }
@@ -308,10 +324,10 @@ macro_rules! small_floats {
 small_floats!(F8143, F8152);
 
 impl stored::Stored for bool {
-    fn view<'a>(elements: &Elements<'a>) -> Result<Cow<'a, [bool]>, Error> {
-        let bytes = elements.data().read()?;
+    fn view(data: Data<'_>, _count: u64) -> Result<Cow<'_, [bool]>, ViewFault> {
+        let bytes = data.read()?;
         if let Some((element, &value)) = (0..).zip(bytes.iter()).find(|(_, byte)| **byte > 1) {
-            return Err(elements.not_bool(element, value));
+            return Err(ViewFault::NotBool { element, value });
         }
         // `collect` reuses the memory of the bytes.
         let owned = |bytes: Vec<u8>| Cow::Owned(bytes.into_iter().map(|byte| byte == 1).collect());

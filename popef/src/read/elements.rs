@@ -1,11 +1,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::blob::At;
+use super::at::At;
 use super::data::Data;
-use super::element::Element;
+use super::element::{Element, ViewFault};
 use super::problem::ReadProblem;
-use super::value::Values;
 use crate::error::{Error, Problem};
 use crate::len::len_of;
 use crate::types::tensor_info::elements_and_bytes;
@@ -109,26 +108,10 @@ impl<'a> Elements<'a> {
         if self.data_type != T::DATA_TYPE {
             return Err(self.error(ReadProblem::WrongType { asked: T::DATA_TYPE, held: self.data_type }));
         }
-        T::view(self)
-    }
-
-    /// Iterates over the elements as [`Value`](crate::read::Value)s, for any type and with little memory. This is meant
-    /// for printing; [`convert_into`](Elements::convert_into) is faster for many elements.
-    ///
-    /// Fails for `f8`, whose bits have no known meaning, and for unknown types.
-    ///
-    /// ```
-    /// let file = popef::File::open("examples/data/executable.popef")?;
-    /// let weights = file.tensor("input_parameter").expect("the model has one").elements()?;
-    /// let mut sum = 0.0;
-    /// for value in weights.values()? {
-    ///     sum += value?.to_f64();
-    /// }
-    /// assert_eq!(sum, -0.75);
-    /// # Ok::<(), popef::Error>(())
-    /// ```
-    pub fn values(&self) -> Result<Values<'a>, Error> {
-        Values::of(*self)
+        T::view(self.data, self.count).map_err(|fault| match fault {
+            ViewFault::Reading(error) => error,
+            ViewFault::NotBool { element, value } => self.not_bool(element, value),
+        })
     }
 
     pub(super) fn error(&self, problem: impl Into<Problem>) -> Error {

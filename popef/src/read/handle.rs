@@ -1,9 +1,13 @@
 use std::fmt;
+use std::sync::Arc;
 
 use super::blob::Blob;
-use super::data::{DataReader, Of};
+use super::data::Data;
 use super::file::File;
+use super::reader::{DataReader, KeepsData, Of};
+use super::unpack::Unpack;
 use super::walk::Place;
+use crate::error::Error;
 use crate::wire::Head;
 
 /// A blob that keeps its file open, so it can be stored or sent to another thread. Cheap to clone.
@@ -50,7 +54,24 @@ impl BlobHandle {
 
     /// Returns a reader of the blob's data that keeps the file open.
     pub fn reader(&self) -> DataReader<'static> {
-        DataReader::of(Of::Handle(self.clone()))
+        DataReader::of(self.kept())
+    }
+
+    /// Returns a reader like [`ExecutableBlob::unpack`](crate::read::ExecutableBlob::unpack) that keeps the file open. `None` if the blob is not an
+    /// executable.
+    pub fn unpack(&self) -> Option<Result<Unpack<'static>, Error>> {
+        let executable = self.blob().content().into_executable()?;
+        Some(executable.unpack_of(self.kept(), u64::MAX))
+    }
+
+    fn kept(&self) -> Of<'static> {
+        Of::Kept(Arc::new(self.clone()))
+    }
+}
+
+impl KeepsData for BlobHandle {
+    fn data(&self) -> Data<'_> {
+        self.blob().data()
     }
 }
 

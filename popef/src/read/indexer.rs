@@ -1,15 +1,13 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::fetch::Fetch;
-use super::file::{File, OpenOptions};
+use super::file::{File, Held};
 use super::heads::Heads;
-use super::index::Index;
+use super::listing::Listing;
+use super::options::OpenOptions;
 use super::problem::ReadProblem;
 use super::source::{Backing, ReadAhead, ReadAt, Window};
-use super::walk::{Step, Walk};
 use crate::error::{Error, Problem};
-use crate::limits::Limits;
 
 /// Opens a file without doing any I/O: it says which range of the file it needs, and the caller gives it the bytes. So
 /// programs with their own I/O, such as asynchronous ones, can list a file and fetch only its headers.
@@ -100,7 +98,7 @@ impl Indexer {
     /// [wants](Self::wants) bytes.
     pub fn finish(self) -> Result<File, Error> {
         let listing = self.listing.whole(&self.window)?;
-        self.options.listed(listing, self.heads, self.size)
+        self.options.assemble(listing, Held::Gone { heads: self.heads, size: self.size })
     }
 
     /// Returns the file, with its data from a source of the same bytes.
@@ -118,52 +116,12 @@ impl Indexer {
         });
         // Report a change of the file first: it can look like damage.
         let (listing, ()) = found.map_err(|error| error.in_file(source.name()))?;
-        self.options.in_parts(listing, self.heads, source)
+        self.options.assemble(listing, Held::InParts { source, heads: self.heads })
     }
 }
 
 impl fmt::Debug for Indexer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Indexer").field("size", &self.size).field("wants", &self.wants()).finish_non_exhaustive()
-    }
-}
-
-/// The result of a walk over a file.
-#[derive(Default)]
-pub(super) struct Listing {
-    walk: Walk,
-    pub(super) index: Index,
-    /// Why the walk did not reach the end of the file.
-    pub(super) damage: Option<Error>,
-}
-
-impl Listing {
-    /// Walks to the end, to the first error, or as far as there are bytes. Calls `keep` with the bytes of each head.
-    pub(super) fn walk_on(
-        &mut self,
-        from: &mut impl Fetch,
-        limits: &Limits,
-        mut keep: impl FnMut(&[u8]) -> Result<(), Problem>,
-    ) {
-        while self.damage.is_none() {
-            match self.walk.step(from, limits, &mut keep) {
-                Ok(Step::Blob(place, head)) => self.damage = self.index.push(place, head).err().map(Error::from),
-                Ok(Step::End | Step::Waiting) => return,
-                Err(damage) => self.damage = Some(damage),
-            }
-        }
-    }
-
-    fn give_up(&mut self, why: Problem) {
-        self.damage = Some(self.walk.give_up(why));
-    }
-
-    /// Returns the listing, unless the walk still waits for bytes.
-    fn whole(self, window: &Window) -> Result<Self, Error> {
-        let missing = window.missing();
-        if missing.is_empty() {
-            return Ok(self);
-        }
-        Err(ReadProblem::IndexUnfinished { start: missing.start, end: missing.end }.into())
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 use std::sync::{Mutex, PoisonError};
 
 use super::buffer::Buffer;
-use super::data::{DataReader, Of};
+use super::reader::{DataReader, Of};
 use super::source::uninterrupted;
 use crate::error::{Error, Problem};
 use crate::len::len_of;

@@ -2,7 +2,8 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::slice;
 
-use super::blob::{Blob, Content};
+use super::blob::Blob;
+use super::content::Content;
 use super::file::File;
 use super::index;
 

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use super::file::{File, OpenOptions};
-use super::source::{LocalFile, ReadAt as _};
+use super::file::{File, Held};
+use super::options::OpenOptions;
+use super::source::{Backing, LocalFile, ReadAt as _};
 use crate::error::Error;
 
 impl File {
@@ -43,7 +44,7 @@ impl OpenOptions {
         advise(&map, Access::Scattered);
         let listing = self.list_memory(&map);
         advise(&map, Access::Usual);
-        self.mapping(listing, map, file)
+        self.assemble(listing, Held::Memory { bytes: Box::new(map), source: Some(Backing::of(file)) })
     }
 }
 

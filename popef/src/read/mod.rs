@@ -2,10 +2,14 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
+mod at;
 mod blob;
 mod blobs;
 mod buffer;
 mod chunks;
+mod compression;
+mod content;
+mod contents;
 mod convert;
 mod data;
 mod describe;
@@ -20,34 +24,52 @@ mod index;
 mod indexer;
 mod input;
 mod iter;
+mod listing;
 mod map;
+mod metadata;
 mod names;
+mod opaque;
+mod open;
+mod options;
+mod poplar;
 mod problem;
+mod reader;
+mod shape;
 mod source;
 mod tensor;
 mod unpack;
 mod value;
+mod values;
 mod walk;
 
 pub use source::{LocalFile, ReadAt};
 pub(crate) use source::{is_name_of, is_not_regular, is_same_file, open_regular, uninterrupted};
 
 pub use crate::limits::Limits;
-pub use blob::{Blob, Content, MetadataBlob, OpaqueBlob};
+pub use blob::Blob;
 pub use blobs::Blobs;
+pub use compression::Compression;
+pub use content::Content;
+pub use data::Data;
 pub(crate) use data::InSource;
-pub use data::{Data, DataReader};
 #[cfg(feature = "serde")]
 pub(crate) use describe::serde_impls::{FeedDataRef, OpaqueRef, TensorDataRef};
 pub use element::{Element, ElementVisitor};
 pub use elements::Elements;
-pub use executable::{Compression, ExecutableBlob, PoplarHeader};
-pub use file::{File, OpenOptions};
+pub use executable::ExecutableBlob;
+pub use file::File;
 pub use handle::BlobHandle;
 pub use indexer::Indexer;
 pub use iter::{FileBlobs, TypedBlobs};
+pub use metadata::MetadataBlob;
 pub(crate) use names::{BlobId, Key, Names};
+pub use opaque::OpaqueBlob;
+pub use options::OpenOptions;
+pub use poplar::PoplarHeader;
 pub(crate) use problem::ReadProblem;
-pub use tensor::{DataBlob, Extents, FeedBlob, Items, Shape, TensorBlob};
+pub use reader::DataReader;
+pub use shape::{Extents, Shape};
+pub use tensor::{DataBlob, FeedBlob, Items, TensorBlob};
 pub use unpack::Unpack;
-pub use value::{Value, Values};
+pub use value::Value;
+pub use values::Values;

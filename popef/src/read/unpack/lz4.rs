@@ -10,7 +10,7 @@ use std::ops::Range;
 use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 use twox_hash::XxHash32;
 
-use super::decoder::{Fault, NO_DICTIONARY, ODD_BLOCK, ODD_HEADER, OTHER_CONTENT, OTHER_LENGTH, TOO_EARLY, part};
+use super::fault::{Fault, NO_DICTIONARY, ODD_BLOCK, ODD_HEADER, OTHER_CONTENT, OTHER_LENGTH, TOO_EARLY, part};
 use crate::len::len_of;
 use crate::read::input::Input;
 

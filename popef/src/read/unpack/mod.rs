@@ -1,4 +1,5 @@
 mod decoder;
+mod fault;
 #[cfg(feature = "lz4")]
 mod lz4;
 mod problem;
@@ -10,13 +11,14 @@ use std::io::{self, Read};
 
 use flate2::bufread::{GzDecoder, ZlibDecoder};
 
-use super::blob::At;
-use super::data::{DataReader, Of};
-use super::executable::Compression;
+use super::at::At;
+use super::compression::Compression;
 use super::input::Input;
+use super::reader::{DataReader, Of};
 use crate::error::{Error, SystemProblem};
 use crate::limits::Limits;
-use decoder::{Decoder, Fault, TOO_EARLY};
+use decoder::Decoder;
+use fault::{Fault, TOO_EARLY};
 pub(super) use problem::FirstBytes;
 pub(crate) use problem::UnpackProblem;
 
@@ -71,7 +73,7 @@ impl<'a> Unpack<'a> {
         limits: &Limits,
     ) -> Result<Unpack<'a>, Error> {
         let mut input = Input::from_reader(reader);
-        let compression = Compression::of_input(&mut input)?;
+        let compression = format_of(&mut input)?;
         let sizes = [uncompressed_size, u64::MAX];
         let state = State::packed(input, compression, sizes, limits.unpack_window, At::nowhere())?;
         Ok(Unpack { state, of: None })
@@ -93,6 +95,16 @@ impl<'a> Unpack<'a> {
         let state = state.map_err(|error| of.error_in_file(error))?;
         Ok(Unpack { state, of: Some(of) })
     }
+}
+
+/// Finds the format of an input, and skips leading skippable frames.
+fn format_of(input: &mut Input<'_>) -> Result<Compression, Error> {
+    let mark = FirstBytes::of(input.peek(Compression::MARK)?);
+    for _ in 0..Compression::MOST_SKIPPED {
+        let Some(len) = Compression::skippable_frame(input.peek(Compression::SKIPPABLE_HEADER)?) else { break };
+        input.skip(len)?;
+    }
+    Compression::of(input.peek(Compression::MARK)?).ok_or_else(|| mark.unknown().into())
 }
 
 impl<'a> State<'a> {
