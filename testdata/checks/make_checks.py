@@ -22,6 +22,8 @@ import capnp
 
 FOLDER = Path(__file__).parent
 popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
+# PopART's own message, as far as it is looked at.
+POPART = capnp.load(str(FOLDER / "popart.capnp")).Executable.new_message().to_bytes()
 
 NOT_COMPRESSED = 2**64 - 1
 # PopART names an executable by its hash.
@@ -276,16 +278,23 @@ def safety():
     write("PE506", whole(engineOptions=[{"name": "cache.password", "value": "hunter2"}]))
 
 
+def popart(name="popart", executable=NAME):
+    return opaque(name, POPART, executable)
+
+
 def loaders():
     second = executable("67890") + metadata(executable="67890", anchors=anchors())
-    write("PE601", whole() + opaque("popart") + opaque("popart-too"))
-    write("PE602", whole() + executable() + opaque("popart"))
+    write("PE601", whole() + popart() + popart("popart-too"))
+    write("PE602", whole() + executable() + popart())
     write("PE603", whole() + second)
-    write("PE604", whole() + metadata() + opaque("popart"))
+    write("PE604", whole() + metadata() + popart())
     named = executable("model") + metadata(executable="model") + tensor()
-    write("PE605", named + opaque("popart", executable="model"))
-    write("PE606", whole() + tensor("v") + opaque("popart"))
+    write("PE605", named + popart(executable="model"))
+    write("PE606", whole() + tensor("v") + popart())
     write("PE607", whole())
+    write("PE608", whole() + opaque("popart", POPART[:-8]))
+    write("PE609", whole() + executable("67890") + popart(executable="67890"))
+    write("PE610", whole(seedHandle="seed_stream") + popart())
     write("PE611", whole() + second + opaque("poptorch", poptorch()))
     write("PE612", whole())
     write("PE613", whole() + opaque("poptorch", poptorch("3.3.0+7857")))
@@ -294,9 +303,14 @@ def loaders():
     write("PE621", whole(anchors=apart))
     write("PE622", whole(anchors=apart) + opaque("tensorflow", executable="other"))
     write("PE623", whole() + opaque("tensorflow"))
+    write("PE624", whole(anchors=apart) + opaque("tensorflow", b""))
     write("PE631", executable())
     write("PE632", metadata() + tensor())
     write("PE633", whole())
+    write("PE634", executable() + metadata())
+    write("PE635", whole(isInference=False))
+    write("PE636", with_anchors(x={"data_type": "f8143"}))
+    write("PE637", whole() + second)
 
 
 def policy():
@@ -361,7 +375,7 @@ def popart_model():
     )
     data = tensor() + tensor("learningRate", bytes(4), shape=()) + tensor("kept")
     data += tensor("randomSeed___fromHost", bytes(8), data_type="u32")
-    return opaque("popart") + described + data + executable()
+    return popart() + described + data + executable()
 
 
 def as_the_frameworks_write():

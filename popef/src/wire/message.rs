@@ -17,6 +17,16 @@ const MAX_SEGMENTS: usize = 511;
 
 const WORD: u64 = 8;
 
+/// The length of the longest segment table.
+pub(crate) const LONGEST_TABLE: usize = (MAX_SEGMENTS / 2 + 1) * 8;
+
+/// Returns the length of a message by the segment table at its start, including the table. `None` if the bytes do not
+/// begin with a table, or the message has no content.
+pub(crate) fn message_len(bytes: &[u8]) -> Option<u64> {
+    let frame = Frame::parse(bytes, Message::Header).ok()?;
+    (!frame.is_empty()).then_some(frame.len)
+}
+
 /// The lengths that a message's segment table states.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {

@@ -33,6 +33,7 @@ mod words;
 
 pub(crate) use encode::NewHead;
 pub(crate) use head::Head;
+pub(crate) use message::{LONGEST_TABLE, message_len};
 #[cfg(feature = "serde")]
 pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, serialize_metadata};
 pub(crate) use metadata::{check_value_bytes, read_metadata};

@@ -19,7 +19,7 @@ pub(crate) fn options(id: &str) -> CheckOptions {
     let number: u32 = id[2..].parse().unwrap();
     match number {
         401..=499 => drop(options.deep(true)),
-        601..=609 => drop(options.loader(Loader::Popart)),
+        601..=610 => drop(options.loader(Loader::Popart)),
         611..=619 => drop(options.loader(Loader::Poptorch)),
         621..=629 => drop(options.loader(Loader::Tensorflow)),
         631..=639 => drop(options.loader(Loader::Triton)),

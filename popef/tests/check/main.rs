@@ -7,6 +7,7 @@ mod executables;
 mod files;
 mod golden;
 mod incomplete;
+mod loaders;
 mod metadata;
 mod model;
 mod pickle;

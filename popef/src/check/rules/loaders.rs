@@ -1,5 +1,6 @@
 //! What the programs that load PopEF files demand on top, by their public source.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::super::findings::{Findings, Spot};
@@ -8,10 +9,13 @@ use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
 use super::super::set::Set;
 use super::super::severity::Severity;
-use super::super::words::{count, quote, shape};
+use super::super::words::{count, list, quote, shape};
+use super::links::missing_weights;
+use super::metadata::lacks_seed;
 use crate::model::{Linked, Model};
-use crate::read::{Key, OpaqueBlob};
-use crate::types::{Anchor, Text};
+use crate::read::{Data, Key, OpaqueBlob};
+use crate::types::{Anchor, DataType, Text};
+use crate::wire::{LONGEST_TABLE, message_len};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -128,6 +132,67 @@ pub(super) const RULES: &[Check] = &[
     },
     Check {
         rule: Rule {
+            id: "PE608",
+            severity: Severity::Error,
+            title: "PopART: its blob is no message of PopART",
+            meaning: "PopART's opaque blob has to be one Cap'n Proto message and nothing else. This one is empty, cut, or \
+                      something else. PopART cannot load it; used as a cache such a file is skipped silently.",
+            mend: "Export the model with PopART again.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: opaque(|_, opaque, _, out| {
+            if let Some(wrong) = is_popart(&opaque.name()).then(|| not_a_message(&opaque.data())).flatten() {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {}: {wrong}", quote(&opaque.name()))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE609",
+            severity: Severity::Error,
+            title: "PopART: metadata for another executable",
+            meaning: "PopART's opaque blob names an executable, and the metadata in the files is for others. PopART \
+                      then has no anchors for its executable, and loads no weights.",
+            mend: "Give the file with the metadata too, or export the model again. Blobs of different exports do not \
+                   belong together.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: set(|set, out| {
+            let Some(opaque) = popart_opaques(set).next().filter(|_| set.complete) else { return };
+            let name = opaque.executable();
+            let other = set.metadata().next().map(|metadata| metadata.executable());
+            if let Some(other) = other.filter(|_| set.links.first(Key::METADATA_OF, name.as_bytes()).is_none()) {
+                out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone(), other.clone()], || {
+                    let (name, other) = (quote(&name), quote(&other));
+                    format!("PopART's blob is for executable {name}, the metadata for {other}")
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE610",
+            severity: Severity::Warning,
+            title: "PopART: no anchor for the seed",
+            meaning: "The metadata names a handle for the random seed, and no input anchor has it. PopART always writes \
+                      that anchor, and sets the seed by it.",
+            mend: "Export the model with PopART again.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: model(|set, model, out| {
+            let handle = &model.metadata().seed_handle;
+            let is_its = |opaque: Linked<OpaqueBlob<'_>>| opaque.executable() == model.metadata().executable;
+            if lacks_seed(model) && popart_opaques(set).any(is_its) {
+                out.add(Spot::model(model), [handle.by_ref()], || {
+                    format!("no input has the seed's handle {}", quote(handle))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
             id: "PE611",
             severity: Severity::Error,
             title: "PopTorch: not one executable",
@@ -237,6 +302,25 @@ pub(super) const RULES: &[Check] = &[
     },
     Check {
         rule: Rule {
+            id: "PE624",
+            severity: Severity::Error,
+            title: "TensorFlow: an empty blob",
+            meaning: "TensorFlow's opaque blob has no bytes. It states no version of TensorFlow then, and TensorFlow \
+                      loads only what its own version has written.",
+            mend: "Export the model with TensorFlow for the IPU again.",
+            when: When::Loader(Loader::Tensorflow),
+        },
+        run: set(|set, out| {
+            let is_empty = |opaque: &Linked<OpaqueBlob<'_>>| opaque.name() == "tensorflow" && opaque.data().is_empty();
+            for opaque in set.opaques().filter(is_empty) {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    "opaque blob \"tensorflow\" is empty".to_owned()
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
             id: "PE631",
             severity: Severity::Error,
             title: "Triton: no metadata",
@@ -272,11 +356,115 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(request),
     },
+    Check {
+        rule: Rule {
+            id: "PE634",
+            severity: Severity::Error,
+            title: "Triton: weights without data",
+            meaning: "Some inputs that only the load programs use have no data in the files. They are weights: Triton's \
+                      backend uploads them before the first request, and has nothing to upload.",
+            mend: "Give the file with the weights too, or export the model with its weights.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: model(|set, model, out| {
+            let number = u64::try_from(missing_weights(model).count()).unwrap_or(u64::MAX);
+            if number > 0 && set.complete {
+                out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
+                    let names = missing_weights(model).map(|anchor| &anchor.name);
+                    format!("the load programs need {} without data: {}", count(number, "input"), list(names, number))
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE635",
+            severity: Severity::Warning,
+            title: "Triton: a model for training",
+            meaning: "The metadata says that the model was compiled for training. Triton serves models for inference: \
+                      each request would train the model further. (TensorFlow does not record what a model is for, so \
+                      its models are not reported.)",
+            mend: "Compile and export the model for inference.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: model(|_, model, out| {
+            let is_known = || model.opaques().all(|opaque| opaque.name() != "tensorflow");
+            if !model.metadata().is_inference && is_known() {
+                out.add(Spot::model(model), [model.metadata().executable.by_ref()], || {
+                    "the model was compiled for training".to_owned()
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE636",
+            severity: Severity::Error,
+            title: "Triton: an input or output of 8 bit floats",
+            meaning: "An input or output that requests and responses carry is of type F8143 or F8152. Triton has no \
+                      such type.",
+            mend: "Export the model with inputs and outputs of another type.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: model(|_, model, out| {
+            for anchor in model.inputs_from_user().chain(model.outputs_to_user()) {
+                let data_type = anchor.tensor_info.data_type;
+                if matches!(data_type, DataType::F8143 | DataType::F8152) {
+                    out.add(Spot::model(model), [anchor.name.by_ref()], || {
+                        format!("{} is of type {data_type}, which Triton does not have", quote(&anchor.name))
+                    });
+                }
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE637",
+            severity: Severity::Error,
+            title: "Triton: more than one model",
+            meaning: "The metadata in the files describes more than one model. Triton's backend serves one model, and \
+                      which one it takes is not known.",
+            mend: "Give each model files and a model repository entry of its own.",
+            when: When::Loader(Loader::Triton),
+        },
+        run: set(|set, out| {
+            let Some(first) = set.metadata().next().map(|metadata| metadata.executable()) else { return };
+            // Two for one executable are told by another rule.
+            if let Some(other) = set.metadata().find(|metadata| metadata.executable() != first) {
+                let names = [first.clone(), other.executable()];
+                out.add(Spot::blob(other.file, other.blob.blob()), names, || {
+                    let (first, other) = (quote(&first), quote(&other.executable()));
+                    format!("there is a model of executable {first}, and one of executable {other}")
+                });
+            }
+        }),
+    },
 ];
 
+/// What is wrong with data that has to be one Cap'n Proto message; none if nothing is.
+fn not_a_message(data: &Data<'_>) -> Option<String> {
+    let len = data.len();
+    let mut table = [0; LONGEST_TABLE];
+    let table = table.get_mut(..usize::try_from(len).unwrap_or(usize::MAX).min(LONGEST_TABLE)).unwrap_or_default();
+    if table.is_empty() {
+        return Some("it is empty".to_owned());
+    }
+    // The search for a pickle has read these bytes. If they cannot be read now, the file changed, which is reported.
+    data.read_at(0, table).ok()?;
+    let Some(needed) = message_len(table) else { return Some("it is no Cap'n Proto message".to_owned()) };
+    match needed.cmp(&len) {
+        Ordering::Equal => None,
+        Ordering::Less => Some(format!("it has {} behind its message", count(len.saturating_sub(needed), "byte"))),
+        Ordering::Greater => Some(format!("it is cut, or no Cap'n Proto message: it has {len} of {needed} bytes")),
+    }
+}
+
+fn is_popart(name: &Text<'_>) -> bool {
+    name.as_bytes().windows(6).any(|part| part == b"popart")
+}
+
 fn popart_opaques(set: &Set) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {
-    let is_its = |name: &Text<'_>| name.as_bytes().windows(6).any(|part| part == b"popart");
-    set.opaques().filter(move |opaque| is_its(&opaque.name()))
+    set.opaques().filter(|opaque| is_popart(&opaque.name()))
 }
 
 /// No opaque blob has the name that a framework gives its own.

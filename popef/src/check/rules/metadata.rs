@@ -249,19 +249,16 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE215",
             severity: Severity::Note,
-            title: "a seed's handle that no input has",
-            meaning: "The metadata names a handle for the random seed, and no input anchor has it. TensorFlow always \
-                      writes it so; a runtime then provides the seed itself, by the handle.",
-            mend: "Nothing in a file of TensorFlow's. In one of PopART's the anchor for the seed is missing: export \
-                   again.",
+            title: "a seed handle that no input has",
+            meaning: "The metadata names a handle for the random seed, and no input anchor has it. Files from \
+                      TensorFlow are always like this; a runtime then provides the seed itself, by the handle.",
+            mend: "Nothing needs to be done for a file from TensorFlow. In a file from PopART the seed's anchor is \
+                   missing: export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
             each(model, out, |metadata| {
-                let handle = &metadata.seed_handle;
-                let has_it = |anchor: &Anchor| anchor.tensor_type == TensorType::Input && anchor.handle == *handle;
-                (!handle.is_empty() && !metadata.anchors.iter().any(has_it))
-                    .then(|| format!("the seed's handle {} is that of no input", quote(handle)))
+                lacks_seed(model).then(|| format!("no input has the seed's handle {}", quote(&metadata.seed_handle)))
             });
         }),
     },
@@ -416,6 +413,13 @@ pub(super) const RULES: &[Check] = &[
         }),
     },
 ];
+
+/// Whether there is a handle for the seed, and no input has it.
+pub(super) fn lacks_seed(model: &Model) -> bool {
+    let Metadata { seed_handle, anchors, .. } = model.metadata();
+    let has_it = |anchor: &Anchor| anchor.tensor_type == TensorType::Input && anchor.handle == *seed_handle;
+    !seed_handle.is_empty() && !anchors.iter().any(has_it)
+}
 
 /// At most one finding for each metadata.
 fn each(model: &Model, out: &mut Findings<'_>, wrong: impl Fn(&Metadata) -> Option<String>) {
