@@ -37,12 +37,12 @@ impl Buffer {
     }
 
     /// Records that all of the room was filled.
-    pub(super) fn came(&mut self) {
+    pub(super) fn advance_to_end(&mut self) {
         self.held.end = self.bytes.len();
     }
 
     /// Records that the first `count` bytes of the room were filled.
-    pub(super) fn came_in_part(&mut self, count: usize) {
+    pub(super) fn advance(&mut self, count: usize) {
         self.held.end = self.held.end.saturating_add(count).min(self.bytes.len());
     }
 

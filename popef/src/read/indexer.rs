@@ -64,7 +64,7 @@ impl Indexer {
         let gap = self.window.gap();
         let count = gap.len().min(bytes.len());
         gap.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        self.came(count);
+        self.advance(count);
         count
     }
 
@@ -74,8 +74,8 @@ impl Indexer {
     }
 
     /// Records that the first `count` bytes of the gap were filled.
-    pub(super) fn came(&mut self, count: usize) {
-        self.window.came(count);
+    pub(super) fn advance(&mut self, count: usize) {
+        self.window.advance(count);
         if self.wants().is_none() {
             self.go_on();
         }

@@ -81,7 +81,7 @@ impl Reader<'_> {
             Ok(error) => error,
             Err(source) => Problem::io("read the compressed data", source).into(),
         })?;
-        self.buffer.came_in_part(count);
+        self.buffer.advance(count);
         Ok(count > 0)
     }
 

@@ -32,7 +32,7 @@ impl OpenOptions {
             let gap = indexer.gap();
             let count = gap.len();
             match source.fill(gap, range.start) {
-                Ok(()) => indexer.came(count),
+                Ok(()) => indexer.advance(count),
                 Err(problem) => indexer.fail(problem),
             }
         }

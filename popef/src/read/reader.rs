@@ -90,7 +90,7 @@ impl<'a> DataReader<'a> {
         if held < u64::try_from(len).unwrap_or(u64::MAX) && left > 0 {
             let room = self.buffer.room(left).map_err(|problem| data.error(problem))?;
             data.read_at(behind, room)?;
-            self.buffer.came();
+            self.buffer.advance_to_end();
         }
         Ok(self.buffer.held())
     }

@@ -86,7 +86,7 @@ problems! {
             code: ErrorCode::WrongInfo,
             needed: *needed,
             found: *found,
-            words: "{blob} unpacks to {needed} bytes, and a copy of it cannot be said to unpack to {found}",
+            words: "{blob} unpacks to {needed} bytes, so the info of a copy cannot state {found}",
         }
         InfoDoesNotFit { blob: String, needed: u64, found: u64 } => {
             code: ErrorCode::WrongDataLength,

@@ -150,12 +150,12 @@ fn open_at_once(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::Fi
         use std::os::unix::fs::OpenOptionsExt as _;
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
-    let file = uninterrupted(|| options.open(path)).map_err(told_as_on_unix)?;
+    let file = uninterrupted(|| options.open(path)).map_err(error_as_on_unix)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
 /// Maps a sharing violation on Windows to `WouldBlock`, which is the kind on Unix.
-fn told_as_on_unix(error: io::Error) -> io::Error {
+fn error_as_on_unix(error: io::Error) -> io::Error {
     const ERROR_SHARING_VIOLATION: i32 = 32;
     match error.raw_os_error() {
         Some(ERROR_SHARING_VIOLATION) if cfg!(windows) => io::Error::new(io::ErrorKind::WouldBlock, error),

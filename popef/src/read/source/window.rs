@@ -17,7 +17,7 @@ pub(in crate::read) struct Window {
     start: u64,
     bytes: Vec<u8>,
     /// How many of `bytes` are filled.
-    come: usize,
+    filled: usize,
     /// How much to read at a time.
     wanted: u64,
 }
@@ -41,23 +41,23 @@ impl Window {
     const PAGE: u64 = 4 << 10;
 
     pub(in crate::read) fn new(size: u64, ahead: ReadAhead) -> Self {
-        Window { size, ahead, start: 0, bytes: Vec::new(), come: 0, wanted: ahead.least }
+        Window { size, ahead, start: 0, bytes: Vec::new(), filled: 0, wanted: ahead.least }
     }
 
     /// The range of the file that is missing. Empty if nothing is missing.
     pub(in crate::read) fn missing(&self) -> Range<u64> {
-        let come = u64::try_from(self.come).unwrap_or(u64::MAX);
-        self.start.saturating_add(come)..self.end()
+        let filled = u64::try_from(self.filled).unwrap_or(u64::MAX);
+        self.start.saturating_add(filled)..self.end()
     }
 
     /// The buffer for the missing bytes.
     pub(in crate::read) fn gap(&mut self) -> &mut [u8] {
-        self.bytes.get_mut(self.come..).unwrap_or_default()
+        self.bytes.get_mut(self.filled..).unwrap_or_default()
     }
 
     /// Records that the first `count` bytes of the gap were filled.
-    pub(in crate::read) fn came(&mut self, count: usize) {
-        self.come = self.come.saturating_add(count).min(self.bytes.len());
+    pub(in crate::read) fn advance(&mut self, count: usize) {
+        self.filled = self.filled.saturating_add(count).min(self.bytes.len());
     }
 
     fn end(&self) -> u64 {
@@ -87,7 +87,7 @@ impl Window {
         self.bytes.try_reserve_exact(more).map_err(|_| SystemProblem::OutOfMemory { needed })?;
         self.bytes.resize(len, 0);
         self.start = at;
-        self.come = 0;
+        self.filled = 0;
         Ok(())
     }
 }
