@@ -2,9 +2,9 @@
 
     python decode_with_pycapnp.py SCHEMA
 
-Reads from standard input, again and again: a u32 length, and so many bytes of the start of a blob. Prints the header's
-and the info's fields, or "error" where the library finds one, or "text" where a text is not UTF-8, which it cannot give.
-Shares no code with this project.
+Standard input is a sequence of records: a u32 length, and that many bytes from the start of a blob. For each record this
+prints the fields of header and info, or "error" if the library finds one, or "text" if a text is not UTF-8, which the
+library cannot give. It shares no code with this project.
 """
 
 import struct
@@ -45,7 +45,7 @@ def decode(data):
     with schema.BlobHeader.from_bytes(data[:length]) as header:
         line, blob_type, size = fields(header), header.type.raw, header.size
     if blob_type < len(ROOTS):
-        # The blob ends where its header says, whatever follows.
+        # The header says where the blob ends.
         data = data[:size]
         end = length + message_length(data, length)
         with ROOTS[blob_type].from_bytes(data[length:end]) as info:

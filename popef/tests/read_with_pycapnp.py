@@ -2,8 +2,8 @@
 
     python read_with_pycapnp.py SCHEMA FILE...
 
-Shares no code with this project: a blob is walked by its header's size, the messages are decoded by pycapnp, and
-compressed executables are unpacked by Python's own zlib. Enumerations are given as their numbers, data as hex.
+It shares no code with this project: the sizes in the headers lead from blob to blob, pycapnp decodes the messages, and
+Python's own zlib unpacks compressed executables. Enumerations are printed as numbers, data in hexadecimal.
 """
 
 import json
@@ -25,7 +25,7 @@ def message_length(data):
 
 def read(struct_type, data):
     length = message_length(data)
-    # The unaligned start of a blob is copied away.
+    # A copy is aligned, which the start of a blob need not be.
     with struct_type.from_bytes(bytes(data[:length]), traversal_limit_in_words=2**30) as root:
         return plain(root), length
 

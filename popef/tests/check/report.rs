@@ -1,8 +1,8 @@
-//! Reports and the table of rules: order, counts, progress, names.
+//! Reports and the table of rules: order, counts, progress, ids.
 
 use std::fs;
 
-use popef::check::{CheckOptions, Loader, Report, Rule, Severity, check, check_with_progress};
+use popef::check::{CheckOptions, Report, Rule, Severity, check, check_with_progress};
 use popef::{File, OpenOptions};
 
 use crate::files::{FOLDER, INTEROP, all_loaders, open, options, policy};
@@ -88,15 +88,6 @@ fn rule_ids_are_unique_and_sorted_and_found_in_any_case() {
         assert_eq!(format!("{rule:?}"), format!("Rule {{ id: {:?}, severity: {:?}, .. }}", rule.id, rule.severity));
     }
     assert_eq!(Rule::by_id("PE000"), None);
-}
-
-#[test]
-fn a_loader_is_found_by_its_name() {
-    let names: Vec<_> = Loader::ALL.iter().map(|loader| loader.as_str()).collect();
-    assert_eq!(names, ["popart", "poptorch", "tensorflow", "triton"]);
-    let error = "PopART".parse::<Loader>().unwrap_err();
-    let known = "there are popart, poptorch, tensorflow, triton";
-    assert_eq!(error.to_string(), format!("\"PopART\" is not a loader that this version knows; {known}"));
 }
 
 #[cfg(feature = "serde")]

@@ -1,4 +1,4 @@
-//! Work whose cost is measured. Each takes the bytes of a file, and no bytes come out.
+//! Work whose cost is measured. Each function takes the bytes of a file and returns 0, because no bytes come out.
 
 use std::hint::black_box;
 

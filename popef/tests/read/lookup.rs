@@ -1,4 +1,4 @@
-//! Blobs by index, by type and by name.
+//! Blobs are found by index, by type and by name.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Sources of the caller's, and open files: how often they are read, and what becomes of their errors.
+//! Sources of the caller and open files: how often they are read, and which errors they give.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `Unpack::from_reader`: compressed data that comes from a reader of the caller's.
+//! `Unpack::from_reader`: compressed data that comes from a reader of the caller.
 
 use std::io::{self, Read};
 

@@ -1,5 +1,4 @@
-//! Whether the bytes come from a path, memory, a source, an indexer that is given them, or an open file: the same is
-//! read.
+//! Every way in reads the same: a path, memory, a source, an indexer that is given the bytes, and an open file.
 
 use std::fs;
 use std::future::Future;

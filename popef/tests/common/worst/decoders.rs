@@ -289,7 +289,7 @@ const ONE_LITERAL: &[u8] = &[0x12, 0x00, 0x02, 138, 0xba, 0x98, 0x76, 0x54, 0x32
 const LITERALS_128_KIB: &[u8] = &[0x0d, 0x00, 0x20, 0];
 const LITERALS_1_MIB: &[u8] = &[0xfd, 0xff, 0xff, 0];
 
-/// One sequence of three bytes: by three tables of one symbol each, of 512, 256 and 512 entries; and by three that
+/// A sequence of three bytes, by three tables of one symbol each (512, 256 and 512 entries), and by three tables that
 /// every decoder knows.
 const BY_LARGE_TABLES: &[u8] = &[1, 0xa8, 0xf4, 0x3f, 0xf3, 0x1f, 0xf4, 0x3f, 0, 0, 0, 4];
 const BY_KNOWN_TABLES: &[u8] = &[1, 0, 0, 0, 2];
@@ -334,8 +334,8 @@ fn zstd() -> Inputs {
     ]
 }
 
-/// As much as can be unpacked before anything is given; as many sequences as a block can say, of which it may not have
-/// a half; and as many literals as it can say.
+/// Data that fills the window before anything is given, a block that claims the most sequences, which is twice as many
+/// as it may have, and a block with the most literals.
 fn zstd_in_vain() -> Inputs {
     let eight = block_of(Kind::Stored, 8, &[1; 8]);
     let matches = |count| compressed(&[NO_LITERALS, &matches_of_3_bytes(count)]);
