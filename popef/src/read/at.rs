@@ -1,4 +1,4 @@
-//! Where an error is.
+//! The place of an error.
 
 use std::io;
 use std::path::Path;

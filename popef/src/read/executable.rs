@@ -23,7 +23,7 @@ impl<'a> ExecutableBlob<'a> {
         ExecutableBlob { blob, name, uncompressed_size }
     }
 
-    /// The blob itself.
+    /// Returns the blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.blob
     }

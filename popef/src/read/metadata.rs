@@ -8,7 +8,7 @@ use crate::wire::{self, Info, Span};
 pub struct MetadataBlob<'a> {
     blob: Blob<'a>,
     executable: Span,
-    /// The memory that its value takes.
+    /// The memory that the owned value takes, in bytes.
     value_bytes: u64,
 }
 
@@ -22,7 +22,7 @@ impl<'a> MetadataBlob<'a> {
         MetadataBlob { blob, executable, value_bytes }
     }
 
-    /// The blob itself.
+    /// Returns the blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.blob
     }
@@ -52,7 +52,7 @@ impl<'a> MetadataBlob<'a> {
         wire::read_metadata(self.blob.info_bytes(), self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
-    /// Fails where the message claims more values than its length can account for.
+    /// Fails if the message claims more values than its length allows.
     pub(super) fn check_size(&self) -> Result<(), Error> {
         wire::check_value_bytes(self.blob.info_bytes(), self.value_bytes).map_err(|problem| self.error(problem))
     }

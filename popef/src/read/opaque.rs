@@ -16,7 +16,7 @@ impl<'a> OpaqueBlob<'a> {
         OpaqueBlob { blob, name, executable }
     }
 
-    /// The blob itself.
+    /// Returns the blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.blob
     }

@@ -33,7 +33,7 @@ pub struct Shape<'a>(&'a [u8]);
 impl<'a> Shape<'a> {
     const EXTENT: usize = 8;
 
-    /// The shape whose extents these bytes are.
+    /// Makes a shape from the bytes of its extents.
     pub(super) fn of(extents: &'a [u8]) -> Self {
         Shape(extents)
     }

@@ -36,7 +36,7 @@ impl<'a> DataBlob<'a> {
         DataBlob { blob, name, shape, data_type, num_tensors }
     }
 
-    /// The blob itself.
+    /// Returns the blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.blob
     }
@@ -161,7 +161,7 @@ impl<'a> TensorBlob<'a> {
         TensorBlob(DataBlob::new(blob, name, shape, data_type, None))
     }
 
-    /// The blob itself.
+    /// Returns the blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.0.blob
     }
@@ -221,7 +221,7 @@ impl<'a> FeedBlob<'a> {
         FeedBlob(DataBlob::new(blob, name, shape, data_type, Some(num_tensors)))
     }
 
-    /// The blob itself.
+    /// Returns the blob itself.
     pub fn blob(&self) -> &Blob<'a> {
         &self.0.blob
     }
