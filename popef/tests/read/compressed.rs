@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use common::{patch, popef_files, read, testdata, ways};
 use popef::error::{ErrorCode, ErrorKind};
-use popef::read::{Compression, ExecutableBlob, PoplarHeader};
+use popef::read::{Compression, ExecutableBlob};
 use popef::{Error, File};
 
 /// The offset of the data in the files of testdata/compressed.
@@ -201,7 +201,7 @@ fn frames_of_all_settings_unpack_to_what_was_packed() {
 fn zstd_frames_give_as_many_bytes_as_the_blob_says_and_then_an_error() {
     for executable in settings("zstd-settings").executables() {
         let (packed, unpacked) = (executable.data().read().unwrap(), unpack(&executable).unwrap());
-        assert_eq!(executable.poplar_header().unwrap(), PoplarHeader::parse(&unpacked));
+        assert_eq!(executable.poplar_header().unwrap(), popef::read::PoplarHeader::parse(&unpacked));
         for size in [0, 1, 40, 1000, 100_000, 200_000, unpacked.len() - 1] {
             let file = File::from_bytes(common::worst::executable(size as u64, &packed)).unwrap();
             let mut reader = only_executable(&file).unpack().unwrap();

@@ -67,6 +67,26 @@ fn a_reader_reads_a_small_blob_in_one_call_of_the_source() {
 }
 
 #[test]
+fn data_of_a_source_is_copied_whole_and_in_order() {
+    // The data is read in several pieces, none of which is like another.
+    let data: Vec<u8> = (0..175_000u32).flat_map(u32::to_le_bytes).collect();
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_opaque(&OpaqueInfo::default(), &data).unwrap();
+    writer.finish().unwrap();
+    let file = OpenOptions::new().source(Bucket(Object::of(&bytes))).unwrap();
+    let blob = file.blob(0).unwrap();
+    let mut copied = Vec::new();
+    assert_eq!(blob.data().copy_to(&mut copied).unwrap(), data.len() as u64);
+    assert!(copied == data);
+    let mut copied = Vec::new();
+    let mut writer = Writer::stream(&mut copied);
+    writer.copy(blob).unwrap();
+    writer.finish().unwrap();
+    assert!(copied == bytes);
+}
+
+#[test]
 fn copying_data_to_a_full_disk_is_an_error_that_says_so() {
     struct Full;
     impl Write for Full {
