@@ -29,7 +29,8 @@ const CASES: &[(&str, &str)] = &[
     ("warning", "--validate ../checks/PE108.popef"),
     ("warning-strict", "--validate --strict ../checks/PE108.popef"),
     ("error", "--validate ../checks/PE101.popef"),
-    ("error-verbose", "--validate -v --deep ../checks/PE404.popef ../checks/PE101.popef"),
+    // One file only: several are opened on several threads, and the log has them in any order.
+    ("error-verbose", "--validate -v --deep ../checks/PE404.popef"),
     ("color", "--validate --color --for triton ../checks/PE101.popef ../checks/PE502.popef"),
     (
         "set",
