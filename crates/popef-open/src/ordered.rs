@@ -53,8 +53,17 @@ fn batches<T: Send>(
 ) {
     let shared = Shared::new(workers, ahead);
     thread::scope(|scope| {
+        let mut alone = true;
         for _ in 0..workers {
-            scope.spawn(|| shared.work(count, &make));
+            match thread::Builder::new().spawn_scoped(scope, || shared.work(count, &make)) {
+                Ok(_) => alone = false,
+                // The system has no thread left, so there is one worker less.
+                Err(_) => drop(Leaving(&shared)),
+            }
+        }
+        if alone {
+            let _ = (0..count).try_for_each(|index| take(make(index)));
+            return;
         }
         for index in 0..count {
             let Some(value) = shared.wait_for(index) else { break };
