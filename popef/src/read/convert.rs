@@ -1,6 +1,6 @@
 use zerocopy::IntoBytes;
 
-use super::element::{Element, ElementVisitor, turn};
+use super::element::{Element, ElementVisitor, swap_if_big_endian};
 use super::elements::Elements;
 use super::problem::ReadProblem;
 use crate::error::Error;
@@ -45,7 +45,7 @@ impl Elements<'_> {
             // No conversion is needed: read directly into the buffer.
             DataType::F32 => {
                 self.data().read_at(0, into.as_mut_bytes())?;
-                turn(into);
+                swap_if_big_endian(into);
             }
             data_type => {
                 let converted = data_type.visit(Convert { elements: self, into });

@@ -175,7 +175,7 @@ trait Number:
 }
 
 /// Converts elements between the byte order of a file and that of this machine, in place.
-pub(super) fn turn<T: FromBytes + IntoBytes>(elements: &mut [T]) {
+pub(super) fn swap_if_big_endian<T: FromBytes + IntoBytes>(elements: &mut [T]) {
     if cfg!(target_endian = "big") {
         elements.as_mut_bytes().chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
     }
@@ -188,7 +188,7 @@ impl<T: Number> stored::Stored for T {
             return Ok(Cow::Borrowed(aligned));
         }
         let mut copy: Vec<T> = data.read_as(count, |elements| elements.as_mut_bytes())?;
-        turn(&mut copy);
+        swap_if_big_endian(&mut copy);
         Ok(Cow::Owned(copy))
     }
 
@@ -197,13 +197,13 @@ impl<T: Number> stored::Stored for T {
             return Cow::Borrowed(elements.as_bytes());
         }
         let mut turned = elements.to_vec();
-        turn(&mut turned);
+        swap_if_big_endian(&mut turned);
         Cow::Owned(turned.as_bytes().to_vec())
     }
 
     fn from_file(bytes: &[u8]) -> Option<T> {
         let mut element = T::read_from_bytes(bytes).ok()?;
-        turn(std::slice::from_mut(&mut element));
+        swap_if_big_endian(std::slice::from_mut(&mut element));
         Some(element)
     }
 

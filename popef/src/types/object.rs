@@ -29,10 +29,10 @@ macro_rules! object {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeStruct as _;
 
-                let for_people = serializer.is_human_readable();
-                let len = [$( crate::types::object::object!(@len for_people, self.$field $(, $bytes)?) ),+];
+                let human_readable = serializer.is_human_readable();
+                let len = [$( crate::types::object::object!(@len human_readable, self.$field $(, $bytes)?) ),+];
                 let mut object = serializer.serialize_struct($name, len.iter().sum())?;
-                $( crate::types::object::object!(@put object, for_people, self.$field, $key $(, $bytes_key)?); )+
+                $( crate::types::object::object!(@put object, human_readable, self.$field, $key $(, $bytes_key)?); )+
                 object.end()
             }
         }
@@ -44,7 +44,7 @@ macro_rules! object {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 #[derive(serde::Deserialize)]
                 $(#[$meta])*
-                struct ForPeople {
+                struct HumanReadable {
                     $(
                         #[serde(rename = $key)]
                         $field: $value,
@@ -55,10 +55,10 @@ macro_rules! object {
                     )+
                 }
 
-                impl Default for ForPeople {
+                impl Default for HumanReadable {
                     fn default() -> Self {
                         let $type { $( $field ),+ } = $type::default();
-                        ForPeople { $( $field, $( $bytes: None, )? )+ }
+                        HumanReadable { $( $field, $( $bytes: None, )? )+ }
                     }
                 }
 
@@ -68,7 +68,7 @@ macro_rules! object {
                 }
 
                 if deserializer.is_human_readable() {
-                    let read = ForPeople::deserialize(deserializer)?;
+                    let read = HumanReadable::deserialize(deserializer)?;
                     return Ok($type {
                         $( $field: crate::types::object::object!(@take read, $field, $key $(, $bytes)?), )+
                     });
@@ -78,15 +78,15 @@ macro_rules! object {
             }
         }
     };
-    (@len $for_people:ident, $value:expr) => { 1 };
-    (@len $for_people:ident, $value:expr, $bytes:ident) => {
-        1 + usize::from($for_people && $value.to_str().is_err())
+    (@len $human_readable:ident, $value:expr) => { 1 };
+    (@len $human_readable:ident, $value:expr, $bytes:ident) => {
+        1 + usize::from($human_readable && $value.to_str().is_err())
     };
-    (@put $object:ident, $for_people:ident, $value:expr, $key:literal) => {
+    (@put $object:ident, $human_readable:ident, $value:expr, $key:literal) => {
         $object.serialize_field($key, &$value)?
     };
-    (@put $object:ident, $for_people:ident, $value:expr, $key:literal, $bytes_key:literal) => {
-        crate::types::object::put_text(&mut $object, $for_people, &$value, [$key, $bytes_key])?
+    (@put $object:ident, $human_readable:ident, $value:expr, $key:literal, $bytes_key:literal) => {
+        crate::types::object::put_text(&mut $object, $human_readable, &$value, [$key, $bytes_key])?
     };
     (@take $read:ident, $field:ident, $key:literal) => { $read.$field };
     (@take $read:ident, $field:ident, $key:literal, $bytes:ident) => {
@@ -99,12 +99,12 @@ pub(crate) use object;
 /// Serialises a text under its one or two keys.
 pub(crate) fn put_text<O: SerializeStruct>(
     object: &mut O,
-    for_people: bool,
+    human_readable: bool,
     text: &Text<'_>,
     [key, bytes_key]: [&'static str; 2],
 ) -> Result<(), O::Error> {
     match text.to_str() {
-        Err(_) if for_people => {
+        Err(_) if human_readable => {
             object.serialize_field(key, &Shown(text))?;
             object.serialize_field(bytes_key, &Hex::of(text.as_bytes()))
         }

@@ -51,11 +51,11 @@ pub(crate) fn serialize<S: serde::Serializer>(
 ) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeStruct as _;
 
-    let for_people = serializer.is_human_readable();
-    let mut object = serializer.serialize_struct("TensorInfo", if for_people { 3 } else { 2 })?;
+    let human_readable = serializer.is_human_readable();
+    let mut object = serializer.serialize_struct("TensorInfo", if human_readable { 3 } else { 2 })?;
     object.serialize_field("dataType", &data_type)?;
     object.serialize_field("shape", &shape)?;
-    if for_people {
+    if human_readable {
         object.serialize_field("sizeInBytes", &size_in_bytes(extents, data_type).ok())?;
     }
     object.end()
@@ -74,7 +74,7 @@ impl<'de> serde::Deserialize<'de> for TensorInfo {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(rename = "TensorInfo", rename_all = "camelCase", deny_unknown_fields)]
-        struct ForPeople {
+        struct HumanReadable {
             data_type: DataType,
             shape: Vec<i64>,
             #[serde(default, rename = "sizeInBytes")]
@@ -89,7 +89,7 @@ impl<'de> serde::Deserialize<'de> for TensorInfo {
         }
 
         if deserializer.is_human_readable() {
-            let ForPeople { data_type, shape, .. } = serde::Deserialize::deserialize(deserializer)?;
+            let HumanReadable { data_type, shape, .. } = serde::Deserialize::deserialize(deserializer)?;
             return Ok(TensorInfo { shape, data_type });
         }
         let Binary { data_type, shape } = serde::Deserialize::deserialize(deserializer)?;

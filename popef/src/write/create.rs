@@ -9,7 +9,7 @@ use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Rewind};
 use super::output::Output;
 use super::problem::{Left, WriteProblem, left_behind};
-use super::storage::{Access, Found, Handle, MOST_TRIES, Openness, Storage, System, not_opened, open_locked, resolve};
+use super::storage::{Access, Found, Handle, MOST_TRIES, OpenTo, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, Problem, SystemProblem};
 use crate::read::uninterrupted;
@@ -241,9 +241,9 @@ fn hash(bytes: &[u8]) -> u64 {
 fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
     let failed = failed("make a temporary file beside it");
     // A user who may not read the old file must not be able to read the new one, even while it is written.
-    let openness = if old.is_some() { Openness::Private } else { Openness::Usual };
+    let open_to = if old.is_some() { OpenTo::Owner } else { OpenTo::Default };
     for _ in 0..MOST_TRIES {
-        match uninterrupted(|| storage.create_new(temporary, openness)) {
+        match uninterrupted(|| storage.create_new(temporary, open_to)) {
             Ok(handle) => match hold(&*handle, temporary) {
                 Ok(true) => return Ok(handle),
                 Ok(false) => {}
@@ -278,7 +278,7 @@ fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
 }
 
 fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<(), Problem> {
-    let failed = |source| left_behind(WriteProblem::TemporaryInTheWay, Left::Temporary(temporary.to_owned()), source);
+    let failed = |source| left_behind(WriteProblem::TemporaryExists, Left::Temporary(temporary.to_owned()), source);
     match uninterrupted(|| storage.look(temporary)).map_err(failed)? {
         None => return Ok(()),
         Some(Found::PlainFile) => {}

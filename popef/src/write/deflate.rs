@@ -53,7 +53,7 @@ pub(super) fn pack(data: &[u8], packing: Packing, threads: usize) -> Result<Vec<
 pub(super) struct Deflater {
     block: Block,
     checksum: Checksum,
-    team: Team,
+    workers: Workers,
     /// The compressor for blocks that are compressed in the caller's thread.
     own: Option<Compress>,
     /// A block whose memory is reused.
@@ -64,14 +64,14 @@ impl Deflater {
     /// Makes a compressor with `threads` threads. 0 means one per processor.
     pub(super) fn new(packing: Packing, threads: usize) -> Self {
         let block = Block { packed: header(packing), ..Block::default() };
-        let (checksum, team) = (Checksum::new(packing), Team::new(packing, threads));
-        Deflater { block, checksum, team, own: None, spare: Block::default() }
+        let (checksum, workers) = (Checksum::new(packing), Workers::new(packing, threads));
+        Deflater { block, checksum, workers, own: None, spare: Block::default() }
     }
 
     /// Takes some of the bytes, and returns how many. May write compressed bytes to `to`.
     pub(super) fn push(&mut self, bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
         if self.block.data().len() >= BLOCK && !bytes.is_empty() {
-            if self.team.is_busy() {
+            if self.workers.is_busy() {
                 self.write_oldest(to)?;
             }
             let next = mem::take(&mut self.spare).behind(&self.block);
@@ -95,10 +95,10 @@ impl Deflater {
     fn compress(&mut self, mut block: Block, to: &mut impl Write) -> io::Result<()> {
         self.checksum.update(block.data());
         // If there is only one block, a thread is not worth its cost.
-        if !(block.last && self.team.hands.is_empty()) && self.team.hire() {
-            return self.team.give(block);
+        if !(block.last && self.workers.threads.is_empty()) && self.workers.start_thread() {
+            return self.workers.give(block);
         }
-        block.compress(self.own.get_or_insert_with(|| self.team.compress()))?;
+        block.compress(self.own.get_or_insert_with(|| self.workers.compress()))?;
         to.write_all(&block.packed)?;
         self.spare = block;
         Ok(())
@@ -106,7 +106,7 @@ impl Deflater {
 
     /// Waits for the oldest pending block, and writes it. Returns `false` if no block is pending.
     fn write_oldest(&mut self, to: &mut impl Write) -> io::Result<bool> {
-        let Some(block) = self.team.oldest()? else { return Ok(false) };
+        let Some(block) = self.workers.oldest()? else { return Ok(false) };
         to.write_all(&block.packed)?;
         self.spare = block;
         Ok(true)
@@ -161,11 +161,11 @@ impl Block {
 }
 
 /// The threads that compress. A drop ends them and waits for them.
-struct Team {
+struct Workers {
     packing: Packing,
     /// The largest number of threads.
     wanted: usize,
-    hands: Vec<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     /// `None` when no more blocks will come.
     jobs: Option<Sender<Job>>,
     taken: Arc<Mutex<Receiver<Job>>>,
@@ -176,17 +176,17 @@ struct Team {
 /// A block, and the channel for its result.
 type Job = (Block, SyncSender<io::Result<Block>>);
 
-impl Team {
+impl Workers {
     fn new(packing: Packing, threads: usize) -> Self {
         let wanted = match threads {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
         let (jobs, taken) = mpsc::channel();
-        Team {
+        Workers {
             packing,
             wanted,
-            hands: Vec::new(),
+            threads: Vec::new(),
             jobs: Some(jobs),
             taken: Arc::new(Mutex::new(taken)),
             under_way: VecDeque::new(),
@@ -202,16 +202,16 @@ impl Team {
     }
 
     /// Starts one more thread if there are too few. Returns whether there is any.
-    fn hire(&mut self) -> bool {
-        if self.wanted > 1 && self.hands.len() < self.wanted {
+    fn start_thread(&mut self) -> bool {
+        if self.wanted > 1 && self.threads.len() < self.wanted {
             let (taken, state) = (self.taken.clone(), self.compress());
             match thread::Builder::new().name("popef-compress".to_owned()).spawn(move || work(&taken, state)) {
-                Ok(hand) => self.hands.push(hand),
+                Ok(thread) => self.threads.push(thread),
                 // The existing threads are enough, or the caller's own.
-                Err(_) => self.wanted = self.hands.len(),
+                Err(_) => self.wanted = self.threads.len(),
             }
         }
-        !self.hands.is_empty()
+        !self.threads.is_empty()
     }
 
     fn give(&mut self, block: Block) -> io::Result<()> {
@@ -229,12 +229,12 @@ impl Team {
     }
 }
 
-impl Drop for Team {
+impl Drop for Workers {
     fn drop(&mut self) {
         self.jobs = None;
-        for hand in self.hands.drain(..) {
+        for thread in self.threads.drain(..) {
             // If the thread panicked, `oldest` has failed for its block.
-            let _ = hand.join();
+            let _ = thread.join();
         }
     }
 }

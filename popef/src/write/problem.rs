@@ -131,7 +131,7 @@ problems! {
                     after a power cut the old one may be back",
         }
         /// A file with the name of the temporary file could not be removed.
-        TemporaryInTheWay => {
+        TemporaryExists => {
             code: ErrorCode::LeftBehind,
             words: "cannot make a temporary file beside it, because its name is taken",
         }

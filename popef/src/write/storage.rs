@@ -20,7 +20,7 @@ pub(super) trait Storage: Send + Sync {
     /// Returns the target of a symbolic link.
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
     /// Creates a file. Fails if the path exists.
-    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>>;
+    fn create_new(&self, path: &Path, open_to: OpenTo) -> io::Result<Box<dyn Handle>>;
     /// Opens an existing regular file, without blocking.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>>;
     /// Renames a file, and replaces the file at the new path.
@@ -69,13 +69,13 @@ pub(super) enum Access {
     ReadWrite,
 }
 
-/// The initial permissions of a new file.
+/// Who can open a new file at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Openness {
-    /// Only the owner can open it.
-    Private,
-    /// The system's default for new files in the folder.
-    Usual,
+pub(super) enum OpenTo {
+    /// Its owner alone.
+    Owner,
+    /// Whom the system lets open new files in the folder.
+    Default,
 }
 
 /// The real file system.
@@ -96,15 +96,15 @@ impl Storage for System {
         fs::read_link(path)
     }
 
-    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>> {
+    fn create_new(&self, path: &Path, open_to: OpenTo) -> io::Result<Box<dyn Handle>> {
         let mut options = to_lock(Access::ReadWrite);
         #[cfg(unix)]
-        if openness == Openness::Private {
+        if open_to == OpenTo::Owner {
             use std::os::unix::fs::OpenOptionsExt as _;
             options.mode(0o600);
         }
         #[cfg(not(unix))]
-        let _ = openness;
+        let _ = open_to;
         Ok(Box::new(OpenFile(options.create_new(true).open(path)?)))
     }
 

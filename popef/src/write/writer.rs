@@ -66,7 +66,7 @@ pub struct Writer<D: Destination> {
 #[derive(Debug)]
 enum Fault {
     /// A failure that was not reported yet: an unfinished blob was dropped, and could not be undone.
-    Untold(Problem),
+    Unreported(Problem),
     /// A blob was left unfinished in a stream.
     NotUndone,
     /// A failure that was reported.
@@ -263,7 +263,7 @@ impl<D: Destination> Writer<D> {
             None => return Ok(()),
             Some(Fault::NotUndone) => WriteProblem::NotUndone.into(),
             Some(fault) => match mem::replace(fault, Fault::Failed) {
-                Fault::Untold(problem) => problem,
+                Fault::Unreported(problem) => problem,
                 _ => WriteProblem::WriterFailed.into(),
             },
         };
@@ -372,7 +372,7 @@ impl<D: Destination> Writer<D> {
         {
             self.fault = Some(match problem {
                 problem if problem.code() == ErrorCode::StreamBroken => Fault::NotUndone,
-                problem => Fault::Untold(self.give_up(problem)),
+                problem => Fault::Unreported(self.give_up(problem)),
             });
         }
     }

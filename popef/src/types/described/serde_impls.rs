@@ -12,34 +12,34 @@ use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo,
 
 /// Serialises an optional field. Human-readable formats leave `None` out; binary formats keep it.
 macro_rules! optional {
-    ($object:ident, $for_people:ident, $key:literal, $value:expr) => {
+    ($object:ident, $human_readable:ident, $key:literal, $value:expr) => {
         match $value {
-            None if $for_people => $object.skip_field($key)?,
+            None if $human_readable => $object.skip_field($key)?,
             value => $object.serialize_field($key, value)?,
         }
     };
 }
 
 /// The number of extra fields of a text: 1 if a human-readable format needs a second field for its bytes, else 0.
-fn is_pair(for_people: bool, text: &Text<'_>) -> usize {
-    usize::from(for_people && text.to_str().is_err())
+fn extra_fields(human_readable: bool, text: &Text<'_>) -> usize {
+    usize::from(human_readable && text.to_str().is_err())
 }
 
 impl<I: Serialize, E: Serialize> Serialize for BlobFields<'_, I, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let for_people = serializer.is_human_readable();
-        let without_error = usize::from(for_people && self.error.is_none());
-        let len = [9, is_pair(for_people, &self.version)].iter().sum::<usize>().saturating_sub(without_error);
+        let human_readable = serializer.is_human_readable();
+        let without_error = usize::from(human_readable && self.error.is_none());
+        let len = [9, extra_fields(human_readable, &self.version)].iter().sum::<usize>().saturating_sub(without_error);
         let mut object = serializer.serialize_struct("BlobInfo", len)?;
         object.serialize_field("index", &self.index)?;
         object.serialize_field("offset", &self.offset)?;
         object.serialize_field("size", &self.size)?;
-        put_text(&mut object, for_people, &self.version, ["version", "versionBytes"])?;
+        put_text(&mut object, human_readable, &self.version, ["version", "versionBytes"])?;
         object.serialize_field("type", &self.blob_type)?;
         object.serialize_field("dataOffset", &self.data_offset)?;
         object.serialize_field("dataSize", &self.data_size)?;
         object.serialize_field("info", &self.info)?;
-        optional!(object, for_people, "error", &self.error);
+        optional!(object, human_readable, "error", &self.error);
         object.end()
     }
 }
@@ -102,7 +102,7 @@ impl Serialize for Unread<'_> {
         if !serializer.is_human_readable() {
             return self.0.serialize(serializer);
         }
-        let len = [1, is_pair(true, self.0)].iter().sum();
+        let len = [1, extra_fields(true, self.0)].iter().sum();
         let mut object = serializer.serialize_struct("Metadata", len)?;
         put_text(&mut object, true, self.0, ["executable", "executableBytes"])?;
         object.end()
@@ -116,19 +116,19 @@ pub(crate) fn executable<S: Serializer>(
     (is_compressed, uncompressed_size): (bool, u64),
     inside: Option<&ExecutableInside>,
 ) -> Result<S::Ok, S::Error> {
-    let for_people = serializer.is_human_readable();
-    let more = match (for_people, inside) {
+    let human_readable = serializer.is_human_readable();
+    let more = match (human_readable, inside) {
         (true, None) => 0,
         (true, Some(_)) => 2,
         (false, _) => 1,
     };
-    let len = [3, is_pair(for_people, name), more].iter().sum();
+    let len = [3, extra_fields(human_readable, name), more].iter().sum();
     let mut object = serializer.serialize_struct("DescribedExecutable", len)?;
-    put_text(&mut object, for_people, name, ["name", "nameBytes"])?;
+    put_text(&mut object, human_readable, name, ["name", "nameBytes"])?;
     object.serialize_field("isCompressed", &is_compressed)?;
     object.serialize_field("uncompressedSize", &uncompressed_size)?;
     match inside {
-        inside if !for_people => object.serialize_field("inside", &inside)?,
+        inside if !human_readable => object.serialize_field("inside", &inside)?,
         Some(inside) => {
             object.serialize_field("compression", &inside.compression)?;
             object.serialize_field("poplarHeader", &inside.poplar_header)?;
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for DescribedExecutable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct ForPeople {
+        struct HumanReadable {
             name: Text<'static>,
             name_bytes: Option<Hex>,
             is_compressed: bool,
@@ -172,8 +172,8 @@ impl<'de> Deserialize<'de> for DescribedExecutable {
             let Binary { name, is_compressed, uncompressed_size, inside } = Binary::deserialize(deserializer)?;
             return Ok(DescribedExecutable { name, is_compressed, uncompressed_size, inside });
         }
-        let read = ForPeople::deserialize(deserializer)?;
-        let ForPeople { is_compressed, uncompressed_size, poplar_header, .. } = read;
+        let read = HumanReadable::deserialize(deserializer)?;
+        let HumanReadable { is_compressed, uncompressed_size, poplar_header, .. } = read;
         let inside = read.compression.map(|compression| ExecutableInside { compression, poplar_header });
         let name = take_text(read.name, read.name_bytes, "name")?;
         Ok(DescribedExecutable { name, is_compressed, uncompressed_size, inside })
@@ -188,7 +188,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 impl<'de> Deserialize<'de> for BlobInfo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            return ForPeople::deserialize(deserializer)?.blob();
+            return HumanReadable::deserialize(deserializer)?.blob();
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -213,7 +213,7 @@ impl<'de> Deserialize<'de> for BlobInfo {
 /// A blob's description in a human-readable format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ForPeople {
+struct HumanReadable {
     index: usize,
     offset: u64,
     size: u64,
@@ -255,7 +255,7 @@ struct UnreadOwned {
     executable_bytes: Option<Hex>,
 }
 
-impl ForPeople {
+impl HumanReadable {
     fn blob<E: serde::de::Error>(self) -> Result<BlobInfo, E> {
         let (blob_type, info) = match self.typed {
             Typed::PoplarExecutable(info) => (BlobType::PoplarExecutable, Info::Executable(info)),
@@ -269,7 +269,7 @@ impl ForPeople {
             Typed::Opaque(info) => (BlobType::Opaque, Info::Opaque(info)),
             Typed::Unknown { number } => (BlobType::from_number(number), Info::Unknown),
         };
-        let ForPeople { index, offset, size, data_offset, data_size, error, .. } = self;
+        let HumanReadable { index, offset, size, data_offset, data_size, error, .. } = self;
         let version = take_text(self.version, self.version_bytes, "version")?;
         Ok(BlobInfo { index, offset, size, version, blob_type, data_offset, data_size, info, error })
     }
@@ -283,17 +283,17 @@ pub(crate) fn file<S: Serializer>(
     blobs: &impl Serialize,
     error: Option<&impl Serialize>,
 ) -> Result<S::Ok, S::Error> {
-    let for_people = serializer.is_human_readable();
-    let with_error = usize::from(!for_people || error.is_some());
-    let len = [3, path.map_or(0, |path| is_pair(for_people, path)), with_error].iter().sum();
+    let human_readable = serializer.is_human_readable();
+    let with_error = usize::from(!human_readable || error.is_some());
+    let len = [3, path.map_or(0, |path| extra_fields(human_readable, path)), with_error].iter().sum();
     let mut object = serializer.serialize_struct("FileInfo", len)?;
     match path {
-        Some(path) if for_people => put_text(&mut object, true, path, ["path", "pathBytes"])?,
+        Some(path) if human_readable => put_text(&mut object, true, path, ["path", "pathBytes"])?,
         path => object.serialize_field("path", &path)?,
     }
     object.serialize_field("size", &size)?;
     object.serialize_field("blobs", blobs)?;
-    optional!(object, for_people, "error", &error);
+    optional!(object, human_readable, "error", &error);
     object.end()
 }
 
@@ -307,7 +307,7 @@ impl<'de> Deserialize<'de> for FileInfo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct ForPeople {
+        struct HumanReadable {
             path: Option<Text<'static>>,
             path_bytes: Option<Hex>,
             size: u64,
@@ -327,7 +327,7 @@ impl<'de> Deserialize<'de> for FileInfo {
             let Binary { path, size, blobs, error } = Binary::deserialize(deserializer)?;
             return Ok(FileInfo { path, size, blobs, error });
         }
-        let ForPeople { path, path_bytes, size, blobs, error } = ForPeople::deserialize(deserializer)?;
+        let HumanReadable { path, path_bytes, size, blobs, error } = HumanReadable::deserialize(deserializer)?;
         let path = match (path, path_bytes) {
             (Some(path), bytes) => Some(take_text(path, bytes, "path")?),
             (None, None) => None,

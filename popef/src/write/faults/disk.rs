@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::error::Error;
 use crate::read::{self, OpenOptions};
 use crate::write::rights::Rights;
-use crate::write::storage::{Access, Found, Handle, Openness, Storage};
+use crate::write::storage::{Access, Found, Handle, OpenTo, Storage};
 
 /// A fault at one operation, or at it and all later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,14 +260,14 @@ impl Storage for SimDisk {
         unreachable!("there are no links here")
     }
 
-    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>> {
+    fn create_new(&self, path: &Path, open_to: OpenTo) -> io::Result<Box<dyn Handle>> {
         self.step()?;
         let mut state = self.state();
         if state.names.contains_key(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let number = state.inodes.len();
-        let permissions = if openness == Openness::Private { 0o600 } else { 0o644 };
+        let permissions = if open_to == OpenTo::Owner { 0o600 } else { 0o644 };
         state.inodes.push(Inode { permissions, ..Inode::default() });
         state.names.insert(path.to_owned(), number);
         Ok(Box::new(SimFile { disk: self.clone(), number, locks: Mutex::new(false) }))

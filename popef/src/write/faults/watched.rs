@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use super::super::append::append_in;
 use super::super::create::CreateOptions;
 use super::super::rights::Rights;
-use super::super::storage::{Access, Found, Handle, Openness, Storage, System};
+use super::super::storage::{Access, Found, Handle, OpenTo, Storage, System};
 use super::{old_file, write_blobs};
 use crate::error::Error;
 use crate::read;
@@ -115,8 +115,8 @@ impl Storage for Watched {
         self.then_look(System.read_link(path))
     }
 
-    fn create_new(&self, path: &Path, openness: Openness) -> io::Result<Box<dyn Handle>> {
-        self.handle(System.create_new(path, openness))
+    fn create_new(&self, path: &Path, open_to: OpenTo) -> io::Result<Box<dyn Handle>> {
+        self.handle(System.create_new(path, open_to))
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn Handle>> {
