@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,13 +10,13 @@ use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
-/// Without a selecting option: an overview, one line a blob.
+/// Without an option that says what to show: an overview, with one line per blob.
 #[derive(Debug, Parser)]
 #[command(
     name = "popef-dump",
     version,
     long_version = LONG_VERSION,
-    override_usage = "popef-dump [OPTIONS] FILE [FILE]...",
+    override_usage = "popef-dump [OPTIONS] [FILE]...",
     infer_long_args = true,
     after_help = "More, with examples: popef-dump --help",
     after_long_help = after_help(),
@@ -44,9 +45,9 @@ pub(crate) struct Args {
     pub(crate) other: Other,
 }
 
-/// What to show. Several add up.
+/// What to show. Several can be combined.
 #[derive(Clone, Debug, Default, ClapArgs)]
-#[command(next_help_heading = "What to show (none: an overview)")]
+#[command(next_help_heading = "What to show (default: an overview)")]
 pub(crate) struct Parts {
     /// All of the following
     #[arg(long)]
@@ -57,12 +58,11 @@ pub(crate) struct Parts {
     /// Anchors: the model's inputs and outputs, and who provides their data
     #[arg(short, long)]
     pub(crate) anchors: bool,
-    /// Only the anchors whose data you must provide: no tensor or feed of their name is in any of the files given
+    /// Only the anchors whose data you must provide: none of the files has a tensor or feed with their name
     #[arg(short, long)]
     pub(crate) user_anchors: bool,
     /// Poplar executables
-    // The two beginnings that it shares with newer options stay its own, for scripts that use them.
-    #[arg(short, long, aliases = ["e", "ex"])]
+    #[arg(short, long)]
     pub(crate) execs: bool,
     /// Tensors: the data of one tensor each, such as weights
     #[arg(short, long)]
@@ -70,57 +70,73 @@ pub(crate) struct Parts {
     /// Feeds: the data of one input for several runs
     #[arg(short, long)]
     pub(crate) feeds: bool,
-    /// Opaque blobs: bytes that only the framework which wrote them can read
+    /// Opaque blobs: bytes for the framework that wrote them
     #[arg(short, long)]
     pub(crate) opaques: bool,
 }
 
-/// Which of it, and in which order.
+/// How much of it, and in which order.
 #[derive(Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Which of it")]
+#[command(next_help_heading = "Selection and order")]
 pub(crate) struct Narrow {
-    /// Only blobs and anchors whose name matches: `*` any letters, `?` one, `[a-c]` one of these; metadata goes by the
-    /// name of its executable and of its anchors. Can be given several times
+    /// Only blobs and anchors whose name matches: `*` is any characters, `?` is one, `[a-c]` is one of these. Metadata
+    /// matches by the name of its executable or of an anchor. Can be given several times
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     pub(crate) filter: Vec<Glob>,
-    /// The order within a file: as they lie in it, by name (t2 before t10), or the largest first
+    /// The order within a file: by position, by name (t2 before t10), or by size, the largest first
     #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "offset", hide_default_value = true)]
     pub(crate) sort: Sort,
-    /// The first N elements (10 if not said) of each tensor and of each feed's first item, with count, minimum,
-    /// maximum, mean and the number of NaN, infinities and zeros
+    /// Also the first N elements (default 10) of each tensor, and of the first tensor of each feed, with statistics of all
+    /// its elements
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub(crate) values: Option<u64>,
-    /// Also the files that are named in LIST, one a line (or with NUL between them); `-` reads the list from standard input
+    /// Also the files that LIST names, one per line or separated by NUL; `-` reads the list from standard input
     #[arg(long, value_name = "LIST")]
     pub(crate) files_from: Option<PathBuf>,
 }
 
-/// What to check, and what counts.
+/// What to check, and what is a failure.
+// Clap does not ask for `--validate` if it could not be given because of another option. So each of these conflicts with the
+// options that show. Otherwise a check would be requested, not done, and seem to have passed.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Checks")]
 pub(crate) struct Checks {
-    /// Say what would fail when the files are loaded; they count as one model set, as models can lie in several files
+    /// Check what would fail when the files are loaded. All files are one model set, because a model can be in several files
     #[arg(long, conflicts_with_all = SHOWING)]
     pub(crate) validate: bool,
-    /// Read all executables, tensors and feeds too
-    #[arg(long, requires = "validate")]
+    /// Also read all executables, tensors and feeds
+    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) deep: bool,
-    /// What this loader demands on top; several with commas between them
-    #[arg(long = "for", value_name = "LOADER", value_parser = loader(), value_delimiter = ',', requires = "validate")]
+    /// Also check what LOADER requires; separate several with commas
+    #[arg(
+        long = "for",
+        value_name = "LOADER",
+        value_parser = loader(),
+        value_delimiter = ',',
+        requires = "validate",
+        conflicts_with_all = SHOWING
+    )]
     pub(crate) loaders: Vec<Loader>,
-    /// What your team demands on top, and how severe each rule is: a TOML file
-    #[arg(long, value_name = "FILE", requires = "validate")]
+    /// Also check what your team requires, and set the severity of rules: a TOML file
+    #[arg(long, value_name = "POLICY", requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) policy: Option<PathBuf>,
-    /// Warnings count too
-    #[arg(long, requires = "validate")]
+    /// Fail on warnings too
+    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) strict: bool,
-    /// Check each file by itself, as models that have nothing to do with each other
-    #[arg(long, requires = "validate")]
+    /// Check each file on its own, for models that are independent of each other
+    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) each: bool,
-    /// Say what a rule means and how to mend what it finds, and end; without ID: list all rules
-    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["files", "validate", "format"])]
+    /// Pass if there are no files to check; the default is an error
+    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
+    pub(crate) allow_empty: bool,
+    /// Explain a rule and how to fix what it finds, and exit; without ID: list all rules
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = [&CHECKING[..], &SHOWING].concat())]
     pub(crate) explain: Option<Option<String>>,
 }
+
+/// The options that explaining a rule has no use for.
+const CHECKING: [&str; 10] =
+    ["files", "files_from", "format", "validate", "deep", "loaders", "policy", "strict", "each", "allow_empty"];
 
 /// The options that say what to show of the files, which a check does not.
 const SHOWING: [&str; 12] = [
@@ -140,12 +156,13 @@ const SHOWING: [&str; 12] = [
 
 /// What the output looks like.
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "How to show it")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// text for people; json: one document; ndjson: one line a blob or finding; sarif: findings, for code scanners
+    /// text: for people; json: one document; ndjson: one line per blob or finding; sarif: findings, for code scanners
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,
-    /// Colours: auto (on a terminal, by NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM), always, never; alone it is always
+    /// Colours: auto (on a terminal, depending on NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM), always, or never. Without
+    /// WHEN: always
     #[arg(
         short,
         long,
@@ -158,7 +175,7 @@ pub(crate) struct OutputArgs {
         hide_default_value = true
     )]
     pub(crate) color: When,
-    /// Log what is read to stderr; show of executables what their Poplar header says, of findings what they mean
+    /// Log to stderr what is read, show the Poplar headers of executables, and say what findings mean
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
@@ -167,13 +184,13 @@ pub(crate) struct OutputArgs {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Other")]
 pub(crate) struct Other {
-    /// Print shell completions or the manual page, and end
+    /// Print shell completions or the manual page, and exit
     #[arg(long, value_name = "WHAT")]
     pub(crate) generate: Option<Generate>,
-    /// Print help; -h is the short one
+    /// Print help; -h prints a summary
     #[arg(short, long, action = ArgAction::Help)]
     help: Option<bool>,
-    /// Print version; --version with features
+    /// Print version; --version also prints features
     #[arg(short = 'V', long, action = ArgAction::Version)]
     version: Option<bool>,
 }
@@ -192,6 +209,22 @@ pub(crate) enum Generate {
     CompletionsZsh,
     CompletionsFish,
     Man,
+}
+
+/// Beginnings of options that are unambiguous in the vendor's tool, and mean the same here although newer options share them.
+const BEGINNINGS: [(&str, &str); 3] = [("--al", "--all"), ("--e", "--execs"), ("--ex", "--execs")];
+
+impl Args {
+    /// Parses a command line, which begins with the name of the program.
+    pub(crate) fn of(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Args, clap::Error> {
+        let mut options = true;
+        let in_full = |word: OsString| {
+            options = options && word != "--";
+            let known = BEGINNINGS.iter().find(|(beginning, _)| options && word == *beginning);
+            known.map_or(word, |(_, option)| option.into())
+        };
+        Args::try_parse_from(line.into_iter().map(Into::into).map(in_full))
+    }
 }
 
 impl Parts {
@@ -250,7 +283,7 @@ const LONG_VERSION: &str = concat!(
     "\nfeatures: text, json, ndjson, sarif; executables unpacked from zlib, gzip, zstd, lz4"
 );
 
-/// What stands behind the options: a heading and its lines each. The manual page takes them too.
+/// The sections after the options: a heading and lines each. The manual page has them too.
 pub(crate) const SECTIONS: [(&str, &str); 3] =
     [("Examples", EXAMPLES), ("Exit status", EXIT_STATUS), ("Environment", ENVIRONMENT)];
 
@@ -260,32 +293,32 @@ fn after_help() -> String {
 }
 
 const EXAMPLES: &str = "\
-popef-dump model.popef                        what is in the file, one line a blob
+popef-dump model.popef                        what is in the file, one line per blob
 popef-dump -u model.popef                     the inputs you must feed, the outputs to fetch
 popef-dump -u model.popef weights.popef       the same for a model in two files
 popef-dump --values --filter '*bias' m.popef  the numbers in all biases
 popef-dump --format json m.popef | jq '.files[].blobs[].info.name'
 popef-dump --format ndjson --files-from list.txt
-ssh host cat model.popef | popef-dump -       a file that lies elsewhere
+ssh host cat model.popef | popef-dump -       a file on another machine
 popef-dump --validate --deep model.popef      what would fail when it is loaded
 popef-dump --explain PE101                    what a finding means
 popef-dump --generate man | man -l -          the manual page
 ";
 
 const EXIT_STATUS: &str = "\
-0  every file was read whole
+0  every file was read completely
 2  something could not be read, or what was to be shown is damaged (the rest
    was shown); or the options are wrong
-A reader that closes the pipe early, as head does, is no error.
+A reader that closes the pipe early, such as head, is not an error.
 With --validate:
 0  nothing worse than a warning was found; with --strict, than a note
-1  something worse was found; damage is among what is looked for
-2  something could not be looked at, as a file that is not there; or the
-   policy or the options are wrong
+1  something worse was found, such as damage
+2  something could not be checked, such as a missing file; or there are no
+   files; or the policy or the options are wrong
 ";
 
 const ENVIRONMENT: &str = "\
-NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM      whether auto means colours
+NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM      whether auto uses colours
 POPEF_LOG_LEVEL                               TRACE, DEBUG, INFO, WARN, ERR or OFF
 POPEF_LOG_DEST                                stdout, stderr or a file
 ";

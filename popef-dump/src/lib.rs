@@ -26,17 +26,20 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use args::Args;
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
-    run::run(&args::Args::parse(), Box::new(io::stdout()))
+    match Args::of(std::env::args_os()) {
+        Ok(args) => run::run(&args, Box::new(io::stdout())),
+        Err(error) => error.exit(),
+    }
 }
 
 /// Runs the tool with other arguments and another output: for the fuzz targets, which run it many times a second.
 #[doc(hidden)]
-pub fn run_with(args: impl IntoIterator<Item = impl Into<OsString> + Clone>, to: Box<dyn Write>) -> ExitCode {
-    match args::Args::try_parse_from(args) {
+pub fn run_with(args: impl IntoIterator<Item = impl Into<OsString>>, to: Box<dyn Write>) -> ExitCode {
+    match Args::of(args) {
         Ok(args) => run::run(&args, to),
         Err(_) => ExitCode::FAILURE,
     }

@@ -1,7 +1,7 @@
 //! From the arguments to the exit status.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef_open::listed;
@@ -37,15 +37,32 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
 /// The files that were given, and those that a list names.
 fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
     let mut files = args.files.clone();
-    if let Some(list) = &args.narrow.files_from {
+    let list = &args.narrow.files_from;
+    if let Some(list) = list {
         let failed = |error| format!("cannot read the list {}: {error}", list.display());
         files.extend(listed(list).map_err(failed)?);
     }
     let from_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-    if files.iter().chain(&args.narrow.files_from).filter(from_stdin).nth(1).is_some() {
+    if files.iter().chain(list).filter(from_stdin).nth(1).is_some() {
         return Err("standard input (-) can be read only once".to_owned());
     }
+    if let Some(list) = list.as_ref().filter(|_| files.len() == args.files.len()) {
+        names_no_files(list, args)?;
+    }
     Ok(files)
+}
+
+/// Reports that a list names no files. If there are no other files either, a check would pass without a look at anything.
+fn names_no_files(list: &Path, args: &Args) -> Result<(), String> {
+    let problem = format!("the list {} names no files", list.display());
+    match args.checks.validate {
+        true if args.checks.allow_empty => {}
+        true if args.files.is_empty() => {
+            return Err(format!("{problem}, so nothing was checked; --allow-empty permits this"));
+        }
+        _ => complain(&problem),
+    }
+    Ok(())
 }
 
 /// `--explain`: one rule, or the list of all.

@@ -387,5 +387,9 @@ fn completions_and_manual_are_generated() {
 /// Boost's program options, which the vendor's tool uses, take any unambiguous beginning.
 #[test]
 fn options_can_be_shortened() {
-    assert_eq!(run(&interop(), &["--meta", "executable.popef"]), run(&interop(), &["-m", "executable.popef"]));
+    for (beginning, option) in [("--meta", "-m"), ("--e", "-e"), ("--ex", "-e"), ("--al", "--all")] {
+        let expected = run(&interop(), &[option, "executable.popef"]);
+        assert_eq!(run(&interop(), &[beginning, "executable.popef"]), expected, "{beginning}");
+    }
+    assert!(run(&interop(), &["--", "--e"]).err.contains("--e: cannot open"));
 }

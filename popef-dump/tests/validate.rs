@@ -89,6 +89,46 @@ fn nothing_that_could_fool_a_terminal_is_printed() {
     }
 }
 
+#[test]
+fn a_check_that_is_not_done_is_an_error() {
+    let checking: &[&[&str]] = &[
+        &["--validate"],
+        &["--deep"],
+        &["--for", "popart"],
+        &["--policy", "none.toml"],
+        &["--strict"],
+        &["--each"],
+        &["--allow-empty"],
+    ];
+    let showing: &[&[&str]] = &[&["--all"], &["-m"], &["-u"], &["--filter", "*"], &["--sort=name"], &["--values"]];
+    for check in checking {
+        for show in showing {
+            for args in [[*check, *show].concat(), [*show, *check].concat()] {
+                let run = run(&checks(), &[&args[..], &["PE607.popef"]].concat());
+                assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}: {run:?}");
+                assert!(run.err.contains(check[0]), "{args:?}: {}", run.err);
+            }
+        }
+        let explain = run(&checks(), &[check, &["--explain", "PE101"][..]].concat());
+        assert_eq!(explain.status, 2, "{check:?}: {explain:?}");
+    }
+}
+
+#[test]
+fn no_files_to_check_are_an_error() {
+    let none = |args: &[&str]| run(&checks(), &[args, &["--files-from", "-"]].concat());
+    let refused = none(&["--validate"]);
+    let problem = "popef-dump: the list - names no files, so nothing was checked; --allow-empty permits this\n";
+    assert_eq!((refused.status, refused.out.as_str(), refused.err.as_str()), (2, "", problem));
+    let permitted = none(&["--validate", "--allow-empty"]);
+    assert_eq!((permitted.status, permitted.err.as_str()), (0, ""));
+    assert!(permitted.out.ends_with("in 0 files\n"), "{}", permitted.out);
+    let others = none(&["--validate", "PE607.popef"]);
+    assert_eq!((others.status, others.err.as_str()), (0, "popef-dump: the list - names no files\n"));
+    let shown = none(&["--all"]);
+    assert_eq!((shown.status, shown.err.as_str()), (0, "popef-dump: the list - names no files\n"));
+}
+
 /// Names of files are as untrusted as those in them.
 #[cfg(unix)]
 #[test]
@@ -138,7 +178,6 @@ fn the_exit_status_says_what_was_found() {
         (&["--policy", "none.toml", "PE607.popef"], 2),
         (&["--policy", ".", "PE607.popef"], 2),
         (&["--for", "pytorch", "PE607.popef"], 2),
-        (&["--all", "PE607.popef"], 2),
         (&["--filter", "*", "PE607.popef"], 2),
         (&["--explain", "PE101"], 2),
         (&[], 2),
