@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use popef::check::{Report, Severity, Skipped};
+use popef::check::{Finding, Report, Severity, Skipped};
 
 /// Files that were checked together, and what came of it.
 ///
@@ -88,15 +88,27 @@ impl Group {
         })
     }
 
+    /// The findings in a file.
+    pub(super) fn findings_in(&self, file: usize) -> &[Finding] {
+        of_file(&self.report.findings, file, |finding| finding.file)
+    }
+
     /// What was not looked at in a file, or, for none, in all of them.
-    pub(super) fn skipped_in(&self, file: Option<usize>) -> impl Iterator<Item = &Skipped> {
-        self.report.skipped.iter().filter(move |skipped| skipped.file == file)
+    pub(super) fn skipped_in(&self, file: Option<usize>) -> &[Skipped] {
+        of_file(&self.report.skipped, file, |skipped| skipped.file)
     }
 
     /// The path of the file that a finding or something left out is about.
     pub(super) fn path(&self, file: usize) -> Option<&Path> {
         self.files.get(file).map(|file| &*file.path)
     }
+}
+
+/// The part of a list that is about a file. The list is in the order of the files.
+fn of_file<T, F: Ord + Copy>(list: &[T], file: F, file_of: impl Fn(&T) -> F) -> &[T] {
+    let start = list.partition_point(|item| file_of(item) < file);
+    let end = list.partition_point(|item| file_of(item) <= file);
+    list.get(start..end).unwrap_or_default()
 }
 
 /// What was not looked at and why, in a line.

@@ -33,19 +33,18 @@ impl Text {
     }
 
     fn file(&mut self, out: &mut Out, group: &Group, number: usize, file: &CheckedFile) -> io::Result<()> {
-        let found = group.report.of_file(number).next().is_some();
-        let skipped = || group.skipped_in(Some(number));
+        let (findings, skipped) = (group.findings_in(number), group.skipped_in(Some(number)));
         if self.gap {
             out.end_line()?;
         }
-        self.gap = found || skipped().next().is_some();
-        let clean = !found && !skipped().any(|skipped| skipped.failed);
+        self.gap = !findings.is_empty() || !skipped.is_empty();
+        let clean = findings.is_empty() && !skipped.iter().any(|skipped| skipped.failed);
         let path = Name::from(file.path.as_os_str().as_encoded_bytes());
         heading(out, &path).put(if clean { ": nothing found" } else { "" }).end_line()?;
-        for finding in group.report.of_file(number) {
+        for finding in findings {
             self.finding(out, finding)?;
         }
-        skipped().try_for_each(|skipped| self.skipped(out, skipped, 2))
+        skipped.iter().try_for_each(|skipped| self.skipped(out, skipped, 2))
     }
 
     fn finding(&mut self, out: &mut Out, finding: &Finding) -> io::Result<()> {
@@ -80,11 +79,12 @@ impl FindingsRenderer for Text {
         for (number, file) in group.files.iter().enumerate() {
             self.file(out, &group, number, file)?;
         }
-        if group.skipped_in(None).next().is_some() {
+        let of_all = group.skipped_in(None);
+        if !of_all.is_empty() {
             out.end_line()?;
             self.gap = true;
         }
-        group.skipped_in(None).try_for_each(|skipped| self.skipped(out, skipped, 0))
+        of_all.iter().try_for_each(|skipped| self.skipped(out, skipped, 0))
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
