@@ -15,6 +15,7 @@ import collections
 import os
 import pickle
 import struct
+import unicodedata
 import zlib
 from pathlib import Path
 
@@ -191,6 +192,8 @@ def the_file_itself():
     write("PE015", patched(tensor(data_type="f8152"), struct.pack("<Q", 14), struct.pack("<Q", 99)))
     write("PE016", with_anchors(y={"type": 7}))
     write("PE017", executable(data=b"") + metadata() + tensor())
+    # Given twice.
+    write("PE019", whole())
     write("PE018", executable(data=b"<!DOCTYPE html><title>404</title>") + metadata() + tensor())
 
 
@@ -239,6 +242,9 @@ def metadata_alone():
     write("PE220", whole(deviceOptions=twice))
     write("PE221", whole(replicationFactor=2, numIpus=3))
     write("PE222", whole(anchors=[*anchors(), anchor("x", "input", 1, data_type="f16", handle="again_x")]))
+    composed, decomposed = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))
+    alike = [anchor(composed, "input", 1), anchor(decomposed, "input", 1)]
+    write("PE224", whole(anchors=[*anchors(), *alike]))
     write("PE223", whole(anchors=anchors()[:-1]))
 
 
@@ -267,6 +273,10 @@ def contents():
     write("PE405", executable() + metadata() + tensor(data=struct.pack("<2f", float("-inf"), 1)))
     write("PE406", executable(data=poplar(50, 20, LZ4 + bytes(56))) + metadata() + tensor())
     write("PE407", executable(data=poplar(50, 20, bytes(70))) + metadata() + tensor())
+    larger = anchors(w={"shape": (4, 4)}, w_out={"shape": (4, 4)})
+    write("PE408", executable() + metadata(anchors=larger) + tensor(data=bytes(64), shape=(4, 4)))
+    weights = struct.pack(">16f", *(0.01 * (number + 1) for number in range(16)))
+    write("PE409", executable() + metadata(anchors=larger) + tensor(data=weights, shape=(4, 4)))
 
 
 def safety():

@@ -13,10 +13,13 @@
 
 #![deny(clippy::arithmetic_side_effects, reason = "counts and sizes from a file can wrap")]
 
+mod alike;
 mod finding;
 mod findings;
+mod given;
 mod loader;
 mod marks;
+mod oddness;
 mod options;
 mod pass;
 mod policy;

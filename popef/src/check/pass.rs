@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::finding::Report;
 use super::findings::Findings;
+use super::given::given_before;
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
 use super::run::Run;
@@ -19,9 +20,11 @@ use crate::pickle::Pickle;
 use crate::read::{Blob, Content, ExecutableBlob, File, OpaqueBlob};
 
 pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
+    let given_before = given_before(subjects);
+    let is_again = |number: usize| given_before.get(number).is_some_and(|&again| again);
     let opened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
-        Subject::File(file) => Some((number, file.clone())),
-        Subject::Unopened(_) => None,
+        Subject::File(file) if !is_again(number) => Some((number, file.clone())),
+        _ => None,
     });
     let (mut numbers, files): (Vec<usize>, Vec<File>) = opened.unzip();
     let unopened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
@@ -30,13 +33,17 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
     });
     let unopened: Vec<(usize, Error)> = unopened.collect();
     numbers.extend(unopened.iter().map(|(number, _)| number));
+    let first_again = numbers.len();
+    numbers.extend((0..subjects.len()).filter(|&number| is_again(number)));
+    let again = first_again..numbers.len();
 
     let mut skips = Skips::new(&numbers);
     unopened.iter().for_each(|(number, error)| skips.unopened(*number, error));
-    // They are numbered behind those that were opened.
+    // They are numbered behind those that were opened, and in front of those that were given again.
     let damaged = (files.len()..).zip(unopened.into_iter().map(|(_, error)| error));
     let damaged: Vec<_> = damaged.filter(|(_, error)| error.is_about_the_file()).collect();
-    let complete = files.len() == subjects.len() && files.iter().all(|file| file.damage().is_none());
+    let complete =
+        files.len().saturating_add(again.len()) == subjects.len() && files.iter().all(|file| file.damage().is_none());
     let active = rules::active(options);
     let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
     let files: Arc<[File]> = files.into();
@@ -46,7 +53,7 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
     });
     let complete = complete && links.files().len() == files.len();
     let policy = options.policy_of().cloned().unwrap_or_default();
-    let set = Set { links, damaged, policy, uses: Uses::default(), numbers: RefCell::default(), complete };
+    let set = Set { links, damaged, again, policy, uses: Uses::default(), numbers: RefCell::default(), complete };
     let mut pass = Pass { set, outs, skips, meaningless: 0 };
     pass.run(&files, options, progress);
     pass.finish()

@@ -2,10 +2,11 @@
 
 use std::io::{self, Read};
 
+use super::oddness::{Plausible, Sameness};
 use super::options::Progress;
 use super::start::{FIRST, Start, needed_by, parts};
 use crate::error::{Error, ErrorKind};
-use crate::len::as_u64;
+use crate::len::{as_u64, as_usize};
 use crate::read::{
     Blob, Content, Data, DataBlob, Element, ElementVisitor, ExecutableBlob, Limits, PoplarHeader, Unpack,
 };
@@ -36,6 +37,10 @@ pub(super) struct Counts {
     pub(super) nan: u64,
     pub(super) infinite: u64,
     pub(super) not_bool: u64,
+    /// There are some elements, and all are the same: whether they are 0.
+    pub(super) all_zero_or_same: Option<bool>,
+    /// The first numbers make sense only with their bytes in the other order.
+    pub(super) swapped: bool,
 }
 
 /// Reads the data of a blob, a piece at a time; none if there is nothing to be found in it. An error is one of reading.
@@ -55,7 +60,14 @@ pub(super) fn scan(blob: &Blob<'_>, reading: &mut Reading<'_>) -> Result<Option<
     let elements = elements_of(&data)?;
     let size = data.data_type().size().unwrap_or(1);
     let mut counts = Counts { elements: elements.len().checked_div(size).unwrap_or_default(), ..Counts::default() };
-    for_each_piece(&elements, reading, |piece| count(piece, &mut counts))?;
+    let (mut sameness, mut plausible) = (Sameness::new(), None);
+    for_each_piece(&elements, reading, |piece| {
+        count(piece, &mut counts);
+        sameness.see(piece, as_usize(size));
+        plausible = plausible.or_else(|| Plausible::of(data.data_type(), piece));
+    })?;
+    counts.swapped = plausible.is_some_and(|plausible| plausible.are_swapped());
+    counts.all_zero_or_same = (counts.elements > 0 && sameness.all_same).then(|| sameness.is_zero());
     Ok(Some(Scanned::Elements(counts)))
 }
 

@@ -1,5 +1,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::marks::Marks;
 use super::policy::Policy;
@@ -13,6 +14,8 @@ pub(super) struct Set {
     pub(super) links: Links,
     /// What could not be opened because it is damaged.
     pub(super) damaged: Vec<(usize, Error)>,
+    /// The numbers of the files that were given again. They are none of the files.
+    pub(super) again: Range<usize>,
     pub(super) policy: Policy,
     /// How anchors use the data. Complete after the pass over all blobs.
     pub(super) uses: Uses,

@@ -62,8 +62,10 @@ fn is_as_before(path: &str, text: &str) {
 fn each_file_breaks_its_rule_and_only_what_that_implies() {
     let mut wrong = Vec::new();
     for rule in Rule::all() {
-        let files = [open(&format!("{FOLDER}/{}.popef", rule.id))];
-        let report = check(&files, &options(rule.id));
+        let file = open(&format!("{FOLDER}/{}.popef", rule.id));
+        // One rule is about what is given, not about what is in it.
+        let times = if rule.id == "PE019" { 2 } else { 1 };
+        let report = check(std::iter::repeat_n(&file, times), &options(rule.id));
         is_as_before(&format!("{FOLDER}/{}.txt", rule.id), &shown(&report));
         let found: BTreeSet<_> = report.findings.iter().map(|finding| finding.rule.id).collect();
         let implied = IMPLIED.iter().find(|(id, _)| *id == rule.id).map_or(&[][..], |(_, implied)| implied);

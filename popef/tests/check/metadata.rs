@@ -132,3 +132,29 @@ fn a_model_for_training_may_have_no_outputs_but_its_weights() {
     assert!(!told(false, vec![saved.clone()]));
     assert!(!told(true, vec![Anchor { programs: vec![2], ..saved }]));
 }
+
+/// The characters that differ are told by their code points.
+#[test]
+fn names_that_were_not_found_are_told_with_those_that_look_alike() {
+    let told = |anchor: &'static str| found("PE108", &model(vec![input(anchor, &[0])])).pop();
+    let message = |hint: &str| Some(format!("tensor \"w\": no anchor has this name{hint}"));
+    assert_eq!(told("v"), message(""));
+    assert_eq!(told("W"), message("; did you mean anchor \"W\"? It has U+0057, not U+0077"));
+    assert_eq!(told("w "), message("; did you mean anchor \"w \"? It has U+0020, not nothing"));
+    let file = written(|writer| {
+        writer.write_executable("MODEL", b"program").unwrap();
+        writer.write_metadata(&Metadata { executable: "Model".into(), ..Metadata::default() }).unwrap();
+    });
+    let report = check([&file], &CheckOptions::new());
+    let missing = report.findings.iter().find(|finding| finding.rule.id == "PE101").unwrap();
+    assert!(missing.message.contains("did you mean executable \"MODEL\"? It has U+004F U+0044"), "{}", missing.message);
+}
+
+#[test]
+fn inputs_whose_names_look_alike_are_told_apart() {
+    let told = |one, other| found("PE224", &model(vec![input(one, &[2]), input(other, &[2])]));
+    assert_eq!(told("cafe\u{301}", "caf\u{e9}").len(), 1);
+    assert_eq!(told("a", "a ").len(), 1);
+    assert!(told("a", "A").is_empty() && told("a", "b").is_empty());
+    assert!(told("caf\u{e9}", "caf\u{e9}").is_empty() && told(" ", "").is_empty());
+}

@@ -98,3 +98,17 @@ fn a_report_serialises() {
     assert_eq!(value["findings"][0]["rule"], "PE201");
     assert_eq!(value["findings"][0]["severity"], "error");
 }
+
+/// By whatever path it was given. What is only like it counts.
+#[test]
+fn a_file_given_again_is_checked_once() {
+    let path = format!("{FOLDER}/PE101.popef");
+    let again = [path.clone(), format!("{FOLDER}/../checks/PE101.popef"), format!("{FOLDER}/PE007.popef")];
+    let files: Vec<_> = again.iter().map(|path| open(path)).collect();
+    let report = check(&files, &CheckOptions::new());
+    let found: Vec<_> = report.findings.iter().map(|finding| (finding.file, finding.rule.id)).collect();
+    assert_eq!(found, [(0, "PE101"), (1, "PE019"), (2, "PE007")]);
+    let copy = File::from_bytes(fs::read(&path).unwrap()).unwrap();
+    let found = check([&files[0], &copy, &copy], &CheckOptions::new()).findings;
+    assert!(found.iter().all(|finding| finding.rule.id != "PE019") && found.iter().any(|f| f.rule.id == "PE106"));
+}

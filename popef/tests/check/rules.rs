@@ -222,7 +222,7 @@ fn a_repeated_name_is_reported_with_the_place_of_the_first() {
         assert_eq!((of_rule.len(), of_rule[0].file), (1, files.len() - 1));
         of_rule[0].message.clone()
     };
-    let message = |place: &str| format!("tensor \"input_parameter\" is there already, in blob 0 at byte 0{place}");
+    let message = |place: &str| format!("duplicate tensor \"input_parameter\"; the first is blob 0 at byte 0{place}");
     assert_eq!(told(&[open(&path), in_memory()]), message(&format!(" of {path}")));
     assert_eq!(told(&[in_memory(), open(&path)]), message(" of file 0"));
     let twice = fs::read(&path).unwrap().repeat(2);

@@ -143,6 +143,43 @@ pub(super) const RULES: &[Check] = &[
             },
         ),
     },
+    Check {
+        rule: Rule {
+            id: "PE408",
+            severity: Severity::Note,
+            title: "a tensor of equal elements",
+            meaning: "All elements of a tensor of at least two dimensions and 16 elements are 0, or the same number. \
+                      Weights like these were most likely never initialised or loaded. (Vectors are not reported: biases \
+                      and scales often begin so.)",
+            mend: "If the tensor holds trained weights, look at how they were loaded before the export.",
+            when: When::Deep,
+        },
+        run: data(|blob, scanned, out| {
+            let is_matrix = blob.as_data().is_some_and(|data| !data.is_feed() && data.shape().len() >= 2);
+            odd_elements(blob, scanned, out, |counts| {
+                let is_zero = counts.all_zero_or_same.filter(|_| is_matrix && counts.elements >= 16)?;
+                let what = if is_zero { "0" } else { "the same number" };
+                Some(format!("all {} are {what}", count(counts.elements, "element")))
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE409",
+            severity: Severity::Note,
+            title: "numbers with their bytes in the wrong order",
+            meaning: "The first numbers of a tensor or feed of type F32 or F64 are mostly extremely large or small, and \
+                      almost all of a usual size if the order of their bytes is reversed. They were most likely written \
+                      in big-endian order; PopEF files are little-endian.",
+            mend: "Write the data again in little-endian order.",
+            when: When::Deep,
+        },
+        run: data(|blob, scanned, out| {
+            odd_elements(blob, scanned, out, |counts| {
+                counts.swapped.then(|| "its numbers make sense only with their bytes in reverse order".to_owned())
+            });
+        }),
+    },
 ];
 
 /// An executable that is compressed, with what was found in it.

@@ -80,8 +80,8 @@ pub(super) const RULES: &[Check] = &[
             title: "a message beyond the limits",
             meaning: "Reading a message would cost far more than its length: no exporter writes such a message, but an \
                       attacker does, to fill a loader's memory.",
-            mend: "Do not load the file. If you know where it is from and that its metadata is that large, open it \
-                   with higher limits.",
+            mend: "Do not load the file. If you made it and its metadata has to be that large, a program that uses \
+                   this library can open it with higher limits (popef::read::Limits); popef-dump cannot.",
             when: When::Always,
         },
         run: set_and_unreadable(
@@ -179,15 +179,20 @@ pub(super) const RULES: &[Check] = &[
             id: "PE011",
             severity: Severity::Warning,
             title: "data without a name",
-            meaning: "The name of a tensor, feed or opaque blob is empty. Data is found by its name, so most likely \
-                      nothing uses it.",
-            mend: "Export it again under the name of its anchor, or leave it out.",
+            meaning: "The name of a tensor, feed or opaque blob is empty. Tensors and feeds are found by the name of \
+                      their anchor, opaque blobs by the name of their framework, so most likely nothing uses this blob.",
+            mend: "Export the blob again under its name, or remove it.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
             if blob.blob_type() != BlobType::PoplarExecutable && is_unnamed(blob) {
                 out.add(Spot::blob(blob.file, blob), [], || {
-                    format!("the blob of type {} has no name", blob.blob_type())
+                    let (kind, found_by) = match blob.content() {
+                        Content::Opaque(_) => ("opaque blob", "framework"),
+                        Content::Feed(_) => ("feed", "anchor"),
+                        _ => ("tensor", "anchor"),
+                    };
+                    format!("the {kind} has no name, so that no {found_by} finds it")
                 });
             }
         }),
@@ -323,6 +328,21 @@ pub(super) const RULES: &[Check] = &[
                 }
             },
         ),
+    },
+    Check {
+        rule: Rule {
+            id: "PE019",
+            severity: Severity::Warning,
+            title: "a file given twice",
+            meaning: "The same file was given more than once, under the same path or another one. It is checked once.",
+            mend: "Give each file once.",
+            when: When::Always,
+        },
+        run: set(|set, out| {
+            for file in set.again.clone() {
+                out.add(Spot::file(file), [], || "the file was given before, and is checked once".to_owned());
+            }
+        }),
     },
 ];
 

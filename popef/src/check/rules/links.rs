@@ -1,5 +1,6 @@
 //! What belongs together by name.
 
+use super::super::alike::Wanted;
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, model, set};
@@ -21,13 +22,14 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: set(|set, out| {
-            for metadata in set.metadata().filter(|_| set.complete) {
+            let missing = || set.metadata().filter(|metadata| lacks_executable(set, &metadata.executable()));
+            let like = executables_like(set, missing().map(|metadata| metadata.executable()));
+            for metadata in missing() {
                 let name = metadata.executable();
-                if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
-                    out.add(Spot::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
-                        format!("the metadata is for executable {}, which is in none of the files", quote(&name))
-                    });
-                }
+                out.add(Spot::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
+                    let (name, hint) = (quote(&name), like.hint(&name, "executable"));
+                    format!("the metadata is for executable {name}, which is in none of the files{hint}")
+                });
             }
         }),
     },
@@ -42,14 +44,15 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: set(|set, out| {
-            for opaque in set.opaques().filter(|_| set.complete) {
+            let missing = || set.opaques().filter(|opaque| lacks_executable(set, &opaque.executable()));
+            let like = executables_like(set, missing().map(|opaque| opaque.executable()));
+            for opaque in missing() {
                 let executable = opaque.executable();
-                if set.links.first(Key::EXECUTABLE, executable.as_bytes()).is_none() {
-                    out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name(), executable.clone()], || {
-                        let (name, executable) = (quote(&opaque.name()), quote(&executable));
-                        format!("opaque blob {name} is for executable {executable}, which is in none of the files")
-                    });
-                }
+                out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name(), executable.clone()], || {
+                    let hint = like.hint(&executable, "executable");
+                    let (name, executable) = (quote(&opaque.name()), quote(&executable));
+                    format!("opaque blob {name} is for executable {executable}, which is in none of the files{hint}")
+                });
             }
         }),
     },
@@ -89,7 +92,7 @@ pub(super) const RULES: &[Check] = &[
             if let Some(first) = set.earlier(Key::METADATA_OF, blob) {
                 let name = blob.named_by(Key::METADATA_OF).map(Text::from).unwrap_or_default();
                 out.add(Spot::blob(blob.file, blob), [name.clone()], || {
-                    format!("executable {} has metadata already, {}", quote(&name), at(set, &first))
+                    format!("duplicate metadata for executable {}; the first is {}", quote(&name), at(set, &first))
                 });
             }
         }),
@@ -290,7 +293,7 @@ fn at(set: &Set, blob: &Linked<Blob<'_>>) -> String {
         None if set.files().len() > 1 => format!(" of file {}", blob.file),
         _ => String::new(),
     };
-    format!("in blob {} at byte {}{file}", blob.index(), blob.offset())
+    format!("blob {} at byte {}{file}", blob.index(), blob.offset())
 }
 
 fn same_name(set: &Set, blob: &Linked<Blob<'_>>, out: &mut Findings<'_>, key: Key, kind: &str) {
@@ -302,7 +305,7 @@ fn same_name(set: &Set, blob: &Linked<Blob<'_>>, out: &mut Findings<'_>, key: Ke
 fn told_already(set: &Set, blob: &Linked<Blob<'_>>, first: &Linked<Blob<'_>>, out: &mut Findings<'_>, kind: &str) {
     let name = blob.name().unwrap_or_default();
     out.add(Spot::blob(blob.file, blob), [name.clone()], || {
-        format!("{kind} {} is there already, {}", quote(&name), at(set, first))
+        format!("duplicate {kind} {}; the first is {}", quote(&name), at(set, first))
     });
 }
 
@@ -314,15 +317,59 @@ fn without_anchor(set: &Set, out: &mut Findings<'_>, key: Key, kind: &str) {
         }
         return;
     }
-    for blob in data.filter(|_| set.complete) {
-        let Some(name) = blob.named_by(key) else { continue };
-        if set.links.first(key, name).is_some_and(|first| !set.uses.is_named(first)) {
-            let name = Text::from(name);
-            out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
-                format!("no anchor is named as {kind} {}", quote(&name))
-            });
+    let is_unused = |blob: &Linked<Blob<'_>>| {
+        let first = blob.named_by(key).and_then(|name| set.links.first(key, name));
+        set.complete && first.is_some_and(|first| !set.uses.is_named(first))
+    };
+    let mut unused = data.filter(is_unused).peekable();
+    if unused.peek().is_none() {
+        return;
+    }
+    let mut like = Wanted::default();
+    let mut places = Vec::new();
+    for blob in unused {
+        like.add(&blob.name().unwrap_or_default());
+        if places.try_reserve(1).is_err() {
+            return out.no_memory();
+        }
+        places.push(id_of(&blob));
+    }
+    see_unbound_anchors(set, &mut like);
+    for blob in places.into_iter().filter_map(|id| set.linked(id)) {
+        let name = blob.name().unwrap_or_default();
+        out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
+            format!("{kind} {}: no anchor has this name{}", quote(&name), like.hint(&name, "anchor"))
+        });
+    }
+}
+
+/// The anchors whose data is in none of the files. What cannot be read is reported elsewhere.
+fn see_unbound_anchors(set: &Set, like: &mut Wanted) {
+    let has_data = |name: &Text<'_>| {
+        [Key::TENSOR, Key::FEED].into_iter().any(|key| set.links.first(key, name.as_bytes()).is_some())
+    };
+    if like.is_empty() {
+        return;
+    }
+    for metadata in set.metadata().filter_map(|metadata| metadata.read().ok()) {
+        for anchor in metadata.anchors.iter().filter(|anchor| !has_data(&anchor.name)) {
+            like.see(&anchor.name);
         }
     }
+}
+
+fn lacks_executable(set: &Set, name: &Text<'_>) -> bool {
+    set.complete && set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none()
+}
+
+/// Executables whose names look like those that were not found.
+fn executables_like<'t>(set: &Set, names: impl Iterator<Item = Text<'t>>) -> Wanted {
+    let mut like = Wanted::default();
+    names.for_each(|name| like.add(&name));
+    if !like.is_empty() {
+        set.executables().for_each(|executable| like.see(&executable.name()));
+    }
+    like
 }
 
 fn data_for_output(set: &Set, out: &mut Findings<'_>) {

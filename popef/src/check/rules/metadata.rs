@@ -1,5 +1,8 @@
 //! What metadata says by itself.
 
+use std::hash::{BuildHasher, RandomState};
+
+use super::super::alike::{difference, is_plain, looks};
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model};
@@ -412,7 +415,43 @@ pub(super) const RULES: &[Check] = &[
             });
         }),
     },
+    Check {
+        rule: Rule {
+            id: "PE224",
+            severity: Severity::Warning,
+            title: "two names that look alike",
+            meaning: "The names of two inputs or outputs differ only in what is not seen: in blanks, in characters that \
+                      are not shown, or in whether an accent is part of its letter. Data under the one name does not \
+                      reach the other.",
+            mend: "Rename one of the two in the model, or both to the same name, and export again.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| look_alike(model, out)),
+    },
 ];
+
+fn look_alike(model: &Model, out: &mut Findings<'_>) {
+    let anchors = || model.metadata().anchors.iter().filter(|anchor| is_connected(anchor) && !anchor.name.is_empty());
+    if anchors().all(|anchor| is_plain(&anchor.name)) {
+        return;
+    }
+    let (hasher, mut by_looks) = (RandomState::new(), Vec::new());
+    if by_looks.try_reserve_exact(anchors().count()).is_err() {
+        return out.no_memory();
+    }
+    by_looks.extend(anchors().filter_map(|anchor| Some((hasher.hash_one(looks(&anchor.name)?), &anchor.name))));
+    by_looks.sort();
+    for alike in by_looks.chunk_by(|one, other| one.0 == other.0) {
+        let Some((_, first)) = alike.first() else { continue };
+        let mut names: Vec<_> = alike.iter().map(|(_, name)| *name).filter(|name| *name != *first).collect();
+        names.dedup();
+        for name in names.into_iter().filter(|name| looks(name) == looks(first)) {
+            out.add(Spot::model(model), [first, name].map(|name: &Text<'_>| name.by_ref()), || {
+                format!("{} looks like {}: it has {}", quote(name), quote(first), difference(name, first))
+            });
+        }
+    }
+}
 
 /// Whether there is a handle for the seed, and no input has it.
 pub(super) fn lacks_seed(model: &Model) -> bool {

@@ -1,0 +1,127 @@
+//! Names that look alike and are not the same.
+
+use std::collections::HashMap;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::words::{is_control, quote};
+use crate::types::Text;
+
+/// The letters of a longer name are not compared.
+const LONGEST: usize = 256;
+
+/// What is left of a name without what is easily overlooked: case, blanks, letters that are not shown, and whether an
+/// accent is part of its letter. None of a name that is too long.
+pub(super) fn folded(name: &Text<'_>) -> Option<String> {
+    let looks = looks(name)?;
+    Some(looks.chars().flat_map(char::to_lowercase).collect())
+}
+
+/// The same with case, which nobody overlooks in two names that stand side by side.
+pub(super) fn looks(name: &Text<'_>) -> Option<String> {
+    if name.chars().nth(LONGEST).is_some() {
+        return None;
+    }
+    Some(name.chars().filter(|&letter| !letter.is_whitespace() && !is_control(letter)).nfd().collect())
+}
+
+/// Whether nothing in a name can be overlooked but its case.
+pub(super) fn is_plain(name: &Text<'_>) -> bool {
+    name.as_bytes().iter().all(u8::is_ascii_graphic)
+}
+
+/// Where two names differ, in code points: `U+00E9, not U+0065 U+0301`.
+pub(super) fn difference(name: &Text<'_>, other: &Text<'_>) -> String {
+    let (name, other): (Vec<char>, Vec<char>) = (name.chars().collect(), other.chars().collect());
+    let same_start = name.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let (name, other) = (name.get(same_start..).unwrap_or_default(), other.get(same_start..).unwrap_or_default());
+    let same_end = name.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let middle = |letters: &[char]| {
+        let letters = letters.get(..letters.len().saturating_sub(same_end)).unwrap_or_default();
+        code_points(letters)
+    };
+    format!("{}, not {}", middle(name), middle(other))
+}
+
+fn code_points(letters: &[char]) -> String {
+    const MOST: usize = 4;
+    let shown: Vec<_> = letters.iter().take(MOST).map(|&letter| format!("U+{:04X}", u32::from(letter))).collect();
+    match shown.len() {
+        0 => "nothing".to_owned(),
+        _ if letters.len() > MOST => format!("{} ...", shown.join(" ")),
+        _ => shown.join(" "),
+    }
+}
+
+/// Names that were not found, and names that look like them.
+#[derive(Default)]
+pub(super) struct Wanted {
+    by_looks: HashMap<String, Option<Text<'static>>>,
+}
+
+impl Wanted {
+    /// More findings of a rule are not listed.
+    const MOST: usize = 100;
+
+    /// Adds a name, if there is room for more.
+    pub(super) fn add(&mut self, name: &Text<'_>) {
+        if self.by_looks.len() < Self::MOST
+            && let Some(looks) = folded(name).filter(|looks| !looks.is_empty())
+        {
+            self.by_looks.insert(looks, None);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_looks.is_empty()
+    }
+
+    /// Sees a name that could be meant.
+    pub(super) fn see(&mut self, name: &Text<'_>) {
+        if !name.is_empty()
+            && let Some(found @ None) = folded(name).and_then(|looks| self.by_looks.get_mut(&looks))
+        {
+            *found = name.by_ref().try_to_own().ok();
+        }
+    }
+
+    /// What to say of a name that was not found: nothing, or which `kind` of thing has a name like it.
+    pub(super) fn hint(&self, name: &Text<'_>, kind: &str) -> String {
+        let like = folded(name).and_then(|looks| self.by_looks.get(&looks)?.as_ref());
+        like.map_or(String::new(), |like| {
+            format!("; did you mean {kind} {}? It has {}", quote(like), difference(like, name))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{difference, folded, looks};
+    use crate::types::Text;
+
+    #[test]
+    fn what_is_easily_overlooked_is_left_out() {
+        let alike = |one: &str, other: &str| {
+            let both = [one, other].map(Text::from);
+            assert_eq!(looks(&both[0]) == looks(&both[1]), looks(&both[1]) == looks(&both[0]));
+            [looks(&both[0]) == looks(&both[1]), folded(&both[0]) == folded(&both[1])]
+        };
+        // As NFC and as NFD.
+        assert_eq!(alike("caf\u{e9}", "cafe\u{301}"), [true, true]);
+        assert_eq!(alike("w", "w "), [true, true]);
+        assert_eq!(alike("a.b", "a\u{200b}.b"), [true, true]);
+        assert_eq!(alike("W", "w"), [false, true]);
+        assert_eq!(alike("w1", "w2"), [false, false]);
+        assert_eq!(alike("cafe", "caf\u{e9}"), [false, false]);
+        assert_eq!(folded(&Text::from("a".repeat(257).as_str())), None);
+    }
+
+    #[test]
+    fn the_difference_is_told_in_code_points() {
+        let of = |one: &str, other: &str| difference(&Text::from(one), &Text::from(other));
+        assert_eq!(of("caf\u{e9}s", "cafe\u{301}s"), "U+00E9, not U+0065 U+0301");
+        assert_eq!(of("w", "w "), "nothing, not U+0020");
+        assert_eq!(of("aa", "a"), "U+0061, not nothing");
+        assert_eq!(of("ABCDEF", "abcdef"), "U+0041 U+0042 U+0043 U+0044 ..., not U+0061 U+0062 U+0063 U+0064 ...");
+    }
+}
