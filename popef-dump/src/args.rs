@@ -58,7 +58,8 @@ pub(crate) struct Parts {
     /// Anchors: the model's inputs and outputs, and who provides their data
     #[arg(short, long)]
     pub(crate) anchors: bool,
-    /// Only the anchors whose data you must provide: none of the files has a tensor or feed with their name
+    /// Only the anchors whose data you must provide: none of the files has a tensor or feed with their name. If a file
+    /// cannot be read to its end, also those for which this is unknown
     #[arg(short, long)]
     pub(crate) user_anchors: bool,
     /// Poplar executables

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef_open::{Data, Foreign, Inputs, Opened, Provided, in_order};
-use popef_show::{Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Workers, escape};
+use popef_open::{Data, Foreign, Inputs, Opened, Presence, Provided, in_order};
+use popef_show::{
+    Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
+};
 
 use crate::args::Args;
 use crate::exit::{UNREAD, complain, written};
@@ -117,7 +119,7 @@ impl Show<'_> {
             path: &opened.path,
             file: opened.file(),
             failure: failure.as_ref(),
-            by_user: &|name| !provided.contains(name),
+            provider: &|name| provider(provided.has(name)),
         };
         let mut failures = Failures::default();
         self.renderer.file(out, &FileReport::new(input, self.options), &mut failures)?;
@@ -152,6 +154,14 @@ impl Show<'_> {
                 });
             }
         }
+    }
+}
+
+fn provider(presence: Presence) -> Provider {
+    match presence {
+        Presence::Present => Provider::Popef,
+        Presence::Absent => Provider::User,
+        Presence::Unknown => Provider::Unknown,
     }
 }
 

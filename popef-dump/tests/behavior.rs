@@ -153,6 +153,33 @@ fn damage_is_told_with_file_blob_and_byte_and_the_rest_is_shown() {
     }
 }
 
+/// The tensor with the data of an anchor may be in the part that is lost.
+#[test]
+fn who_provides_the_data_of_an_anchor_is_unknown_if_not_all_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(interop().join("executable.popef")).unwrap();
+    let providers = |args: &[&str]| {
+        let document = run(folder.path(), &[&["--format", "json", "-a"], args].concat()).json();
+        let anchors = document["files"][0]["blobs"][0]["info"]["anchors"].as_array().unwrap().clone();
+        anchors.iter().map(|anchor| anchor["providedBy"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    fs::write(folder.path().join("whole.popef"), &whole).unwrap();
+    fs::write(folder.path().join("cut.popef"), &whole[..whole.len() - 1]).unwrap();
+    let known = providers(&["whole.popef"]);
+    assert!(known.contains(&"popef".to_owned()) && known.contains(&"user".to_owned()), "{known:?}");
+    assert_eq!(providers(&["cut.popef"]), vec!["unknown"; known.len()]);
+    let beside_a_cut_file: Vec<_> = known.iter().map(|known| known.replace("user", "unknown")).collect();
+    for other in ["cut.popef", "missing.popef"] {
+        assert_eq!(providers(&["whole.popef", other]), beside_a_cut_file, "{other}");
+    }
+
+    let listing = run(folder.path(), &["-u", "cut.popef"]).out;
+    assert!(listing.contains("    Inputs (Provider unknown):\n") && !listing.contains("provided"), "{listing}");
+    assert_eq!(listing.matches("Name:").count(), known.len());
+    let overview = run(folder.path(), &["cut.popef"]).out;
+    assert!(overview.contains(" inputs (0 user provided, 2 with unknown provider)"), "{overview}");
+}
+
 #[test]
 fn other_files_are_named_for_what_they_are() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,14 +1,12 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use popef::types::Text;
-
 use crate::open::{Data, Opened, is_stdin, open};
 use crate::ordered::in_order;
-use crate::provided::{Provided, names};
+use crate::provided::{Names, Provided};
 
 /// How many files are opened before their turn.
 const AHEAD: usize = 16;
@@ -82,7 +80,7 @@ impl Inputs<'_> {
     fn provided<'h>(&'h self, held: &'h Held) -> Provided<'h> {
         Provided::by(|| {
             let mut all = self.names_of_others(held);
-            all.extend(held.values().filter_map(Opened::file).flat_map(names));
+            held.values().for_each(|opened| all.add(Names::of(opened)));
             all
         })
     }
@@ -117,15 +115,15 @@ impl Inputs<'_> {
     }
 
     /// The names in the files that do not stay open.
-    fn names_of_others<'n>(&self, held: &Held) -> HashSet<Text<'n>> {
+    fn names_of_others<'n>(&self, held: &Held) -> Names<'n> {
         let others: Vec<usize> = (0..self.paths.len()).filter(|index| !held.contains_key(index)).collect();
         let make = |nth| {
             let opened = self.open(*others.get(nth)?)?;
-            Some(opened.file().into_iter().flat_map(names).map(Text::into_owned).collect::<Vec<_>>())
+            Some(Names::of(&opened).into_owned())
         };
-        let mut all = HashSet::new();
+        let mut all = Names::default();
         in_order(others.len(), AHEAD, make, |names| {
-            all.extend(names.into_iter().flatten());
+            names.into_iter().for_each(|names| all.add(names));
             ControlFlow::Continue(())
         });
         all

@@ -55,4 +55,4 @@ pub use inputs::Inputs;
 pub use list::listed;
 pub use open::{Data, Opened, open};
 pub use ordered::in_order;
-pub use provided::Provided;
+pub use provided::{Presence, Provided};

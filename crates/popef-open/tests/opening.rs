@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use popef_open::{Data, Inputs, Opened, Provided, listed, open};
+use popef_open::{Data, Inputs, Opened, Presence, Provided, listed, open};
 
 fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
@@ -44,7 +44,8 @@ fn names_are_those_of_all_files_and_results_come_in_order() {
     let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: true, opening: &|_| {} };
     let look = |index: usize, opened: &Opened, provided: &Provided<'_>| {
         assert_eq!(opened.path, paths[index]);
-        assert!(names.iter().all(|name| provided.contains(name)) && !provided.contains(&"no such name".into()));
+        assert!(names.iter().all(|name| provided.has(name) == Presence::Present));
+        assert_eq!(provided.has(&"no such name".into()), Presence::Absent);
         index
     };
     let (mut each, mut in_turn) = (Vec::new(), Vec::new());
@@ -58,6 +59,23 @@ fn names_are_those_of_all_files_and_results_come_in_order() {
     });
     assert_eq!(each, (0..41).collect::<Vec<_>>());
     assert_eq!(in_turn, (0..21).collect::<Vec<_>>());
+}
+
+/// Whether the incomplete file stays open (few files) or not (many).
+#[test]
+fn what_may_be_in_a_file_that_was_not_read_completely_is_unknown() {
+    for incomplete in ["golden/damaged.popef", "no-such-file.popef", "float8/e4m3fnuz.txt", "interop"] {
+        for others in [1, 40] {
+            let mut paths = vec![testdata("interop/split-tensors.popef"); others];
+            paths.push(testdata(incomplete));
+            let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: true, opening: &|_| {} };
+            inputs.each_in_turn(|_, _, provided| {
+                assert_eq!(provided.has(&"input_parameter".into()), Presence::Present, "{incomplete}");
+                assert_eq!(provided.has(&"no such name".into()), Presence::Unknown, "{incomplete}");
+                ControlFlow::Break(())
+            });
+        }
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@
 //! ```
 //! use std::path::Path;
 //!
-//! use popef_show::{Failures, FileReport, FileToShow, ListFormat, Options, Out};
+//! use popef_show::{Failures, FileReport, FileToShow, ListFormat, Options, Out, Provider};
 //!
 //! # use popef::types::TensorDataInfo;
 //! # use popef::{DataType, TensorInfo, Writer};
@@ -33,7 +33,7 @@
 //!     path: Path::new("model.popef"),
 //!     file: Some(&file),
 //!     failure: None,
-//!     by_user: &|name| file.tensor(name).is_none(),
+//!     provider: &|name| if file.tensor(name).is_some() { Provider::Popef } else { Provider::User },
 //! };
 //! let options = Options::default();
 //!
@@ -88,5 +88,6 @@ pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::screen::Screen;
 pub use report::file::{FileReport, FileToShow};
+pub use report::metadata::Provider;
 pub use report::options::{Glob, Options, Select, Sort};
 pub use report::workers::{OneThread, Workers};

@@ -13,7 +13,7 @@ use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
 use crate::output::heading::heading;
 use crate::output::out::Out;
 use crate::report::file::FileReport;
-use crate::report::metadata::{AnchorView, MetadataView};
+use crate::report::metadata::{AnchorView, MetadataView, Provider};
 use crate::report::tensor::TensorView;
 
 /// Text as `popef_dump` prints it: a section for each kind of blob, with two spaces per level.
@@ -185,19 +185,23 @@ impl<'f> Sections<'_, '_, 'f> {
         types.sort_by_key(|&tensor_type| (tensor_type == TensorType::Unknown, tensor_type));
         types.dedup();
         for tensor_type in types {
-            for by_user in [true, false] {
-                self.group(anchors, tensor_type, by_user)?;
+            for provider in [Provider::User, Provider::Unknown, Provider::Popef] {
+                self.group(anchors, tensor_type, provider)?;
             }
         }
         Ok(())
     }
 
-    fn group(&mut self, anchors: &[AnchorView<'_>], tensor_type: TensorType, by_user: bool) -> io::Result<()> {
-        let is_in = |view: &&AnchorView<'_>| view.anchor.tensor_type == tensor_type && view.by_user == by_user;
-        let provider = if by_user { "User" } else { "Popef" };
+    fn group(&mut self, anchors: &[AnchorView<'_>], tensor_type: TensorType, provider: Provider) -> io::Result<()> {
+        let is_in = |view: &&AnchorView<'_>| view.anchor.tensor_type == tensor_type && view.provider == provider;
+        let provider = match provider {
+            Provider::User => "User provided",
+            Provider::Popef => "Popef provided",
+            Provider::Unknown => "Provider unknown",
+        };
         for (index, view) in anchors.iter().filter(is_in).enumerate() {
             if index == 0 {
-                self.heading(GROUP, &format!("{} ({provider} provided):", heading_of(tensor_type)))?;
+                self.heading(GROUP, &format!("{} ({provider}):", heading_of(tensor_type)))?;
             }
             self.anchor(view)?;
         }

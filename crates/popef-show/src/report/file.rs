@@ -7,7 +7,7 @@ use popef::read::ExecutableBlob;
 use popef::types::{BlobType, ExecutableInside, Text};
 use popef::{Blob, Content, File};
 
-use super::metadata::MetadataView;
+use super::metadata::{MetadataView, Provider};
 use super::natural;
 use super::options::{Options, Sort};
 use crate::failure::Failure;
@@ -23,8 +23,8 @@ pub struct FileToShow<'f> {
     pub file: Option<&'f File>,
     /// What kept it from being read to its end.
     pub failure: Option<&'f Failure>,
-    /// Whether the data of an anchor of a name has to come from the user.
-    pub by_user: &'f dyn Fn(&Text<'_>) -> bool,
+    /// Who provides the data of an anchor of a name.
+    pub provider: &'f dyn Fn(&Text<'_>) -> Provider,
 }
 
 /// A file to show, and what is worked out of it. A [`ListRenderer`](crate::ListRenderer) shows it.
@@ -84,7 +84,7 @@ impl<'f> FileReport<'f> {
     pub(crate) fn all_metadata(&self) -> &[MetadataView<'f>] {
         self.metadata.get_or_init(|| {
             let all = self.input.file.into_iter().flat_map(File::metadata);
-            all.map(|metadata| MetadataView::of(metadata, self.options, self.input.by_user)).collect()
+            all.map(|metadata| MetadataView::of(metadata, self.options, self.input.provider)).collect()
         })
     }
 
@@ -163,7 +163,7 @@ pub(crate) fn link<'f>(blob: &Blob<'f>) -> Text<'f> {
 
 impl fmt::Debug for FileToShow<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FileToShow { index, path, file, failure, by_user: _ } = self;
+        let FileToShow { index, path, file, failure, provider: _ } = self;
         f.debug_struct("FileToShow")
             .field("index", index)
             .field("path", path)

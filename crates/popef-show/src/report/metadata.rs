@@ -9,8 +9,19 @@ use super::options::{Options, Sort};
 use super::tensor::sound;
 use crate::failure::Failure;
 
-/// Whether the data of an anchor of a name has to come from the user.
-pub(crate) type ByUser<'a> = dyn Fn(&Text<'_>) -> bool + 'a;
+/// Who provides the data of an anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// The user: none of the files has it.
+    User,
+    /// One of the files.
+    Popef,
+    /// This is not known, because a file could not be read to its end.
+    Unknown,
+}
+
+/// Who provides the data of an anchor of a name.
+pub(crate) type ProviderOf<'a> = dyn Fn(&Text<'_>) -> Provider + 'a;
 
 /// A metadata blob, read.
 pub(crate) struct MetadataView<'f> {
@@ -24,7 +35,7 @@ pub(crate) struct MetadataView<'f> {
 
 /// What is worked out of an anchor.
 struct WorkedOut {
-    by_user: bool,
+    provider: Provider,
     size: Option<u64>,
     failure: Option<Failure>,
 }
@@ -33,17 +44,17 @@ struct WorkedOut {
 #[derive(Clone, Copy)]
 pub(crate) struct AnchorView<'m> {
     pub(crate) anchor: &'m Anchor,
-    pub(crate) by_user: bool,
+    pub(crate) provider: Provider,
     pub(crate) size: Option<u64>,
     pub(crate) failure: Option<&'m Failure>,
 }
 
 impl<'f> MetadataView<'f> {
-    pub(crate) fn of(blob: MetadataBlob<'f>, options: &Options, by_user: &ByUser<'_>) -> Self {
+    pub(crate) fn of(blob: MetadataBlob<'f>, options: &Options, provider: &ProviderOf<'_>) -> Self {
         let value = blob.read().map_err(Failure::from);
         let mut view = MetadataView { blob, value, worked_out: Vec::new(), shown: Vec::new() };
         if options.shows_anchors() {
-            view.worked_out = view.work_out(by_user);
+            view.worked_out = view.work_out(provider);
             view.shown = view.chosen(options);
         }
         view
@@ -74,18 +85,19 @@ impl<'f> MetadataView<'f> {
         self.value.as_ref().map_or(&[], |metadata| &metadata.anchors)
     }
 
-    fn work_out(&self, by_user: &ByUser<'_>) -> Vec<WorkedOut> {
+    fn work_out(&self, provider: &ProviderOf<'_>) -> Vec<WorkedOut> {
         let work_out = |anchor: &Anchor| {
             let (size, failure) = sound(anchor.tensor_info.size_in_bytes());
             let failure = failure.map(|failure| failure.at(self.blob.blob().index(), self.info_offset()));
-            WorkedOut { by_user: by_user(&anchor.name), size, failure }
+            WorkedOut { provider: provider(&anchor.name), size, failure }
         };
         self.anchor_values().iter().map(work_out).collect()
     }
 
     fn chosen(&self, options: &Options) -> Vec<usize> {
         let user_only = options.selected().user_anchors;
-        let passes = |view: &AnchorView<'_>| (view.by_user || !user_only) && options.passes(&view.anchor.name);
+        let may_be_users = |view: &AnchorView<'_>| view.provider != Provider::Popef;
+        let passes = |view: &AnchorView<'_>| (may_be_users(view) || !user_only) && options.passes(&view.anchor.name);
         let mut chosen: Vec<_> = self.all_anchors().enumerate().filter(|(_, view)| passes(view)).collect();
         match options.sort {
             Sort::Offset => {}
@@ -104,8 +116,8 @@ impl<'f> MetadataView<'f> {
 }
 
 fn view<'m>(anchor: &'m Anchor, worked_out: &'m WorkedOut) -> AnchorView<'m> {
-    let WorkedOut { by_user, size, failure } = worked_out;
-    AnchorView { anchor, by_user: *by_user, size: *size, failure: failure.as_ref() }
+    let WorkedOut { provider, size, failure } = worked_out;
+    AnchorView { anchor, provider: *provider, size: *size, failure: failure.as_ref() }
 }
 
 impl AnchorView<'_> {

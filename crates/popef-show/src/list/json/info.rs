@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::json::members::{members, members_without};
 use crate::json::text::{List, text};
 use crate::report::file::FileReport;
-use crate::report::metadata::{AnchorView, MetadataView};
+use crate::report::metadata::{AnchorView, MetadataView, Provider};
 use crate::report::options::Options;
 use crate::report::tensor::TensorView;
 use crate::report::values::Values;
@@ -106,14 +106,22 @@ fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, options: &Opt
     }
 }
 
+fn provider_name(provider: Provider) -> &'static str {
+    match provider {
+        Provider::User => "user",
+        Provider::Popef => "popef",
+        Provider::Unknown => "unknown",
+    }
+}
+
 struct Anchor<'m>(AnchorView<'m>);
 
 impl Serialize for Anchor<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let AnchorView { anchor, by_user, failure, .. } = self.0;
+        let AnchorView { anchor, provider, failure, .. } = self.0;
         let mut map = serializer.serialize_map(None)?;
         members(&mut map, anchor)?;
-        map.serialize_entry("providedBy", if by_user { "user" } else { "popef" })?;
+        map.serialize_entry("providedBy", provider_name(provider))?;
         if let Some(failure) = failure {
             map.serialize_entry("error", failure)?;
         }

@@ -62,11 +62,15 @@ impl<'r, 'f> Holds<'r, 'f> {
 fn write_metadata(text: &mut String, view: &MetadataView<'_>) -> std::fmt::Result {
     let Ok(metadata) = &view.value else { return Ok(()) };
     let count = |wanted| view.anchors().filter(|view| view.anchor.tensor_type == wanted).count();
-    let inputs = units::counted(count(TensorType::Input), "input", "inputs");
-    let outputs = units::counted(count(TensorType::Output), "output", "outputs");
+    let (inputs, outputs) = (count(TensorType::Input), count(TensorType::Output));
+    let others = view.anchors().count() - inputs - outputs;
+    write!(text, "{}, ", units::counted(inputs, "input", "inputs"))?;
+    write!(text, "{}", units::counted(outputs, "output", "outputs"))?;
+    if others > 0 {
+        write!(text, ", {others} of unknown direction")?;
+    }
     // Most models only infer.
-    let training = if metadata.is_inference { "" } else { ", training" };
-    write!(text, "{inputs}, {outputs}{training}")
+    text.write_str(if metadata.is_inference { "" } else { ", training" })
 }
 
 fn write_tensor(text: &mut String, view: &TensorView<'_>, surplus: u64) -> std::fmt::Result {

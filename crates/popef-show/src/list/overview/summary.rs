@@ -6,7 +6,7 @@ use super::phrase::{self, Phrase};
 use crate::output::out::Out;
 use crate::output::units;
 use crate::report::file::FileReport;
-use crate::report::metadata::MetadataView;
+use crate::report::metadata::{MetadataView, Provider};
 
 /// What a file holds, in figures. It is about the whole file, whatever the filter.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Summary {
     unread: u64,
     inputs: Anchors,
     outputs: Anchors,
+    /// Anchors whose direction is not known.
+    others: Anchors,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -29,6 +31,7 @@ struct Count {
 struct Anchors {
     all: usize,
     by_user: usize,
+    by_unknown: usize,
 }
 
 const WORDS: [(&str, &str); 6] = [
@@ -61,10 +64,11 @@ impl Summary {
             let anchors = match view.anchor.tensor_type {
                 TensorType::Input => &mut self.inputs,
                 TensorType::Output => &mut self.outputs,
-                _ => continue,
+                _ => &mut self.others,
             };
             anchors.all += 1;
-            anchors.by_user += usize::from(view.by_user);
+            anchors.by_user += usize::from(view.provider == Provider::User);
+            anchors.by_unknown += usize::from(view.provider == Provider::Unknown);
         }
     }
 
@@ -79,11 +83,14 @@ impl Summary {
             phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
         }
         phrase::write(out, "  ", &phrases, width)?;
-        if self.inputs.all + self.outputs.all > 0 {
-            let anchors = [self.inputs.phrase(" input", " inputs"), self.outputs.phrase(" output", " outputs")];
-            phrase::write(out, "  ", &anchors, width)?;
+        if self.inputs.all + self.outputs.all + self.others.all == 0 {
+            return Ok(());
         }
-        Ok(())
+        let mut anchors = vec![self.inputs.phrase(" input", " inputs"), self.outputs.phrase(" output", " outputs")];
+        if self.others.all > 0 {
+            anchors.push(self.others.phrase(" anchor of unknown direction", " anchors of unknown direction"));
+        }
+        phrase::write(out, "  ", &anchors, width)
     }
 }
 
@@ -95,6 +102,10 @@ fn counted((count, (one, many)): (&Count, (&str, &str))) -> Phrase {
 impl Anchors {
     fn phrase(&self, one: &str, many: &str) -> Phrase {
         let word = if self.all == 1 { one } else { many };
-        Phrase::new("", &self.all, format!("{word} ({} user provided)", self.by_user))
+        let unknown = match self.by_unknown {
+            0 => String::new(),
+            unknown => format!(", {unknown} with unknown provider"),
+        };
+        Phrase::new("", &self.all, format!("{word} ({} user provided{unknown})", self.by_user))
     }
 }
