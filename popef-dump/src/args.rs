@@ -88,7 +88,7 @@ pub(crate) struct Narrow {
     #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "offset", hide_default_value = true)]
     pub(crate) sort: Sort,
     /// Also the first N elements (default 10) of each tensor, and of the first tensor of each feed, with statistics of all
-    /// its elements
+    /// its elements. Minimum, maximum and mean are of the finite ones
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub(crate) values: Option<u64>,
     /// Also the files that LIST names, one per line or separated by NUL; `-` reads the list from standard input

@@ -145,7 +145,10 @@ impl Show<'_> {
         let path = opened.path.display().to_string();
         let path = escape(&path);
         let Some(file) = opened.file() else { return };
-        self.log.line(Verbosity::Debug, || format!("{path}: read {} blobs in {} bytes", file.len(), file.end()));
+        let s = |count| if count == 1 { "" } else { "s" };
+        self.log.line(Verbosity::Debug, || {
+            format!("{path}: read {} blob{} in {} bytes", file.len(), s(file.len()), file.end())
+        });
         if self.log.logs(Verbosity::Trace) {
             for blob in file.blobs() {
                 let (index, offset, size) = (blob.index(), blob.offset(), blob.size());

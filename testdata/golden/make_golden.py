@@ -172,14 +172,14 @@ def values():
 
 
 def figures(array):
-    """What --values has to say of an array: NumPy's word, and the mean exact but for one rounding."""
+    """The statistics of --values: minimum and maximum by NumPy, and the mean exact but for one rounding."""
     is_float = array.dtype.kind == "f"
     numbers = array[~numpy.isnan(array)] if is_float else array.ravel()
     finite = numbers[numpy.isfinite(numbers)] if is_float else numbers
     return {
         "count": array.size,
-        "min": json_value(numbers.min()) if numbers.size else None,
-        "max": json_value(numbers.max()) if numbers.size else None,
+        "min": json_value(finite.min()) if finite.size else None,
+        "max": json_value(finite.max()) if finite.size else None,
         "mean": float(sum(map(Fraction, finite.tolist())) / finite.size) if finite.size else None,
         "nan": array.size - numbers.size,
         "infinite": numbers.size - finite.size,
@@ -189,8 +189,7 @@ def figures(array):
 
 def json_value(value):
     """As short as tells it from its neighbours of the same type: 0.1, and not 0.10000000149011612."""
-    shortest = float(str(value)) if value.dtype == "f4" else value.item()
-    return {INF: "Infinity", -INF: "-Infinity"}.get(shortest, shortest)
+    return float(str(value)) if value.dtype == "f4" else value.item()
 
 
 def natural():

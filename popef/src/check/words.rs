@@ -1,3 +1,4 @@
+pub(super) use crate::error::counted as count;
 use crate::types::{Text, escape};
 
 /// A name for a message: in quotes, on one line, without anything that misleads on a terminal, and not too long.
@@ -34,10 +35,4 @@ pub(super) fn list<'t>(names: impl Iterator<Item = &'t Text<'t>>, number: u64) -
     let shown: Vec<_> = names.take(MOST.into()).map(quote).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
-}
-
-/// `1 byte`, `2 bytes`.
-pub(super) fn count(number: u64, one: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {one}{plural}")
 }

@@ -17,7 +17,7 @@ pub use kind::ErrorKind;
 pub use location::Location;
 
 pub use crate::names::UnknownName;
-pub(crate) use problem::{Facts, Problem, problems, with_room_for};
+pub(crate) use problem::{Facts, Problem, counted, problems, with_room_for};
 pub(crate) use system::SystemProblem;
 
 /// What went wrong, and where.

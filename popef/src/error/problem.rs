@@ -26,6 +26,12 @@ pub(crate) trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     fn source(&self) -> Option<Cause<'_>>;
 }
 
+/// A number and what it counts: `1 byte`, `2 bytes`.
+pub(crate) fn counted(number: u64, one: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{plural}")
+}
+
 /// Returns an empty list with room for exactly `len` elements. Without memory for them this is an error, not an abort.
 pub(crate) fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
     let mut list = Vec::new();

@@ -1,6 +1,6 @@
 use std::io;
 
-use crate::error::{ErrorCode, problems};
+use crate::error::{ErrorCode, counted, problems};
 use crate::types::DataType;
 
 problems! {
@@ -31,7 +31,7 @@ problems! {
             code: ErrorCode::DataTooShort,
             needed: *needed,
             found: *found,
-            words: "the data is too short: shape and type call for {needed} bytes, the blob holds {found}",
+            words: "the data is too short: shape and type call for {}, the blob holds {found}", counted(*needed, "byte"),
         }
         NotBool { element: u64, value: u8 } => {
             code: ErrorCode::NotBool,
@@ -67,7 +67,7 @@ problems! {
             code: ErrorCode::BufferTooSmall,
             needed: *needed,
             found: *found,
-            words: "{needed} elements were to be converted, but the buffer has room for {found}",
+            words: "the buffer for the converted elements needs room for {needed}, and has room for {found}",
         }
     }
 }

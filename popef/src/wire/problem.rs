@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::error::{ErrorCode, problems};
+use crate::error::{ErrorCode, counted, problems};
 
 /// One of a blob's two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,9 @@ problems! {
             code: ErrorCode::BlobTooSmall,
             needed: *needed,
             found: *found,
-            words: "the header gives the blob {found} bytes, but its header and info alone need {needed}; \
+            words: "the header gives the blob {}, but its header and info alone need {needed}; \
                     the size was never filled in or was overwritten, export the file again",
+            counted(*found, "byte"),
         }
         TooManySegments { message: Message, found: u64 } => {
             code: ErrorCode::TooManySegments,

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::{Error, ErrorCode, Problem, problems};
+use crate::error::{Error, ErrorCode, Problem, counted, problems};
 use crate::types::{BlobType, DataType, ShapeProblem};
 
 problems! {
@@ -15,7 +15,7 @@ problems! {
             code: ErrorCode::WrongDataLength,
             needed: *needed,
             found: *found,
-            words: "{blob} needs {needed} bytes of data, but {found} were given",
+            words: "{blob} needs {} of data, but {found} were given", counted(*needed, "byte"),
         }
         WrongType { blob: String, needed: DataType, found: DataType } => {
             code: ErrorCode::WrongElementType,
@@ -25,7 +25,7 @@ problems! {
             code: ErrorCode::BlobUnfinished,
             needed: *needed,
             found: *found,
-            words: "{blob} was left unfinished: it needs {needed} bytes of data, and {found} were written",
+            words: "{blob} was left unfinished: it needs {} of data, and {found} were written", counted(*needed, "byte"),
         }
         ExecutableUnnamed => {
             code: ErrorCode::ExecutableUnnamed,
@@ -41,17 +41,18 @@ problems! {
         }
         NoSuchFeed { asked: usize, held: usize } => {
             code: ErrorCode::NoSuchFeed,
-            words: "a tensor was given for feed {asked}, counted from 0, but there are {held} feeds",
+            words: "a tensor was given for feed {asked}, counted from 0, but the number of feeds is {held}",
         }
         FeedFull { feed: String, held: u32 } => {
             code: ErrorCode::FeedFull,
-            words: "one more tensor was given for {feed}, which has all its {held} tensors",
+            words: "one more tensor was given for {feed}, which is complete: it has {}", counted((*held).into(), "tensor"),
         }
         FeedsUnfinished { feed: String, missing: u32, needed: u32, others: usize } => {
             code: ErrorCode::FeedsUnfinished,
             needed: u64::from(*needed),
             found: u64::from(needed.saturating_sub(*missing)),
-            words: "{feed} is incomplete: {missing} of its {needed} tensors are missing{}", other_feeds(*others),
+            words: "{feed} is incomplete: it has {} of {needed} tensors{}",
+            needed.saturating_sub(*missing), other_feeds(*others),
         }
         /// An unfinished blob is in a stream, and cannot be removed.
         NotUndone => {
@@ -86,13 +87,13 @@ problems! {
             code: ErrorCode::WrongInfo,
             needed: *needed,
             found: *found,
-            words: "{blob} unpacks to {needed} bytes, so the info of a copy cannot state {found}",
+            words: "{blob} unpacks to {}, so the info of a copy cannot state {found}", counted(*needed, "byte"),
         }
         InfoDoesNotFit { blob: String, needed: u64, found: u64 } => {
             code: ErrorCode::WrongDataLength,
             needed: *needed,
             found: *found,
-            words: "{blob} cannot be copied with an info that calls for {needed} bytes of data: it has {found}",
+            words: "{blob} cannot be copied with an info that calls for {} of data: it has {found}", counted(*needed, "byte"),
         }
         NoName { blob: String } => {
             code: ErrorCode::NoName,

@@ -144,7 +144,8 @@ fn unpacking_to_another_length_than_the_blob_says_is_an_error() {
         assert_eq!((error.needed(), error.found()), (Some(100_001), Some(100_000)));
         for size in [99_999, 60_000, 1, 0] {
             let error = stated(size);
-            let text = format!("the data unpacks to more than the {size} bytes that the blob says");
+            let bytes = if size == 1 { "byte" } else { "bytes" };
+            let text = format!("the data unpacks to more than the {size} {bytes} that the blob says");
             assert_eq!((error.kind(), error.reason()), (ErrorKind::Damaged, text), "{name}");
         }
     }
@@ -214,7 +215,8 @@ fn zstd_frames_give_as_many_bytes_as_the_blob_says_and_then_an_error() {
                 }
             };
             assert!(given == unpacked[..size], "{:?}: the first {size} bytes", executable.blob());
-            let text = format!("the data unpacks to more than the {size} bytes that the blob says");
+            let bytes = if size == 1 { "byte" } else { "bytes" };
+            let text = format!("the data unpacks to more than the {size} {bytes} that the blob says");
             assert_eq!(error.reason(), text, "{:?}", executable.blob());
         }
     }

@@ -233,7 +233,7 @@ fn converting_too_much_or_another_type_is_an_error() {
 
     let error = elements.convert_into(&mut [0.0; 11]).unwrap_err();
     assert_eq!((error.code(), error.needed(), error.found()), (ErrorCode::BufferTooSmall, Some(12), Some(11)));
-    assert_eq!(error.reason(), "12 elements were to be converted, but the buffer has room for 11");
+    assert_eq!(error.reason(), "the buffer for the converted elements needs room for 12, and has room for 11");
     for (start, end) in [(0, 13), (13, 13), (u64::MAX, u64::MAX), (5, 4)] {
         let error = elements.range(start..end).unwrap_err();
         assert_eq!((error.code(), error.needed(), error.found()), (ErrorCode::NoSuchElements, Some(end), Some(12)));

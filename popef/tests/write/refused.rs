@@ -106,12 +106,12 @@ fn mistakes_are_refused_before_anything_is_written() {
             (
                 feeds.push(1, &[1, 2]),
                 ErrorCode::FeedFull,
-                "one more tensor was given for feed labels\\u{1b}[2J, which has all its 0 tensors",
+                "one more tensor was given for feed labels\\u{1b}[2J, which is complete: it has 0 tensors",
             ),
             (
                 feeds.push(3, &[1, 2]),
                 ErrorCode::NoSuchFeed,
-                "a tensor was given for feed 3, counted from 0, but there are 3 feeds",
+                "a tensor was given for feed 3, counted from 0, but the number of feeds is 3",
             ),
         ];
         for (result, code, reason) in reasons {
@@ -120,10 +120,7 @@ fn mistakes_are_refused_before_anything_is_written() {
         }
         let error = feeds.finish().unwrap_err();
         assert_eq!(error.code(), ErrorCode::FeedsUnfinished);
-        assert_eq!(
-            error.reason(),
-            "feed labels\\u{1b}[2J is incomplete: 1 of its 2 tensors are missing; so is 1 other feed"
-        );
+        assert_eq!(error.reason(), "feed labels\\u{1b}[2J is incomplete: it has 1 of 2 tensors; so is 1 other feed");
         assert_eq!((error.needed(), error.found()), (Some(2), Some(1)));
         w.write_opaque(&opaque("last"), b"").unwrap();
     });

@@ -5,7 +5,7 @@ use std::io;
 use popef::DataType;
 use popef::read::{PoplarHeader, Value};
 
-use crate::output::color::Kind::{Number, Type};
+use crate::output::color::Kind::{Number, Plain, Type};
 use crate::output::out::Out;
 use crate::report::values::{Shown, Values};
 
@@ -31,23 +31,38 @@ pub(super) fn of_which(num_tensors: Option<u32>) -> &'static str {
     if num_tensors.is_some() { "first tensor: " } else { "" }
 }
 
-/// The first elements, as many as there is room for: `[1.5, -2.25, ...]`.
-pub(super) fn first(out: &mut Out, values: &Values<'_>, room: Option<usize>) -> io::Result<()> {
-    let room = room.unwrap_or(usize::MAX);
-    let mut used = "[, ...]".len();
-    let (mut separator, mut dots) = ("", if values.more() { "..." } else { "" });
+/// The columns of a terminal that a list may use. It goes on in the next line where it does not fit.
+#[derive(Clone, Copy)]
+pub(super) struct Lines {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Lines {
+    pub(super) const ONE: Lines = Lines { start: 0, end: usize::MAX };
+}
+
+/// The first elements: `[1.5, -2.25, ...]`.
+pub(super) fn first(out: &mut Out, values: &Values<'_>, lines: Lines) -> io::Result<()> {
+    let elements = values.first().map(|shown| (Number, element(shown)));
+    let dots = values.more().then(|| (Plain, "...".to_owned()));
+    let start = lines.start.saturating_add("[".len());
+    let mut column = start;
     out.put("[");
-    for shown in values.first() {
-        let element = element(shown);
-        used = used.saturating_add(element.len() + ", ".len());
-        if used > room {
-            dots = "...";
-            break;
+    for (index, (kind, text)) in elements.chain(dots).enumerate() {
+        let end = column.saturating_add(", ,".len() + text.len());
+        if index > 0 && end > lines.end {
+            out.put(",").end_line()?;
+            out.spaces(start);
+            column = start;
+        } else if index > 0 {
+            out.put(", ");
+            column = column.saturating_add(", ".len());
         }
-        out.put(separator).put_as(Number, &element).flush_if_full()?;
-        separator = ", ";
+        out.put_as(kind, &text).flush_if_full()?;
+        column = column.saturating_add(text.len());
     }
-    out.put(if dots.is_empty() { "" } else { separator }).put(dots).put("]");
+    out.put("]");
     Ok(())
 }
 
@@ -58,7 +73,8 @@ fn element(shown: Shown) -> String {
     }
 }
 
-/// `count: 2, min: -2.25, max: 1.5, mean: -0.375, NaN: 0, infinite: 0, zeros: 0`.
+/// `count: 2, min: -2.25, max: 1.5, mean: -0.375, NaN: 0, infinite: 0, zeros: 0`; and `finite: 1` if not all are finite, because
+/// only the finite ones count for minimum, maximum and mean.
 pub(super) fn stats(out: &mut Out, values: &Values<'_>) {
     out.put("count: ").number(values.count());
     let Some(stats) = &values.stats else {
@@ -66,6 +82,9 @@ pub(super) fn stats(out: &mut Out, values: &Values<'_>) {
         return;
     };
     let shown = |value: Option<Value>| value.map_or_else(|| "<none>".to_owned(), |value| value.to_string());
+    if stats.finite < values.count() {
+        out.put(", finite: ").number(stats.finite);
+    }
     out.put(", min: ").put_as(Number, &shown(stats.min));
     out.put(", max: ").put_as(Number, &shown(stats.max));
     out.put(", mean: ").put_as(Number, &shown(stats.mean.map(Value::F64)));

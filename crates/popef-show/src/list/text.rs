@@ -6,7 +6,7 @@ use popef::read::ExecutableBlob;
 use popef::types::{BlobType, EngineOption, TensorType, Text};
 use popef::{Blob, Content, DataType, Metadata};
 
-use super::pieces;
+use super::pieces::{self, Lines};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
 use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
@@ -261,7 +261,7 @@ impl<'f> Sections<'_, '_, 'f> {
         }
         if let Some(values) = view.values(self.report.options) {
             self.out.put(ITEM).put("Values: ").put(pieces::of_which(view.num_tensors));
-            pieces::first(self.out, &values, None)?;
+            pieces::first(self.out, &values, Lines::ONE)?;
             self.out.end_line()?;
             self.out.put(ITEM).put("Statistics: { ");
             pieces::stats(self.out, &values);

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io;
 
-use crate::error::{ErrorCode, problems};
+use crate::error::{ErrorCode, counted, problems};
 use crate::read::Compression;
 
 problems! {
@@ -38,12 +38,12 @@ problems! {
             code: ErrorCode::UnpackedTooShort,
             needed: *needed,
             found: *found,
-            words: "the data unpacks to {found} bytes, the blob says {needed}",
+            words: "the data unpacks to {}, the blob says {needed}", counted(*found, "byte"),
         }
         TooLong { needed: u64 } => {
             code: ErrorCode::UnpackedTooLong,
             needed: *needed,
-            words: "the data unpacks to more than the {needed} bytes that the blob says",
+            words: "the data unpacks to more than the {} that the blob says", counted(*needed, "byte"),
         }
         WindowTooLarge { needed: u64, limit: u64 } => {
             code: ErrorCode::WindowTooLarge,

@@ -11,9 +11,10 @@ use std::io;
 use popef::Blob;
 use popef::read::Value;
 
-use super::pieces;
+use super::pieces::{self, Lines};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
+use crate::output::color::Kind;
 use crate::output::heading::heading;
 use crate::output::out::Out;
 use crate::output::screen::Screen;
@@ -70,9 +71,9 @@ impl ListRenderer for Overview {
         let summary = Summary::of(report);
         summary.write(out, self.width())?;
         let rows = self.table(out, report, failures)?;
-        // The heading has scrolled off the screen, so it is repeated where it can be seen.
+        // The heading has scrolled off the screen, so what it says is repeated where it can be seen.
         if self.screen.is_some_and(|screen| rows + 4 > screen.height) {
-            heading(out, &report.path()).end_line()?;
+            out.put_as(Kind::Group, "End of file:").put(" ").text(Kind::Name, &report.path()).end_line()?;
             summary.write(out, self.width())?;
         }
         Ok(())
@@ -113,9 +114,9 @@ impl<'f> Details<'_, 'f> {
     fn values(&mut self, view: &mut TensorView<'_>) -> io::Result<()> {
         let Some(values) = view.values(self.report.options) else { return Ok(()) };
         let which = pieces::of_which(view.num_tensors);
-        let room = self.width.map(|width| width.saturating_sub(self.indent.len() + which.len()));
+        let start = self.indent.len() + which.len();
         self.out.put(self.indent).put(which);
-        pieces::first(self.out, &values, room)?;
+        pieces::first(self.out, &values, Lines { start, end: self.width.unwrap_or(usize::MAX) })?;
         self.out.end_line()?;
         view.failure = view.failure.take().or(values.late_failure().cloned());
         phrase::write(self.out, self.indent, &statistics(&values), self.width)
@@ -134,6 +135,9 @@ fn statistics(values: &Values<'_>) -> Vec<Phrase> {
     };
     let mut phrases =
         vec![Phrase::new("", &values.count(), if values.count() == 1 { " element" } else { " elements" })];
+    if stats.finite > 0 && stats.finite < values.count() {
+        phrases.push(Phrase::new("", &stats.finite, " finite:"));
+    }
     let found = |before, value: Option<Value>| Some(Phrase::new(before, &value?, ""));
     phrases.extend(found("min ", stats.min));
     phrases.extend(found("max ", stats.max));

@@ -6,10 +6,9 @@ pub(crate) struct Floats {
     pub(super) nan: u64,
     pub(super) infinite: u64,
     pub(super) zeros: u64,
-    /// Of all elements but NaN.
+    /// Of the finite elements, as all of the following.
     pub(super) min: f64,
     pub(super) max: f64,
-    /// Of the finite elements.
     sum: f64,
     /// `sum` times [`SCALE`], for doubles so large that `sum` overflows.
     scaled: f64,
@@ -71,8 +70,8 @@ impl Floats {
     pub(super) fn add<T: Float>(&mut self, block: &[T]) {
         self.count += block.len() as u64;
         self.zeros += count(block, |x| x == T::ZERO);
-        self.min = lesser(self.min, best_of(block, T::INFINITY, lesser).into());
-        self.max = greater(self.max, best_of(block, T::NEG_INFINITY, greater).into());
+        self.min = lesser(self.min, least(block).into());
+        self.max = greater(self.max, greatest(block).into());
         let mut sum = sum_of(block, T::into);
         // A NaN or an infinity among the elements makes the sum one too.
         if !sum.is_finite() {
@@ -87,11 +86,34 @@ impl Floats {
         self.scaled += scaled;
     }
 
+    /// The number of finite elements.
+    pub(super) fn finite(&self) -> u64 {
+        self.count - self.nan - self.infinite
+    }
+
     /// The mean of the finite elements, if there are any.
     pub(super) fn mean(&self) -> Option<f64> {
-        let finite = self.count - self.nan - self.infinite;
+        let finite = self.finite();
         let (sum, scale) = if self.sum.is_finite() { (self.sum, 1.0) } else { (self.scaled, SCALE) };
         (finite > 0).then(|| sum / finite as f64 / scale)
+    }
+}
+
+/// The least finite element; infinity if there is none. Infinities are rare, so they are left out only if one was found.
+fn least<T: Float>(block: &[T]) -> T {
+    let least = best_of(block, T::INFINITY, lesser);
+    match least == T::NEG_INFINITY {
+        true => best_of(block, T::INFINITY, |least, x| if x.is_finite() { lesser(least, x) } else { least }),
+        false => least,
+    }
+}
+
+/// The greatest finite element; minus infinity if there is none.
+fn greatest<T: Float>(block: &[T]) -> T {
+    let greatest = best_of(block, T::NEG_INFINITY, greater);
+    match greatest == T::INFINITY {
+        true => best_of(block, T::NEG_INFINITY, |most, x| if x.is_finite() { greater(most, x) } else { most }),
+        false => greatest,
     }
 }
 

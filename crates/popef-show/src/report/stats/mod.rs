@@ -20,10 +20,11 @@ use integers::Integers;
 /// Statistics of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Stats {
-    /// Of all elements but NaN; none if there are no others.
+    /// How many elements are neither NaN nor infinite.
+    pub(crate) finite: u64,
+    /// Of the finite elements, as maximum and mean; none if there are none.
     pub(crate) min: Option<Value>,
     pub(crate) max: Option<Value>,
-    /// Of the finite elements; none if there are none.
     pub(crate) mean: Option<f64>,
     pub(crate) nan: u64,
     pub(crate) infinite: u64,
@@ -79,8 +80,9 @@ impl Stats {
 
 impl Floats {
     fn stats(&self, value: impl Fn(f64) -> Value) -> Stats {
-        let some = self.count > self.nan;
+        let some = self.finite() > 0;
         Stats {
+            finite: self.finite(),
             min: some.then(|| value(self.min)),
             max: some.then(|| value(self.max)),
             mean: self.mean(),
@@ -95,6 +97,7 @@ impl Integers {
     fn stats(&self, value: impl Fn(i128) -> Value) -> Stats {
         let some = self.count > 0;
         Stats {
+            finite: self.count,
             min: some.then(|| value(self.min)),
             max: some.then(|| value(self.max)),
             mean: self.mean(),
@@ -285,21 +288,29 @@ mod tests {
         assert_eq!(found.mean.unwrap().to_bits(), (sum / 1_000_000.0).to_bits());
         assert_eq!((found.nan, found.infinite), (1, 2));
         assert_eq!(found.zeros, floats.iter().filter(|&&x| x == 0.0).count() as u64);
-        assert_eq!((found.min, found.max), (Some(Value::F32(f32::NEG_INFINITY)), Some(Value::F32(f32::INFINITY))));
+        let finite = || floats.iter().copied().filter(|x| x.is_finite());
+        let (min, max) = (finite().fold(f32::MAX, f32::min), finite().fold(f32::MIN, f32::max));
+        assert_eq!((found.min, found.max), (Some(Value::F32(min)), Some(Value::F32(max))));
     }
 
     #[test]
     fn extremes_are_found_at_every_place() {
         for len in [1, 7, 8, 31, 32, 33, 2048, 2049] {
             for place in (0..len).step_by(if len > 100 { 97 } else { 1 }) {
-                let mut floats = vec![f32::NAN; len];
-                floats[place] = -3.0;
-                let found = stats(&floats);
-                assert_eq!((found.min, found.max), (Some(Value::F32(-3.0)), Some(Value::F32(-3.0))));
-                assert_eq!((found.mean, found.nan), (Some(-3.0), len as u64 - 1));
+                for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                    let mut floats = vec![odd; len];
+                    floats[place] = -3.0;
+                    let found = stats(&floats);
+                    assert_eq!((found.min, found.max), (Some(Value::F32(-3.0)), Some(Value::F32(-3.0))));
+                    assert_eq!((found.mean, found.finite), (Some(-3.0), 1));
+                    assert_eq!(found.nan + found.infinite, len as u64 - 1);
+                }
             }
         }
-        let none = stats(&[f32::NAN; 40]);
-        assert_eq!((none.min, none.mean, none.nan), (None, None, 40));
+        for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let none = stats(&[odd; 40]);
+            assert_eq!((none.min, none.max, none.mean, none.finite), (None, None, None, 0));
+            assert_eq!(none.nan + none.infinite, 40);
+        }
     }
 }
