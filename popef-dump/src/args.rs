@@ -159,7 +159,8 @@ const SHOWING: [&str; 12] = [
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// text: for people; json: one document; ndjson: one line per blob or finding; sarif: findings, for code scanners
+    /// text: for people; json: one document; ndjson: one line per blob or finding. With --validate also sarif: for code
+    /// scanners; github: annotations in GitHub Actions; junit: JUnit XML, for CI systems
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,
     /// Colours: auto (on a terminal, depending on NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM), always, or never. Without
@@ -281,7 +282,7 @@ fn format() -> impl TypedValueParser<Value = Format> {
 
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
-    "\nfeatures: text, json, ndjson, sarif; executables unpacked from zlib, gzip, zstd, lz4"
+    "\nfeatures: text, json, ndjson, sarif, github, junit; executables unpacked from zlib, gzip, zstd, lz4"
 );
 
 /// The sections after the options: a heading and lines each. The manual page has them too.

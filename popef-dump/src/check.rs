@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use popef::File;
 use popef::check::{CheckOptions, Progress, check_with_progress};
 use popef_open::{Data, Opened, in_order, open};
-use popef_show::{CheckedFile, FindingsFormat, FindingsRenderer, Group, Out, ProgressLine, Totals, escape};
+use popef_show::{
+    CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
+};
 
 use crate::args::{Args, Checks};
 use crate::exit::{complain, unread, written};
@@ -26,7 +28,7 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: FindingsFormat, log: &
         Err(error) => return unread(&error),
     };
     let mut out = Out::new(to, colors(args.output.color));
-    let mut renderer = format.renderer(screen(), args.output.verbose);
+    let mut renderer = format.renderer(shown(args));
     let check = Check { args: &args.checks, options, progress: progress("data"), log };
     let mut totals = Totals::default();
     let result = check.all(files, &mut *renderer, &mut out, &mut totals);
@@ -36,6 +38,14 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: FindingsFormat, log: &
         // A reader that closes the pipe has seen enough. What was found until then counts.
         _ => ExitCode::from(totals.verdict(args.checks.strict).status()),
     }
+}
+
+fn shown(args: &Args) -> FindingsOptions {
+    let mut options = FindingsOptions::default();
+    options.screen = screen();
+    options.verbose = args.output.verbose;
+    options.strict = args.checks.strict;
+    options
 }
 
 fn options(args: &Checks) -> Result<CheckOptions, String> {

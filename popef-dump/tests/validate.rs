@@ -57,6 +57,17 @@ const CASES: &[(&str, &str)] = &[
     ("json-clean", "--validate --deep --format json ../interop/add-clean.popef"),
     ("ndjson", "--validate --each --format ndjson ../checks/PE012.popef ../checks/PE101.popef"),
     ("sarif", "--validate --format sarif ../checks/PE012.popef ../checks/PE101.popef no-such-file.popef"),
+    (
+        "github",
+        "--validate --each --format github ../checks/PE012.popef ../checks/PE101.popef ../checks/PE607.popef \
+         no-such-file.popef",
+    ),
+    (
+        "junit",
+        "--validate --each --format junit ../checks/PE012.popef ../checks/PE101.popef ../checks/PE607.popef \
+         no-such-file.popef",
+    ),
+    ("junit-strict", "--validate --strict --deep --format junit ../checks/PE108.popef ../golden/hostile-names.popef"),
     ("sarif-clean", "--validate --deep --format sarif ../interop/add-clean.popef"),
     ("explain", "--explain PE012"),
     ("explain-loader", "--explain pe603"),
@@ -81,7 +92,7 @@ fn every_golden_file_has_a_case() {
 fn nothing_that_could_fool_a_terminal_is_printed() {
     let bad = |letter: char| letter.is_control() && letter != '\n';
     let unseen = |letter| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    for format in ["text", "json", "ndjson", "sarif"] {
+    for format in ["text", "json", "ndjson", "sarif", "github", "junit"] {
         for file in ["../golden/hostile-names.popef", "../checks/PE013.popef", "../checks/PE012.popef"] {
             let shown = transcript(&folder(), &format!("--validate --deep -v --format {format} {file}"));
             assert_eq!(shown.chars().find(|&letter| bad(letter) || unseen(letter)), None, "{format} {file}");
@@ -137,7 +148,7 @@ fn hostile_names_of_files_are_escaped() {
     let name = "a\u{1b}[2J\n\u{202e}b.popef";
     fs::copy(checks().join("PE101.popef"), folder.path().join(name)).unwrap();
     for args in [&[name][..], &["no\u{1b}[2J", name]] {
-        for format in ["text", "json", "ndjson", "sarif"] {
+        for format in ["text", "json", "ndjson", "sarif", "github", "junit"] {
             let run = validate(folder.path(), &[&["--format", format], args].concat());
             let bad = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
             assert!(!run.out.contains(bad) && !run.err.contains(bad), "{format}: {run:?}");
@@ -345,7 +356,7 @@ fn the_documented_commands_are_taken() {
     let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
     let hooks = fs::read_to_string(testdata().join("../.pre-commit-hooks.yaml")).unwrap();
     let commands: Vec<_> = page.lines().chain(hooks.lines()).filter_map(|line| command_of(line)).collect();
-    assert_eq!(commands.len(), 5, "{commands:?}");
+    assert_eq!(commands.len(), 7, "{commands:?}");
     for command in commands {
         let words = command.split_whitespace().filter(|word| !word.ends_with(".popef"));
         let run = run(&interop(), &[&words.collect::<Vec<_>>()[..], &["add-clean.popef"]].concat());
@@ -356,7 +367,7 @@ fn the_documented_commands_are_taken() {
 /// The options of a line of YAML that runs the tool.
 fn command_of(line: &str) -> Option<&str> {
     let line = line.trim_start().trim_start_matches("- ");
-    let line = line.strip_prefix("run: ").or_else(|| line.strip_prefix("entry: ")).unwrap_or(line);
+    let line = ["run: ", "entry: ", "sh '"].iter().find_map(|start| line.strip_prefix(start)).unwrap_or(line);
     let command = line.strip_prefix("popef-dump --validate")?;
     Some(&line[line.len() - command.len() - "--validate".len()..]).map(|line| line.split('>').next().unwrap_or(line))
 }

@@ -1,4 +1,4 @@
-//! Shows what is in PopEF files, and what checks found, as text, JSON and SARIF.
+//! Shows what is in PopEF files, and what checks found, as text, JSON, SARIF, annotations of GitHub and JUnit XML.
 //!
 //! The crate writes into an [`Out`], which a program makes of any writer. It opens no files, starts no threads and knows no
 //! command line. So it serves the command-line tools, and whatever shows the same in another place.
@@ -79,6 +79,7 @@ pub mod rules;
 pub use failure::{Failure, Failures};
 pub use findings::format::FindingsFormat;
 pub use findings::group::{CheckedFile, Group, Totals, Verdict};
+pub use findings::options::FindingsOptions;
 pub use findings::renderer::FindingsRenderer;
 pub use list::format::ListFormat;
 pub use list::renderer::ListRenderer;

@@ -1,8 +1,10 @@
+use super::github::GitHub;
 use super::json::{Document, Lines};
+use super::junit::JUnit;
+use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
 use super::sarif::Sarif;
 use super::text::Text;
-use crate::output::screen::Screen;
 
 /// The formats in which findings are shown. A new one is a [`FindingsRenderer`] in a file of its own, and an entry in each
 /// function here.
@@ -17,12 +19,22 @@ pub enum FindingsFormat {
     Ndjson,
     /// SARIF 2.1.0, for code scanners.
     Sarif,
+    /// Workflow commands, which GitHub Actions shows as annotations.
+    GitHub,
+    /// JUnit XML, for CI systems that show test results.
+    JUnit,
 }
 
 impl FindingsFormat {
     /// All formats.
-    pub const ALL: [FindingsFormat; 4] =
-        [FindingsFormat::Text, FindingsFormat::Json, FindingsFormat::Ndjson, FindingsFormat::Sarif];
+    pub const ALL: [FindingsFormat; 6] = [
+        FindingsFormat::Text,
+        FindingsFormat::Json,
+        FindingsFormat::Ndjson,
+        FindingsFormat::Sarif,
+        FindingsFormat::GitHub,
+        FindingsFormat::JUnit,
+    ];
 
     /// Its name on a command line.
     pub fn name(self) -> &'static str {
@@ -31,16 +43,20 @@ impl FindingsFormat {
             FindingsFormat::Json => "json",
             FindingsFormat::Ndjson => "ndjson",
             FindingsFormat::Sarif => "sarif",
+            FindingsFormat::GitHub => "github",
+            FindingsFormat::JUnit => "junit",
         }
     }
 
-    /// The renderer. Text is broken into lines for the screen, and if it is `verbose`, says what each finding means.
-    pub fn renderer(self, screen: Option<Screen>, verbose: bool) -> Box<dyn FindingsRenderer> {
+    /// The renderer.
+    pub fn renderer(self, options: FindingsOptions) -> Box<dyn FindingsRenderer> {
         match self {
-            FindingsFormat::Text => Box::new(Text::new(screen, verbose)),
+            FindingsFormat::Text => Box::new(Text::new(options)),
             FindingsFormat::Json => Box::new(Document::default()),
             FindingsFormat::Ndjson => Box::new(Lines),
             FindingsFormat::Sarif => Box::new(Sarif::default()),
+            FindingsFormat::GitHub => Box::new(GitHub),
+            FindingsFormat::JUnit => Box::new(JUnit::new(options.strict)),
         }
     }
 }

@@ -6,7 +6,7 @@ use popef::check::{Finding, Report, Severity, Skipped};
 ///
 /// ```
 /// use popef::check::{CheckOptions, check};
-/// use popef_show::{CheckedFile, FindingsFormat, Group, Out, Totals};
+/// use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
 ///
 /// let opened = [popef::File::from_bytes("no PopEF file at all")];
 /// let report = check(&opened, &CheckOptions::new());
@@ -14,7 +14,7 @@ use popef::check::{Finding, Report, Severity, Skipped};
 /// let group = Group::new(vec![file], report);
 ///
 /// let mut out = Out::in_memory(false);
-/// let mut renderer = FindingsFormat::Text.renderer(None, false);
+/// let mut renderer = FindingsFormat::Text.renderer(FindingsOptions::default());
 /// let mut totals = Totals::default();
 /// totals.add(&group);
 /// renderer.group(&mut out, group)?;

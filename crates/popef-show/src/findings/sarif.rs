@@ -8,6 +8,7 @@ use std::io;
 use popef::check::{Finding, Rule, Severity, Skipped};
 use serde::Serialize;
 
+use super::fingerprint::Fingerprints;
 use super::group::{Group, Totals, Verdict, reason};
 use super::json::rules;
 use super::renderer::FindingsRenderer;
@@ -41,10 +42,7 @@ impl FindingsRenderer for Sarif {
         out.put(",\n\"invocations\":[");
         object(out, &self.invocation(verdict))?;
         out.put("]");
-        let results = self
-            .groups
-            .iter()
-            .flat_map(|group| group.report.findings.iter().map(|finding| result(group, finding, &rules)));
+        let results = self.groups.iter().flat_map(|group| results(group, &rules));
         array(out, "results", results)?;
         out.put("}]}").end_line()
     }
@@ -99,13 +97,22 @@ fn descriptor(rule: &Rule) -> Descriptor {
     }
 }
 
-fn result(group: &Group, finding: &Finding, rules: &[&'static Rule]) -> Found {
+fn results(group: &Group, rules: &[&'static Rule]) -> impl Iterator<Item = Found> {
+    let mut fingerprints = Fingerprints::default();
+    group.report.findings.iter().map(move |finding| {
+        let fingerprints = PartialFingerprints { primary_location_line_hash: fingerprints.of(finding) };
+        result(group, finding, rules, fingerprints)
+    })
+}
+
+fn result(group: &Group, finding: &Finding, rules: &[&'static Rule], fingerprints: PartialFingerprints) -> Found {
     Found {
         rule_id: finding.rule.id,
         rule_index: rules.iter().position(|rule| *rule == finding.rule).unwrap_or_default(),
         level: level(finding.severity),
         message: Message { text: finding.message.clone() },
         locations: vec![location(group, finding.file, finding.blob, finding.offset)],
+        partial_fingerprints: fingerprints,
         properties: (!finding.names.is_empty()).then(|| Properties {
             names: finding.names.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
         }),
@@ -209,8 +216,17 @@ struct Found {
     level: &'static str,
     message: Message,
     locations: Vec<Location>,
+    partial_fingerprints: PartialFingerprints,
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
+}
+
+/// The key is the only one that GitHub knows. Without it, GitHub hashes the line, and the findings of one rule in one file become
+/// one, because all are on line 1.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PartialFingerprints {
+    primary_location_line_hash: String,
 }
 
 #[derive(Serialize)]

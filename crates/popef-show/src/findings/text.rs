@@ -7,14 +7,14 @@ use popef::check::{Finding, Skipped};
 use popef::types::Text as Name;
 
 use super::group::{CheckedFile, Group, Totals, Verdict, reason};
+use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
+use super::summary::summary;
 use crate::output::color::Kind;
 use crate::output::escape::escape_rest;
 use crate::output::heading::heading;
 use crate::output::out::Out;
 use crate::output::paragraph::Paragraph;
-use crate::output::screen::Screen;
-use crate::output::units::counted;
 use crate::rules::kind::kind;
 
 pub(super) struct Text {
@@ -28,7 +28,8 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub(super) fn new(screen: Option<Screen>, verbose: bool) -> Self {
+    pub(super) fn new(options: FindingsOptions) -> Self {
+        let FindingsOptions { screen, verbose, .. } = options;
         Text { width: screen.map(|screen| screen.width), verbose, helped: BTreeSet::new(), gap: false }
     }
 
@@ -89,33 +90,8 @@ impl FindingsRenderer for Text {
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
         out.end_line()?;
-        let line = Paragraph::new(0).hanging(4);
-        let line = match verdict {
-            Verdict::Passed => line.add(Kind::Name, "passed:"),
-            Verdict::Failed => line.add(Kind::Error, "failed:"),
-            Verdict::Incomplete => line.add(Kind::Error, "not finished:"),
-        };
-        let line = add_counts(line, totals);
-        let rest = match (totals.failed, totals.left_out) {
-            (0, 0) => String::new(),
-            (0, _) => "; not everything was checked".to_owned(),
-            (failed, _) => format!("; {} could not be checked", counted(failed, "thing", "things")),
-        };
-        let files = counted(totals.files, "file", "files");
-        line.add(Kind::Plain, &format!("in {files}{rest}")).write(out, self.width)
+        summary(totals, verdict).write(out, self.width)
     }
-}
-
-fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {
-    let counts = [
-        (Kind::Error, totals.errors, "error", ","),
-        (Kind::Warning, totals.warnings, "warning", ","),
-        (Kind::Note, totals.notes, "note", ""),
-    ];
-    counts.into_iter().fold(line, |line, (kind, count, what, end)| {
-        let kind = if count > 0 { kind } else { Kind::Plain };
-        line.add(kind, &format!("{}{end}", counted(count, what, &format!("{what}s"))))
-    })
 }
 
 fn place(line: Paragraph, blob: Option<usize>, offset: Option<u64>) -> Paragraph {

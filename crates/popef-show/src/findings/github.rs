@@ -1,0 +1,89 @@
+//! Findings as workflow commands of GitHub Actions, which shows them as annotations of the run and the pull request.
+//!
+//! Texts from files are only in commands, where they are escaped. In other lines they could be commands themselves.
+
+use std::io;
+use std::path::Path;
+
+use popef::check::{Finding, Severity};
+use popef::error::Location;
+use popef::types::{escape, is_hidden};
+
+use super::group::{Group, Totals, Verdict, reason};
+use super::renderer::FindingsRenderer;
+use super::summary::summary;
+use crate::output::escape::escape_rest;
+use crate::output::out::Out;
+
+pub(super) struct GitHub;
+
+impl FindingsRenderer for GitHub {
+    fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
+        for finding in &group.report.findings {
+            let title = format!("{}: {}", finding.rule.id, finding.rule.title);
+            let annotation =
+                Annotation { level: level(finding.severity), path: group.path(finding.file), title: &title };
+            annotation.write(out, &message(finding))?;
+        }
+        for skipped in &group.report.skipped {
+            let level = if skipped.failed { "error" } else { "notice" };
+            let path = skipped.file.and_then(|file| group.path(file));
+            Annotation { level, path, title: "not checked" }.write(out, &escape_rest(&reason(skipped)))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        summary(totals, verdict).write(out, None)
+    }
+}
+
+struct Annotation<'a> {
+    level: &'static str,
+    path: Option<&'a Path>,
+    title: &'a str,
+}
+
+impl Annotation<'_> {
+    fn write(&self, out: &mut Out, message: &str) -> io::Result<()> {
+        out.put("::").put(self.level).put(" ");
+        if let Some(path) = self.path {
+            out.put("file=").put(&property(&repository_path(path))).put(",");
+        }
+        out.put("title=").put(&property(self.title)).put("::").put(&data(message)).end_line()
+    }
+}
+
+fn message(finding: &Finding) -> String {
+    let place = Location { blob: finding.blob, offset: finding.offset };
+    format!("{place}{}\nTo fix it: {}", escape_rest(&finding.message), finding.rule.mend)
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    }
+}
+
+/// A path as GitHub knows it: with slashes, and without a leading `./`. Only characters that could mislead are changed.
+fn repository_path(path: &Path) -> String {
+    let path = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
+    let slashed = if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() };
+    slashed.chars().fold(String::new(), |mut text, letter| {
+        match is_hidden(letter) {
+            true => text.push_str(&escape(letter.encode_utf8(&mut [0; 4]))),
+            false => text.push(letter),
+        }
+        text
+    })
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

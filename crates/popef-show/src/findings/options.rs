@@ -1,0 +1,13 @@
+use crate::output::screen::Screen;
+
+/// How findings are shown.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct FindingsOptions {
+    /// The terminal that text is broken into lines for; none breaks no lines.
+    pub screen: Option<Screen>,
+    /// Whether text says what each finding means.
+    pub verbose: bool,
+    /// Whether warnings are failures.
+    pub strict: bool,
+}
