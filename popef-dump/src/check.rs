@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::check::{CheckOptions, Progress, check_with_progress};
-use popef_open::{Data, Opened, in_order, open};
+use popef_open::{Opened, StreamData, in_order, open};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
 };
@@ -105,7 +105,7 @@ impl Check<'_> {
 
     fn open(&self, path: &Path) -> Opened {
         self.log.opening(path);
-        open(path, if self.args.deep { Data::Keep } else { Data::PassOver })
+        open(path, if self.args.deep { StreamData::Keep } else { StreamData::Skip })
     }
 
     fn check(&self, files: Vec<Opened>) -> Group {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef_open::{Data, Foreign, Inputs, Opened, Presence, Provided, in_order};
+use popef_open::{Foreign, Inputs, Opened, Presence, Provided, StreamData, in_order};
 use popef_show::{
     Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
 };
@@ -70,7 +70,7 @@ struct Show<'a> {
 impl Show<'_> {
     fn all(&self, files: &[PathBuf], out: &mut Out, failed: &mut bool) -> io::Result<()> {
         self.renderer.begin(out)?;
-        let data = if self.options.values.is_some() { Data::Keep } else { Data::PassOver };
+        let data = if self.options.values.is_some() { StreamData::Keep } else { StreamData::Skip };
         let opening = |path: &_| self.log.opening(path);
         let inputs = Inputs { paths: files, data, with_names: self.options.shows_anchors(), opening: &opening };
         // The output of a single file, or one with all values, can be too large to be kept in memory. Threads would not make

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crate::open::{Data, Opened, is_stdin, open};
+use crate::open::{Opened, StreamData, is_stdin, open};
 use crate::ordered::in_order;
 use crate::provided::{Names, Provided};
 
@@ -17,10 +17,10 @@ const AHEAD: usize = 16;
 /// use std::ops::ControlFlow;
 /// use std::path::PathBuf;
 ///
-/// use popef_open::{Data, Inputs};
+/// use popef_open::{StreamData, Inputs};
 ///
 /// let paths = [PathBuf::from("no-such-file.popef"), PathBuf::from(".")];
-/// let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: false, opening: &|_| {} };
+/// let inputs = Inputs { paths: &paths, data: StreamData::Skip, with_names: false, opening: &|_| {} };
 /// let mut could_be_read = Vec::new();
 /// inputs.each(
 ///     |_, opened, _| opened.error().is_none(),
@@ -36,7 +36,7 @@ pub struct Inputs<'a> {
     /// The paths, as [`open`] takes them.
     pub paths: &'a [PathBuf],
     /// Whether the data of streams is wanted too.
-    pub data: Data,
+    pub data: StreamData,
     /// Whether [`Provided`] will be asked. Then streams stay open until all names are known.
     pub with_names: bool,
     /// Is told of each path before it is opened, on the thread that opens it.

@@ -7,12 +7,12 @@
 //! ```
 //! use std::path::Path;
 //!
-//! use popef_open::{Data, open};
+//! use popef_open::{StreamData, open};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("model.popef");
 //! # std::fs::write(&path, "PK\x03\x04 and so on")?;
-//! let opened = open(&path, Data::PassOver);
+//! let opened = open(&path, StreamData::Skip);
 //! if let Some(file) = opened.file() {
 //!     println!("{}: {} blobs", opened.path.display(), file.len());
 //! }
@@ -53,6 +53,6 @@ mod provided;
 pub use foreign::Foreign;
 pub use inputs::Inputs;
 pub use list::listed;
-pub use open::{Data, Opened, open};
+pub use open::{Opened, StreamData, open};
 pub use ordered::in_order;
 pub use provided::{Presence, Provided};

@@ -8,9 +8,9 @@ use crate::foreign::{self, Foreign};
 
 /// What becomes of the data that comes through a stream. Files on disk are read when they are asked for data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Data {
-    /// It is passed over: memory stays small, and asking for data is an error.
-    PassOver,
+pub enum StreamData {
+    /// It is skipped: memory stays small, and asking for data is an error.
+    Skip,
     /// It is held in memory.
     Keep,
 }
@@ -42,7 +42,7 @@ impl Opened {
 }
 
 /// Opens a file, a pipe, or standard input for `-`.
-pub fn open(path: &Path, data: Data) -> Opened {
+pub fn open(path: &Path, data: StreamData) -> Opened {
     let (file, foreign) = match is_stdin(path) {
         true => open_stdin(data),
         false => open_path(path, data),
@@ -56,7 +56,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 
 type Found = (Result<File, Error>, Option<Foreign>);
 
-fn open_path(path: &Path, data: Data) -> Found {
+fn open_path(path: &Path, data: StreamData) -> Found {
     match fs::metadata(path).map(|metadata| metadata.file_type()) {
         Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder())),
         Ok(kind) if !kind.is_file() => match fs::File::open(path) {
@@ -78,7 +78,7 @@ fn options() -> OpenOptions {
     options
 }
 
-fn open_stdin(data: Data) -> Found {
+fn open_stdin(data: StreamData) -> Found {
     match stdin() {
         Ok(stdin) => open_stream(stdin, data),
         Err(error) => (unreadable(error), None),
@@ -100,7 +100,7 @@ fn stdin() -> io::Result<io::Stdin> {
 /// As much as a pipe holds.
 const STREAM_BUFFER: usize = 64 << 10;
 
-fn open_stream(stream: impl Read, data: Data) -> Found {
+fn open_stream(stream: impl Read, data: StreamData) -> Found {
     let mut stream = BufReader::with_capacity(STREAM_BUFFER, stream);
     let first = match first_bytes(&mut stream) {
         Ok(first) => first,
@@ -108,8 +108,8 @@ fn open_stream(stream: impl Read, data: Data) -> Found {
     };
     let mut whole = Cursor::new(first.clone()).chain(stream);
     let file = match data {
-        Data::PassOver => options().stream(whole),
-        Data::Keep => {
+        StreamData::Skip => options().stream(whole),
+        StreamData::Keep => {
             let mut bytes = Vec::new();
             whole.read_to_end(&mut bytes).map_or_else(unreadable, |_| options().bytes(bytes))
         }

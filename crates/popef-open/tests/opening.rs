@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use popef_open::{Data, Inputs, Opened, Presence, Provided, listed, open};
+use popef_open::{Inputs, Opened, Presence, Provided, StreamData, listed, open};
 
 fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
@@ -24,7 +24,7 @@ fn each_path_says_what_it_is() {
         (found, start) => found.is_none() && start.is_none(),
     };
     for (path, blobs, error, foreign) in cases {
-        let opened = open(&testdata(path), Data::PassOver);
+        let opened = open(&testdata(path), StreamData::Skip);
         assert_eq!(opened.file().map(popef::File::len), blobs, "{path}");
         let found = opened.error().map(|error| format!("{}{}", error.location(), error.reason()));
         assert!(begins(&found, error), "{path}: {found:?}");
@@ -41,7 +41,7 @@ fn names_are_those_of_all_files_and_results_come_in_order() {
     let names: Vec<_> =
         popef::File::open(&paths[40]).unwrap().tensors().map(|tensor| tensor.name().into_owned()).collect();
     assert!(!names.is_empty());
-    let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: true, opening: &|_| {} };
+    let inputs = Inputs { paths: &paths, data: StreamData::Skip, with_names: true, opening: &|_| {} };
     let look = |index: usize, opened: &Opened, provided: &Provided<'_>| {
         assert_eq!(opened.path, paths[index]);
         assert!(names.iter().all(|name| provided.has(name) == Presence::Present));
@@ -68,7 +68,7 @@ fn what_may_be_in_a_file_that_was_not_read_completely_is_unknown() {
         for others in [1, 40] {
             let mut paths = vec![testdata("interop/split-tensors.popef"); others];
             paths.push(testdata(incomplete));
-            let inputs = Inputs { paths: &paths, data: Data::PassOver, with_names: true, opening: &|_| {} };
+            let inputs = Inputs { paths: &paths, data: StreamData::Skip, with_names: true, opening: &|_| {} };
             inputs.each_in_turn(|_, _, provided| {
                 assert_eq!(provided.has(&"input_parameter".into()), Presence::Present, "{incomplete}");
                 assert_eq!(provided.has(&"no such name".into()), Presence::Unknown, "{incomplete}");

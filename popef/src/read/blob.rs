@@ -8,7 +8,7 @@ use super::walk::Place;
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
 use crate::types::{BlobType, Text};
-use crate::wire::{Head, Info, Span};
+use crate::wire::{Head, InfoFields, Span};
 
 /// One blob of a file: its header, its info and the place of its data. A `Blob` is cheap to copy, and getting one reads
 /// no data.
@@ -73,7 +73,7 @@ impl<'a> Blob<'a> {
         }
         match (key, self.head.info) {
             (Key::Name(_), _) => self.head.name().map(|name| self.span(name)),
-            (Key::Executable(_), Info::Metadata { executable, .. } | Info::Opaque { executable, .. }) => {
+            (Key::Executable(_), InfoFields::Metadata { executable, .. } | InfoFields::Opaque { executable, .. }) => {
                 Some(self.span(executable))
             }
             (Key::Executable(_), _) => None,

@@ -5,7 +5,7 @@ use super::executable::ExecutableBlob;
 use super::metadata::MetadataBlob;
 use super::opaque::OpaqueBlob;
 use super::tensor::{DataBlob, FeedBlob, TensorBlob};
-use crate::wire::Info;
+use crate::wire::InfoFields;
 
 impl<'a> Blob<'a> {
     /// Returns the blob as its type.
@@ -25,16 +25,18 @@ impl<'a> Blob<'a> {
     /// ```
     pub fn content(&self) -> Content<'a> {
         match self.head.info {
-            Info::Executable { name, uncompressed_size } => {
+            InfoFields::Executable { name, uncompressed_size } => {
                 Content::Executable(ExecutableBlob::new(*self, name, uncompressed_size))
             }
-            Info::Metadata { .. } => Content::Metadata(MetadataBlob::of(*self)),
-            Info::Tensor { name, shape, data_type } => Content::Tensor(TensorBlob::new(*self, name, shape, data_type)),
-            Info::Feed { name, shape, data_type, num_tensors } => {
+            InfoFields::Metadata { .. } => Content::Metadata(MetadataBlob::of(*self)),
+            InfoFields::Tensor { name, shape, data_type } => {
+                Content::Tensor(TensorBlob::new(*self, name, shape, data_type))
+            }
+            InfoFields::Feed { name, shape, data_type, num_tensors } => {
                 Content::Feed(FeedBlob::new(*self, name, shape, data_type, num_tensors))
             }
-            Info::Opaque { name, executable } => Content::Opaque(OpaqueBlob::new(*self, name, executable)),
-            Info::Unknown { .. } => Content::Unknown,
+            InfoFields::Opaque { name, executable } => Content::Opaque(OpaqueBlob::new(*self, name, executable)),
+            InfoFields::Unknown { .. } => Content::Unknown,
         }
     }
 
@@ -73,8 +75,8 @@ impl<'a> Blob<'a> {
     /// Returns the blob as one with tensor data, if it is a tensor or a feed.
     pub fn as_data(&self) -> Option<DataBlob<'a>> {
         match self.head.info {
-            Info::Tensor { name, shape, data_type } => Some(DataBlob::new(*self, name, shape, data_type, None)),
-            Info::Feed { name, shape, data_type, num_tensors } => {
+            InfoFields::Tensor { name, shape, data_type } => Some(DataBlob::new(*self, name, shape, data_type, None)),
+            InfoFields::Feed { name, shape, data_type, num_tensors } => {
                 Some(DataBlob::new(*self, name, shape, data_type, Some(num_tensors)))
             }
             _ => None,

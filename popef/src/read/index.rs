@@ -9,7 +9,7 @@ use super::problem::ReadProblem;
 use super::walk::Place;
 use crate::error::Problem;
 use crate::types::BlobType;
-use crate::wire::{Head, Info, Span};
+use crate::wire::{Head, InfoFields, Span};
 
 /// The blobs of a file in file order, and by type.
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct Entry {
     header_len: u32,
     len: u32,
     version: Span,
-    info: Info,
+    info: InfoFields,
 }
 
 impl Index {

@@ -41,28 +41,28 @@ impl OpenOptions {
         let map = unsafe { Mmap::map(file.handle()) };
         let map = map.map_err(|e| Error::io(file.name(), "map the file", e))?;
         // Headers can be far apart, and without this advice the kernel reads megabytes of data around each.
-        advise(&map, Access::Scattered);
+        advise(&map, Pattern::Scattered);
         let listing = self.list_memory(&map);
-        advise(&map, Access::Usual);
+        advise(&map, Pattern::Usual);
         self.assemble(listing, Held::Memory { bytes: Box::new(map), source: Some(Backing::of(file)) })
     }
 }
 
 /// How a mapping is about to be used.
 #[derive(Clone, Copy)]
-enum Access {
+enum Pattern {
     Scattered,
     Usual,
 }
 
 /// Ignores errors: without the advice, the system only reads more than needed.
 #[cfg(unix)]
-fn advise(map: &Mmap, access: Access) {
-    let _ = map.advise(match access {
-        Access::Scattered => memmap2::Advice::Random,
-        Access::Usual => memmap2::Advice::Normal,
+fn advise(map: &Mmap, pattern: Pattern) {
+    let _ = map.advise(match pattern {
+        Pattern::Scattered => memmap2::Advice::Random,
+        Pattern::Usual => memmap2::Advice::Normal,
     });
 }
 
 #[cfg(not(unix))]
-fn advise(_map: &Mmap, _access: Access) {}
+fn advise(_map: &Mmap, _pattern: Pattern) {}

@@ -1,7 +1,7 @@
 use super::blob::Blob;
 use crate::error::{Error, Problem};
 use crate::types::{Metadata, Text};
-use crate::wire::{self, Info, Span};
+use crate::wire::{self, InfoFields, Span};
 
 /// A blob that says how to load and run an executable.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ impl<'a> MetadataBlob<'a> {
     /// Wraps a blob that is known to be metadata.
     pub(crate) fn of(blob: Blob<'a>) -> Self {
         let (executable, value_bytes) = match blob.head.info {
-            Info::Metadata { executable, value_bytes } => (executable, value_bytes),
+            InfoFields::Metadata { executable, value_bytes } => (executable, value_bytes),
             _ => Default::default(),
         };
         MetadataBlob { blob, executable, value_bytes }

@@ -3,7 +3,7 @@
 use super::fields::{Fields, number};
 use super::message::Frame;
 use super::metadata;
-use super::parts::{HeaderFields, Info, InfoMessage, Span};
+use super::parts::{HeaderFields, InfoFields, InfoMessage, Span};
 use super::popef_capnp as schema;
 use super::problem::Message;
 use crate::error::Problem;
@@ -23,24 +23,24 @@ pub(super) fn header(bytes: &[u8], frame: Frame, limits: &Limits) -> Result<Head
 }
 
 /// Reads an info message.
-pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<Info, Problem> {
+pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<InfoFields, Problem> {
     let fields = Fields { message: Message::Info, limits };
     let reader = message.frame.reader(message.bytes, limits);
     let text = |text, field| Ok::<_, Problem>(Span::of(fields.text(text, field)?, message.blob));
     Ok(match message.blob_type {
         BlobType::PoplarExecutable => {
             let root = fields.root::<schema::poplar_executable::Owned, _>(&reader)?;
-            Info::executable(text(root.get_name(), "name")?, root.get_uncompressed_size())
+            InfoFields::executable(text(root.get_name(), "name")?, root.get_uncompressed_size())
         }
         BlobType::Metadata => {
             let root = fields.root::<schema::metadata::Owned, _>(&reader)?;
             let value_bytes = metadata::check(root, message.frame, fields)?;
-            Info::Metadata { executable: text(root.get_executable(), "executable")?, value_bytes }
+            InfoFields::Metadata { executable: text(root.get_executable(), "executable")?, value_bytes }
         }
         BlobType::DataTensor => {
             let root = fields.root::<schema::tensor_data_info::Owned, _>(&reader)?;
             let info = fields.tensor_info(root.get_tensor_info())?;
-            Info::Tensor {
+            InfoFields::Tensor {
                 name: text(root.get_name(), "name")?,
                 shape: Span::of(fields.numbers(info.shape)?, message.blob),
                 data_type: info.data_type,
@@ -49,7 +49,7 @@ pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<Info, Pr
         BlobType::DataFeed => {
             let root = fields.root::<schema::feed_data_info::Owned, _>(&reader)?;
             let info = fields.tensor_info(root.get_tensor_info())?;
-            Info::Feed {
+            InfoFields::Feed {
                 name: text(root.get_name(), "name")?,
                 shape: Span::of(fields.numbers(info.shape)?, message.blob),
                 data_type: info.data_type,
@@ -58,11 +58,11 @@ pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Result<Info, Pr
         }
         BlobType::Opaque => {
             let root = fields.root::<schema::opaque::Owned, _>(&reader)?;
-            Info::Opaque {
+            InfoFields::Opaque {
                 name: text(root.get_name(), "name")?,
                 executable: text(root.get_executable(), "executable")?,
             }
         }
-        BlobType::Other(number) => Info::Unknown { number },
+        BlobType::Other(number) => InfoFields::Unknown { number },
     })
 }

@@ -1,5 +1,5 @@
 use super::message::Frame;
-use super::parts::{HeaderFields, Info, InfoMessage, Span};
+use super::parts::{HeaderFields, InfoFields, InfoMessage, Span};
 use super::problem::{Message, WireProblem};
 use super::{Stop, decode, plain};
 use crate::error::SystemProblem;
@@ -17,7 +17,7 @@ pub(crate) struct Head {
     /// The length of header and info together. The data begins there.
     pub(crate) len: u32,
     pub(crate) version: Span,
-    pub(crate) info: Info,
+    pub(crate) info: InfoFields,
 }
 
 impl Head {
@@ -30,7 +30,7 @@ impl Head {
         let HeaderFields { size, blob_type, version } = header.fields;
         let (info_len, info) = match blob_type {
             // It is unknown whether an info message follows the header of an unknown type.
-            BlobType::Other(number) => (0, Info::Unknown { number }),
+            BlobType::Other(number) => (0, InfoFields::Unknown { number }),
             _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len).reaching(size))?,
         };
         let len = header.len.saturating_add(info_len);
@@ -104,7 +104,7 @@ fn given(bytes: &[u8], len: u64) -> Result<&[u8], Stop> {
 /// Reads the info message after a header of a known type. Also returns its length.
 ///
 /// Positions in a `Stop` are relative to the message's first byte.
-fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result<(u64, Info), Stop> {
+fn read_info(blob: &[u8], header: &Header, room: u64, limits: &Limits) -> Result<(u64, InfoFields), Stop> {
     let size = header.fields.size;
     let bytes = usize::try_from(header.len).ok().and_then(|start| blob.get(start..)).unwrap_or_default();
     let left = size.saturating_sub(header.len);

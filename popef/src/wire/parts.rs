@@ -5,7 +5,7 @@ use crate::types::{BlobType, DataType};
 
 /// The part of the info message that listing needs, by blob type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Info {
+pub(crate) enum InfoFields {
     Executable { name: Span, uncompressed_size: Option<u64> },
     Metadata { executable: Span, value_bytes: u64 },
     Tensor { name: Span, shape: Span, data_type: DataType },
@@ -17,30 +17,30 @@ pub(crate) enum Info {
 /// The value of `uncompressedSize` for an executable that is not compressed.
 pub(super) const NOT_COMPRESSED: u64 = u64::MAX;
 
-impl Info {
-    pub(super) fn executable(name: Span, uncompressed_size: u64) -> Info {
+impl InfoFields {
+    pub(super) fn executable(name: Span, uncompressed_size: u64) -> InfoFields {
         let uncompressed_size = (uncompressed_size != NOT_COMPRESSED).then_some(uncompressed_size);
-        Info::Executable { name, uncompressed_size }
+        InfoFields::Executable { name, uncompressed_size }
     }
 
     pub(super) fn blob_type(self) -> BlobType {
         match self {
-            Info::Executable { .. } => BlobType::PoplarExecutable,
-            Info::Metadata { .. } => BlobType::Metadata,
-            Info::Tensor { .. } => BlobType::DataTensor,
-            Info::Feed { .. } => BlobType::DataFeed,
-            Info::Opaque { .. } => BlobType::Opaque,
-            Info::Unknown { number } => BlobType::Other(number),
+            InfoFields::Executable { .. } => BlobType::PoplarExecutable,
+            InfoFields::Metadata { .. } => BlobType::Metadata,
+            InfoFields::Tensor { .. } => BlobType::DataTensor,
+            InfoFields::Feed { .. } => BlobType::DataFeed,
+            InfoFields::Opaque { .. } => BlobType::Opaque,
+            InfoFields::Unknown { number } => BlobType::Other(number),
         }
     }
 
     pub(super) fn name(self) -> Option<Span> {
         match self {
-            Info::Executable { name, .. }
-            | Info::Tensor { name, .. }
-            | Info::Feed { name, .. }
-            | Info::Opaque { name, .. } => Some(name),
-            Info::Metadata { .. } | Info::Unknown { .. } => None,
+            InfoFields::Executable { name, .. }
+            | InfoFields::Tensor { name, .. }
+            | InfoFields::Feed { name, .. }
+            | InfoFields::Opaque { name, .. } => Some(name),
+            InfoFields::Metadata { .. } | InfoFields::Unknown { .. } => None,
         }
     }
 }

@@ -8,7 +8,7 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::message::Frame;
-use super::parts::{HeaderFields, Info, InfoMessage, Span};
+use super::parts::{HeaderFields, InfoFields, InfoMessage, Span};
 use crate::limits::Limits;
 use crate::types::{BlobType, DataType};
 
@@ -24,20 +24,20 @@ pub(super) fn header(bytes: &[u8], frame: Frame, limits: &Limits) -> Option<Head
 }
 
 /// Reads an info message.
-pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Option<Info> {
+pub(super) fn info(message: InfoMessage<'_>, limits: &Limits) -> Option<InfoFields> {
     let start = message.bytes.as_ptr().addr().checked_sub(message.blob.as_ptr().addr())?;
     let root = Segment::of(message.bytes, start, message.frame, limits)?.structure(0)?;
     Some(match message.blob_type {
-        BlobType::PoplarExecutable => Info::executable(root.text(0)?, root.u64(0)),
+        BlobType::PoplarExecutable => InfoFields::executable(root.text(0)?, root.u64(0)),
         BlobType::DataTensor => {
             let (shape, data_type) = root.tensor_info(1)?;
-            Info::Tensor { name: root.text(0)?, shape, data_type }
+            InfoFields::Tensor { name: root.text(0)?, shape, data_type }
         }
         BlobType::DataFeed => {
             let (shape, data_type) = root.tensor_info(1)?;
-            Info::Feed { name: root.text(0)?, shape, data_type, num_tensors: root.u32() }
+            InfoFields::Feed { name: root.text(0)?, shape, data_type, num_tensors: root.u32() }
         }
-        BlobType::Opaque => Info::Opaque { name: root.text(0)?, executable: root.text(1)? },
+        BlobType::Opaque => InfoFields::Opaque { name: root.text(0)?, executable: root.text(1)? },
         _ => return None,
     })
 }

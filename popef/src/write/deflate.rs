@@ -53,7 +53,7 @@ pub(super) fn pack(data: &[u8], packing: Packing, threads: usize) -> Result<Vec<
 pub(super) struct Deflater {
     block: Block,
     checksum: Checksum,
-    workers: Workers,
+    pool: Pool,
     /// The compressor for blocks that are compressed in the caller's thread.
     own: Option<Compress>,
     /// A block whose memory is reused.
@@ -64,14 +64,14 @@ impl Deflater {
     /// Makes a compressor with `threads` threads. 0 means one per processor.
     pub(super) fn new(packing: Packing, threads: usize) -> Self {
         let block = Block { packed: header(packing), ..Block::default() };
-        let (checksum, workers) = (Checksum::new(packing), Workers::new(packing, threads));
-        Deflater { block, checksum, workers, own: None, spare: Block::default() }
+        let (checksum, pool) = (Checksum::new(packing), Pool::new(packing, threads));
+        Deflater { block, checksum, pool, own: None, spare: Block::default() }
     }
 
     /// Takes some of the bytes, and returns how many. May write compressed bytes to `to`.
     pub(super) fn push(&mut self, bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
         if self.block.data().len() >= BLOCK && !bytes.is_empty() {
-            if self.workers.is_busy() {
+            if self.pool.is_busy() {
                 self.write_oldest(to)?;
             }
             let next = mem::take(&mut self.spare).behind(&self.block);
@@ -95,10 +95,10 @@ impl Deflater {
     fn compress(&mut self, mut block: Block, to: &mut impl Write) -> io::Result<()> {
         self.checksum.update(block.data());
         // If there is only one block, a thread is not worth its cost.
-        if !(block.last && self.workers.threads.is_empty()) && self.workers.start_thread() {
-            return self.workers.give(block);
+        if !(block.last && self.pool.threads.is_empty()) && self.pool.start_thread() {
+            return self.pool.give(block);
         }
-        block.compress(self.own.get_or_insert_with(|| self.workers.compress()))?;
+        block.compress(self.own.get_or_insert_with(|| self.pool.compress()))?;
         to.write_all(&block.packed)?;
         self.spare = block;
         Ok(())
@@ -106,7 +106,7 @@ impl Deflater {
 
     /// Waits for the oldest pending block, and writes it. Returns `false` if no block is pending.
     fn write_oldest(&mut self, to: &mut impl Write) -> io::Result<bool> {
-        let Some(block) = self.workers.oldest()? else { return Ok(false) };
+        let Some(block) = self.pool.oldest()? else { return Ok(false) };
         to.write_all(&block.packed)?;
         self.spare = block;
         Ok(true)
@@ -161,7 +161,7 @@ impl Block {
 }
 
 /// The threads that compress. A drop ends them and waits for them.
-struct Workers {
+struct Pool {
     packing: Packing,
     /// The largest number of threads.
     wanted: usize,
@@ -176,14 +176,14 @@ struct Workers {
 /// A block, and the channel for its result.
 type Job = (Block, SyncSender<io::Result<Block>>);
 
-impl Workers {
+impl Pool {
     fn new(packing: Packing, threads: usize) -> Self {
         let wanted = match threads {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
         let (jobs, taken) = mpsc::channel();
-        Workers {
+        Pool {
             packing,
             wanted,
             threads: Vec::new(),
@@ -229,7 +229,7 @@ impl Workers {
     }
 }
 
-impl Drop for Workers {
+impl Drop for Pool {
     fn drop(&mut self) {
         self.jobs = None;
         for thread in self.threads.drain(..) {

@@ -57,14 +57,14 @@ pub struct Writer<D: Destination> {
     start: u64,
     end: u64,
     executables: HashSet<Text<'static>>,
-    fault: Option<Fault>,
+    fault: Option<Broken>,
     /// The head of the last blob, whose memory is reused.
     head: NewHead,
 }
 
 /// Why a writer cannot go on.
 #[derive(Debug)]
-enum Fault {
+enum Broken {
     /// A failure that was not reported yet: an unfinished blob was dropped, and could not be undone.
     Unreported(Problem),
     /// A blob was left unfinished in a stream.
@@ -223,7 +223,7 @@ impl<D: Destination> Writer<D> {
         match self.to.as_mut().map_or(Ok(()), |to| to.commit(self.end)) {
             Ok(()) => Ok(self.written()),
             Err(Failure(problem)) => {
-                self.fault = Some(Fault::Failed);
+                self.fault = Some(Broken::Failed);
                 Err(Error::from(self.give_up(problem)).in_file(self.path()))
             }
         }
@@ -261,9 +261,9 @@ impl<D: Destination> Writer<D> {
     pub(super) fn check_fault(&mut self) -> Result<(), Error> {
         let problem = match &mut self.fault {
             None => return Ok(()),
-            Some(Fault::NotUndone) => WriteProblem::NotUndone.into(),
-            Some(fault) => match mem::replace(fault, Fault::Failed) {
-                Fault::Unreported(problem) => problem,
+            Some(Broken::NotUndone) => WriteProblem::NotUndone.into(),
+            Some(fault) => match mem::replace(fault, Broken::Failed) {
+                Broken::Unreported(problem) => problem,
                 _ => WriteProblem::WriterFailed.into(),
             },
         };
@@ -371,8 +371,8 @@ impl<D: Destination> Writer<D> {
             && let Err(Failure(problem)) = to.cut(self.end)
         {
             self.fault = Some(match problem {
-                problem if problem.code() == ErrorCode::StreamBroken => Fault::NotUndone,
-                problem => Fault::Unreported(self.give_up(problem)),
+                problem if problem.code() == ErrorCode::StreamBroken => Broken::NotUndone,
+                problem => Broken::Unreported(self.give_up(problem)),
             });
         }
     }
@@ -384,7 +384,7 @@ impl<D: Destination> Writer<D> {
 
     /// Makes an error for a failure of the system. It is final, and what was written is removed at once.
     pub(super) fn fail(&mut self, problem: Problem) -> Error {
-        self.fault = Some(Fault::Failed);
+        self.fault = Some(Broken::Failed);
         let problem = self.give_up(problem);
         self.refusal(problem)
     }
