@@ -60,8 +60,8 @@ fn lines_say_the_same_as_the_document() {
         let document = run(&interop(), &["--format", "json", &input]).json();
         let mut lines = run(&interop(), &["--format", "ndjson", &input]).json_lines();
         for line in &mut lines {
-            let file = line.as_object_mut().unwrap().remove("file");
-            assert_eq!(file, Some(input.as_str().into()));
+            let mut take = |key| line.as_object_mut().unwrap().remove(key);
+            assert_eq!((take("kind"), take("file")), (Some("blob".into()), Some(input.as_str().into())));
         }
         assert_eq!(document["files"][0]["blobs"].as_array().unwrap(), &lines, "{input}");
     }

@@ -131,6 +131,14 @@ fn the_schema_says_no() {
     for document in wrong {
         assert!(schema.accepts(&document).is_err(), "{document}");
     }
+    let lines = run(&golden(), &["--format", "ndjson", "damaged.popef"]).json_lines();
+    let kinds: Vec<_> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
+    assert_eq!((kinds.first(), kinds.last()), (Some(&"blob"), Some(&"error")));
+    for (line, kind) in [(lines.first(), "error"), (lines.last(), "blob")] {
+        let mut line = line.unwrap().clone();
+        line["kind"] = kind.into();
+        assert!(schema.schemas.validate(&line, schema.line).is_err(), "{line}");
+    }
     let mut more = good.clone();
     more["files"][0]["blobs"][0]["extra"] = 1.into();
     assert!(schema.accepts(&more).is_err());

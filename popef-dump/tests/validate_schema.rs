@@ -53,15 +53,25 @@ fn hold(findings: &Schema, sarif: &Schema, folder: &Path, args: &[&str]) {
     the_same_is_found(&document.json(), &lines.json_lines(), &scanned.json());
 }
 
+/// A line as it is in the document, where its place says what it is about.
+fn without_kind(line: &Value) -> Value {
+    let mut line = line.clone();
+    line.as_object_mut().unwrap().remove("kind");
+    line
+}
+
 fn the_same_is_found(document: &Value, lines: &[Value], scanned: &Value) {
     let (end, lines) = lines.split_last().unwrap();
-    let found: Vec<_> = lines.iter().filter(|line| line.get("id").is_some()).collect();
-    assert_eq!(document["findings"].as_array().unwrap().iter().collect::<Vec<_>>(), found);
+    let of_kind = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).map(without_kind).collect::<Vec<_>>();
+    let found = of_kind("finding");
+    assert_eq!(document["findings"].as_array().unwrap(), &found);
+    assert_eq!(document["skipped"].as_array().unwrap(), &of_kind("skipped"));
+    assert_eq!(end["kind"], "end");
     assert_eq!((&document["verdict"], &document["counts"]), (&end["verdict"], &end["counts"]));
     let run = &scanned["runs"][0];
     let results = run["results"].as_array().unwrap();
     assert_eq!(results.len(), found.len());
-    for (result, finding) in results.iter().zip(found) {
+    for (result, finding) in results.iter().zip(&found) {
         let rule = &run["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().unwrap() as usize];
         assert_eq!((&result["ruleId"], &rule["id"]), (&finding["id"], &finding["id"]));
         assert_eq!((&result["level"], &result["message"]["text"]), (&finding["severity"], &finding["message"]));
@@ -115,6 +125,11 @@ fn the_schemas_say_no() {
     ];
     for (pointer, value) in wrong {
         assert!(findings.accepts(0, &with(&document, pointer, value)).is_err(), "{pointer}");
+    }
+    let lines = run(&testdata().join("checks"), &["--validate", "--format", "ndjson", "PE101.popef"]).json_lines();
+    for (line, kind) in [(0, "skipped"), (1, "finding"), (2, "finding"), (2, "blob")] {
+        findings.accepts(1, &lines[line]).unwrap();
+        assert!(findings.accepts(1, &with(&lines[line], "/kind", json!(kind))).is_err(), "{line}: {kind}");
     }
     let (sarif, document) = (Schema::sarif(), of("sarif"));
     sarif.accepts(0, &document).unwrap();

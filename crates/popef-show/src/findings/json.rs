@@ -49,12 +49,12 @@ impl FindingsRenderer for Document {
 
 impl FindingsRenderer for Lines {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
-        findings(&group).try_for_each(|finding| line(out, &finding))?;
-        skipped(&group).try_for_each(|skipped| line(out, &skipped))
+        findings(&group).try_for_each(|entry| line(out, &Line { kind: "finding", entry }))?;
+        skipped(&group).try_for_each(|entry| line(out, &Line { kind: "skipped", entry }))
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
-        line(out, &EndLine { verdict, counts: totals.into() })
+        line(out, &Line { kind: "end", entry: End { verdict, counts: totals.into() } })
     }
 }
 
@@ -104,8 +104,16 @@ impl From<&Totals> for Counts {
     }
 }
 
+/// What makes an entry a line of its own.
 #[derive(Serialize)]
-struct EndLine {
+struct Line<T> {
+    kind: &'static str,
+    #[serde(flatten)]
+    entry: T,
+}
+
+#[derive(Serialize)]
+struct End {
     verdict: Verdict,
     counts: Counts,
 }

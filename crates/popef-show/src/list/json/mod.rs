@@ -26,7 +26,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// One document: `{"schemaVersion": 1, "files": [...]}`.
 pub(crate) struct Json;
 
-/// One line per blob, with its `file`, and one with an `error` for a file that could not be read to its end.
+/// One line per blob, with its `file`, and one with an `error` for a file that could not be read to its end. Each has its `kind`.
 pub(crate) struct JsonLines;
 
 impl ListRenderer for Json {
@@ -131,6 +131,7 @@ struct FailureLine<'a> {
 impl Serialize for FailureLine<'_> {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", "error")?;
         text(&mut map, "file", &self.file)?;
         map.serialize_entry("error", self.failure)?;
         map.end()
@@ -138,6 +139,7 @@ impl Serialize for FailureLine<'_> {
 }
 
 struct BlobObject<'a, 'f> {
+    /// The path of the file, if the object is a line.
     file: Option<Text<'f>>,
     blob: &'a Blob<'f>,
     content: &'a Content<'f>,
@@ -148,6 +150,7 @@ impl Serialize for BlobObject<'_, '_> {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(file) = &self.file {
+            map.serialize_entry("kind", "blob")?;
             text(&mut map, "file", file)?;
         }
         members_without(&mut map, &["info", "error"], self.blob)?;
