@@ -10,17 +10,17 @@ use crate::types::Text;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Finding {
-    /// The rule; what the finding means and how to mend it is there.
+    /// The rule, which says what the finding means and how to fix it.
     pub rule: &'static Rule,
-    /// The rule's severity, or what the policy made of it.
+    /// The severity of the rule, or the one that the policy sets.
     pub severity: Severity,
-    /// Which of the files given, counted from 0.
+    /// The file, by its position among the files that were given, from 0.
     pub file: usize,
-    /// The blob's number in the file, if it is about one.
+    /// The blob's number in the file, if the finding is about a blob.
     pub blob: Option<usize>,
-    /// The byte of the file, if it is about one.
+    /// The byte in the file, if the finding is about a place.
     pub offset: Option<u64>,
-    /// The names it is about, as they are in the file; of very many, the first.
+    /// The names that the finding is about, as they are in the file; at most the first 100.
     pub names: Vec<Text<'static>>,
     /// What is wrong, with the figures, in one line without control characters.
     pub message: String,
@@ -35,18 +35,18 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Something that was not looked at, and why: it must not pass for fine.
+/// Something that was not checked, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Which of the files given, counted from 0; none if it is about all of them.
+    /// The file, by its position among the files that were given, from 0. `None` if it is about all of them.
     pub file: Option<usize>,
-    /// What was not looked at.
+    /// What was not checked.
     pub what: String,
     /// Why not.
     pub why: String,
-    /// Whether that was not for the caller to choose: a file that could not be read, or changed meanwhile.
+    /// Whether the reason is a failure and not an option or the format: a file could not be read, or changed meanwhile.
     pub failed: bool,
 }
 
@@ -57,40 +57,40 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// What a check found, and what it did not look at.
+/// What a check found, and what it did not check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Report {
-    /// By file, then blob, then rule.
+    /// Sorted by file, then blob, then rule.
     pub findings: Vec<Finding>,
-    /// What was not looked at.
+    /// What was not checked.
     pub skipped: Vec<Skipped>,
 }
 
 impl Report {
-    /// The worst severity found; none if nothing was.
+    /// Returns the worst severity, or `None` if there are no findings.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 
-    /// How many findings there are of a severity.
+    /// Counts the findings of a severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Whether nothing is worse than a note, or than a warning if warnings are allowed.
+    /// Returns whether nothing is worse than a note, or than a warning if warnings are allowed.
     pub fn passes(&self, warnings_allowed: bool) -> bool {
         let highest = if warnings_allowed { Severity::Warning } else { Severity::Note };
         self.worst().is_none_or(|worst| worst <= highest)
     }
 
-    /// Whether everything that was asked for could be looked at.
+    /// Returns whether everything that was asked for could be checked.
     pub fn is_complete(&self) -> bool {
         !self.skipped.iter().any(|skipped| skipped.failed)
     }
 
-    /// The findings of one of the files.
+    /// Iterates over the findings in one of the files.
     pub fn of_file(&self, file: usize) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.file == file)
     }

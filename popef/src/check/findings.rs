@@ -9,15 +9,15 @@ use crate::model::{Linked, Model};
 use crate::read::{Blob, BlobId, File};
 use crate::types::Text;
 
-/// How many findings of one rule are kept for a file at most. The others are only counted.
+/// The most findings of one rule that are kept for a file. More are only counted.
 const MOST_OF_A_RULE: u64 = 100;
-/// How many names are kept with a finding at most.
+/// The most names that are kept with a finding.
 const MOST_NAMES: usize = 100;
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
-    /// Among those that were opened.
+    /// The number among the files that were opened.
     pub(super) file: usize,
     pub(super) blob: Option<usize>,
     pub(super) offset: Option<u64>,
@@ -47,17 +47,17 @@ impl Spot {
     }
 }
 
-/// Where a rule puts its findings.
+/// Collects the findings of a rule.
 pub(super) struct Findings<'n> {
     rule: &'static Rule,
     severity: Severity,
-    /// The numbers that the caller knows the files by.
+    /// The caller's numbers of the files.
     numbers: &'n [usize],
     findings: Vec<Finding>,
     skipped: Vec<Skipped>,
-    /// How many findings each file has.
+    /// The number of findings in each file.
     counts: BTreeMap<usize, u64>,
-    /// Blobs that were told of.
+    /// Blobs that have a finding.
     told: Marks,
     no_memory: bool,
 }
@@ -96,7 +96,7 @@ impl<'n> Findings<'n> {
         });
     }
 
-    /// Whether nothing was told of a blob of these files before; from then on something was.
+    /// Marks that a blob of these files has a finding. Returns whether it had none before.
     pub(super) fn is_first_of(&mut self, files: &[File], id: BlobId) -> bool {
         self.told.mark(files, id).unwrap_or_else(|| {
             self.no_memory = true;
@@ -104,7 +104,7 @@ impl<'n> Findings<'n> {
         })
     }
 
-    /// What this rule could not look at, by the caller's choice or the format's.
+    /// Records what this rule did not check because of the options or the format.
     pub(super) fn skip(&mut self, what: &str, why: &str) {
         let skipped = Skipped { file: None, what: what.to_owned(), why: why.to_owned(), failed: false };
         if !self.skipped.contains(&skipped) {
@@ -112,7 +112,8 @@ impl<'n> Findings<'n> {
         }
     }
 
-    /// The later ones of each key, with the first. What has no key is passed over.
+    /// Iterates over items whose key an earlier item has, each with the first item of that key. Items without a key are
+    /// skipped.
     pub(super) fn doubled<'m, T, K: Ord, F: Fn(&'m T) -> Option<K>>(
         &mut self,
         items: &'m [T],
@@ -125,12 +126,12 @@ impl<'n> Findings<'n> {
         places.into_iter().filter_map(|(later, first)| Some((items.get(index(first))?, items.get(index(later))?)))
     }
 
-    /// For a rule that had not enough memory for what it compares.
+    /// Records that there was not enough memory for what the rule compares.
     pub(super) fn no_memory(&mut self) {
         self.no_memory = true;
     }
 
-    /// Everything found, and everything left out.
+    /// Returns everything that was found, and everything that was not checked.
     pub(super) fn finish(mut self) -> (Vec<Finding>, Vec<Skipped>) {
         for (file, count) in self.counts {
             if let Some(more @ 1..) = count.checked_sub(MOST_OF_A_RULE) {
@@ -150,7 +151,8 @@ impl<'n> Findings<'n> {
     }
 }
 
-/// The places of the later ones of each key, in order, each with that of the first. None if there is no memory for it.
+/// Returns the places of items whose key an earlier item has, in order, each with the place of the first. `None` if there
+/// is not enough memory.
 fn doubled_places<'m, T, K: Ord>(items: &'m [T], key: impl Fn(&'m T) -> Option<K>) -> Option<Vec<(u32, u32)>> {
     let key_at = |place: u32| items.get(index(place)).and_then(&key);
     let mut sorted: Vec<u32> = Vec::new();

@@ -1,4 +1,4 @@
-//! Files that were given more than once.
+//! Finds files that were given more than once.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use super::options::Subject;
 
-/// For each subject whether it is a file that one before it is already, by its path. Files without a path, such as those in
-/// memory, are their own.
+/// Returns for each subject whether an earlier one is the same file, by its path. Files without a path, such as those in
+/// memory, are never the same.
 pub(super) fn given_before(subjects: &[Subject<'_>]) -> Vec<bool> {
     let mut paths = HashSet::new();
     let several = subjects.len() > 1;
@@ -17,6 +17,6 @@ pub(super) fn given_before(subjects: &[Subject<'_>]) -> Vec<bool> {
 fn path_of(subject: &Subject<'_>) -> Option<PathBuf> {
     let Subject::File(file) = subject else { return None };
     let path = file.path()?;
-    // What cannot be followed any more is still told by its spelling.
+    // If the path no longer leads to a file, the path itself is compared.
     Some(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
 }

@@ -1,6 +1,6 @@
 use crate::names::named;
 
-/// A program that loads PopEF files, and what it demands of them on top.
+/// A program that loads PopEF files and has requirements of its own.
 ///
 /// ```
 /// use popef::check::Loader;
@@ -11,13 +11,13 @@ use crate::names::named;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Loader {
-    /// PopART, and what is built on its sessions.
+    /// PopART, and programs that use its sessions.
     Popart,
     /// PopTorch.
     Poptorch,
     /// TensorFlow for the IPU.
     Tensorflow,
-    /// Triton's backend and the model runtimes, which know no framework.
+    /// Triton's backend and the model runtimes, which do not use a framework.
     Triton,
 }
 

@@ -3,14 +3,14 @@ use crate::read::{BlobId, File};
 /// One bit for each blob of several files.
 #[derive(Default)]
 pub(super) struct Marks {
-    /// For each file; a file without marks has no words.
+    /// The bits of each file. A file without marks has none.
     files: Vec<Vec<u64>>,
 }
 
 const BITS: u32 = u64::BITS;
 
 impl Marks {
-    /// Marks a blob of these files; false if it was marked before. None if there is no memory for the bits.
+    /// Marks a blob of these files, and returns whether it was not marked before. `None` if there is not enough memory.
     pub(super) fn mark(&mut self, files: &[File], id: BlobId) -> Option<bool> {
         let file = usize::try_from(id.file).ok()?;
         if self.files.is_empty() {

@@ -1,6 +1,6 @@
-//! What is wrong with files before they are shipped: rules, each a small item, and their findings as data.
+//! Checks files before they are shipped: rules and their findings, as data.
 //!
-//! [`check()`] goes through files that belong together, by [`CheckOptions`], and gives a [`Report`] of [`Finding`]s.
+//! [`check()`] checks files that belong together, and returns a [`Report`] of [`Finding`]s. [`CheckOptions`] select the rules.
 //!
 //! ```text
 //! files ──► Links ──► one pass over all blobs ──► rules over all files ──► Report
@@ -8,8 +8,8 @@
 //!                     of opaque blobs, of data
 //! ```
 //!
-//! A [`Rule`] is words for people; inside, the tables in `rules/` bring it together with what it looks at. A model, a
-//! pickle, and what reading a blob's data found live only as long as the pass is at their blob.
+//! A [`Rule`] is a text for people. The tables in `rules/` combine it with the function that checks it. A model, a pickle and
+//! the results of reading a blob's data exist only while the pass is at their blob.
 
 #![deny(clippy::arithmetic_side_effects, reason = "counts and sizes from a file can wrap")]
 
@@ -40,11 +40,11 @@ pub use policy::{Extent, Level, Policy, TensorDemand};
 pub use rule::Rule;
 pub use severity::Severity;
 
-/// Checks files that belong together, and says what is wrong with them.
+/// Checks files that belong together, and reports what is wrong with them.
 ///
-/// All files count as one set: links cross them. Check models that have nothing to do with each other one by one.
-/// Files are best opened with [`OpenOptions::damaged`](crate::OpenOptions::damaged), so that a damaged one is told of
-/// with all else that is wrong; a `Result` of opening one is taken too.
+/// All files are one set: blobs of one can refer to blobs of another. Check unrelated models separately. It is best to open
+/// files with [`OpenOptions::damaged`](crate::OpenOptions::damaged), because then the undamaged part of a damaged file is
+/// checked too. The `Result` of opening a file is also accepted.
 ///
 /// ```
 /// use popef::check::{CheckOptions, Severity, check};
@@ -77,8 +77,7 @@ pub fn check<'f>(files: impl IntoIterator<Item: Into<Subject<'f>>>, options: &Ch
     check_with_progress(files, options, &mut |_| {})
 }
 
-/// Checks files as [`check`] does, and tells how far the reading of contents has come; only a
-/// [deep](CheckOptions::deep) check reads them.
+/// Checks files like [`check`], and reports how much data was read. Only a [deep](CheckOptions::deep) check reads all data.
 pub fn check_with_progress<'f>(
     files: impl IntoIterator<Item: Into<Subject<'f>>>,
     options: &CheckOptions,

@@ -1,8 +1,8 @@
-//! Elements that are what they should be one by one, and together are most likely not meant.
+//! Finds elements that are valid one by one but together most likely not intended.
 
 use crate::types::DataType;
 
-/// Whether all elements are the same, as far as they were seen.
+/// Finds out whether all elements are equal.
 #[derive(Clone, Copy)]
 pub(super) struct Sameness {
     first: [u8; Self::LARGEST],
@@ -18,7 +18,7 @@ impl Sameness {
         Sameness { first: [0; Self::LARGEST], seen: false, all_same: true }
     }
 
-    /// Sees elements of so many bytes. From the first that differs on, it costs nothing.
+    /// Examines elements of `size` bytes. After the first difference this costs nothing.
     pub(super) fn see(&mut self, piece: &[u8], size: usize) {
         let Some(first) = piece.get(..size.max(1)).filter(|_| self.all_same) else { return };
         if !self.seen {
@@ -32,28 +32,28 @@ impl Sameness {
         self.all_same = self.all_same && piece.chunks_exact(size.max(1)).all(|element| element == first);
     }
 
-    /// Whether that one element is 0.
+    /// Returns whether the elements are 0.
     pub(super) fn is_zero(&self) -> bool {
         self.first.iter().all(|&byte| byte == 0)
     }
 }
 
-/// How many of some numbers are of a usual size, as they are and with their bytes in the other order.
+/// Counts how many numbers have a usual magnitude, as stored and with their bytes reversed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Plausible {
-    /// Those that are not 0, which is the same in both orders.
+    /// The numbers that are not 0. Zeros are the same in both orders.
     numbers: u64,
     stored: u64,
     swapped: u64,
 }
 
 impl Plausible {
-    /// Of fewer numbers nothing can be told.
+    /// With fewer numbers nothing is concluded.
     const FEWEST: u64 = 16;
-    /// How many bytes at the start of the data are looked at.
+    /// The number of bytes at the start of the data that are examined.
     pub(super) const SAMPLE: usize = 64 << 10;
 
-    /// The numbers in a sample of data. None of a type of which it cannot be told.
+    /// Counts the numbers in a sample of data. `None` for types that are not supported.
     pub(super) fn of(data_type: DataType, sample: &[u8]) -> Option<Plausible> {
         let sample = sample.get(..sample.len().min(Self::SAMPLE)).unwrap_or_default();
         match data_type {
@@ -79,8 +79,8 @@ impl Plausible {
         counts
     }
 
-    /// Whether hardly any number is of a usual size but in the other order, in which almost all are. By chance one in
-    /// three would be, so that half of them is more than enough.
+    /// Returns whether almost all numbers have a usual magnitude only if reversed. About a third of the reversed numbers
+    /// have one by chance, so up to half of the stored numbers may have one.
     pub(super) fn are_swapped(&self) -> bool {
         self.numbers >= Self::FEWEST
             && self.stored.saturating_mul(2) <= self.numbers

@@ -5,7 +5,7 @@ use super::severity::Severity;
 use crate::error::Error;
 use crate::read::File;
 
-/// What a check looks at beyond what it always does.
+/// What a check does in addition to the rules that always apply.
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
     deep: bool,
@@ -14,18 +14,18 @@ pub struct CheckOptions {
 }
 
 impl CheckOptions {
-    /// Headers, info messages and opaque blobs; no loader's own demands, no policy.
+    /// Only the rules that always apply: they read headers, info messages, opaque blobs and the first bytes of executables.
     pub fn new() -> Self {
         CheckOptions::default()
     }
 
-    /// Whether to read all tensors, feeds and executables too. Memory stays small, but it takes its time.
+    /// Sets whether all tensors, feeds and executables are read too. This takes time but little memory.
     pub fn deep(&mut self, deep: bool) -> &mut Self {
         self.deep = deep;
         self
     }
 
-    /// Checks what this loader demands on top; several can be asked for, one after the other.
+    /// Also checks what this loader requires. Can be called for several loaders.
     pub fn loader(&mut self, loader: Loader) -> &mut Self {
         if !self.loaders.contains(&loader) {
             self.loaders.push(loader);
@@ -33,7 +33,7 @@ impl CheckOptions {
         self
     }
 
-    /// Checks a policy, and lets it change the rules' severities.
+    /// Also checks a policy, which can change the severities of rules.
     pub fn policy(&mut self, policy: Policy) -> &mut Self {
         self.policy = Some(policy);
         self
@@ -51,31 +51,31 @@ impl CheckOptions {
         self.policy.as_ref()
     }
 
-    /// The severity of a rule's findings; none if it is off.
+    /// The severity of a rule's findings. `None` if it is off.
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
         self.policy.as_ref().map_or(Some(rule.severity), |policy| policy.severity_of(rule))
     }
 }
 
-/// How far the reading of contents has come.
+/// How much of the data was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// The bytes read so far.
     pub done: u64,
-    /// All that will be read.
+    /// The bytes that will be read in all.
     pub total: u64,
 }
 
-/// A file to check: opened, or why it could not be.
+/// A file to check, or the error from opening it.
 ///
-/// It is made of a `&File` or a `&Result<File, Error>`.
+/// Made from a `&File` or a `&Result<File, Error>`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Subject<'f> {
     /// An opened file.
     File(&'f File),
-    /// One that could not be opened. If it is damaged, that is a finding; else the report is not complete.
+    /// A file that could not be opened. If it is damaged, that is a finding. Otherwise the report is not complete.
     Unopened(&'f Error),
 }
 

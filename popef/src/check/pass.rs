@@ -1,4 +1,4 @@
-//! The pass over all blobs of all files, and the rules that it calls.
+//! The pass over all blobs of all files, which calls the rules.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
 
     let mut skips = Skips::new(&numbers);
     unopened.iter().for_each(|(number, error)| skips.unopened(*number, error));
-    // They are numbered behind those that were opened, and in front of those that were given again.
+    // Their numbers follow those of the opened files, and precede those of repeated files.
     let damaged = (files.len()..).zip(unopened.into_iter().map(|(_, error)| error));
     let damaged: Vec<_> = damaged.filter(|(_, error)| error.is_about_the_file()).collect();
     let complete =
@@ -63,7 +63,7 @@ struct Pass<'n> {
     set: Set,
     outs: Vec<(Run, Findings<'n>)>,
     skips: Skips<'n>,
-    /// How many tensors and feeds have elements whose bits have no known meaning.
+    /// The number of tensors and feeds with elements whose encoding is not known.
     meaningless: u64,
 }
 
@@ -178,7 +178,7 @@ impl Pass<'_> {
             let (findings, skipped) = out.finish();
             report.findings.extend(findings);
             for skipped in skipped {
-                // Several rules leave the same thing out.
+                // Several rules can skip the same thing.
                 if skipped.file.is_some() || !report.skipped.contains(&skipped) {
                     report.skipped.push(skipped);
                 }
@@ -189,7 +189,7 @@ impl Pass<'_> {
     }
 }
 
-/// Runs the rules that look at a kind of subject.
+/// Runs the rules that check a kind of subject.
 fn each<F>(
     outs: &mut [(Run, Findings<'_>)],
     of: impl Fn(&Run) -> Option<F>,

@@ -4,9 +4,9 @@ use super::rule::Rule;
 use super::severity::Severity;
 use crate::types::DataType;
 
-/// What a team demands of the files that it ships.
+/// What a team requires of the files that it ships.
 ///
-/// A plain value: with the feature `serde` it is read from whatever file serde can read. In TOML:
+/// A plain value. With the feature `serde`, it can be read from every format that serde supports. In TOML:
 ///
 /// ```toml
 /// max-file-size = 8589934592       # bytes
@@ -29,20 +29,20 @@ use crate::types::DataType;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", default, deny_unknown_fields))]
 pub struct Policy {
-    /// For rules by id: their severity, or off.
+    /// The severity of rules by id, or off.
     pub rules: BTreeMap<String, Level>,
-    /// No file may have more bytes.
+    /// The largest size of a file in bytes.
     pub max_file_size: Option<u64>,
-    /// All executables have to be compressed.
+    /// Whether all executables have to be compressed.
     pub compressed_executables: bool,
-    /// No opaque blob may be a Python pickle.
+    /// Whether Python pickles in opaque blobs are forbidden.
     pub no_pickles: bool,
-    /// The only names that opaque blobs may have.
+    /// The names that opaque blobs may have. All if `None`.
     pub opaques: Option<Vec<String>>,
-    /// What pickles may import beside what is known: a module and a name, such as `bert.Head`, or a package and all
-    /// that it holds, such as `mymodels.*`. What can do harm is an error all the same.
+    /// What pickles may import in addition to what these checks know: a module and a name, such as `bert.Head`, or
+    /// everything in a package, such as `mymodels.*`. A dangerous import is an error all the same.
     pub known_imports: Vec<String>,
-    /// How many IPUs each model has to take.
+    /// The number of IPUs that each model has to use.
     pub num_ipus: Option<u32>,
     /// The IPU version that each model has to be compiled for.
     pub ipu_version: Option<u32>,
@@ -52,7 +52,7 @@ pub struct Policy {
     pub outputs: Vec<TensorDemand>,
 }
 
-/// How severe a rule is, or that it is off.
+/// The severity of a rule, or that it is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -85,10 +85,10 @@ impl Level {
 pub struct TensorDemand {
     /// The anchor's name.
     pub name: String,
-    /// The type of its elements; any if left out.
+    /// The type of its elements. Any if `None`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub data_type: Option<DataType>,
-    /// Its shape, without the dimensions for replicas and repeats; any if left out.
+    /// Its shape, without the dimensions for replicas and repeats. Any if `None`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub shape: Option<Vec<Extent>>,
 }
@@ -103,7 +103,7 @@ pub enum Extent {
 }
 
 impl TensorDemand {
-    /// Whether a shape is what is demanded.
+    /// Returns whether a shape is allowed.
     pub fn allows_shape(&self, shape: &[i64]) -> bool {
         let fits = |(demand, &extent): (&Extent, &i64)| match demand {
             Extent::Any => true,
@@ -114,7 +114,7 @@ impl TensorDemand {
 }
 
 impl Policy {
-    /// Whether pickles may import this although nothing else is known of it.
+    /// Returns whether the policy lets pickles import this.
     pub(super) fn knows_import(&self, path: &str) -> bool {
         self.known_imports.iter().any(|known| match known.strip_suffix(".*") {
             Some(package) => path.strip_prefix(package).is_some_and(|rest| rest.starts_with('.')),
@@ -122,14 +122,14 @@ impl Policy {
         })
     }
 
-    /// The severity of a rule's findings under this policy; none if it is off.
+    /// The severity of a rule's findings under this policy. `None` if it is off.
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
         let level = self.rules.iter().find(|(id, _)| rule.id.eq_ignore_ascii_case(id));
         level.map_or(Some(rule.severity), |(_, level)| level.severity())
     }
 }
 
-/// In formats for people `"?"` is open and a number is itself. In binary formats it is an optional number.
+/// In text formats, `"?"` is any extent and a number is itself. In binary formats, an extent is an optional number.
 #[cfg(feature = "serde")]
 mod serde_impls {
     use super::Extent;

@@ -3,7 +3,7 @@ use std::fmt;
 use super::loader::Loader;
 use super::severity::Severity;
 
-/// Something that can be wrong with a file, and what to do about it.
+/// A rule: something that can be wrong with a file, and how to fix it.
 ///
 /// ```
 /// let rule = popef::check::Rule::by_id("PE101").expect("there is one");
@@ -11,20 +11,20 @@ use super::severity::Severity;
 /// ```
 #[non_exhaustive]
 pub struct Rule {
-    /// `PE` and three digits. It never becomes that of another rule.
+    /// `PE` and three digits. An id is never used again for another rule.
     pub id: &'static str,
-    /// How bad it is, unless a policy says otherwise.
+    /// The severity, unless a policy changes it.
     pub severity: Severity,
     /// What is wrong, in a few words.
     pub title: &'static str,
-    /// What goes wrong for the person who loads the file.
+    /// What it means, and what happens when the file is loaded.
     pub meaning: &'static str,
-    /// What to do about it.
+    /// How to fix it.
     pub mend: &'static str,
     pub(super) when: When,
 }
 
-/// In which checks a rule takes part.
+/// When a rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Always,
@@ -34,7 +34,7 @@ pub(super) enum When {
 }
 
 impl Rule {
-    /// When it takes part in a check, if not always.
+    /// Returns when the rule applies, if not always.
     pub fn condition(&self) -> Option<&'static str> {
         match self.when {
             When::Always => None,

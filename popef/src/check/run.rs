@@ -1,4 +1,4 @@
-//! What a rule looks at: one function for each kind of subject that it has something to say of.
+//! What runs a rule: one function for each kind of subject that the rule checks.
 
 use super::findings::Findings;
 use super::rule::Rule;
@@ -10,7 +10,7 @@ use crate::model::{Linked, Model};
 use crate::pickle::Pickle;
 use crate::read::{Blob, ExecutableBlob, OpaqueBlob};
 
-/// A rule and what runs it.
+/// A rule and the functions that run it.
 pub(super) struct Check {
     pub(super) rule: Rule,
     pub(super) run: Run,
@@ -26,7 +26,7 @@ type OfModel = fn(&Set, &Model, &mut Findings<'_>);
 type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Findings<'_>);
 /// An opaque blob, with its pickle if it is one.
 type OfOpaque = fn(&Set, &Linked<OpaqueBlob<'_>>, Option<&Pickle>, &mut Findings<'_>);
-/// An executable, with what its first bytes are.
+/// An executable, with what its first bytes show.
 type OfExecutable = fn(&Linked<ExecutableBlob<'_>>, &Stored, &mut Findings<'_>);
 /// What reading the data of a blob found.
 type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Findings<'_>);

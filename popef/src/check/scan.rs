@@ -1,4 +1,4 @@
-//! What only reading the data of a blob can tell.
+//! Reads the data of blobs for deep checks.
 
 use std::io::{self, Read};
 
@@ -18,38 +18,38 @@ pub(super) enum Scanned {
     Executable(Result<Executable, Error>),
     /// The elements of a tensor or feed.
     Elements(Counts),
-    /// Data whose bits have no known meaning.
+    /// Elements whose encoding is not known.
     Meaningless,
 }
 
 /// What reading all of an executable found.
 pub(super) struct Executable {
-    /// Its own first bytes: unpacked, if it is compressed.
+    /// What its first bytes are, unpacked if it is compressed.
     pub(super) start: Start,
-    /// A part behind Poplar's header that does not unpack, and why not.
+    /// A part after Poplar's header that cannot be unpacked, and the reason.
     pub(super) damaged_part: Option<(&'static str, Error)>,
 }
 
-/// How many elements there are, and how many are odd.
+/// The number of elements, and what is unusual about them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) elements: u64,
     pub(super) nan: u64,
     pub(super) infinite: u64,
     pub(super) not_bool: u64,
-    /// There are some elements, and all are the same: whether they are 0.
+    /// If all elements are equal and there is at least one: whether they are 0.
     pub(super) all_zero_or_same: Option<bool>,
-    /// The first numbers make sense only with their bytes in the other order.
+    /// Whether the first numbers only make sense with their bytes reversed.
     pub(super) swapped: bool,
 }
 
-/// Reads the data of a blob, a piece at a time; none if there is nothing to be found in it. An error is one of reading.
+/// Reads the data of a blob in pieces. Returns `None` if there is nothing to check in it. Fails if it cannot be read.
 pub(super) fn scan(blob: &Blob<'_>, reading: &mut Reading<'_>) -> Result<Option<Scanned>, Error> {
     if let Content::Executable(executable) = blob.content() {
         return Ok(Some(Scanned::Executable(unpack(&executable, reading))));
     }
     let Some(data) = blob.as_data() else { return Ok(None) };
-    // That the data is too short, or of no known type, is a finding of its own.
+    // Other rules report that the data is too short or has no known type.
     if data.check_size().is_err() {
         return Ok(None);
     }
@@ -71,13 +71,13 @@ pub(super) fn scan(blob: &Blob<'_>, reading: &mut Reading<'_>) -> Result<Option<
     Ok(Some(Scanned::Elements(counts)))
 }
 
-/// The data without its surplus.
+/// Returns the data without its surplus.
 fn elements_of<'a>(data: &DataBlob<'a>) -> Result<Data<'a>, Error> {
     let all = data.data();
     all.range(0..all.len().saturating_sub(data.surplus()))
 }
 
-/// How many bytes a scan reads of a blob.
+/// Returns the number of bytes that a scan reads of a blob.
 pub(super) fn bytes_to_read(blob: &Blob<'_>) -> u64 {
     match (blob.content(), blob.as_data()) {
         (Content::Executable(_), _) => blob.data().len(),
@@ -86,7 +86,7 @@ pub(super) fn bytes_to_read(blob: &Blob<'_>) -> u64 {
     }
 }
 
-/// How far the reading is, and whom to tell.
+/// Counts the bytes that were read, and reports the progress.
 pub(super) struct Reading<'p> {
     done: u64,
     total: u64,
@@ -103,14 +103,14 @@ impl<'p> Reading<'p> {
         self.show(0);
     }
 
-    /// So far into the blob that is being read, without counting it yet.
+    /// Reports progress within the current blob, without counting it yet.
     fn show(&mut self, within: u64) {
         let done = self.done.saturating_add(within).min(self.total);
         (self.progress)(Progress { done, total: self.total });
     }
 }
 
-/// A multiple of every element's size.
+/// A multiple of the size of every element.
 const PIECE: u64 = 256 << 10;
 
 fn for_each_piece(data: &Data<'_>, reading: &mut Reading<'_>, mut see: impl FnMut(&[u8])) -> Result<(), Error> {
@@ -126,8 +126,8 @@ fn for_each_piece(data: &Data<'_>, reading: &mut Reading<'_>, mut see: impl FnMu
 
 /// Reads an executable to its end.
 ///
-/// In one that is compressed, the parts behind Poplar's header are not unpacked besides: a few bytes could unpack to very
-/// many, twice. Its compression has a checksum of its own, or the parts' have.
+/// If the executable is compressed, the parts after Poplar's header are not unpacked too: with two layers of compression, a
+/// few bytes could unpack to a very large number.
 fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<Executable, Error> {
     let (data, size) = (executable.data(), executable.uncompressed_size());
     let mut unpacked = executable.unpack()?;
@@ -152,7 +152,7 @@ fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<
     Ok(Executable { start, damaged_part })
 }
 
-/// Unpacks the parts behind Poplar's header up to the first that is damaged, and returns that.
+/// Unpacks the parts after Poplar's header. Returns the first damaged part.
 fn unpack_parts(
     executable: &ExecutableBlob<'_>,
     header: &PoplarHeader,
@@ -179,7 +179,7 @@ fn unpack_parts(
     Ok(None)
 }
 
-/// Reads to the end, and tells of each piece how many bytes it has.
+/// Reads to the end, and calls `see` with the length of each piece.
 fn drain(reader: &mut impl Read, mut see: impl FnMut(u64)) -> io::Result<()> {
     let mut piece = vec![0; 64 << 10];
     loop {
@@ -190,7 +190,7 @@ fn drain(reader: &mut impl Read, mut see: impl FnMut(u64)) -> io::Result<()> {
     }
 }
 
-/// How many of `packed` bytes were read when `given` of `size` have come out of them, about.
+/// Estimates how many of `packed` bytes were read when they have unpacked to `given` of `size` bytes.
 fn share(given: u64, size: u64, packed: u64) -> u64 {
     let size = u128::from(size.max(1));
     let share = u128::from(given).min(size).saturating_mul(packed.into()).checked_div(size);
@@ -199,12 +199,12 @@ fn share(given: u64, size: u64, packed: u64) -> u64 {
 
 type Counter = fn(&[u8], &mut Counts);
 
-/// How to count the elements of a type that are odd; none if none can be.
+/// Returns the function that counts the unusual elements of a type. `None` if the type has none.
 fn counter(data_type: DataType) -> Option<Counter> {
     data_type.visit(Odd).flatten()
 }
 
-/// Finds out how to count odd elements.
+/// Selects the function by type.
 struct Odd;
 
 impl ElementVisitor for Odd {
@@ -227,7 +227,7 @@ fn count_not_bool<T: Element>(piece: &[u8], counts: &mut Counts) {
 fn count_not_finite<T: Element>(piece: &[u8], counts: &mut Counts) {
     let (mut infinite, mut nan) = (0, 0);
     for element in piece.chunks_exact(size_of::<T>()).map(|bytes| T::from_file(bytes).unwrap_or_default()) {
-        // No more than a piece has bytes, so neither wraps; written like this, the loop runs on vectors.
+        // The counts are at most the bytes of a piece, so they cannot wrap. This form lets the compiler vectorise the loop.
         infinite = usize::from(element.is_infinite()).wrapping_add(infinite);
         nan = usize::from(element.is_nan()).wrapping_add(nan);
     }

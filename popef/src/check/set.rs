@@ -9,33 +9,33 @@ use crate::model::{Linked, Links, Model, numbers_of};
 use crate::read::{Blob, BlobId, DataBlob, ExecutableBlob, File, Key, MetadataBlob, OpaqueBlob};
 use crate::types::TensorType;
 
-/// The files of one check, and what more than one rule needs of them.
+/// The files of one check, and what several rules need.
 pub(super) struct Set {
     pub(super) links: Links,
-    /// What could not be opened because it is damaged.
+    /// The files that could not be opened because they are damaged.
     pub(super) damaged: Vec<(usize, Error)>,
-    /// The numbers of the files that were given again. They are none of the files.
+    /// The numbers of repeated files, which are not in `links`.
     pub(super) again: Range<usize>,
     pub(super) policy: Policy,
-    /// How anchors use the data. Complete after the pass over all blobs.
+    /// How anchors use the data. Known after the pass over all blobs.
     pub(super) uses: Uses,
-    /// How many numbers feeds of many dimensions have: many anchors can have the name of one.
+    /// A cache for feeds with many dimensions of how many numbers they have, because many anchors can refer to one feed.
     pub(super) numbers: RefCell<HashMap<BlobId, Option<u64>>>,
-    /// Whether all blobs of all files are known and could be read. If not, what is missing may only be out of sight.
-    /// Known after the pass over all blobs.
+    /// Whether all blobs of all files are known and could be read. If not, something that is not found may still exist.
+    /// Final after the pass over all blobs.
     pub(super) complete: bool,
 }
 
-/// By which anchors tensors and feeds are named. The first blob of a name stands for all of that name.
+/// Which tensors and feeds have anchors. The first blob with a name represents all with that name.
 #[derive(Default)]
 pub(super) struct Uses {
     named: Marks,
-    /// Named by an anchor that is no output.
+    /// Those with an anchor that is not an output.
     other_than_output: Marks,
 }
 
 impl Uses {
-    /// Takes the anchors of a model in; none if there is no memory for that.
+    /// Adds the anchors of a model. `None` if there is not enough memory.
     pub(super) fn add(&mut self, links: &Links, model: &Model) -> Option<()> {
         for anchor in &model.metadata().anchors {
             let name = anchor.name.as_bytes();
@@ -49,12 +49,12 @@ impl Uses {
         Some(())
     }
 
-    /// Whether an anchor has the name of this blob, which is the first of its name.
+    /// Returns whether an anchor has the name of this blob, which is the first with its name.
     pub(super) fn is_named(&self, first: BlobId) -> bool {
         self.named.has(first)
     }
 
-    /// Whether only outputs have the name of this blob, which is the first of its name.
+    /// Returns whether only outputs have the name of this blob, which is the first with its name.
     pub(super) fn is_only_output(&self, first: BlobId) -> bool {
         self.named.has(first) && !self.other_than_output.has(first)
     }
@@ -86,7 +86,7 @@ impl Set {
         numbered.flat_map(move |(file, opened)| blobs(opened).map(move |blob| Linked { file, blob }))
     }
 
-    /// How many numbers the tensors of a feed have together, if 64 bits can count them.
+    /// Returns how many numbers the tensors of a feed have together. `None` if 64 bits cannot count them.
     pub(super) fn numbers_of(&self, feed: &Linked<DataBlob<'_>>) -> Option<u64> {
         const MANY_DIMENSIONS: usize = 64;
         if feed.shape().len() < MANY_DIMENSIONS {
@@ -98,7 +98,7 @@ impl Set {
             return numbers;
         }
         let numbers = numbers_of(feed);
-        // Without memory it is counted each time.
+        // Without memory for the cache, they are counted each time.
         if known.try_reserve(1).is_ok() {
             known.insert(id, numbers);
         }
@@ -109,14 +109,14 @@ impl Set {
         Some(Linked { file: usize::try_from(id.file).ok()?, blob: self.links.blob(id)? })
     }
 
-    /// The first blob that a key finds by the name of this one, if that is another.
+    /// Returns the first blob with the key and name of this one, if that is another blob.
     pub(super) fn earlier(&self, key: Key, blob: &Linked<Blob<'_>>) -> Option<Linked<Blob<'_>>> {
         let first = self.links.first(key, blob.named_by(key)?)?;
         self.linked(first).filter(|_| first != id_of(blob))
     }
 }
 
-/// There are fewer files, and fewer blobs in each, than 32 bits can number.
+/// Returns the id of a blob. Files and blobs have numbers of 32 bits.
 pub(super) fn id_of(blob: &Linked<Blob<'_>>) -> BlobId {
     let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     BlobId { file: short(blob.file), blob: short(blob.index()) }

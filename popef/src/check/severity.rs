@@ -1,13 +1,13 @@
 use crate::names::named;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing, and right in many files.
+    /// Worth knowing, and normal in many files.
     Note,
-    /// Likely not meant.
+    /// Most likely not intended.
     Warning,
-    /// It will fail, or nobody can say what it will do.
+    /// It will fail, or what it will do is not known.
     Error,
 }
 

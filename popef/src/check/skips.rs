@@ -2,15 +2,15 @@ use super::finding::Skipped;
 use crate::error::Error;
 use crate::read::File;
 
-/// How many failures are listed at most. A file may have as many as it has blobs.
+/// The most failures that are listed. A file can have one for each blob.
 const MOST_FAILURES: usize = 100;
 
-/// Where to say what was not looked at.
+/// Collects what was not checked.
 pub(super) struct Skips<'n> {
-    /// The numbers that the caller knows the files by.
+    /// The caller's numbers of the files.
     numbers: &'n [usize],
     skipped: Vec<Skipped>,
-    /// Failures beyond those that are listed.
+    /// The number of failures that are not listed.
     more: usize,
 }
 
@@ -19,7 +19,7 @@ impl<'n> Skips<'n> {
         Skips { numbers, skipped: Vec::new(), more: 0 }
     }
 
-    /// Something of a file that the caller did not choose to leave out.
+    /// Records a failure in a file.
     pub(super) fn failed(&mut self, file: usize, what: String, why: String) {
         if self.skipped.len() >= MOST_FAILURES {
             self.more = self.more.saturating_add(1);
@@ -29,18 +29,18 @@ impl<'n> Skips<'n> {
         self.skipped.push(Skipped { file, what, why, failed: true });
     }
 
-    /// Something that the caller, or the format, left out.
+    /// Records what was not checked because of the options or the format.
     pub(super) fn left_out(&mut self, what: String, why: &str) {
         self.skipped.push(Skipped { file: None, what, why: why.to_owned(), failed: false });
     }
 
-    /// Something of all files that there was not enough memory for.
+    /// Records something for which there was not enough memory.
     pub(super) fn no_memory(&mut self, what: &str) {
         let (what, why) = (what.to_owned(), "there is not enough memory".to_owned());
         self.skipped.push(Skipped { file: None, what, why, failed: true });
     }
 
-    /// A file that could not be opened. Damage is a finding, and all that was left out by it is told here.
+    /// Records a file that could not be opened. If it is damaged, that is a finding, and not a failure.
     pub(super) fn unopened(&mut self, file: usize, error: &Error) {
         let is_finding = error.is_about_the_file();
         let what = "the file, and what is only missing from the others".to_owned();
@@ -48,7 +48,7 @@ impl<'n> Skips<'n> {
         self.skipped.push(Skipped { file: Some(file), what, why, failed: !is_finding });
     }
 
-    /// What the files are like after everything was read.
+    /// Records, after everything was read, files that changed meanwhile, and damage.
     pub(super) fn afterwards(&mut self, files: &[File]) {
         for (file, opened) in files.iter().enumerate() {
             if let Err(error) = opened.check_unchanged() {

@@ -1,40 +1,40 @@
-//! What the first bytes of an executable are.
+//! Recognises what an executable is by its first bytes.
 
 use crate::error::{Error, ErrorKind};
 use crate::read::{Compression, Data, ExecutableBlob, PoplarHeader};
 
 /// What an executable's own bytes begin with.
 pub(super) enum Start {
-    /// Poplar's header, and the name of a part behind it that does not begin as Poplar's parts do.
+    /// Poplar's header, and the name of a part after it that does not begin like an LZ4 frame.
     Poplar { header: PoplarHeader, bad_part: Option<&'static str> },
-    /// Poplar's mark, and too few bytes for its header.
+    /// Poplar's magic number, and too few bytes for its header.
     CutPoplar,
-    /// Something that is no executable.
+    /// Something that is not an executable.
     Other(&'static str),
-    /// An executable may begin like this.
+    /// Anything else, which may be an executable.
     Unknown,
 }
 
-/// What the first bytes of an executable blob are, as the file has them.
+/// What the stored bytes of an executable blob are, compressed or not.
 pub(super) enum Stored {
     /// It is not compressed.
     Plain(Start),
-    /// It is compressed in a known way.
+    /// The format of compression is known.
     Packed,
-    /// It is said to be compressed, and the bytes are of no known compression.
+    /// The blob says that it is compressed, but the format is unknown.
     UnknownCompression(Error),
 }
 
-/// How many bytes of an executable are looked at.
+/// How many of the first bytes are examined.
 pub(super) const FIRST: usize = 4096;
-/// How many of them, if they are not all zeros.
+/// How many of the first bytes are examined if they are not all zeros.
 const MOST_MARK: usize = 64;
 
 const ARCHIVE: &str = "archive";
 const METADATA: &str = "metadata";
 
 impl Stored {
-    /// Reads the first bytes of an executable. An error is one of reading.
+    /// Reads the first bytes of an executable. Fails if they cannot be read.
     pub(super) fn read(executable: &ExecutableBlob<'_>) -> Result<Self, Error> {
         if executable.is_compressed() {
             return match executable.compression() {
@@ -61,9 +61,9 @@ impl Stored {
     }
 }
 
-/// Whether the metadata behind the archive begins as an LZ4 frame does. True where that cannot be told.
+/// Returns whether Poplar's metadata begins like an LZ4 frame, or cannot be checked.
 fn begins_as_part(data: &Data<'_>, header: &PoplarHeader) -> Result<bool, Error> {
-    // What is cut is told by that.
+    // Another rule reports an executable that is cut.
     if header.format != 3 || header.metadata_compressed_size < 4 || needed_by(header) > data.len().into() {
         return Ok(true);
     }
@@ -77,13 +77,13 @@ fn part_start() -> u64 {
     u64::try_from(PoplarHeader::LEN).unwrap_or_default()
 }
 
-/// How many bytes an executable has by its Poplar header.
+/// Returns the size of an executable by its Poplar header.
 pub(super) fn needed_by(header: &PoplarHeader) -> u128 {
     let parts = [header.archive_compressed_size, header.metadata_compressed_size];
     parts.into_iter().fold(part_start().into(), |sum, part| sum.saturating_add(part.into()))
 }
 
-/// The two parts behind Poplar's header that it says are compressed, each with its size once unpacked.
+/// Returns the parts after Poplar's header that are not empty, each with its unpacked size.
 pub(super) fn parts<'a>(data: &Data<'a>, header: &PoplarHeader) -> Result<Vec<(&'static str, Data<'a>, u64)>, Error> {
     let sizes = [
         (ARCHIVE, header.archive_compressed_size, header.archive_size),
@@ -101,7 +101,7 @@ pub(super) fn parts<'a>(data: &Data<'a>, header: &PoplarHeader) -> Result<Vec<(&
     Ok(parts)
 }
 
-/// The bytes from `start` on, as far as there are any.
+/// Reads the bytes from `start` into `buf`, as far as there are any.
 fn bytes_at<'b>(data: &Data<'_>, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
     let left = usize::try_from(data.len().saturating_sub(start)).unwrap_or(usize::MAX);
     let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
@@ -113,7 +113,7 @@ fn bytes_at<'b>(data: &Data<'_>, start: u64, buf: &'b mut [u8]) -> Result<&'b [u
 
 const LZ4: &[u8] = &[0x04, 0x22, 0x4d, 0x18];
 
-/// How some other files begin, and what they are.
+/// The magic numbers of some other formats.
 const MARKS: &[(&[u8], &str)] = &[
     (b"version https://git-lfs", "a Git LFS pointer"),
     (b"\x7fELF", "an ELF program"),
@@ -128,7 +128,7 @@ const MARKS: &[(&[u8], &str)] = &[
 ];
 
 impl Start {
-    /// What these bytes are: the first of an executable, or all of a short one.
+    /// Recognises the first bytes of an executable, or all of a short one.
     pub(super) fn of(first: &[u8]) -> Start {
         if let Some(header) = PoplarHeader::parse(first) {
             let archive = first.get(PoplarHeader::LEN..).unwrap_or_default();
@@ -151,7 +151,7 @@ fn other(first: &[u8]) -> Option<&'static str> {
         .or_else(|| (!first.is_empty() && is_zeros(first)).then_some("zeros, at least at its start"))
 }
 
-/// In protocols 2 and 3 a pickle's mark has two bytes; these opcodes follow it most often.
+/// Pickles of protocols 2 and 3 begin with only two fixed bytes. These are the opcodes that usually follow.
 fn of_old_pickle(first: &[u8]) -> Option<&'static str> {
     matches!(first, [0x80, 2 | 3, b'c' | b'}' | b']' | b'(' | b'X', ..]).then_some("a Python pickle")
 }
@@ -209,7 +209,7 @@ mod tests {
         assert!(matches!(Start::of(&[&whole[..], b"LZ4?"].concat()), Start::Poplar { bad_part: Some("archive"), .. }));
         let frame = [&whole[..], &[4, 0x22, 0x4d, 0x18]].concat();
         assert!(matches!(Start::of(&frame), Start::Poplar { bad_part: None, .. }));
-        // Of other formats the parts are not known.
+        // The parts of other formats are not known.
         let other = [&b"GC_EXE_1"[..], &[9; 32], b"LZ4?"].concat();
         assert!(matches!(Start::of(&other), Start::Poplar { bad_part: None, .. }));
     }

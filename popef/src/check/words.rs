@@ -1,7 +1,7 @@
 pub(super) use crate::error::counted as count;
 use crate::types::{Text, escape};
 
-/// A name for a message: in quotes, on one line, without anything that misleads on a terminal, and not too long.
+/// A name for a message: in quotes, on one line, with control characters escaped, and cut if it is long.
 pub(super) fn quote(name: &Text<'_>) -> String {
     const LONGEST: usize = 80;
     let mut letters = name.chars();
@@ -11,7 +11,7 @@ pub(super) fn quote(name: &Text<'_>) -> String {
     format!("\"{quoted}{end}\"")
 }
 
-/// Whether a letter is not shown but acts: control characters, and those that turn the direction of text around.
+/// Returns whether a character is invisible: a control character, or one that changes the direction of text.
 pub(super) fn is_control(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -28,7 +28,7 @@ pub(super) fn shape(extents: impl ExactSizeIterator<Item = i64>) -> String {
     format!("[{}]", shown.join(", "))
 }
 
-/// Names in one line: the first few, and how many more.
+/// Names on one line: the first few, and the number of others.
 pub(super) fn list<'t>(names: impl Iterator<Item = &'t Text<'t>>, number: u64) -> String {
     const MOST: u8 = 5;
     let more = number.saturating_sub(MOST.into());

@@ -1,4 +1,4 @@
-//! The imports that were found so far, of all pickles in the data together.
+//! The imports that all pickles in the data have so far.
 
 use std::collections::TryReserveError;
 use std::hash::{BuildHasher, RandomState};
@@ -7,23 +7,23 @@ use super::input::Halt;
 use super::{ImportClass, PickleImport};
 use crate::len::{as_u64, as_usize};
 
-/// How many different imports are kept.
+/// The largest number of different imports.
 const MOST: usize = 4096;
-/// A module, a name, and what is reached through them, are no longer than this.
+/// The length of the longest path of module, name and attributes.
 const LONGEST_PATH: usize = 2048;
 
 const TOO_MANY: &str = "it imports more than any model needs";
 
-/// What imports are called with, as far as that matters.
+/// Functions whose arguments matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// `getattr`, by which Python 3.11 spells the member of an enum: as harmless as what it gives.
+    /// `getattr`, with which pickles name members of enums and torch's own functions. It is as harmless as its result.
     Attribute,
-    /// Torch's way to keep a storage: bytes that hold another pickle, and as harmless as that.
+    /// Torch's function to load a storage from bytes that contain another pickle. It is as harmless as that pickle.
     Load,
-    /// By which protocols 0 and 1 make an object of the class that is named first.
+    /// With it, protocols 0 and 1 make an object of the class in the first argument.
     Reconstruct,
-    /// By which protocols 0 to 2 spell bytes.
+    /// With it, protocols 0 to 2 make bytes from a text.
     Encode,
     Other,
 }
@@ -40,19 +40,19 @@ impl Role {
     }
 }
 
-/// What is known of an import beside what is told of it.
+/// What is known about an import but not part of the result.
 #[derive(Clone, Copy)]
 struct Note {
     role: Role,
-    /// The path is one of names, and not of any text that happened to look like an opcode and its lines.
+    /// The path consists of valid names. Other data can look like an opcode with its lines.
     is_name: bool,
-    /// It can do harm, and was called with something that does none.
+    /// It is dangerous, and was called with harmless arguments.
     understood: bool,
-    /// It was put where it can be called out of sight, or called with something else.
+    /// It was stored where a call cannot be seen, or called with other arguments.
     misused: bool,
 }
 
-/// An import, to those who have its place in the list.
+/// An import in the list.
 #[derive(Clone, Copy)]
 pub(super) struct Import<'i> {
     pub(super) path: &'i str,
@@ -67,7 +67,7 @@ impl Import<'_> {
     }
 }
 
-/// Each path once, by the first place.
+/// Each path once, in the order of first use.
 pub(super) struct Imports {
     list: Vec<PickleImport>,
     notes: Vec<Note>,
@@ -76,7 +76,7 @@ pub(super) struct Imports {
 }
 
 impl Imports {
-    /// For data of so many bytes.
+    /// Makes an empty list for data of `len` bytes.
     pub(super) fn new(len: u64) -> Self {
         Imports { list: Vec::new(), notes: Vec::new(), index: Index::default(), budget: Budget::new(len) }
     }
@@ -91,7 +91,7 @@ impl Imports {
         Some(Import { path: &import.path, class: import.class, role: note.role, is_name: note.is_name })
     }
 
-    /// The place of a path. One that is new is given its class and its role by `judge`.
+    /// Returns the place of a path. `judge` returns the class and the role of a new one.
     pub(super) fn note(
         &mut self,
         path: &str,
@@ -103,7 +103,7 @@ impl Imports {
             return Ok(place);
         }
         if path.len() > LONGEST_PATH {
-            // Lines of other data are seldom names. Python would import one, so it is told whatever the data is.
+            // Lines of other data are seldom valid names. Python would import a valid name, so it is always reported.
             return Err(if is_name(path) { Halt::Spent(TOO_MANY) } else { Halt::Limit(TOO_MANY) });
         }
         let place = u16::try_from(self.list.len()).ok().filter(|_| self.list.len() < MOST);
@@ -133,14 +133,14 @@ impl Imports {
         }
     }
 
-    /// An import that can do harm was called with something that does none. If all calls of it are so, it is ordinary.
+    /// Records a call of a dangerous import with harmless arguments. If all its calls are like that, it is ordinary.
     pub(super) fn understand(&mut self, place: u16) {
         if let Some(note) = self.notes.get_mut(usize::from(place)) {
             note.understood = true;
         }
     }
 
-    /// An import is where it may be called unseen, or was called with something that may do harm.
+    /// Records that an import can be called unseen, or was called with arguments that may be harmful.
     pub(super) fn misuse(&mut self, place: u16) {
         if let Some(note) = self.notes.get_mut(usize::from(place)) {
             note.misused = true;
@@ -168,27 +168,26 @@ fn is_name(path: &str) -> bool {
     })
 }
 
-/// How many bytes of paths may still be looked up, and so at most be kept. All else that a pickle takes follows from its
-/// bytes: an opcode is one step and leaves one value. But paths are put together from texts in the memo, each of which two
-/// bytes ask for.
+/// The number of bytes of paths that can still be looked up. All other costs follow from the bytes of the pickle: an
+/// opcode is one step and leaves at most one value. But paths are built from texts in the memo, and two bytes are enough
+/// to use a long text again.
 struct Budget(u64);
 
 impl Budget {
-    /// In a pickle that a pickler writes, all paths together are no longer than the pickle.
+    /// All paths of a pickle from a pickler together are not longer than the pickle.
     fn new(len: u64) -> Self {
         Budget(len.saturating_mul(4).saturating_add(16 << 10))
     }
 
     fn spend(&mut self, path: &str) -> Result<(), Halt> {
-        // An opcode may be worth so much.
+        // The opcode itself pays for this much.
         let len = as_u64(path.len()).saturating_sub(16);
         self.0 = self.0.checked_sub(len).ok_or(Halt::Spent(TOO_MANY))?;
         Ok(())
     }
 }
 
-/// Places in the list by path. Each stands in the slot that its hash says, or in the next one that was free. At most half
-/// of the slots are taken.
+/// A hash table from paths to places in the list, with linear probing. At most half of the slots are in use.
 #[derive(Default)]
 struct Index {
     slots: Vec<u16>,
@@ -198,7 +197,7 @@ struct Index {
 const FREE: u16 = u16::MAX;
 
 impl Index {
-    /// The slots in which a path may stand, in the order in which they are tried.
+    /// The slots that a path can be in, in the order of probing.
     fn slots_of(&self, path: &str) -> impl Iterator<Item = usize> + use<> {
         let mask = self.slots.len().saturating_sub(1);
         let first = as_usize(self.hasher.hash_one(path) & 0xffff);
@@ -210,7 +209,7 @@ impl Index {
         places.take_while(|&place| place != FREE).find(|&place| is_at(list, place, path))
     }
 
-    /// Adds the path that comes behind those of the list.
+    /// Adds the path that will be pushed to the list next.
     fn add(&mut self, path: &str, list: &[PickleImport]) -> Result<(), TryReserveError> {
         if self.slots.len() <= list.len().saturating_mul(2) {
             self.grow(list)?;
@@ -230,7 +229,7 @@ impl Index {
         Ok(())
     }
 
-    /// Takes out the path that was added last. No other was put behind it because its slot was taken.
+    /// Removes the path that was added last. No other path was moved on because of its slot.
     fn remove_last(&mut self, path: &str, place: usize) {
         self.set(path, u16::try_from(place).unwrap_or(FREE), FREE);
     }
@@ -277,7 +276,8 @@ mod tests {
         assert!(imports.finish().into_iter().map(|import| import.path).eq(known));
     }
 
-    /// A trial that is dropped forgets its imports, and not how they were called: all that a call can make ordinary are dangerous.
+    /// A trial that is dropped removes its imports but not the record of their calls. That is safe because only dangerous
+    /// imports can become ordinary by a call, and a trial with a dangerous import is never dropped.
     #[test]
     fn what_a_call_makes_ordinary_is_dangerous() {
         for (module, name) in

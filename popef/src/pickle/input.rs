@@ -7,16 +7,16 @@ use crate::error::Error;
 use crate::len::{as_u64, as_usize};
 use crate::read::Data;
 
-/// Why a walk ends before the pickle does.
+/// Why a walk stops before the end of the pickle.
 #[derive(Debug)]
 pub(super) enum Halt {
     /// Python would stop here too.
     Fault(&'static str),
-    /// Python would go on: it is too much, or too odd, to be followed here.
+    /// Python would go on, but this scan does not: it is too large or too unusual.
     Limit(&'static str),
-    /// The budget of all of the data is spent: the pickles that this one lies in cannot be followed either.
+    /// The budget of the whole data is spent, so the pickles around this one cannot be followed either.
     Spent(&'static str),
-    /// There is not enough memory to go on. The data is not at fault.
+    /// There is not enough memory. Nothing is wrong with the data.
     NoMemory,
     /// The bytes could not be read.
     Unread(Error),
@@ -36,7 +36,7 @@ impl From<TryReserveError> for Halt {
 
 pub(super) const CUT: Halt = Halt::Fault("it ends in the middle");
 
-/// The bytes that pickles are read from: all of them, where they lie in memory, or a window that moves over a file.
+/// The bytes of pickles: all of them if they are in memory, or a window that moves over a file.
 pub(super) struct PickleBytes<'a> {
     data: Data<'a>,
     window: Cow<'a, [u8]>,
@@ -45,7 +45,7 @@ pub(super) struct PickleBytes<'a> {
 
 impl<'a> PickleBytes<'a> {
     const WINDOW: u64 = 64 << 10;
-    /// So much of what was read stays: the lines of an import are both wanted when the second one is known.
+    /// The window keeps this many bytes that were read: both lines of an import are needed at its end.
     const BEHIND: u64 = 8 << 10;
 
     pub(super) fn new(data: Data<'a>) -> Self {
@@ -58,7 +58,7 @@ impl<'a> PickleBytes<'a> {
         PickleReader { source: self, position: 0, end }
     }
 
-    /// The bytes of a range, which must lie within the data.
+    /// Returns the bytes of a range, which must be within the data.
     fn bytes(&mut self, range: Range<u64>) -> Result<&[u8], Halt> {
         if self.windowed(&range).is_none() {
             self.move_window(&range)?;
@@ -72,7 +72,7 @@ impl<'a> PickleBytes<'a> {
         self.window.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
-    /// Over the range, and over what comes next. What the window has of it already is not read again.
+    /// Moves the window to the range and what comes after it. Bytes that it already has are not read again.
     fn move_window(&mut self, range: &Range<u64>) -> Result<(), Halt> {
         let mut window = match mem::take(&mut self.window) {
             Cow::Owned(window) => window,
@@ -98,7 +98,7 @@ impl<'a> PickleBytes<'a> {
     }
 }
 
-/// A part of a source, read from front to back.
+/// A part of a source, read from start to end.
 pub(super) struct PickleReader<'s, 'a> {
     source: &'s mut PickleBytes<'a>,
     position: u64,
@@ -114,7 +114,7 @@ impl<'a> PickleReader<'_, 'a> {
         self.end.saturating_sub(self.position)
     }
 
-    /// The next `len` bytes, passed over without a look.
+    /// Skips the next `len` bytes, and returns their range.
     pub(super) fn skip(&mut self, len: u64) -> Result<Range<u64>, Halt> {
         let start = self.position;
         self.position = start.checked_add(len).filter(|&end| end <= self.end).ok_or(CUT)?;
@@ -132,14 +132,14 @@ impl<'a> PickleReader<'_, 'a> {
         self.source.bytes(there)?.first_chunk().copied().ok_or(CUT)
     }
 
-    /// The bytes up to the next line feed, which is passed over. `limit` is how many there may be.
+    /// Reads the bytes up to the next line feed, at most `limit`, and skips the line feed.
     pub(super) fn line(&mut self, limit: u64) -> Result<Range<u64>, Halt> {
         let start = self.position;
         let longest = start.saturating_add(limit).saturating_add(1);
         let end = longest.min(self.end);
         let (mut searched, mut step) = (start, 256);
         while searched < end {
-            // All of the line, so that it lies in the window. The step doubles, so that few bytes are read twice.
+            // The whole line has to be in the window. The step doubles, so few bytes are read twice.
             let until = searched.saturating_add(step).min(end);
             let bytes = self.source.bytes(start..until)?.get(as_usize(searched.saturating_sub(start))..);
             if let Some(len) = bytes.unwrap_or_default().iter().position(|&byte| byte == b'\n') {
@@ -154,7 +154,7 @@ impl<'a> PickleReader<'_, 'a> {
         Err(if end == longest { Halt::Limit("a line has no end in sight") } else { CUT })
     }
 
-    /// The bytes up to the next line feed, which is passed over, without keeping them in the window.
+    /// Skips the bytes up to and including the next line feed, without keeping them in the window.
     pub(super) fn skip_line(&mut self) -> Result<Range<u64>, Halt> {
         let start = self.position;
         let mut step = 256;
@@ -172,17 +172,17 @@ impl<'a> PickleReader<'_, 'a> {
         Err(CUT)
     }
 
-    /// The next bytes, which are not passed over: so many, or as many as are left.
+    /// Returns the next bytes without skipping them: `len`, or fewer at the end.
     pub(super) fn peek(&mut self, len: u64) -> Result<&[u8], Halt> {
         self.source.bytes(self.position..self.position.saturating_add(len).min(self.end))
     }
 
-    /// The bytes of a range that was passed over.
+    /// Returns the bytes of a range that was skipped.
     pub(super) fn bytes(&mut self, range: Range<u64>) -> Result<&[u8], Halt> {
         self.source.bytes(range)
     }
 
-    /// A range that was passed over, as input of its own.
+    /// Returns a range that was skipped as a separate input.
     pub(super) fn part(&mut self, range: Range<u64>) -> PickleReader<'_, 'a> {
         PickleReader { source: self.source, position: range.start, end: range.end }
     }

@@ -1,8 +1,8 @@
 use super::input::Halt;
 
-/// A list that grows block by block: nothing in it moves, so that growing takes no more memory than what it grows by.
+/// A list that grows by whole blocks. Its items never move, so growing takes only the memory of the new block.
 ///
-/// What it had room for once it keeps, so that clearing it takes no time however often it is done.
+/// It never frees blocks, so clearing it often costs nothing.
 pub(super) struct List<T> {
     blocks: Vec<Vec<T>>,
     len: usize,
@@ -14,10 +14,10 @@ impl<T> Default for List<T> {
     }
 }
 
-/// How many items a block has. The first ones of a block take less: each grows by doubling up to this.
+/// The number of items in a block. A block grows to it by doubling.
 const BLOCK: usize = 1024;
 
-/// The block of an item, and its place there.
+/// The block of an item, and its place in the block.
 fn place(index: usize) -> (usize, usize) {
     (index / BLOCK, index % BLOCK)
 }

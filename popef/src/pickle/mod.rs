@@ -1,7 +1,7 @@
-//! What a Python pickle would import when it is loaded, found without loading it.
+//! Finds what a Python pickle would import when it is loaded, without loading it.
 //!
-//! A pickle is a program for a small stack machine. [`Pickle::scan`] follows its opcodes with stand-ins for the values: it
-//! keeps short texts, as names of modules are put together from them, and forgets the rest.
+//! A pickle is a program for a small stack machine. [`Pickle::scan`] follows its opcodes with stand-ins for the values. It
+//! keeps short texts, because the names of modules come from them, and drops all other values.
 
 #![deny(clippy::arithmetic_side_effects, reason = "lengths in a pickle are claims")]
 
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::names::named;
 use crate::read::{Data, OpaqueBlob};
 
-/// A Python pickle: what loading it would import, which is what it can run.
+/// What loading a Python pickle would import, and so what it can run.
 ///
 /// ```
 /// use popef::pickle::{ImportClass, Pickle};
@@ -33,14 +33,15 @@ use crate::read::{Data, OpaqueBlob};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pickle {
-    /// The highest protocol that is stated in it; 0 if none is.
+    /// The highest protocol that it states; 0 if it states none.
     pub protocol: u8,
-    /// What it imports, each path once, by the first place. Pickles inside its texts and bytes count, also those that
-    /// have no stop: Python imports before it misses it. Without a pickle's mark, up to 64 KiB are tried.
+    /// What it imports: each path once, in the order of first use. This includes pickles inside its texts and bytes, also
+    /// those without a stop, because Python imports before it notices that the stop is missing. Texts and bytes that do not
+    /// begin like a pickle are tried up to 64 KiB.
     pub imports: Vec<PickleImport>,
-    /// The version that PopTorch recorded, if this is the data that it puts beside an executable.
+    /// The version of PopTorch that wrote the pickle, if it is PopTorch's blob.
     pub poptorch_version: Option<String>,
-    /// Where and why it could not be followed to its end; nothing is known of what comes after.
+    /// Where and why the scan stopped before the end. What comes after that is not known.
     pub fault: Option<PickleFault>,
 }
 
@@ -48,12 +49,13 @@ pub struct Pickle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PickleImport {
-    /// Module and name, such as `collections.OrderedDict`. In round brackets what is no name: `(computed)` where the
-    /// pickle puts the name together while it is loaded, `(extension-200)` for an extension code.
+    /// The module and the name, such as `collections.OrderedDict`. In parentheses if there is no name: `(computed)` if the
+    /// pickle computes the name while it is loaded, `(extension-200)` for an extension code.
     pub path: String,
-    /// The byte of the opcode, counted from the start of the data; for a pickle inside, of what holds it.
+    /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
+    /// that contains it.
     pub offset: u64,
-    /// What is known of it.
+    /// What is known about it.
     pub class: ImportClass,
 }
 
@@ -63,10 +65,10 @@ pub struct PickleImport {
 pub enum ImportClass {
     /// Known to build values and nothing else.
     Ordinary,
-    /// Not known here, such as a class of the model's own.
+    /// Neither known to be ordinary nor to be dangerous, such as a class of the model's own code.
     Unknown,
-    /// Known to run programs or code, to touch files or the network, or to import by name; or a way around saying
-    /// which.
+    /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
+    /// imported.
     Dangerous,
 }
 
@@ -80,30 +82,30 @@ pub struct PickleFault {
     pub offset: u64,
     /// The reason, as a phrase.
     pub reason: &'static str,
-    /// This machine has too little memory. The data is not at fault, and may be no pickle at all.
+    /// Whether the reason is too little memory. Then nothing is wrong with the data, which may not even be a pickle.
     pub no_memory: bool,
 }
 
 impl Pickle {
-    /// What the bytes are, if they are a pickle: if they begin with a pickle's mark, or follow its grammar to a stop
-    /// or to an import. Nothing of it is run. Time and memory are in proportion to the bytes.
+    /// Scans bytes. Returns `None` if they are not a pickle: if they neither begin like one, nor follow its grammar to a stop
+    /// or to an import. Runs nothing of it. Takes time and memory in proportion to the bytes.
     pub fn scan_bytes(bytes: &[u8]) -> Option<Pickle> {
         // Bytes in memory cannot fail to be read.
         Pickle::scan(&Data::in_memory(bytes)).unwrap_or_default()
     }
 
-    /// Scans a blob's data, as [`scan_bytes`](Self::scan_bytes) does bytes in memory. It is read in parts: a window of it
-    /// is held at a time, and some eight bytes for each value that the pickle keeps.
+    /// Scans the data of a blob like [`scan_bytes`](Self::scan_bytes). Reads it in parts: memory holds one window of it,
+    /// and about eight bytes for each value that the pickle keeps.
     pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
         walk::scan(data)
     }
 
-    /// The imports of a class.
+    /// Iterates over the imports of a class.
     pub fn imports_of(&self, class: ImportClass) -> impl Iterator<Item = &PickleImport> {
         self.imports.iter().filter(move |import| import.class == class)
     }
 
-    /// The first of the worst imports.
+    /// Returns the first import of the worst class that occurs.
     pub fn worst(&self) -> Option<&PickleImport> {
         let worst = self.imports.iter().map(|import| import.class).max()?;
         self.imports_of(worst).next()
@@ -111,7 +113,7 @@ impl Pickle {
 }
 
 impl OpaqueBlob<'_> {
-    /// What its data is, if it is a Python pickle, as that of PopTorch is. It is read, and nothing of it is run.
+    /// Scans the data, and returns `None` if it is not a Python pickle. PopTorch's blob is one. Runs nothing of it.
     pub fn pickle(&self) -> Result<Option<Pickle>, Error> {
         Pickle::scan(&self.data())
     }

@@ -1,15 +1,15 @@
-//! Which imports are ordinary in a pickle, and which can do harm. What is in neither list is unknown.
+//! Lists which imports are ordinary in a pickle, and which are dangerous. All others are unknown.
 //!
-//! Ordinary is only what is listed: names, packages of classes, and the few attributes that pickles ask for. A class
-//! that only builds values can have methods that write files or run code, so that a class is ordinary says nothing of
-//! its attributes.
+//! Only what is listed is ordinary: names, the classes of some packages, and the few attributes that pickles use. The
+//! attributes of an ordinary class are not ordinary by themselves, because a class that only builds values can have methods
+//! that write files or run code.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::ImportClass;
 
-/// The class of an import. Dots in `name` reach through attributes.
+/// Returns the class of an import. Dots in `name` are for attributes.
 pub(super) fn classify(module: &str, name: &str) -> ImportClass {
     let module = present_name(module);
     if is_ordinary(module, name) {
@@ -23,7 +23,7 @@ pub(super) fn classify(module: &str, name: &str) -> ImportClass {
     }
 }
 
-/// The class of an attribute of something imported, by the path of that.
+/// Returns the class of an attribute of an import that has this class and path.
 pub(super) fn classify_attribute(of: ImportClass, path: &str, attribute: &str) -> ImportClass {
     let is_listed = || {
         let (module, class) = path.rsplit_once('.').unwrap_or_default();
@@ -33,13 +33,13 @@ pub(super) fn classify_attribute(of: ImportClass, path: &str, attribute: &str) -
         ImportClass::Dangerous => ImportClass::Dangerous,
         ImportClass::Ordinary if is_listed() => ImportClass::Ordinary,
         _ if TABLES.methods.contains(attribute) => ImportClass::Dangerous,
-        // A class in a class, or the member of an enum.
+        // A nested class, or a member of an enum.
         ImportClass::Ordinary if is_class_name(attribute) => ImportClass::Ordinary,
         _ => classify(path, attribute),
     }
 }
 
-/// What Python 3 turns the names of Python 2 into.
+/// Converts the name of a module in Python 2 to the one in Python 3.
 fn present_name(module: &str) -> &str {
     match module {
         "__builtin__" | "__builtins__" | "exceptions" => "builtins",
@@ -49,14 +49,14 @@ fn present_name(module: &str) -> &str {
     }
 }
 
-/// A class by the way it is spelt: one capitalised name, perhaps after an underscore.
+/// Returns whether a name is spelled like a class: capitalised, possibly after an underscore.
 fn is_class_name(name: &str) -> bool {
     let bare = name.strip_prefix('_').unwrap_or(name);
     bare.starts_with(|first: char| first.is_ascii_uppercase())
         && bare.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// A public function by the way it is spelt.
+/// Returns whether a name is spelled like a public function.
 fn is_function_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
@@ -136,7 +136,7 @@ const ORDINARY: &[(&str, &[&str])] = &[
     ("poptorch.autocasting", &["Policy"]),
 ];
 
-/// What models keep as their activation or loss.
+/// Functions that models keep as their activation or loss.
 const FUNCTIONAL: &[&str] = &[
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
@@ -202,13 +202,13 @@ const FUNCTIONAL: &[&str] = &[
     "upsample",
 ];
 
-/// Attributes of classes, each with the class and its module.
+/// Attributes of classes, by module and class.
 const ORDINARY_ATTRIBUTES: &[(&str, &str, &[&str])] =
     &[("collections", "OrderedDict", &["fromkeys"]), ("builtins", "dict", &["fromkeys"])];
 
 fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) -> bool {
-    // By these, Python pickles torch's own functions, which PopTorch 2.6 and 3.0 list in their options. All of them
-    // compute on tensors but one, which maps a file.
+    // Python pickles torch's own functions as attributes of this class, and PopTorch 2.6 and 3.0 list some in their
+    // options. All of them compute on tensors, except one that maps a file.
     (module, class) == ("torch._C", "_VariableFunctionsClass")
         && is_function_name(attribute)
         && attribute != "from_file"
@@ -233,7 +233,7 @@ fn is_number_type(name: &str) -> bool {
     kinds.contains(&kind)
 }
 
-/// Packages whose classes build values and do nothing else when they are loaded.
+/// Packages whose classes only build values when they are loaded.
 const OF_CLASSES: &[&str] = &[
     "poptorch.options",
     "poptorch._options_impl",
@@ -249,13 +249,13 @@ const OF_CLASSES: &[&str] = &[
     "collections.abc",
 ];
 
-/// A class of these packages, or one in such a class.
+/// Returns whether it is a class of these packages, or a nested class.
 fn is_ordinary_class(module: &str, name: &str) -> bool {
     name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
 }
 
-/// Modules of which nothing belongs into a pickle: they run programs or code, touch files or the network, import by
-/// name, or reach into the interpreter.
+/// Modules that do not belong in a pickle: they run programs or code, use files or the network, import by name, or change
+/// the interpreter.
 const DANGEROUS_MODULES: &[&str] = &[
     "os",
     "posix",
@@ -410,7 +410,7 @@ const DANGEROUS_MODULES: &[&str] = &[
     "git",
 ];
 
-/// Names that are harmless in those modules and yet in no list of ordinary ones.
+/// Harmless names in those modules that are not ordinary either.
 const UNKNOWN_IN_DANGEROUS: &[(&str, &str)] = &[
     ("builtins", "type"),
     ("builtins", "len"),
@@ -426,7 +426,7 @@ const UNKNOWN_IN_DANGEROUS: &[(&str, &str)] = &[
     ("types", "MappingProxyType"),
 ];
 
-/// Parts of otherwise useful packages that load files, run code or start processes.
+/// Dangerous parts of useful packages: they load files, run code or start processes.
 const DANGEROUS_PARTS: &[&str] = &[
     "torch.load",
     "torch.save",
@@ -505,7 +505,7 @@ const DANGEROUS_PARTS: &[&str] = &[
     "tensorflow.py_function",
 ];
 
-/// Names by which attributes reach from anything to everything.
+/// Names of attributes that give access to everything.
 const REACHING: &[&str] = &[
     "system",
     "popen",
@@ -523,7 +523,7 @@ const REACHING: &[&str] = &[
     "_load_from_bytes",
 ];
 
-/// Methods that touch files or run code, of classes that are ordinary otherwise.
+/// Methods that use files or run code, of classes that are ordinary otherwise.
 const METHODS: &[&str] = &[
     "dump",
     "from_file",
@@ -564,8 +564,8 @@ fn is_in_dangerous_part(path: &str) -> bool {
     DANGEROUS_PARTS.iter().any(|part| is_in(path, part))
 }
 
-/// Whether an attribute is itself a module or a function that does harm, reached through one that imported it,
-/// perhaps under a name of its own such as `_sys`.
+/// Returns whether an attribute is a dangerous module or function that another module imported, possibly under another
+/// name such as `_sys`.
 fn reaches(name: &str) -> bool {
     name.split('.').any(|part| {
         let bare = part.trim_start_matches('_');
@@ -573,7 +573,7 @@ fn reaches(name: &str) -> bool {
     })
 }
 
-/// The lists above, in which a name is found as fast as it is read.
+/// The lists above as hash tables.
 struct Tables {
     ordinary: HashMap<&'static str, &'static [&'static str]>,
     dangerous: HashSet<&'static str>,

@@ -1,30 +1,30 @@
-//! One opcode after the other, with what follows it in the stream.
+//! Reads one opcode after the other with its arguments.
 
 use std::ops::Range;
 
 use super::input::{Halt, PickleReader};
 use super::text::Spelling;
 
-/// The opcodes, as far as they differ in what they do to names. What follows one is told by where it lies.
+/// The opcodes, as far as they differ in their effect on names. Texts and bytes are given as ranges of the input.
 pub(super) enum Op {
     Stop,
     Mark,
     Pop,
     PopMark,
     Dup,
-    /// Puts a value there whose content does not matter here.
+    /// Pushes a value whose content does not matter.
     StandIn,
     Text(Spelling, Range<u64>),
     Bytes(Range<u64>),
     EmptyDict,
-    /// This many values become one tuple.
+    /// The last values, this many, become one tuple.
     Tuple(u8),
-    /// All down to the mark become one.
+    /// All values above the mark become one tuple.
     MarkedTuple,
     MarkedDict,
     Marked,
     Append,
-    /// All down to the mark go into the value below it.
+    /// All values above the mark go into the value below it.
     Appends,
     SetItem,
     SetItems,
@@ -32,7 +32,7 @@ pub(super) enum Op {
     Reduce,
     NewObject,
     NewObjectWithNames,
-    /// A class is the first after the mark.
+    /// The first value above the mark is a class.
     Object,
     Instance(Names),
     Global(Names),
@@ -53,7 +53,7 @@ pub(super) struct Names {
     pub(super) name: Range<u64>,
 }
 
-/// A text that is looked into may be this long.
+/// The length of the longest text that is scanned.
 pub(super) const LONGEST_TEXT: u64 = 1 << 20;
 const LONGEST_NAME: u64 = 4096;
 
@@ -106,7 +106,7 @@ impl Op {
             b'r' => Op::Put(u32::from_le_bytes(input.array()?).into()),
             0x94 => Op::Memoize,
             0x80 => Op::Protocol(input.byte()?),
-            // Readers take a frame's length as advice only.
+            // Unpicklers do not enforce the length of a frame.
             0x95 => skip_then(input, 8, Op::Nothing)?,
             other => text_or_bytes(other, input)?,
         })
@@ -123,7 +123,7 @@ fn text_or_bytes(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Op, Hal
     })
 }
 
-/// As many bytes as are stated before them.
+/// Skips bytes that have their number before them, and returns their range.
 fn counted(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let len = match opcode {
         b'U' | 0x8c | b'C' => input.byte()?.into(),
@@ -137,7 +137,7 @@ fn names(input: &mut PickleReader<'_, '_>) -> Result<Names, Halt> {
     Ok(Names { module: name(input)?, name: name(input)? })
 }
 
-/// Where the line feed is missing at the end, the unpickler that is written in Python takes the last letter for one,
+/// If the last line feed is missing, Python's own unpickler (the one written in Python) drops the last character,
 /// imports, and stops after that.
 fn name(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let start = input.position();
@@ -148,12 +148,12 @@ fn name(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     }
 }
 
-/// Whether all bytes may be of a name, as in few lines of other data.
+/// Returns whether all bytes can be part of a name. That is rare in lines of other data.
 fn is_name(line: &[u8]) -> bool {
     line.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | 0x80..))
 }
 
-/// A line of any length. A short one lies in the window then.
+/// Reads a line of any length. A short line is in the window afterwards.
 fn any_line(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let start = input.position();
     match input.line(LONGEST_TEXT) {
@@ -172,19 +172,19 @@ fn skip_then(input: &mut PickleReader<'_, '_>, bytes: u64, op: Op) -> Result<Op,
     Ok(op)
 }
 
-/// A number of any size; its length is one of `LONG1` or `LONG4`.
+/// Skips the number of a `LONG1` or `LONG4`.
 fn long(input: &mut PickleReader<'_, '_>, width: u8) -> Result<Op, Halt> {
     let len = if width == 1 { u64::from(input.byte()?) } else { u32::from_le_bytes(input.array()?).into() };
     skip_then(input, len, Op::StandIn)
 }
 
-/// A place in the memo, as a line.
+/// Reads a number of the memo from a line.
 fn place(input: &mut PickleReader<'_, '_>) -> Result<u64, Halt> {
     let line = any_line(input)?;
     if line.end.saturating_sub(line.start) > LONGEST_TEXT {
         return Err(FAR_PLACE);
     }
-    // The unpickler that is written in C reads up to a zero byte.
+    // The unpickler that is written in C stops at a zero byte.
     let line = input.bytes(line)?.split(|&byte| byte == 0).next().unwrap_or_default();
     let line = std::str::from_utf8(line).unwrap_or_default().trim();
     // Python allows a sign, and an underscore between digits.

@@ -2,7 +2,7 @@ use std::collections::TryReserveError;
 
 use super::text::spell_utf8;
 
-/// The path of an import, while it is put together: what it is taken from, a dot, and its name there.
+/// A buffer for the path of an import: a module or another path, a dot, and a name.
 #[derive(Default)]
 pub(super) struct Path {
     text: String,
@@ -16,7 +16,7 @@ impl Path {
     }
 
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), TryReserveError> {
-        // A byte that is no UTF-8 becomes a letter of three.
+        // A byte that is not UTF-8 becomes a character of three bytes.
         self.text.try_reserve(bytes.len().saturating_mul(3))?;
         spell_utf8(bytes, |piece| self.text.push_str(piece));
         Ok(())
@@ -40,7 +40,7 @@ impl Path {
         &self.text
     }
 
-    /// What is before the dot, and what is behind it.
+    /// Returns what is before the last dot that was added, and what is after it.
     pub(super) fn parts(&self) -> (&str, &str) {
         let (module, name) = self.text.split_at_checked(self.dot).unwrap_or_default();
         (module, name.strip_prefix('.').unwrap_or(name))

@@ -1,11 +1,11 @@
-//! How Python spells texts, and bytes as texts.
+//! How pickles encode texts, and bytes as texts.
 
 use std::borrow::Cow;
 
 use super::input::Halt;
 use crate::len::as_usize;
 
-/// How the bytes of a text stand for its letters.
+/// How the bytes of a text encode its characters.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Spelling {
     Utf8,
@@ -15,18 +15,18 @@ pub(super) enum Spelling {
     Raw,
 }
 
-/// A text as it is spelt in a pickle.
+/// A text as it is encoded in a pickle.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'b> {
     pub(super) spelling: Spelling,
     pub(super) bytes: &'b [u8],
 }
 
-/// Without a pickle's mark, only so many bytes are tried as one.
+/// The number of bytes that are tried as a pickle if they do not begin like one.
 pub(super) const LARGEST_TRIAL: u64 = 64 << 10;
 
 impl<'b> Text<'b> {
-    /// Whether it begins with a pickle's mark, U+0080. Some of its first bytes are enough to tell.
+    /// Returns whether it begins with a pickle's first character, U+0080. A few of its first bytes are enough.
     pub(super) fn is_marked(self) -> bool {
         let mut first = None;
         let mut see = |piece: &str| first = first.or(piece.chars().next());
@@ -38,7 +38,7 @@ impl<'b> Text<'b> {
         first == Some('\u{80}')
     }
 
-    /// Gives the text to `each`, piece by piece. What is no UTF-8 becomes U+FFFD.
+    /// Calls `each` with the text, piece by piece, with U+FFFD for what is not UTF-8.
     pub(super) fn spell(self, mut each: impl FnMut(&str)) -> Result<(), Halt> {
         let whole = match self.spelling {
             Spelling::Utf8 => {
@@ -51,8 +51,8 @@ impl<'b> Text<'b> {
         whole.ok_or(Halt::Limit("a text is not spelt as Python spells one"))
     }
 
-    /// The bytes of a text that may be a pickle: Python 3 spells bytes as texts in protocols 0 to 2, each as the letter
-    /// of its number.
+    /// Returns the bytes of a text that may be a pickle. In protocols 0 to 2, Python 3 writes bytes as texts, each byte as
+    /// the character with its number.
     pub(super) fn pickle(self) -> Result<Option<Cow<'b, [u8]>>, Halt> {
         let is_utf8 = matches!(self.spelling, Spelling::Utf8);
         if is_utf8 && !may_be_pickle(self.bytes) {
@@ -73,26 +73,26 @@ impl<'b> Text<'b> {
     }
 }
 
-/// Whether a letter can be of an opcode that imports, or end the line of one. Without a mark, only what imports matters.
-/// Whether a stop follows does not: Python imports before it gets there.
+/// Returns whether a character can belong to an opcode that imports, or end its line. In a text that does not begin like
+/// a pickle, only imports matter, and not whether a stop follows: Python imports before it gets there.
 fn may_import(letter: char) -> bool {
     matches!(letter, '\n' | '\u{82}'..='\u{84}' | '\u{93}')
 }
 
-/// Whether a text in UTF-8 begins with a pickle's mark, or may be a pickle without one. This looks at the bytes of its
-/// letters, which is quick: it finds all that may import, and some others.
+/// Returns whether a text in UTF-8 begins like a pickle, or may be a pickle all the same. It only examines bytes, which is
+/// fast: it finds every text that can import, and some others.
 fn may_be_pickle(bytes: &[u8]) -> bool {
     bytes.starts_with("\u{80}".as_bytes()) || bytes.iter().any(|&byte| may_import(char::from(byte)))
 }
 
-/// What tells whether a text may be a pickle.
+/// The facts that decide whether a text may be a pickle.
 #[derive(Default)]
 struct Seen {
-    /// How many letters it has.
+    /// The number of its characters.
     len: usize,
     marked: bool,
     imports: bool,
-    /// It has letters that stand for no byte.
+    /// It has characters that do not encode a byte.
     wide: bool,
 }
 
@@ -111,7 +111,7 @@ impl Seen {
     }
 }
 
-/// Gives bytes as text to `each`, with U+FFFD for what is no UTF-8.
+/// Calls `each` with bytes as text, with U+FFFD for what is not UTF-8.
 pub(super) fn spell_utf8(bytes: &[u8], mut each: impl FnMut(&str)) {
     for chunk in bytes.utf8_chunks() {
         each(chunk.valid());
@@ -128,7 +128,7 @@ fn unquote(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Bytes stand for the letters of their numbers, as in Latin-1, and those behind a backslash for what `escape` says.
+/// Decodes bytes as Latin-1, except those after a backslash, which `escape` decodes.
 fn unescape(bytes: &[u8], escape: fn(&[u8]) -> Escape<'_>, mut each: impl FnMut(&str)) -> Option<()> {
     let mut give = |letter: char| each(letter.encode_utf8(&mut [0; 4]));
     let mut rest = bytes;
@@ -146,7 +146,7 @@ fn unescape(bytes: &[u8], escape: fn(&[u8]) -> Escape<'_>, mut each: impl FnMut(
     Some(())
 }
 
-/// One or two letters out of an escape, and what follows it.
+/// One or two characters from an escape, and what follows it.
 type Escape<'b> = Option<(char, Option<char>, &'b [u8])>;
 
 fn raw_escape(rest: &[u8]) -> Escape<'_> {
@@ -174,7 +174,7 @@ fn escape(rest: &[u8]) -> Escape<'_> {
     Some((letter, None, after))
 }
 
-/// What is no escape stands for itself, backslash and all; the letter behind it begins none either.
+/// A backslash without a valid escape stays as it is, together with the character after it.
 fn kept(rest: &[u8]) -> Escape<'_> {
     let after = rest.get(1..).unwrap_or_default();
     Some(('\\', rest.first().map(|&letter| char::from(letter)), after))
@@ -184,7 +184,7 @@ fn hex(digits: &[u8], count: usize) -> Escape<'_> {
     let (digits, after) = digits.split_at_checked(count)?;
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let number = digits.iter().try_fold(0u32, |number, byte| Some((number << 4) | digit(byte)?))?;
-    // A surrogate alone is no character; no module has one in its name.
+    // A lone surrogate is not a character. No module has one in its name.
     Some((char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER), None, after))
 }
 

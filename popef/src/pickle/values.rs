@@ -1,6 +1,6 @@
-//! What a walk keeps of a pickle: stand-ins for its values on a stack and in a memo, and its short texts.
+//! What a walk keeps of a pickle: stand-ins for the values on the stack and in the memo, and short texts.
 //!
-//! An opcode leaves at most one value in each, so they take memory in proportion to the pickle's bytes.
+//! An opcode adds at most one value to each, so the memory is in proportion to the pickle's bytes.
 
 use std::collections::HashMap;
 
@@ -18,21 +18,21 @@ pub(super) enum StandIn {
     Import(u16),
     /// An object of a class that was imported.
     Object(u16),
-    /// A dictionary without a text under "version".
+    /// A dictionary without a text for the key "version".
     Dict,
-    /// A dictionary, and that text.
+    /// A dictionary with that text.
     Versioned(u32),
-    /// Bytes that are a pickle, and all of what loading them would do is known.
+    /// Bytes that are a pickle, when everything that loading it would do is known.
     Known,
     Tuple(Arguments),
     Other,
 }
 
-/// A tuple that tells something to what is called with it. It has at most three values.
+/// The content of a tuple, as far as it matters as arguments. It has at most three values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arguments {
     ImportAndText(u16, u32),
-    /// Other values, of which the first is an import.
+    /// Any values, the first of which is an import.
     Import(u16),
     /// Known bytes alone.
     Known,
@@ -47,9 +47,9 @@ const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
 #[derive(Default)]
 pub(super) struct Stack {
     values: List<StandIn>,
-    /// How many values lie below each mark.
+    /// The number of values below each mark.
     marks: List<usize>,
-    /// The last of the marks: what lies below it cannot be taken.
+    /// The last of the marks. Values below it cannot be popped.
     floor: usize,
 }
 
@@ -84,7 +84,7 @@ impl Stack {
         self.marks.push(self.floor)
     }
 
-    /// Takes a value away, or a mark that nothing lies above.
+    /// Pops a value, or a mark with no values above it.
     pub(super) fn pop_or_unmark(&mut self) -> Result<(), Halt> {
         if self.marks.last() == Some(self.values.len()) {
             return self.unmark().map(drop);
@@ -92,14 +92,14 @@ impl Stack {
         self.pop().map(drop)
     }
 
-    /// Takes the last mark away, and tells where the values above it begin.
+    /// Pops the last mark, and returns where the values above it begin.
     pub(super) fn unmark(&mut self) -> Result<usize, Halt> {
         let start = self.marks.pop().ok_or(Halt::Fault("it looks for a mark that is not there"))?;
         self.floor = self.marks.last().unwrap_or(0);
         Ok(start)
     }
 
-    /// Where the last `count` values begin.
+    /// Returns where the last `count` values begin.
     pub(super) fn start_of_last(&self, count: usize) -> Result<usize, Halt> {
         self.values.len().checked_sub(count).filter(|&start| start >= self.floor).ok_or(EMPTY)
     }
@@ -113,13 +113,13 @@ impl Stack {
     }
 }
 
-/// Values by the places that the pickle gives them.
+/// The memo: values by the numbers that the pickle gives them.
 #[derive(Default)]
 pub(super) struct Memo {
-    /// Those at the first places. Picklers count places up from 0 or 1, so that most values are here.
+    /// The values with small numbers. Picklers count up from 0 or 1, so most values are here.
     near: List<Option<StandIn>>,
     far: Far,
-    /// How many values have been put here, and at how many places.
+    /// How many values were put here, and how many places have one.
     puts: u64,
     len: u64,
 }
@@ -128,7 +128,7 @@ impl Memo {
     pub(super) fn clear(&mut self) {
         self.near.truncate(0);
         if !self.far.is_empty() {
-            // To clear a large table takes as long as to fill it.
+            // Clearing a large table would take as long as filling it.
             self.far = Far::default();
         }
         (self.puts, self.len) = (0, 0);
@@ -140,7 +140,7 @@ impl Memo {
 
     pub(super) fn put(&mut self, place: u64, value: StandIn) -> Result<(), Halt> {
         self.puts = self.puts.saturating_add(1);
-        // So there are no more near places than values were put, and `append` never needs a far one.
+        // So there are never more near places than puts, and `append` never needs a far one.
         let before = if place <= self.puts { self.put_near(place, value)? } else { self.far.put(place, value)? };
         self.len = self.len.saturating_add(before.is_none().into());
         Ok(())
@@ -155,13 +155,13 @@ impl Memo {
         Ok(if before.is_none() && !self.far.is_empty() { self.far.remove(place) } else { before })
     }
 
-    /// Puts a value at the place whose number is how many places have one.
+    /// Puts a value at the next place, whose number is the number of used places.
     pub(super) fn append(&mut self, value: StandIn) -> Result<(), Halt> {
         self.put(self.len, value)
     }
 }
 
-/// Values at places that no pickler uses: by 32 bits most often, which takes less memory than by 64.
+/// Values with numbers that no pickler uses. Most fit in 32 bits, which takes less memory than 64.
 #[derive(Default)]
 struct Far {
     by_32: HashMap<u32, StandIn>,
@@ -180,7 +180,7 @@ impl Far {
         }
     }
 
-    /// Gives the value that was there.
+    /// Returns the previous value.
     fn put(&mut self, place: u64, value: StandIn) -> Result<Option<StandIn>, Halt> {
         Ok(match u32::try_from(place) {
             Ok(place) => {
@@ -202,7 +202,7 @@ impl Far {
     }
 }
 
-/// Texts that may be names. They lie one behind the other in blocks, each after its length.
+/// Texts that may be names, in blocks. Each text follows its length.
 #[derive(Default)]
 pub(super) struct Texts {
     blocks: Vec<Vec<u8>>,
@@ -213,11 +213,11 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// A module or a name is no longer than this.
+    /// The length of the longest module or name.
     const LONGEST: usize = 256;
     const BLOCK: usize = 4096;
 
-    /// The other blocks are emptied when they are used again: this may be done for every few bytes.
+    /// The other blocks are cleared when they are used again, because this can be called for every few bytes.
     pub(super) fn clear(&mut self) {
         self.current = 0;
         if let Some(first) = self.blocks.first_mut() {
@@ -225,7 +225,7 @@ impl Texts {
         }
     }
 
-    /// Keeps a text; none if it is too long to be a name.
+    /// Keeps a text. Returns `None` if it is too long to be a name.
     pub(super) fn add(&mut self, text: Text<'_>) -> Result<Option<u32>, Halt> {
         if matches!(text.spelling, Spelling::Utf8) && text.bytes.len() > Self::LONGEST {
             return Ok(None);
@@ -253,7 +253,7 @@ impl Texts {
         Ok(place)
     }
 
-    /// Goes on to the next block if the current one has no room for so many bytes.
+    /// Moves to the next block if the current one has no room for the bytes.
     fn make_room(&mut self, needed: usize) -> Result<(), Halt> {
         let is_full = |block: &Vec<u8>| Self::BLOCK.saturating_sub(block.len()) < needed;
         if self.blocks.get(self.current).is_some_and(is_full) {
@@ -285,7 +285,7 @@ mod tests {
 
     use super::{Memo, Spelling, StandIn, Text, Texts};
 
-    /// As Python's dictionary, in which `MEMOIZE` puts a value at the number of places.
+    /// Compares with a dictionary like Python's, in which `MEMOIZE` uses the number of entries as key.
     #[test]
     #[cfg_attr(miri, ignore = "its 40,000 steps take an hour there, and none is unsafe")]
     fn places_near_and_far_are_those_of_a_map() {

@@ -1,8 +1,7 @@
 //! Follows a pickle's opcodes, and the pickles that lie in its texts and bytes.
 //!
-//! Each byte is an opcode's once at most, and a text that may be a pickle is read once more for each pickle that it
-//! lies in, of which there are few. So the work is in proportion to the data; what else could grow is counted in
-//! [`Imports`].
+//! Each byte belongs to at most one opcode. A text that may be a pickle is read once more for each pickle around it, and
+//! their number is limited. So the work is in proportion to the data. [`Imports`] limits what else could grow.
 
 use std::ops::Range;
 
@@ -17,7 +16,7 @@ use super::{ImportClass, Pickle, PickleFault};
 use crate::error::Error;
 use crate::read::Data;
 
-/// How deep pickles in pickles are followed.
+/// The number of pickles inside each other that are followed.
 const DEEPEST: u8 = 4;
 
 pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
@@ -27,7 +26,7 @@ pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
     let is_pickle = match scan_into(&mut source.input(), &mut scan, &mut found) {
         Ok(is_pickle) => is_pickle || found.called || scan.imports.have_name(),
         Err(Halt::Unread(error)) => return Err(error),
-        // Whatever it is, it was not followed to its end.
+        // The end was not reached, so it may be a pickle.
         Err(halt) => {
             found.halt(&halt, scan.place);
             true
@@ -41,7 +40,7 @@ pub(super) fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
     }))
 }
 
-/// Whether the data is a pickle by its first bytes, or by its grammar.
+/// Returns whether the data is a pickle, by its first bytes or by its grammar.
 fn scan_into(input: &mut PickleReader<'_, '_>, scan: &mut Scan, found: &mut Found) -> Result<bool, Halt> {
     let marked = begins_as_pickle(input)?;
     let ended = walk_all(input, &mut Machine::default(), scan, found)?;
@@ -55,23 +54,23 @@ fn begins_as_pickle(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
 /// What all pickles in the data share.
 struct Scan {
     imports: Imports,
-    /// The path of an import, while it is put together.
+    /// A buffer for the path of an import.
     path: Path,
-    /// The byte of the opcode that is followed, not in pickles inside but in what holds them.
+    /// The byte of the current opcode of the outermost pickle.
     place: u64,
 }
 
-/// What is found in a pickle beside its imports, and in those inside.
+/// What is found in a pickle and the pickles inside it, except imports.
 #[derive(Default)]
 struct Found {
     protocol: u8,
     version: Option<String>,
     fault: Option<PickleFault>,
-    /// The fault is a limit of ours.
+    /// The scan stopped at one of its own limits.
     limited: bool,
     /// It imports something.
     imports: bool,
-    /// It imports something dangerous, by a path that is one of names.
+    /// It imports something dangerous, by a path that consists of valid names.
     dangerous: bool,
     /// It calls something that it imports.
     called: bool,
@@ -83,7 +82,7 @@ impl Found {
             Halt::Fault(reason) | Halt::Limit(reason) | Halt::Spent(reason) => {
                 self.fault.get_or_insert(PickleFault { offset, reason, no_memory: false });
             }
-            // It replaces an earlier fault, which is no more than what was found so far.
+            // This replaces an earlier fault: with more memory, the scan might have found more.
             Halt::NoMemory => {
                 let reason = "there is not enough memory to follow it";
                 self.fault = Some(PickleFault { offset, reason, no_memory: true });
@@ -104,7 +103,7 @@ impl Found {
     }
 }
 
-/// The machine for pickles that lie in equally many others. It serves one after the other.
+/// The stack machine for all pickles of the same depth, one after the other.
 #[derive(Default)]
 struct Machine {
     depth: u8,
@@ -121,15 +120,15 @@ impl Machine {
         self.texts.clear();
     }
 
-    /// For pickles that lie in one of these.
+    /// Returns the machine for pickles one level deeper.
     fn inner(&mut self) -> &mut Machine {
         let depth = self.depth.saturating_add(1);
         self.inner.get_or_insert_with(|| Box::new(Machine { depth, ..Machine::default() }))
     }
 }
 
-/// Walks a pickle and those that follow it; torch's older format is several. Whether they are all of the input. An error
-/// if those that hold them cannot be followed either.
+/// Walks a pickle and those that follow it; torch's older format has several. Returns whether they are the whole input.
+/// Fails if the pickles around them cannot be followed either.
 fn walk_all(
     input: &mut PickleReader<'_, '_>,
     level: &mut Machine,
@@ -145,7 +144,7 @@ fn walk_all(
         let mut trial = walk.found;
         match end {
             Ok(()) => found.absorb(trial),
-            // What follows the first may be anything, as long as it imports nothing.
+            // What follows the first pickle may be any data, as long as it imports nothing.
             Err(Halt::Fault(_)) if !is_first && !trial.imports => return Ok(false),
             Err(halt) => {
                 trial.halt(&halt, place);
@@ -160,7 +159,7 @@ fn walk_all(
     }
 }
 
-/// Walks what may be a pickle in another one. Whether all of what loading it would do is known.
+/// Walks what may be a pickle inside another one. Returns whether everything that loading it would do is known.
 fn look_into(
     input: &mut PickleReader<'_, '_>,
     holder: &mut Machine,
@@ -178,12 +177,12 @@ fn look_into(
     let mut inner = Found::default();
     let ended = walk_all(input, holder.inner(), scan, &mut inner)?;
     if !(marked || ended || inner.dangerous) {
-        // So nothing was called that its calls make ordinary.
+        // It has no dangerous import, so no call in it has made one ordinary.
         scan.imports.forget_from(imports_before);
         return Ok(false);
     }
     let known = marked && inner.fault.is_none();
-    // Bytes that only look like a pickle at first are no fault of what holds them.
+    // Bytes that only begin like a pickle are not a fault of the pickle around them.
     let is_fault = inner.limited || inner.imports;
     inner.fault = inner.fault.filter(|_| is_fault);
     inner.version = None;
@@ -199,7 +198,7 @@ struct Walk<'w, 's, 'a> {
 }
 
 impl Walk<'_, '_, '_> {
-    /// To the stop.
+    /// Walks to the stop.
     fn run(&mut self) -> Result<(), Halt> {
         loop {
             if self.level.depth == 0 {
@@ -326,7 +325,7 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// Makes a tuple of the values from `start` on. One in another one tells nothing.
+    /// Makes a tuple of the values from `start` on. The content of nested tuples is dropped.
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
         let tuple = self.arguments_from(start).map_or(StandIn::Other, StandIn::Tuple);
@@ -352,7 +351,7 @@ impl Walk<'_, '_, '_> {
 
     // ---- imports
 
-    /// The import whose path was put together.
+    /// Records the import whose path is in the buffer, and returns its place.
     fn note(&mut self, judge: impl FnOnce(&str, &str) -> (ImportClass, Role)) -> Result<u16, Halt> {
         let Scan { imports, path, place } = &mut *self.scan;
         let (of, name) = path.parts();
@@ -380,7 +379,7 @@ impl Walk<'_, '_, '_> {
         self.note(|module, name| (classify(module, name), Role::of(module, name)))
     }
 
-    /// What `getattr` gives.
+    /// Records an attribute that `getattr` returns.
     fn import_attribute(&mut self, of: u16, name: u32) -> Result<StandIn, Halt> {
         let Scan { imports, path, .. } = &mut *self.scan;
         let Some(of) = imports.get(of) else { return Ok(StandIn::Other) };
@@ -392,7 +391,7 @@ impl Walk<'_, '_, '_> {
         self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(StandIn::Import)
     }
 
-    /// What is no name, but tells of what is imported all the same.
+    /// Records an import that has no name.
     fn import_unnamed(&mut self, what: &str) -> Result<u16, Halt> {
         self.scan.path.begin();
         self.scan.path.add(what.as_bytes())?;
@@ -439,7 +438,7 @@ impl Walk<'_, '_, '_> {
             (Role::Reconstruct, StandIn::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
                 StandIn::Object(class)
             }
-            // In another encoding they are other bytes than those that were looked into.
+            // With another encoding, the result is not the bytes that were scanned.
             (Role::Encode, StandIn::Tuple(Arguments::KnownAndLatin1)) => StandIn::Known,
             _ => StandIn::Object(import),
         })
@@ -468,7 +467,7 @@ impl Walk<'_, '_, '_> {
 
     // ---- the version that PopTorch records
 
-    /// The text under "version" among keys and values.
+    /// Returns the text with the key "version" among keys and values.
     fn version_from(&self, start: usize) -> Option<u32> {
         let Machine { stack, texts, .. } = &*self.level;
         let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
@@ -521,7 +520,7 @@ impl Walk<'_, '_, '_> {
         self.push(value)
     }
 
-    /// One that may be a pickle is not looked into, which is told, and what follows is walked all the same.
+    /// Skips a long text. If it may be a pickle, that is a fault, but the walk goes on.
     fn long_text(&mut self, spelling: Spelling, range: Range<u64>) -> Result<(), Halt> {
         let first = range.start..range.start.saturating_add(16);
         let text = Text { spelling, bytes: self.input.bytes(first)? };
@@ -532,7 +531,7 @@ impl Walk<'_, '_, '_> {
         self.push(StandIn::Other)
     }
 
-    /// The byte at which a fault is told.
+    /// The byte that is reported with a fault.
     fn place(&self) -> u64 {
         if self.level.depth == 0 { self.input.position() } else { self.scan.place }
     }

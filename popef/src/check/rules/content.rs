@@ -1,4 +1,4 @@
-//! What only reading the data can tell.
+//! Rules about the contents of executables, tensors and feeds.
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
@@ -17,7 +17,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE401",
             severity: Severity::Error,
             title: "a compressed executable that does not unpack",
-            meaning: "The compressed data is damaged, or unpacks to another size than the blob says. The executable \
+            meaning: "The compressed data is damaged, or unpacks to another size than the blob states. The executable \
                       cannot be loaded.",
             mend: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
             when: When::Deep,
@@ -48,9 +48,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE403",
             severity: Severity::Error,
             title: "booleans that are neither 0 nor 1",
-            meaning: "A tensor of booleans has bytes other than 0 and 1. The data is not what its type says, or \
+            meaning: "A tensor of booleans has bytes other than 0 and 1. The data does not have the stated type, or is \
                       damaged.",
-            mend: "Export the data again, as booleans or under the type that it has.",
+            mend: "Export the data again, as booleans or with its real type.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -65,9 +65,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE404",
             severity: Severity::Warning,
             title: "a tensor with NaN",
-            meaning: "A tensor or feed has elements that are not a number. One such weight makes everything that is \
-                      computed with it NaN: training diverged, or the data is damaged.",
-            mend: "Look at the tensor, and export the model from a state before it diverged.",
+            meaning: "A tensor or feed has elements that are not a number. One such weight makes every result that is \
+                      computed with it NaN. Training diverged, or the data is damaged.",
+            mend: "Examine the tensor, and export the model from a state before training diverged.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -82,9 +82,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE405",
             severity: Severity::Note,
             title: "a tensor with infinities",
-            meaning: "A tensor or feed has infinite elements. In an attention mask they are meant; in weights they are \
-                      an overflow.",
-            mend: "If the tensor is no mask, look where it overflowed.",
+            meaning: "A tensor or feed has infinite elements. In an attention mask they are intended. In weights they \
+                      are an overflow.",
+            mend: "If the tensor is not a mask, find out where it overflowed.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -99,8 +99,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE406",
             severity: Severity::Error,
             title: "a Poplar executable larger than its blob",
-            meaning: "The executable begins with Poplar's header, whose sizes call for more bytes than there are. It \
-                      was cut before it was put into the file.",
+            meaning: "The executable begins with Poplar's header, which states more bytes than there are. The \
+                      executable was cut before it was put into the file.",
             mend: "Export the model again.",
             when: When::Always,
         },
@@ -122,10 +122,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE407",
             severity: Severity::Error,
             title: "a Poplar executable with a damaged part",
-            meaning: "Behind Poplar's header lie the archive and Poplar's own metadata, compressed with LZ4. One of \
-                      the two is damaged: it is not LZ4, does not unpack, or unpacks to another size than the header \
-                      says. Poplar cannot load the executable. Only a deep check unpacks the parts; every check looks \
-                      at their first bytes.",
+            meaning: "After Poplar's header follow the archive and Poplar's own metadata, compressed as LZ4 frames. \
+                      One of them is damaged: it is not LZ4, does not unpack, or unpacks to another size than the \
+                      header states. Poplar cannot load the executable. Every check examines the first bytes of both; \
+                      only a deep check unpacks them.",
             mend: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
             when: When::Always,
         },
@@ -148,10 +148,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE408",
             severity: Severity::Note,
             title: "a tensor of equal elements",
-            meaning: "All elements of a tensor of at least two dimensions and 16 elements are 0, or the same number. \
-                      Weights like these were most likely never initialised or loaded. (Vectors are not reported: biases \
-                      and scales often begin so.)",
-            mend: "If the tensor holds trained weights, look at how they were loaded before the export.",
+            meaning: "All elements of a tensor are 0, or the same number. Such weights were most likely never \
+                      initialised or loaded. (Only tensors with at least two dimensions and 16 elements are reported: \
+                      vectors of biases and scales often begin so.)",
+            mend: "If the tensor has trained weights, check how they were loaded before the export.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -168,9 +168,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE409",
             severity: Severity::Note,
             title: "numbers with their bytes in the wrong order",
-            meaning: "The first numbers of a tensor or feed of type F32 or F64 are mostly extremely large or small, and \
-                      almost all of a usual size if the order of their bytes is reversed. They were most likely written \
-                      in big-endian order; PopEF files are little-endian.",
+            meaning: "The first numbers of a tensor or feed of type F32 or F64 are mostly extremely large or small, \
+                      and almost all have a usual size if their bytes are reversed. They were most likely written in \
+                      big-endian order. PopEF files are little-endian.",
             mend: "Write the data again in little-endian order.",
             when: When::Deep,
         },
@@ -182,7 +182,7 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-/// An executable that is compressed, with what was found in it.
+/// Returns the executable if it is compressed, with what was found in it.
 fn packed_executable<'a, 's>(
     blob: &Linked<Blob<'a>>,
     scanned: &'s Scanned,
@@ -216,7 +216,7 @@ fn bad_part(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Fi
 
 fn damaged_part(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>) {
     let Scanned::Executable(Ok(Executable { start, damaged_part: Some((part, error)) })) = scanned else { return };
-    // A part that does not even begin as one was reported by that.
+    // A part that does not begin like an LZ4 frame was already reported.
     if !matches!(start, Start::Poplar { bad_part: Some(_), .. }) && !is_unknown(error.code()) {
         let name = blob.name().unwrap_or_default();
         out.add(Spot::data(blob.file, blob), [name.clone()], || {
@@ -235,7 +235,7 @@ fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>, is
     }
 }
 
-/// Whether nothing tells how to unpack what is said to be compressed.
+/// Returns whether the format of compression is unknown.
 fn is_unknown(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::UnknownCompression | ErrorCode::CompressedDataMissing)
 }

@@ -1,4 +1,4 @@
-//! Shapes, and whether the data fits them.
+//! Rules about shapes, and whether data fits them.
 
 use std::collections::TryReserveError;
 use std::num::NonZeroU32;
@@ -19,10 +19,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE301",
             severity: Severity::Error,
-            title: "data of another type than its anchor's",
-            meaning: "The elements of a tensor or feed are of another type than the anchor that it is for. Runtimes \
-                      copy bytes, so the model computes with nonsense, or the copy fails.",
-            mend: "Convert the data to the anchor's type, or export the model again.",
+            title: "data with another type than its anchor",
+            meaning: "The elements of a tensor or feed have another type than its anchor. Runtimes copy the bytes as \
+                      they are, so the model computes with wrong numbers, or the copy fails.",
+            mend: "Convert the data to the type of the anchor, or export the model again.",
             when: When::Always,
         },
         run: model(|set, model, out| {
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE302",
             severity: Severity::Error,
-            title: "data of another shape than its anchor's",
+            title: "data with another shape than its anchor",
             meaning: "The shape of a tensor differs from the shape of its anchor. The tensors of a feed may omit the \
                       dimensions for replicas and repeats, and the batch; the tensors of this one do not fit in any of \
                       these ways.",
@@ -59,7 +59,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE303",
             severity: Severity::Warning,
-            title: "a shape without its replicas",
+            title: "a shape without the replica dimension",
             meaning: "An anchor has data of its own for each replica, so its shape has to begin with the replication \
                       factor, or with the number of groups where groups of replicas share a weight. It begins with \
                       neither: the first dimension divides neither the replication factor nor the number of \
@@ -73,10 +73,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE304",
             severity: Severity::Error,
-            title: "a shape without its repeats",
-            meaning: "An anchor uses a remote buffer of several blocks, so its shape has to have their number as a \
-                      dimension, behind that of the replicas. It has not, and a runtime copies the wrong number of \
-                      bytes.",
+            title: "a shape without the repeats dimension",
+            meaning: "An anchor uses a remote buffer of several blocks, so its shape must have the number of blocks as \
+                      a dimension, after the dimension for replicas. It does not, so a runtime copies the wrong number \
+                      of bytes.",
             mend: "Export the model again.",
             when: When::Always,
         },
@@ -88,7 +88,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a negative dimension",
             meaning: "A shape has a dimension below zero. Exporters write -1 for a size that was not known when the \
-                      model was traced; an executable has no such sizes.",
+                      model was traced, but an executable has only fixed sizes.",
             mend: "Compile the model with fixed sizes and export it again.",
             when: When::Always,
         },
@@ -101,8 +101,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE306",
             severity: Severity::Error,
-            title: "less data than the shape calls for",
-            meaning: "A tensor or feed has fewer bytes than its shape and type call for. Its last elements are \
+            title: "less data than the shape requires",
+            meaning: "A tensor or feed has fewer bytes than its shape and type require. Its last elements are \
                       missing.",
             mend: "Export the data again.",
             when: When::Always,
@@ -113,9 +113,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE307",
             severity: Severity::Warning,
-            title: "a feed of no tensors",
-            meaning: "A feed has 0 tensors. Its anchor counts as provided by the file, and there is nothing to feed.",
-            mend: "Leave the feed out, so that its data is asked from the user, or put the data in.",
+            title: "a feed without tensors",
+            meaning: "A feed has 0 tensors. Its anchor counts as provided by the file, but there is nothing to feed.",
+            mend: "Remove the feed, so that the user provides the data, or add the tensors.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -130,11 +130,11 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE308",
             severity: Severity::Warning,
-            title: "a feed that does not divide into calls",
-            meaning: "A feed's elements are no multiple of what one call takes: device iterations × replication factor \
-                      × batch. The last call lacks some. (For training with gradient accumulation, which no file \
-                      tells, a call takes more.)",
-            mend: "Cut or fill the feed to whole calls.",
+            title: "a feed that does not fill whole calls",
+            meaning: "The number of samples in a feed is not a multiple of the number that one call takes: device \
+                      iterations × replication factor × batch. The last call lacks some. (Training with gradient \
+                      accumulation, which the file does not state, takes more in a call.)",
+            mend: "Cut or extend the feed to whole calls.",
             when: When::Always,
         },
         run: model(feed_divides),
@@ -143,10 +143,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE309",
             severity: Severity::Error,
-            title: "a shape beyond all memory",
-            meaning: "The dimensions of a shape multiply to more bytes than 64 bits can count. The file is damaged, or \
-                      made to trip loaders.",
-            mend: "Do not load the file; export the model again.",
+            title: "a shape that is too large",
+            meaning: "The dimensions of a shape multiply to more bytes than a 64-bit number can count. The file is \
+                      damaged, or was made to crash loaders.",
+            mend: "Do not load the file. Export the model again.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -159,9 +159,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE310",
             severity: Severity::Warning,
             title: "feeds of different lengths for one program",
-            meaning: "Two inputs of one main program have feeds that are enough for different numbers of calls. The \
-                      program runs as often as the shorter feed allows, and the rest of the longer one is not used.",
-            mend: "Export the feeds again with equally many calls.",
+            meaning: "Two inputs of one main program have feeds for different numbers of calls. The program runs only \
+                      as often as the shorter feed allows, and the rest of the longer feed is not used.",
+            mend: "Export the feeds again for the same number of calls.",
             when: When::Always,
         },
         run: model(feeds_differ),
@@ -172,8 +172,8 @@ fn kind(data: &DataBlob<'_>) -> &'static str {
     if data.is_feed() { "feed" } else { "tensor" }
 }
 
-/// Whether data has the shape of its anchor. Many anchors can have the name of one blob: for each of them no more is
-/// done than its own length calls for.
+/// Returns whether data has the shape of its anchor. Many anchors can have the name of one blob, so the work for an anchor
+/// depends only on its own length.
 fn fits(data: &DataBlob<'_>, anchor: &Anchor, replication_factor: u32) -> bool {
     if same(data.shape().iter(), &anchor.tensor_info.shape) {
         return true;
@@ -188,7 +188,7 @@ fn same(shape: impl ExactSizeIterator<Item = i64>, extents: &[i64]) -> bool {
     shape.len() == extents.len() && shape.eq(extents.iter().copied())
 }
 
-/// Whether the tensors of a feed are the model's own, with any batch, without one, or with the replicas.
+/// Returns whether the tensors of a feed have the model's own shape: with any batch, without one, or with replicas.
 fn fits_in_parts(shape: Shape<'_>, parts: &AnchorShape) -> bool {
     let inner = parts.own.get(1..).unwrap_or_default();
     let with_replicas = || AnchorShape { repeats: None, ..parts.clone() }.stored();
@@ -196,7 +196,7 @@ fn fits_in_parts(shape: Shape<'_>, parts: &AnchorShape) -> bool {
     same(shape.iter(), inner) || other_batch || same(shape.iter(), &with_replicas())
 }
 
-/// The anchors of a model with their data, if it is in the files.
+/// Iterates over the anchors whose data is in the files, with their data.
 fn with_data(model: &Model) -> impl Iterator<Item = (&Anchor, Linked<DataBlob<'_>>)> {
     model.anchors().filter_map(|(anchor, source)| {
         let data = match source {
@@ -208,7 +208,7 @@ fn with_data(model: &Model) -> impl Iterator<Item = (&Anchor, Linked<DataBlob<'_
     })
 }
 
-/// Each blob of data that has an anchor, with the first anchor that it is wrong for.
+/// Reports each blob of data that differs from an anchor, with the first such anchor.
 fn bound(
     set: &Set,
     model: &Model,
@@ -224,7 +224,7 @@ fn bound(
     }
 }
 
-/// Anchors whose stored shape lacks one of the outer dimensions.
+/// Reports anchors whose stored shape lacks one of the outer dimensions.
 fn outer(model: &Model, out: &mut Findings<'_>, which: Outer) {
     for anchor in &model.metadata().anchors {
         if let Some(mismatch) = lacks_outer(model, anchor).filter(|mismatch| mismatch.outer == which) {
@@ -236,7 +236,7 @@ fn outer(model: &Model, out: &mut Findings<'_>, which: Outer) {
     }
 }
 
-/// The outer dimension that an anchor's stored shape lacks. Where groups of replicas share a weight, PopART writes the
+/// Returns the outer dimension that an anchor's stored shape lacks. Where groups of replicas share a weight, PopART writes the
 /// number of groups in place of the number of replicas; a group may contain replicas of several processes.
 fn lacks_outer(model: &Model, anchor: &Anchor) -> Option<ShapeMismatch> {
     let mismatch = model.shape_of(anchor).err()?;
@@ -253,7 +253,7 @@ fn lacks_outer(model: &Model, anchor: &Anchor) -> Option<ShapeMismatch> {
     (found != Some(needed.into())).then_some(ShapeMismatch { outer: Outer::Repeats, dimension: 1, needed, found })
 }
 
-/// Shapes of data that are wrong by themselves, and data that is too short for its shape.
+/// Reports invalid shapes of data, and data that is too short for its shape.
 fn size(blob: &Linked<Blob<'_>>, out: &mut Findings<'_>, code: ErrorCode) {
     let Some(data) = blob.as_data() else { return };
     if let Err(error) = data.check_size()
@@ -264,7 +264,7 @@ fn size(blob: &Linked<Blob<'_>>, out: &mut Findings<'_>, code: ErrorCode) {
     }
 }
 
-/// Shapes of anchors that are wrong by themselves.
+/// Reports invalid shapes of anchors.
 fn anchor_size(model: &Model, out: &mut Findings<'_>, code: ErrorCode) {
     for anchor in &model.metadata().anchors {
         if let Err(error) = anchor.tensor_info.size_in_bytes()
@@ -277,7 +277,7 @@ fn anchor_size(model: &Model, out: &mut Findings<'_>, code: ErrorCode) {
     }
 }
 
-/// The inputs that have a feed, with it and how far it reaches, where that can be told.
+/// Iterates over the inputs with a feed, with the feed and the number of calls that it is enough for, if that is known.
 fn with_feed<'m>(set: &Set, model: &'m Model) -> impl Iterator<Item = (&'m Anchor, Linked<DataBlob<'m>>, FeedRuns)> {
     let inputs = with_data(model).filter(|(anchor, _)| anchor.tensor_type == TensorType::Input);
     inputs.filter(|(_, data)| data.blob.is_feed()).filter_map(|(anchor, feed)| {
@@ -286,14 +286,14 @@ fn with_feed<'m>(set: &Set, model: &'m Model) -> impl Iterator<Item = (&'m Ancho
     })
 }
 
-/// A feed of an input of the main programs.
+/// A feed for an input of the main programs.
 struct MainFeed<'m> {
     anchor: &'m Anchor,
     blob: BlobId,
     runs: u64,
 }
 
-/// Feeds, and each program with the place of one of its feeds in that list.
+/// Feeds, and pairs of a program and the place of one of its feeds in the list.
 type FeedsOfPrograms<'m> = (Vec<MainFeed<'m>>, Vec<(u32, u32)>);
 
 fn feeds_differ(set: &Set, model: &Model, out: &mut Findings<'_>) {

@@ -1,4 +1,4 @@
-//! The file itself: damage, types that are not known, names.
+//! Rules about the file itself: damage, unknown types, names.
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
@@ -18,11 +18,11 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE001",
             severity: Severity::Error,
-            title: "bytes that are no blob at the end",
-            meaning: "After the last whole blob there are bytes left, too few to begin another. The file was cut while \
-                      it was written or copied, or something was appended to it. Loaders refuse such a file.",
-            mend: "Copy or export the file again. If what is in front of the byte named is all you need, write those \
-                   blobs to a new file.",
+            title: "trailing bytes that are not a blob",
+            meaning: "There are bytes after the last whole blob, too few to be another blob. The file was cut while it \
+                      was written or copied, or something was appended to it. Loaders refuse such a file.",
+            mend: "Copy or export the file again. If you need only the blobs before the reported byte, write them to a \
+                   new file.",
             when: When::Always,
         },
         run: set(|set, out| damage(set, out, |code| code == ErrorCode::HeaderCut)),
@@ -31,10 +31,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE002",
             severity: Severity::Error,
-            title: "a blob is incomplete",
-            meaning: "A blob's header gives it more bytes than the file has left: a download or copy that broke off, \
-                      or a full disk.",
-            mend: "Compare the file's size and checksum with the original's and copy it again.",
+            title: "an incomplete blob",
+            meaning: "A blob's header states more bytes than the file has left. A download or copy was interrupted, or \
+                      the disk was full.",
+            mend: "Compare the file's size and checksum with those of the original, and copy it again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -45,8 +45,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE003",
             severity: Severity::Error,
-            title: "a blob is smaller than its own messages",
-            meaning: "A blob's header gives it fewer bytes than its header and info message take. Exporters write the \
+            title: "a blob smaller than its own messages",
+            meaning: "A blob's header states fewer bytes than its header and info message have. Exporters write the \
                       size last, so the export was most likely interrupted.",
             mend: "Export the model again.",
             when: When::Always,
@@ -57,10 +57,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE004",
             severity: Severity::Error,
-            title: "what should be a blob cannot be read",
+            title: "a blob that cannot be read",
             meaning: "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF \
-                      file, or bytes in it were overwritten, or something else was appended to it.",
-            mend: "Make sure that this is the file you meant, and export it again.",
+                      file, its bytes were overwritten, or something else was appended to it.",
+            mend: "Make sure that this is the right file, and export it again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -78,8 +78,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE005",
             severity: Severity::Error,
             title: "a message beyond the limits",
-            meaning: "Reading a message would cost far more than its length: no exporter writes such a message, but an \
-                      attacker does, to fill a loader's memory.",
+            meaning: "Reading a message would cost far more than its length. No exporter writes such a message. An \
+                      attacker does, to fill the memory of a loader.",
             mend: "Do not load the file. If you made it and its metadata has to be that large, a program that uses \
                    this library can open it with higher limits (popef::read::Limits); popef-dump cannot.",
             when: When::Always,
@@ -94,9 +94,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE006",
             severity: Severity::Warning,
             title: "a blob of unknown type",
-            meaning: "The blob's type is none of the five that the format has. It comes from a later version, or its \
-                      bytes are not what they were. What loaders do with it is not known.",
-            mend: "Find out what wrote it. If nothing needs it, leave it out.",
+            meaning: "The blob's type is not one of the five types of the format. A later version wrote it, or its \
+                      bytes were changed. What loaders do with it is not known.",
+            mend: "Find out which program wrote the blob. If nothing needs it, remove it.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -112,8 +112,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE007",
             severity: Severity::Warning,
             title: "a file without blobs",
-            meaning: "The file holds nothing. That is a valid PopEF file, and no model.",
-            mend: "Look whether the export failed, and export again.",
+            meaning: "The file has no blobs. That is a valid PopEF file, but not a model.",
+            mend: "Check whether the export failed, and export the model again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -130,10 +130,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE008",
             severity: Severity::Note,
-            title: "more data than the shape calls for",
-            meaning: "A tensor or feed has bytes behind its last element. They are no part of it. The vendor's own \
-                      listing shows such a file, so loaders take it; why it is so is not known.",
-            mend: "Nothing needs to be done. Written anew, the blob comes out without them.",
+            title: "more data than the shape requires",
+            meaning: "A tensor or feed has bytes after its last element, which are not part of it. The vendor's own \
+                      listing shows such a file, so loaders accept it. The cause is not known.",
+            mend: "Nothing needs to be done. A program that writes the tensor again omits these bytes.",
             when: When::Always,
         },
         run: blob(surplus),
@@ -142,9 +142,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE009",
             severity: Severity::Warning,
-            title: "data behind metadata",
-            meaning: "A metadata blob has bytes behind its message. The format has none there; something was hidden or \
-                      overwritten, or the size is wrong.",
+            title: "data after metadata",
+            meaning: "A metadata blob has bytes after its message. The format has no data there: something was hidden \
+                      or overwritten, or the size is wrong.",
             mend: "Export the model again.",
             when: When::Always,
         },
@@ -161,8 +161,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE010",
             severity: Severity::Error,
             title: "an executable without a name",
-            meaning: "The name of an executable is empty. The format forbids that, and neither metadata nor opaque \
-                      blobs can refer to it.",
+            meaning: "The name of an executable is empty. The format forbids that: neither metadata nor opaque blobs \
+                      can refer to it.",
             mend: "Export the model again with a name for its executable.",
             when: When::Always,
         },
@@ -202,9 +202,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE012",
             severity: Severity::Warning,
             title: "a name that is not UTF-8",
-            meaning: "A name's bytes are no UTF-8 text. Programs in Python and most others cannot spell such a name, \
-                      so they cannot ask for it.",
-            mend: "Rename it in the model and export again.",
+            meaning: "The bytes of a name are not UTF-8 text. Programs in Python and most other languages cannot write \
+                      such a name, so they cannot ask for it.",
+            mend: "Rename it in the model, and export the model again.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -217,10 +217,11 @@ pub(super) const RULES: &[Check] = &[
             id: "PE013",
             severity: Severity::Warning,
             title: "a name with control characters",
-            meaning: "A name holds characters that are not shown but act: line feeds, terminal escapes, zero bytes, or \
-                      such that turn the direction of text around. It can look like another name, and do things to the \
-                      terminal of whoever lists it.",
-            mend: "Rename it in the model and export again. If you did not make the model, be careful with it.",
+            meaning: "A name has characters that are not visible but have an effect: line feeds, terminal escapes, \
+                      NUL, or characters that reverse the direction of text. It can look like another name, and affect \
+                      the terminal where it is listed.",
+            mend: "Rename it in the model, and export the model again. If you did not make the model, be careful with \
+                   it.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -233,7 +234,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE014",
             severity: Severity::Note,
             title: "a blob with a version",
-            meaning: "All files of the vendor's have an empty version. What loaders do with another one is not known.",
+            meaning: "All files from the vendor have an empty version. What loaders do with any other version is not \
+                      known.",
             mend: "If the file does not load, export it with an empty version.",
             when: When::Always,
         },
@@ -244,9 +246,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE015",
             severity: Severity::Warning,
             title: "an unknown data type",
-            meaning: "A tensor's element type is none that the format has, so nobody can say how large its elements \
-                      are. Its data was not checked.",
-            mend: "Find out what wrote it, or export it with a type that is known.",
+            meaning: "The element type of a tensor is not a type of the format, so the size of its elements is not \
+                      known. Its data was not checked.",
+            mend: "Find out which program wrote it, or export it with a known type.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -269,8 +271,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE016",
             severity: Severity::Warning,
             title: "an anchor of unknown direction",
-            meaning: "An anchor is neither input nor output, nor of the type that says so. Runtimes cannot connect it.",
-            mend: "Find out what wrote it, and export the model again.",
+            meaning: "An anchor's type is not input, output or unknown. Runtimes cannot connect it.",
+            mend: "Find out which program wrote it, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -290,7 +292,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "an executable without bytes",
             meaning: "An executable blob has no data. No program can be loaded from it.",
-            mend: "Export the model again; look whether the disk was full.",
+            mend: "Export the model again, and check whether the disk was full.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -307,10 +309,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE018",
             severity: Severity::Error,
             title: "an executable that is something else",
-            meaning: "An executable's first bytes are those of something else: zeros, a web page, a Git LFS pointer, \
-                      an archive, a pickle, or compressed data that the blob does not state as such. The download or \
-                      the export failed, or the file was made by hand. In compressed executables a deep check finds \
-                      this.",
+            meaning: "The first bytes of an executable are those of something else: zeros, a web page, a Git LFS \
+                      pointer, an archive, a pickle, or compressed data that is not declared as compressed. The \
+                      download or the export failed, or the file was made by hand. Inside compressed executables only \
+                      a deep check finds this.",
             mend: "Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull \
                    first.",
             when: When::Always,
@@ -353,7 +355,7 @@ fn something_else(executable: &Linked<ExecutableBlob<'_>>, what: &str, out: &mut
     });
 }
 
-/// Damage of the kinds of one rule, in files opened all the same and in files that were not.
+/// Reports damage of certain kinds, in opened files and in files that could not be opened.
 fn damage(set: &Set, out: &mut Findings<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let opened = set.files().iter().enumerate().filter_map(|(file, opened)| Some((file, opened.damage()?)));
     let unopened = set.damaged.iter().map(|(file, error)| (*file, error));
@@ -387,7 +389,7 @@ fn unknown_data_type(out: &mut Findings<'_>, place: Spot, what: &str, name: &Tex
     }
 }
 
-/// The blobs of each version in each file, told of with the first.
+/// Reports each version in each file once, with its first blob.
 fn versions(set: &Set, out: &mut Findings<'_>) {
     let versioned = || set.blobs().filter(|blob| !blob.version().is_empty());
     let Ok(mut by_version) = Names::with_capacity(versioned().count()) else { return out.no_memory() };
@@ -427,10 +429,10 @@ fn controls(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
     }
 }
 
-/// What is done with each name, and what it is the name of.
+/// A function that is called with each name and a description of it.
 type See<'s> = dyn FnMut(Spot, &'static str, &Text<'_>) + 's;
 
-/// Every name and other text of a blob that is shown.
+/// Calls `see` with every name and other text of a blob that listings show.
 fn names_of_blob(blob: &Linked<Blob<'_>>, see: &mut See<'_>) {
     let place = Spot::blob(blob.file, blob);
     see(place, "the version", &blob.version());
@@ -442,7 +444,7 @@ fn names_of_blob(blob: &Linked<Blob<'_>>, see: &mut See<'_>) {
     }
 }
 
-/// Every name and other text of metadata that is shown.
+/// Calls `see` with every name and other text of metadata that listings show.
 fn names_of_model(model: &Model, see: &mut See<'_>) {
     let (place, metadata) = (Spot::model(model), model.metadata());
     see(place, "the executable's name", &metadata.executable);

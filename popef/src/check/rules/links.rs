@@ -1,4 +1,4 @@
-//! What belongs together by name.
+//! Rules about blobs that belong together by name.
 
 use super::super::alike::Wanted;
 use super::super::findings::{Findings, Spot};
@@ -16,8 +16,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE101",
             severity: Severity::Error,
-            title: "metadata for an executable that is not there",
-            meaning: "The metadata names an executable that none of the files has. The model cannot be loaded.",
+            title: "metadata for a missing executable",
+            meaning: "The metadata names an executable that is not in the files. The model cannot be loaded.",
             mend: "Give the file with the executable too, or export the model again.",
             when: When::Always,
         },
@@ -37,8 +37,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE102",
             severity: Severity::Warning,
-            title: "an opaque blob for an executable that is not there",
-            meaning: "An opaque blob names an executable that none of the files has. The framework that wrote it will \
+            title: "an opaque blob for a missing executable",
+            meaning: "An opaque blob names an executable that is not in the files. The framework that wrote it will \
                       not find its executable.",
             mend: "Give the file with the executable too, or export the model again.",
             when: When::Always,
@@ -61,10 +61,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE103",
             severity: Severity::Warning,
             title: "an executable without metadata",
-            meaning: "No metadata names the executable. The model runtimes and Triton cannot run it; only the \
-                      framework that wrote it may, by its opaque blob.",
-            mend: "Give the file with the metadata too. PopART leaves it out where it cannot describe a model, and \
-                   says so when it exports.",
+            meaning: "No metadata names the executable. The model runtimes and Triton cannot run it. Only the \
+                      framework that wrote it may be able to, by its opaque blob.",
+            mend: "Give the file with the metadata too. PopART omits it if it cannot describe a model, and says so in \
+                   the export.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -83,9 +83,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE104",
             severity: Severity::Error,
             title: "two metadata blobs for one executable",
-            meaning: "More than one metadata blob names the same executable. PopART refuses such a set; which one \
-                      others take is not known.",
-            mend: "Give each model's files on their own, or leave one of the metadata blobs out.",
+            meaning: "More than one metadata blob names the same executable. PopART refuses this. Which one other \
+                      loaders take is not known.",
+            mend: "Give each model's files separately, or remove one of the metadata blobs.",
             when: When::Always,
         },
         run: blob(|set, blob, out| {
@@ -101,10 +101,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE105",
             severity: Severity::Error,
-            title: "two executables of one name",
-            meaning: "The name of an executable has to be its own. Which of the two a loader takes is not known; \
-                      PopART refuses the file.",
-            mend: "Give each model's files on their own, or export one of them under another name.",
+            title: "two executables with one name",
+            meaning: "The name of an executable has to be unique. Which of the two a loader takes is not known. PopART \
+                      refuses the file.",
+            mend: "Give each model's files separately, or export one of them under another name.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::EXECUTABLE, "executable")),
@@ -113,11 +113,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE106",
             severity: Severity::Error,
-            title: "two tensors of one name",
+            title: "two tensors with one name",
             meaning: "Two tensor blobs have the same name. Which one is loaded is not known, and the model may run \
                       with the wrong weights.",
-            mend: "Leave one of them out. Files given together count as one set: check models that have nothing to do \
-                   with each other one by one.",
+            mend: "Remove one of them. Files that are given together are one set: check unrelated models separately.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::TENSOR, "tensor")),
@@ -126,9 +125,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE107",
             severity: Severity::Error,
-            title: "two feeds of one name",
+            title: "two feeds with one name",
             meaning: "Two feed blobs have the same name. Which one is fed is not known.",
-            mend: "Leave one of them out, or write one feed with the tensors of both.",
+            mend: "Remove one of them, or write one feed with the tensors of both.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::FEED, "feed")),
@@ -137,10 +136,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE108",
             severity: Severity::Warning,
-            title: "a tensor that no anchor names",
-            meaning: "No anchor of any model has the tensor's name, so nothing will use it. A slip in a name looks \
-                      like this: the anchor that was meant then waits for data from the user.",
-            mend: "Compare its name with the anchors'. If nothing needs it, leave it out.",
+            title: "a tensor without an anchor",
+            meaning: "No anchor of any model has the tensor's name, so nothing uses it. A mistyped name has this \
+                      effect: the intended anchor then waits for data from the user.",
+            mend: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
             when: When::Always,
         },
         run: set(|set, out| without_anchor(set, out, Key::TENSOR, "tensor")),
@@ -149,9 +148,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE109",
             severity: Severity::Warning,
-            title: "a feed that no anchor names",
-            meaning: "No anchor of any model has the feed's name, so nothing will be fed from it.",
-            mend: "Compare its name with the anchors'. If nothing needs it, leave it out.",
+            title: "a feed without an anchor",
+            meaning: "No anchor of any model has the feed's name, so nothing is fed from it.",
+            mend: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
             when: When::Always,
         },
         run: set(|set, out| without_anchor(set, out, Key::FEED, "feed")),
@@ -160,10 +159,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE110",
             severity: Severity::Error,
-            title: "a tensor and a feed of one name",
-            meaning: "Both a tensor and a feed have the name of an anchor. Which of the two a runtime takes is not \
+            title: "a tensor and a feed with one name",
+            meaning: "A tensor and a feed have the name of one anchor. Which of the two a runtime takes is not \
                       known.",
-            mend: "Leave one of them out.",
+            mend: "Remove one of them.",
             when: When::Always,
         },
         run: blob(|set, blob, out| {
@@ -181,9 +180,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE111",
             severity: Severity::Warning,
-            title: "data for what is only an output",
-            meaning: "The anchors of this name are outputs. A runtime writes to outputs and never reads the data.",
-            mend: "If it is an expected result, keep it in a file of its own. If it is a weight, the model lacks the \
+            title: "data for an output",
+            meaning: "All anchors with this name are outputs. A runtime writes to outputs and never reads this data.",
+            mend: "If it is an expected result, keep it in a separate file. If it is a weight, the model lacks the \
                    input anchor that loads it.",
             when: When::Always,
         },
@@ -193,10 +192,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE112",
             severity: Severity::Warning,
-            title: "two opaque blobs of one name for one executable",
+            title: "two opaque blobs with one name for one executable",
             meaning: "A framework looks for its opaque blob by name and executable, and finds two. Which one it takes \
-                      is not known; PopART refuses the file.",
-            mend: "Leave the older one out.",
+                      is not known. PopART refuses the file.",
+            mend: "Remove the older one.",
             when: When::Always,
         },
         run: set(same_opaque),
@@ -251,7 +250,7 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-/// The inputs that are weights and have no data in the files: only load programs use them. The seed is none.
+/// Iterates over weights without data in the files: inputs that only load programs use, except the seed.
 pub(super) fn missing_weights(model: &Model) -> impl Iterator<Item = &Anchor> {
     let weights = model.inputs_from_user().filter(|anchor| is_weight(model, anchor));
     weights.filter(|anchor| anchor.handle.is_empty() || anchor.handle != model.metadata().seed_handle)
@@ -263,7 +262,7 @@ fn is_weight(model: &Model, anchor: &Anchor) -> bool {
 
 fn weights_without_data(set: &Set, model: &Model, out: &mut Findings<'_>, beside_others: bool) {
     let number = u64::try_from(missing_weights(model).count()).unwrap_or(u64::MAX);
-    // The data may lie behind the damage.
+    // In a damaged file, the data may be in the lost part.
     if number == 0 || !set.complete {
         return;
     }
@@ -278,7 +277,7 @@ fn weights_without_data(set: &Set, model: &Model, out: &mut Findings<'_>, beside
     }
 }
 
-/// Numbers in one line: the first few.
+/// Numbers on one line: the first few.
 fn numbers(numbers: &[u32]) -> String {
     const MOST: usize = 5;
     let shown: Vec<_> = numbers.iter().take(MOST).map(u32::to_string).collect();
@@ -286,7 +285,7 @@ fn numbers(numbers: &[u32]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Where a blob is, for a finding about another one.
+/// Describes where a blob is, for a finding about another one.
 fn at(set: &Set, blob: &Linked<Blob<'_>>) -> String {
     let file = match set.files().get(blob.file).and_then(File::path) {
         Some(path) if set.files().len() > 1 => format!(" of {}", escape(&path.display().to_string())),
@@ -343,7 +342,7 @@ fn without_anchor(set: &Set, out: &mut Findings<'_>, key: Key, kind: &str) {
     }
 }
 
-/// The anchors whose data is in none of the files. What cannot be read is reported elsewhere.
+/// Offers the anchors without data in the files. Another rule reports metadata that cannot be read.
 fn see_unbound_anchors(set: &Set, like: &mut Wanted) {
     let has_data = |name: &Text<'_>| {
         [Key::TENSOR, Key::FEED].into_iter().any(|key| set.links.first(key, name.as_bytes()).is_some())
@@ -362,7 +361,7 @@ fn lacks_executable(set: &Set, name: &Text<'_>) -> bool {
     set.complete && set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none()
 }
 
-/// Executables whose names look like those that were not found.
+/// Finds executables whose names look like names that were not found.
 fn executables_like<'t>(set: &Set, names: impl Iterator<Item = Text<'t>>) -> Wanted {
     let mut like = Wanted::default();
     names.for_each(|name| like.add(&name));
@@ -389,7 +388,7 @@ fn blob_of<'s>(opaque: &Linked<OpaqueBlob<'s>>) -> Linked<Blob<'s>> {
     Linked { file: opaque.file, blob: *opaque.blob.blob() }
 }
 
-/// Opaque blobs of the same name for the same executable.
+/// Reports opaque blobs with the same name for the same executable.
 fn same_opaque(set: &Set, out: &mut Findings<'_>) {
     let Ok(mut names) = Names::with_capacity(set.opaques().count()) else { return out.no_memory() };
     for opaque in set.opaques() {

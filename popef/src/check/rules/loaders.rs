@@ -1,4 +1,4 @@
-//! What the programs that load PopEF files demand on top, by their public source.
+//! Rules for the programs that load PopEF files, from their public sources.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -23,10 +23,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE601",
             severity: Severity::Error,
             title: "PopART: two blobs of its own",
-            meaning: "PopART takes every opaque blob whose name contains \"popart\" for its own, and refuses a file \
-                      with two. Used as a cache such a file is passed over silently, and the model is compiled again \
-                      each time.",
-            mend: "Give it one model at a time.",
+            meaning: "PopART takes every opaque blob whose name contains \"popart\" as its own, and refuses a file \
+                      with two. If such a file is used as a cache, PopART silently skips it and compiles the model \
+                      again each time.",
+            mend: "Give PopART one model at a time.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -41,8 +41,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE602",
             severity: Severity::Error,
-            title: "PopART: not one executable for its blob",
-            meaning: "PopART's opaque blob names an executable, and PopART needs exactly one of that name.",
+            title: "PopART: not exactly one executable for its blob",
+            meaning: "PopART's opaque blob names an executable, and PopART requires exactly one with that name.",
             mend: "Export the model again, or give the file with the executable too.",
             when: When::Loader(Loader::Popart),
         },
@@ -61,9 +61,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE603",
             severity: Severity::Error,
-            title: "PopART: cannot choose an executable",
-            meaning: "Without an opaque blob of its own PopART takes the only executable. There is not exactly one.",
-            mend: "Give it one model at a time.",
+            title: "PopART: no single executable",
+            meaning: "Without an opaque blob of its own, PopART takes the only executable. There is not exactly one.",
+            mend: "Give PopART one model at a time.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -76,9 +76,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE604",
             severity: Severity::Error,
-            title: "PopART: two metadata for its executable",
-            meaning: "PopART refuses a file in which more than one metadata names the executable of its opaque blob.",
-            mend: "Leave one of the metadata blobs out.",
+            title: "PopART: two metadata blobs for its executable",
+            meaning: "PopART refuses a file in which more than one metadata blob names the executable of its opaque \
+                      blob.",
+            mend: "Remove one of the metadata blobs.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -96,10 +97,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE605",
             severity: Severity::Error,
-            title: "PopART: a name that is no number",
-            meaning: "PopART reads the executable's name as its hash, so the name has to begin with a number. A file \
-                      where it does not is refused, and passed over silently as a cache.",
-            mend: "Export the model with PopART, or name the executable by its hash in decimal digits.",
+            title: "PopART: an executable's name that is not a number",
+            meaning: "PopART reads the executable's name as its hash, so the name has to begin with a number. PopART \
+                      refuses the file, or silently skips it if it is used as a cache.",
+            mend: "Export the model with PopART, or use the executable's hash in decimal digits as its name.",
             when: When::Loader(Loader::Popart),
         },
         run: set(popart_hash),
@@ -109,9 +110,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE606",
             severity: Severity::Warning,
             title: "PopART: a tensor that it ignores",
-            meaning: "PopART takes only the tensors that an anchor of its metadata names, and passes over the others \
-                      without a word. The weights of this tensor do not arrive.",
-            mend: "Compare the tensor's name with the anchors'.",
+            meaning: "PopART takes only tensors whose name is an anchor of its metadata, and silently ignores all \
+                      others. The weights of this tensor are not loaded.",
+            mend: "Compare the tensor's name with the names of the anchors.",
             when: When::Loader(Loader::Popart),
         },
         run: set(popart_ignores),
@@ -121,8 +122,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE607",
             severity: Severity::Warning,
             title: "PopART: no blob of its own",
-            meaning: "None of the files has an opaque blob with \"popart\" in its name. PopART can load the \
-                      executable, but not its own state, and cannot run a session from it.",
+            meaning: "No opaque blob in the files has \"popart\" in its name. PopART can load the executable, but not \
+                      its own state, so it cannot run a session.",
             mend: "Export the model with PopART.",
             when: When::Loader(Loader::Popart),
         },
@@ -134,9 +135,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE608",
             severity: Severity::Error,
-            title: "PopART: its blob is no message of PopART",
-            meaning: "PopART's opaque blob has to be one Cap'n Proto message and nothing else. This one is empty, cut, or \
-                      something else. PopART cannot load it; used as a cache such a file is skipped silently.",
+            title: "PopART: its blob is not a valid message",
+            meaning: "PopART's opaque blob has to be exactly one Cap'n Proto message. This one is empty, cut, or \
+                      something else. PopART cannot load it, and silently skips the file if it is used as a cache.",
             mend: "Export the model with PopART again.",
             when: When::Loader(Loader::Popart),
         },
@@ -153,10 +154,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE609",
             severity: Severity::Error,
             title: "PopART: metadata for another executable",
-            meaning: "PopART's opaque blob names an executable, and the metadata in the files is for others. PopART \
-                      then has no anchors for its executable, and loads no weights.",
-            mend: "Give the file with the metadata too, or export the model again. Blobs of different exports do not \
-                   belong together.",
+            meaning: "PopART's opaque blob names an executable, and all metadata in the files is for other \
+                      executables. PopART then has no anchors for its executable, and loads no weights.",
+            mend: "Give the file with the metadata too, or export the model again. Do not mix blobs of different \
+                   exports.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -176,8 +177,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE610",
             severity: Severity::Warning,
             title: "PopART: no anchor for the seed",
-            meaning: "The metadata names a handle for the random seed, and no input anchor has it. PopART always writes \
-                      that anchor, and sets the seed by it.",
+            meaning: "The metadata names a handle for the random seed, and no input anchor has it. PopART always \
+                      writes that anchor, and sets the seed by it.",
             mend: "Export the model with PopART again.",
             when: When::Loader(Loader::Popart),
         },
@@ -195,10 +196,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE611",
             severity: Severity::Error,
-            title: "PopTorch: not one executable",
-            meaning: "PopTorch needs exactly one executable in the file. It loads that through PopART, so what PopART \
-                      demands holds too: check for both.",
-            mend: "Give each model a file of its own.",
+            title: "PopTorch: not exactly one executable",
+            meaning: "PopTorch requires exactly one executable in the file. It loads it with PopART, so check for \
+                      popart as well.",
+            mend: "Put each model into its own file.",
             when: When::Loader(Loader::Poptorch),
         },
         run: set(|set, out| exactly_one_executable(set, out, "PopTorch")),
@@ -208,8 +209,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE612",
             severity: Severity::Error,
             title: "PopTorch: no blob of its own",
-            meaning: "None of the opaque blobs is named \"poptorch\". PopTorch refuses the file.",
-            mend: "Export the model with PopTorch; PopART's own files lack the blob.",
+            meaning: "No opaque blob is named \"poptorch\". PopTorch refuses the file.",
+            mend: "Export the model with PopTorch. Files from PopART do not have this blob.",
             when: When::Loader(Loader::Poptorch),
         },
         run: set(|set, out| unnamed(set, out, "poptorch")),
@@ -218,10 +219,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE613",
             severity: Severity::Note,
-            title: "PopTorch: the version it was made with",
-            meaning: "PopTorch loads only what the same version of it has written. This is the version that the file \
-                      records.",
-            mend: "Use this version of PopTorch to load the file.",
+            title: "PopTorch: the required version",
+            meaning: "PopTorch loads only files that the same version of PopTorch wrote. This is the version in the \
+                      file.",
+            mend: "Load the file with this version of PopTorch.",
             when: When::Loader(Loader::Poptorch),
         },
         run: opaque(|_, opaque, pickle, out| {
@@ -237,8 +238,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE614",
             severity: Severity::Error,
             title: "PopTorch: no version",
-            meaning: "PopTorch's blob is no pickle that records a version. PopTorch compares it with its own before \
-                      anything else, and refuses the file.",
+            meaning: "PopTorch's blob is not a pickle that records a version. PopTorch compares the version with its \
+                      own first, and refuses the file.",
             mend: "Export the model with PopTorch again.",
             when: When::Loader(Loader::Poptorch),
         },
@@ -256,7 +257,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE621",
             severity: Severity::Error,
             title: "TensorFlow: no blob of its own",
-            meaning: "None of the opaque blobs is named \"tensorflow\". TensorFlow refuses the file.",
+            meaning: "No opaque blob is named \"tensorflow\". TensorFlow refuses the file.",
             mend: "Export the model with TensorFlow for the IPU.",
             when: When::Loader(Loader::Tensorflow),
         },
@@ -266,8 +267,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE622",
             severity: Severity::Error,
-            title: "TensorFlow: a blob without its executable",
-            meaning: "TensorFlow looks for an executable of the name that its opaque blob holds, and there is none.",
+            title: "TensorFlow: its executable is missing",
+            meaning: "TensorFlow looks for the executable that its opaque blob names, and it is not in the files.",
             mend: "Export the model again, or give the file with the executable too.",
             when: When::Loader(Loader::Tensorflow),
         },
@@ -286,9 +287,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE623",
             severity: Severity::Error,
-            title: "TensorFlow: two anchors of one name",
-            meaning: "TensorFlow makes the names of all anchors unique when it exports, inputs and outputs together, \
-                      and programs for its files rely on it.",
+            title: "TensorFlow: two anchors with one name",
+            meaning: "TensorFlow's export gives every anchor a unique name, inputs and outputs together, and programs \
+                      that load its files rely on it.",
             mend: "Export the model with TensorFlow for the IPU.",
             when: When::Loader(Loader::Tensorflow),
         },
@@ -305,8 +306,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE624",
             severity: Severity::Error,
             title: "TensorFlow: an empty blob",
-            meaning: "TensorFlow's opaque blob has no bytes. It states no version of TensorFlow then, and TensorFlow \
-                      loads only what its own version has written.",
+            meaning: "TensorFlow's opaque blob has no bytes, so it states no version of TensorFlow. TensorFlow loads \
+                      only files that its own version wrote.",
             mend: "Export the model with TensorFlow for the IPU again.",
             when: When::Loader(Loader::Tensorflow),
         },
@@ -324,8 +325,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE631",
             severity: Severity::Error,
             title: "Triton: no metadata",
-            meaning: "Triton's backend and the model runtimes know a model by its metadata, and none of the files has \
-                      any.",
+            meaning: "Triton's backend and the model runtimes find a model by its metadata, and the files have none.",
             mend: "Give the file with the metadata too, or export the model again.",
             when: When::Loader(Loader::Triton),
         },
@@ -336,7 +336,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE632",
             severity: Severity::Error,
             title: "Triton: no executable",
-            meaning: "None of the files has an executable, so there is nothing to run.",
+            meaning: "The files have no executable, so there is nothing to run.",
             mend: "Give the file with the executable too, or export the model again.",
             when: When::Loader(Loader::Triton),
         },
@@ -348,10 +348,11 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE633",
             severity: Severity::Note,
-            title: "Triton: what a request has to carry",
-            meaning: "These are the inputs for which the files have no data. Each request has to bring them all; for \
-                      all other inputs the files provide it.",
-            mend: "Compare the list with what your clients send. If a weight is in it, a file with data is missing.",
+            title: "Triton: the inputs of a request",
+            meaning: "The files have no data for these inputs, so each request must have them all. For all other \
+                      inputs, the files have the data.",
+            mend: "Compare the list with the inputs that your clients send. If it contains a weight, a file with data \
+                   is missing.",
             when: When::Loader(Loader::Triton),
         },
         run: model(request),
@@ -361,8 +362,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE634",
             severity: Severity::Error,
             title: "Triton: weights without data",
-            meaning: "Some inputs that only the load programs use have no data in the files. They are weights: Triton's \
-                      backend uploads them before the first request, and has nothing to upload.",
+            meaning: "Some inputs that only the load programs use have no data in the files. They are weights. \
+                      Triton's backend uploads weights before the first request, and has no data for these.",
             mend: "Give the file with the weights too, or export the model with its weights.",
             when: When::Loader(Loader::Triton),
         },
@@ -424,12 +425,12 @@ pub(super) const RULES: &[Check] = &[
             title: "Triton: more than one model",
             meaning: "The metadata in the files describes more than one model. Triton's backend serves one model, and \
                       which one it takes is not known.",
-            mend: "Give each model files and a model repository entry of its own.",
+            mend: "Put each model into its own files and its own entry in the model repository.",
             when: When::Loader(Loader::Triton),
         },
         run: set(|set, out| {
             let Some(first) = set.metadata().next().map(|metadata| metadata.executable()) else { return };
-            // Two for one executable are told by another rule.
+            // Another rule reports two metadata blobs for one executable.
             if let Some(other) = set.metadata().find(|metadata| metadata.executable() != first) {
                 let names = [first.clone(), other.executable()];
                 out.add(Spot::blob(other.file, other.blob.blob()), names, || {
@@ -441,7 +442,7 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-/// What is wrong with data that has to be one Cap'n Proto message; none if nothing is.
+/// Returns what is wrong with data that has to be one Cap'n Proto message, or `None` if it is correct.
 fn not_a_message(data: &Data<'_>) -> Option<String> {
     let len = data.len();
     let mut table = [0; LONGEST_TABLE];
@@ -467,13 +468,13 @@ fn popart_opaques(set: &Set) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {
     set.opaques().filter(|opaque| is_popart(&opaque.name()))
 }
 
-/// No opaque blob has the name that a framework gives its own.
+/// Reports that no opaque blob has the name of a framework's own blob.
 fn unnamed(set: &Set, out: &mut Findings<'_>, name: &str) {
     let is_missing = set.links.first(Key::OPAQUE, name.as_bytes()).is_none();
     missing(set, out, is_missing, &format!("no opaque blob is named \"{name}\""));
 }
 
-/// Something that is in none of the files; said of the first.
+/// Reports something that is missing from all files, at the first file.
 fn missing(set: &Set, out: &mut Findings<'_>, is_missing: bool, message: &str) {
     if is_missing && set.complete && !set.files().is_empty() {
         out.add(Spot::file(0), [], || message.to_owned());
@@ -491,7 +492,7 @@ fn exactly_one_executable(set: &Set, out: &mut Findings<'_>, loader: &str) {
     }
 }
 
-/// The name that PopART reads its hash from, as it chooses the executable.
+/// Reports a name from which PopART cannot read a hash.
 fn popart_hash(set: &Set, out: &mut Findings<'_>) {
     let of_opaque = popart_opaques(set).next();
     let chosen = match of_opaque {
@@ -513,7 +514,7 @@ fn popart_ignores(set: &Set, out: &mut Findings<'_>) {
     let Some(opaque) = popart_opaques(set).next() else { return };
     let name = opaque.executable();
     let Some(metadata) = set.metadata().find(|metadata| metadata.executable() == name) else { return };
-    // That it cannot be read is told elsewhere.
+    // Another rule reports metadata that cannot be read.
     let Ok(metadata) = metadata.read() else { return };
     let mut anchors = HashSet::new();
     if anchors.try_reserve(metadata.anchors.len()).is_err() {

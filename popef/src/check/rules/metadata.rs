@@ -1,4 +1,4 @@
-//! What metadata says by itself.
+//! Rules about metadata.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -16,8 +16,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE201",
             severity: Severity::Error,
-            title: "a model of no IPUs",
-            meaning: "The metadata says that the model takes 0 IPUs. A runtime cannot get hold of devices for it.",
+            title: "a model for zero IPUs",
+            meaning: "The metadata says that the model uses 0 IPUs. A runtime cannot acquire devices for it.",
             mend: "Export the model again with the number of IPUs that it was compiled for.",
             when: When::Always,
         },
@@ -30,8 +30,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE202",
             severity: Severity::Error,
             title: "a replication factor of zero",
-            meaning: "The metadata says that the model has 0 replicas, where one alone is 1. Data cannot be dealt out \
-                      to none.",
+            meaning: "The metadata says that the model has 0 replicas. A model without replication has 1.",
             mend: "Export the model again with a replication factor of at least 1.",
             when: When::Always,
         },
@@ -46,8 +45,8 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE203",
             severity: Severity::Error,
-            title: "a model of no processes",
-            meaning: "The metadata says that 0 host processes share the replicas, where one alone is 1.",
+            title: "zero processes",
+            meaning: "The metadata says that the replicas run in 0 host processes. A model in one process has 1.",
             mend: "Export the model again with at least one process.",
             when: When::Always,
         },
@@ -62,9 +61,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE204",
             severity: Severity::Note,
             title: "device iterations of zero",
-            meaning: "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and a 0 is \
-                      taken as 1; but a runtime of one's own that multiplies by it gets nothing.",
-            mend: "Take 0 as 1 in programs of your own. There is nothing to mend in a file of TensorFlow's.",
+            meaning: "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and 0 counts as \
+                      1. But a runtime of your own that multiplies by it gets nothing.",
+            mend: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -77,11 +76,11 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE205",
             severity: Severity::Warning,
-            title: "replicas that do not divide over the processes",
-            meaning: "Neither is the replication factor a multiple of the number of processes, nor the other way \
-                      round, so the processes cannot have equally many replicas. (PopART writes the replicas of one \
-                      process, and for the processes those of all together: then the second is the multiple.)",
-            mend: "Export the model again, with a replication factor that the number of processes divides.",
+            title: "replicas that cannot be divided among the processes",
+            meaning: "The replication factor is not a multiple of the number of processes, nor the other way round, so \
+                      the processes cannot have equally many replicas. (PopART writes the replicas of one process, and \
+                      as the processes the replicas of all. Then the second is a multiple of the first.)",
+            mend: "Export the model again, with a replication factor that is a multiple of the number of processes.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -97,9 +96,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE206",
             severity: Severity::Error,
-            title: "an IPU version that was never made",
-            meaning: "The metadata names an IPU version other than 1, 2 and 21. No device matches it.",
-            mend: "Export the model again for the target that it is to run on.",
+            title: "an IPU version that does not exist",
+            meaning: "The metadata names an IPU version other than 1, 2 and 21. No device has it.",
+            mend: "Export the model again for the target on which it will run.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -113,10 +112,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE207",
             severity: Severity::Warning,
-            title: "a program in the flow without a name",
-            meaning: "The program flow runs a program that the programs map does not list. The executable may have it \
-                      all the same, but every exporter lists all of its programs, so the index is most likely wrong.",
-            mend: "Compare the program flow with the map, and export the model again.",
+            title: "a program in the flow that is not listed",
+            meaning: "The program flow runs a program that is not in the programs map. The executable may have it, but \
+                      exporters list all programs, so the index is most likely wrong.",
+            mend: "Compare the program flow with the programs map, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -133,10 +132,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE208",
             severity: Severity::Warning,
-            title: "an anchor's program without a name",
-            meaning: "An anchor is used by a program that the programs map does not list, so it is most likely tied to \
-                      the wrong one.",
-            mend: "Compare the anchor's programs with the map, and export the model again.",
+            title: "an anchor with a program that is not listed",
+            meaning: "An anchor is used by a program that is not in the programs map, so the anchor most likely has \
+                      the wrong program.",
+            mend: "Compare the anchor's programs with the programs map, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -155,7 +154,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE209",
             severity: Severity::Warning,
             title: "two names for one program",
-            meaning: "The programs map lists an index twice. The vendor's library keeps one name for an index, and \
+            meaning: "The programs map lists an index twice. The vendor's library keeps one name for each index, and \
                       which one is not known.",
             mend: "Export the model again.",
             when: When::Always,
@@ -173,10 +172,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE210",
             severity: Severity::Note,
-            title: "a program twice",
-            meaning: "A phase of the program flow runs a program twice, or an anchor lists one twice. The first may be \
-                      meant; the second says nothing more.",
-            mend: "Make sure that it is meant.",
+            title: "a repeated program",
+            meaning: "A phase of the program flow runs a program more than once, or an anchor lists one more than \
+                      once. The first can be intended. The second has no effect.",
+            mend: "Make sure that it is intended.",
             when: When::Always,
         },
         run: model(|_, model, out| program_twice(model, out)),
@@ -186,8 +185,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE211",
             severity: Severity::Error,
             title: "a model that runs nothing",
-            meaning: "The list of the programs to run for a call is empty. Loading works, and each call gives nothing.",
-            mend: "Export the model again; it is the main list of the program flow that has to name a program.",
+            meaning: "The main list of the program flow is empty. The model loads, and a call does nothing.",
+            mend: "Export the model again. The main list has to name a program.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -201,9 +200,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE212",
             severity: Severity::Error,
             title: "an input or output without a handle",
-            meaning: "A runtime connects inputs and outputs to the executable by their handles. Without one, data \
-                      never reaches the model or comes out of it.",
-            mend: "Export the model again. If the tensor is only kept to restore a framework's state, its type is \
+            meaning: "A runtime connects inputs and outputs to the executable by their handles. Without a handle, data \
+                      never reaches the model or leaves it.",
+            mend: "Export the model again. A tensor that is only kept to restore a framework's state has the type \
                    unknown, not input or output.",
             when: When::Always,
         },
@@ -218,7 +217,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE213",
             severity: Severity::Warning,
             title: "an input or output that no program uses",
-            meaning: "An anchor lists no programs. A runtime cannot tell when its data is needed, or has come.",
+            meaning: "An anchor lists no programs. A runtime cannot tell when its data is needed or ready.",
             mend: "Export the model again.",
             when: When::Always,
         },
@@ -233,10 +232,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE214",
             severity: Severity::Error,
-            title: "one handle for two anchors",
-            meaning: "Two inputs, or two outputs, have the same handle. The executable asks for data by the handle \
-                      alone, so one of the two gets the other's.",
-            mend: "Export the model again with a handle for each.",
+            title: "two anchors with one handle",
+            meaning: "Two inputs, or two outputs, have the same handle. The executable asks for data only by the \
+                      handle, so one of the two gets the data of the other.",
+            mend: "Export the model again with a unique handle for each.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -270,9 +269,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE216",
             severity: Severity::Note,
             title: "repeats of zero",
-            meaning: "Anchors say that their remote buffer has 0 blocks. TensorFlow never sets this number, and a 0 is \
-                      taken as 1; but a runtime of one's own that multiplies by it gets nothing.",
-            mend: "Take 0 as 1 in programs of your own. There is nothing to mend in a file of TensorFlow's.",
+            meaning: "Anchors state that their remote buffer has 0 blocks. TensorFlow never sets this number, and 0 \
+                      counts as 1. But a runtime of your own that multiplies by it gets nothing.",
+            mend: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -284,9 +283,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE217",
             severity: Severity::Note,
             title: "repeats without remote buffers",
-            meaning: "Anchors have more than one repeat and do not use remote buffers. The repeats then mean nothing, \
-                      and add no dimension to the shape.",
-            mend: "Make sure that remote buffers were not meant to be on.",
+            meaning: "Anchors have more than one repeat and do not use remote buffers. The repeats then have no \
+                      meaning, and add no dimension to the shape.",
+            mend: "Make sure that remote buffers were not intended.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -299,7 +298,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE218",
             severity: Severity::Warning,
             title: "an anchor without a name",
-            meaning: "An input or output has no name. Data cannot be tied to it, and users cannot ask for it.",
+            meaning: "An input or output has no name. It cannot have data, and users cannot ask for it.",
             mend: "Export the model again with names for all inputs and outputs.",
             when: When::Always,
         },
@@ -314,10 +313,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE219",
             severity: Severity::Note,
-            title: "two anchors of one name and direction",
-            meaning: "Two inputs, or two outputs, have the same name and different handles. PopART writes so a weight \
-                      that is also an output of each call. Data given by name goes to both.",
-            mend: "Tell them apart by their handles.",
+            title: "two anchors with one name and direction",
+            meaning: "Two inputs, or two outputs, have the same name and different handles. PopART writes this for a \
+                      weight that is also an output of each call. Data under that name is used for both.",
+            mend: "Use the handles to distinguish them.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -335,8 +334,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE220",
             severity: Severity::Warning,
             title: "an option with two values",
-            meaning: "An engine or device option is there twice, with different values. Poplar takes the last, which \
-                      may not be the one that was meant.",
+            meaning: "An engine or device option is listed twice with different values. Poplar takes the last, which \
+                      may not be the intended one.",
             mend: "Export the model again with one value.",
             when: When::Always,
         },
@@ -357,10 +356,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE221",
             severity: Severity::Warning,
-            title: "IPUs that do not divide over the replicas",
-            meaning: "The number of IPUs is no multiple of the replication factor, so the replicas cannot have equally \
-                      many IPUs.",
-            mend: "Export the model again, with a number of IPUs that the replication factor divides.",
+            title: "IPUs that cannot be divided among the replicas",
+            meaning: "The number of IPUs is not a multiple of the replication factor, so the replicas cannot have \
+                      equally many IPUs.",
+            mend: "Export the model again, with a number of IPUs that is a multiple of the replication factor.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -375,10 +374,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE222",
             severity: Severity::Error,
-            title: "two inputs of one name and different types or shapes",
-            meaning: "Two inputs have the same name, and their types or shapes differ. Data is given by name, and can \
-                      fit only one of the two.",
-            mend: "Export the model again with a name for each input.",
+            title: "two inputs with one name and different types or shapes",
+            meaning: "Two inputs have the same name and different types or shapes. Data is given by name, and can fit \
+                      only one of the two.",
+            mend: "Export the model again with a unique name for each input.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -420,10 +419,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE224",
             severity: Severity::Warning,
             title: "two names that look alike",
-            meaning: "The names of two inputs or outputs differ only in what is not seen: in blanks, in characters that \
-                      are not shown, or in whether an accent is part of its letter. Data under the one name does not \
-                      reach the other.",
-            mend: "Rename one of the two in the model, or both to the same name, and export again.",
+            meaning: "The names of two inputs or outputs differ only in what is not visible: in blanks, in invisible \
+                      characters, or in how an accented letter is encoded. Data under one of the names does not reach \
+                      the other.",
+            mend: "Rename one of them in the model, or give both the same name, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| look_alike(model, out)),
@@ -453,36 +452,36 @@ fn look_alike(model: &Model, out: &mut Findings<'_>) {
     }
 }
 
-/// Whether there is a handle for the seed, and no input has it.
+/// Returns whether there is a handle for the seed that no input has.
 pub(super) fn lacks_seed(model: &Model) -> bool {
     let Metadata { seed_handle, anchors, .. } = model.metadata();
     let has_it = |anchor: &Anchor| anchor.tensor_type == TensorType::Input && anchor.handle == *seed_handle;
     !seed_handle.is_empty() && !anchors.iter().any(has_it)
 }
 
-/// At most one finding for each metadata.
+/// Reports at most one finding for a metadata blob.
 fn each(model: &Model, out: &mut Findings<'_>, wrong: impl Fn(&Metadata) -> Option<String>) {
     if let Some(message) = wrong(model.metadata()) {
         out.add(Spot::model(model), [model.metadata().executable.by_ref()], || message);
     }
 }
 
-/// Inputs and outputs are; other anchors are connected to nothing.
+/// Returns whether an anchor is an input or output. Other anchors are not connected to anything.
 fn is_connected(anchor: &Anchor) -> bool {
     matches!(anchor.tensor_type, TensorType::Input | TensorType::Output)
 }
 
-/// By which handle an input or output is connected, if it has one.
+/// The direction and handle of an input or output that has a handle.
 fn connected_handle(anchor: &Anchor) -> Option<(TensorType, &Text<'static>)> {
     (is_connected(anchor) && !anchor.handle.is_empty()).then_some((anchor.tensor_type, &anchor.handle))
 }
 
-/// The name of an input or output, if it has one.
+/// The direction and name of an input or output that has a name.
 fn connected_name(anchor: &Anchor) -> Option<(TensorType, &Text<'static>)> {
     (is_connected(anchor) && !anchor.name.is_empty()).then_some((anchor.tensor_type, &anchor.name))
 }
 
-/// A finding for each input and output that has the fault.
+/// Reports a finding for each input and output with the fault.
 fn anchors(model: &Model, out: &mut Findings<'_>, wrong: impl Fn(&Anchor) -> Option<String>) {
     for anchor in model.metadata().anchors.iter().filter(|anchor| is_connected(anchor)) {
         if let Some(message) = wrong(anchor) {
@@ -491,7 +490,7 @@ fn anchors(model: &Model, out: &mut Findings<'_>, wrong: impl Fn(&Anchor) -> Opt
     }
 }
 
-/// One finding for all anchors of a metadata that are so.
+/// Reports one finding for all anchors with a property.
 fn together(model: &Model, out: &mut Findings<'_>, is_so: impl Fn(&Anchor) -> bool, what: &str) {
     let names = || model.metadata().anchors.iter().filter(|anchor| is_so(anchor)).map(|anchor| &anchor.name);
     let number = u64::try_from(names().count()).unwrap_or(u64::MAX);
@@ -535,7 +534,7 @@ fn sorted(programs: &[u32], out: &mut Findings<'_>) -> Vec<u32> {
     sorted
 }
 
-/// What is there more than once.
+/// Iterates over the numbers that occur more than once.
 fn twice(sorted: &[u32]) -> impl Iterator<Item = u32> {
     let runs = sorted.chunk_by(|one, other| one == other).filter(|run| run.len() > 1);
     runs.filter_map(|run| run.first().copied())

@@ -1,4 +1,4 @@
-//! The tables of rules, by what they look at.
+//! The tables of rules, by subject.
 
 mod content;
 mod data;
@@ -31,7 +31,7 @@ fn all() -> impl Iterator<Item = &'static Check> {
     GROUPS.iter().flat_map(|(_, rules)| rules.iter())
 }
 
-/// The rules that take part in a check, with how severe they are in it.
+/// The rules that apply in a check, with their severity in it.
 pub(super) fn active(options: &CheckOptions) -> impl Iterator<Item = (&'static Rule, Severity, Run)> {
     let applies = |check: &&'static Check| match check.rule.when {
         When::Always => true,
@@ -43,24 +43,24 @@ pub(super) fn active(options: &CheckOptions) -> impl Iterator<Item = (&'static R
 }
 
 impl Rule {
-    /// All rules, in the order of their ids.
+    /// Iterates over all rules in the order of their ids.
     pub fn all() -> impl Iterator<Item = &'static Rule> {
         all().map(|check| &check.rule)
     }
 
-    /// All rules in groups of what they look at, each with its title.
+    /// Iterates over all rules in groups by subject, each with its title.
     pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static Rule>)> {
         GROUPS.iter().map(|(title, rules)| (*title, rules.iter().map(|check| &check.rule)))
     }
 
-    /// The rule of an id such as `PE101`, in small letters or capitals.
+    /// Returns the rule with an id such as `PE101`. Case does not matter.
     pub fn by_id(id: &str) -> Option<&'static Rule> {
         Rule::all().find(|rule| rule.id.eq_ignore_ascii_case(id))
     }
 }
 
 impl Policy {
-    /// The ids under `rules` that no rule has: most likely slips of the pen.
+    /// Iterates over the ids under `rules` that do not exist, which are most likely typing errors.
     pub fn unknown_rules(&self) -> impl Iterator<Item = &str> {
         self.rules.keys().map(String::as_str).filter(|id| Rule::by_id(id).is_none())
     }

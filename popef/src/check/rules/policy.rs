@@ -1,4 +1,4 @@
-//! What a team's policy demands.
+//! Rules of a team's policy.
 
 use super::super::findings::{Findings, Spot};
 use super::super::policy::{Extent, TensorDemand};
@@ -16,7 +16,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: the file is too large",
             meaning: "The file has more bytes than the policy allows.",
-            mend: "Compress its executables, put data into files of its own, or change the policy's max-file-size.",
+            mend: "Compress its executables, put data into separate files, or change max-file-size in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -33,8 +33,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE702",
             severity: Severity::Error,
             title: "policy: an executable is not compressed",
-            meaning: "The policy wants all executables compressed.",
-            mend: "Compress it, or change the policy's compressed-executables.",
+            meaning: "The policy requires that all executables are compressed.",
+            mend: "Compress the executable, or change compressed-executables in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -52,8 +52,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE703",
             severity: Severity::Error,
             title: "policy: a pickle",
-            meaning: "The policy allows no Python pickles, as loading one runs what it says.",
-            mend: "Leave the blob out, or change the policy's no-pickles.",
+            meaning: "The policy forbids Python pickles, because loading a pickle runs code that it names.",
+            mend: "Remove the blob, or change no-pickles in the policy.",
             when: When::Policy,
         },
         run: opaque(|set, opaque, pickle, out| {
@@ -69,8 +69,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE704",
             severity: Severity::Error,
             title: "policy: an opaque blob that is not allowed",
-            meaning: "The policy lists the names that opaque blobs may have, and this is none of them.",
-            mend: "Leave the blob out, or add its name to the policy's opaques.",
+            meaning: "The policy lists the allowed names of opaque blobs, and this is not one of them.",
+            mend: "Remove the blob, or add its name to opaques in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -87,9 +87,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE705",
             severity: Severity::Error,
-            title: "policy: another number of IPUs",
-            meaning: "A model takes another number of IPUs than the policy demands.",
-            mend: "Compile the model for that number, or change the policy's num-ipus.",
+            title: "policy: wrong number of IPUs",
+            meaning: "A model uses another number of IPUs than the policy requires.",
+            mend: "Compile the model for that number, or change num-ipus in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| {
@@ -102,9 +102,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE706",
             severity: Severity::Error,
-            title: "policy: another IPU version",
-            meaning: "A model is compiled for another version of the IPU than the policy demands.",
-            mend: "Compile the model for that version, or change the policy's ipu-version.",
+            title: "policy: wrong IPU version",
+            meaning: "A model is compiled for another IPU version than the policy requires.",
+            mend: "Compile the model for that version, or change ipu-version in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| {
@@ -118,8 +118,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE707",
             severity: Severity::Error,
             title: "policy: an input is missing",
-            meaning: "A model lacks an input that the policy demands.",
-            mend: "Export the model with that input, or change the policy's inputs.",
+            meaning: "A model does not have an input that the policy requires.",
+            mend: "Export the model with that input, or change inputs in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| absent(model, out, TensorType::Input, &set.policy.inputs, "input")),
@@ -129,8 +129,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE708",
             severity: Severity::Error,
             title: "policy: an output is missing",
-            meaning: "A model lacks an output that the policy demands.",
-            mend: "Export the model with that output, or change the policy's outputs.",
+            meaning: "A model does not have an output that the policy requires.",
+            mend: "Export the model with that output, or change outputs in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| absent(model, out, TensorType::Output, &set.policy.outputs, "output")),
@@ -139,10 +139,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE709",
             severity: Severity::Error,
-            title: "policy: an input or output of another type or shape",
-            meaning: "An input or output that the policy names has another type or shape than it demands. Shapes are \
-                      the model's own, without the dimensions for replicas and repeats.",
-            mend: "Export the model as demanded, or change the policy.",
+            title: "policy: an input or output with the wrong type or shape",
+            meaning: "An input or output has another type or shape than the policy requires. Shapes are those of the \
+                      model, without the dimensions for replicas and repeats.",
+            mend: "Export the model as required, or change the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| {
@@ -164,7 +164,7 @@ fn demand(
     }
 }
 
-/// The anchors of a direction that a demand is about.
+/// Iterates over the anchors that a requirement is about.
 fn meant<'m>(model: &'m Model, direction: TensorType, demand: &TensorDemand) -> impl Iterator<Item = &'m Anchor> {
     let anchors = model.metadata().anchors.iter();
     anchors.filter(move |anchor| anchor.tensor_type == direction && anchor.name == *demand.name)

@@ -1,4 +1,4 @@
-//! What is dangerous to load, or to give away.
+//! Rules about what is dangerous to load or to publish.
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
@@ -131,7 +131,7 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-/// Parts of the names of options that hold credentials, in lower case without separators.
+/// Parts of the names of options that contain credentials, in lower case without separators.
 const SECRET_NAMES: &[&str] = &[
     "password",
     "passwd",
@@ -173,7 +173,7 @@ fn has_password(value: &[u8]) -> bool {
     user.next().is_some_and(|&first| first != b'@') && user.any(|&byte| byte == b'@')
 }
 
-/// A byte of the data, as one of the file.
+/// The place of a byte in the data.
 fn place(opaque: &Linked<OpaqueBlob<'_>>, offset: u64) -> Spot {
     let mut place = Spot::data(opaque.file, opaque.blob.blob());
     place.offset = place.offset.map(|data| data.saturating_add(offset));
