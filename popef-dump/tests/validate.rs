@@ -231,7 +231,7 @@ fn every_rule_is_explained() {
         assert_eq!((run.status, run.err.as_str()), (0, ""));
         let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
         let expected = format!(
-            "{}: {}\n{}{condition}\n\n{}\n\nTo mend it: {}\n",
+            "{}: {}\n{}{condition}\n\n{}\n\nTo fix it: {}\n",
             rule.id, rule.title, rule.severity, rule.meaning, rule.mend
         );
         assert_eq!(run.out, expected);
@@ -252,10 +252,10 @@ fn every_rule_is_found_and_helped() {
         }
         let run = validate(&checks(), &args);
         assert!(run.out.contains(&format!("  {} {}: ", rule.severity, rule.id)), "{}: {run:?}", rule.id);
-        assert!(run.out.contains(&format!("    To mend it: {}\n", rule.mend)), "{}: {run:?}", rule.id);
+        assert!(run.out.contains(&format!("    To fix it: {}\n", rule.mend)), "{}: {run:?}", rule.id);
     }
     let twice = validate(&checks(), &["--each", "PE108.popef", "PE108.popef"]).out;
-    assert_eq!((twice.matches(" PE108: ").count(), twice.matches("To mend it: ").count()), (2, 1));
+    assert_eq!((twice.matches(" PE108: ").count(), twice.matches("To fix it: ").count()), (2, 1));
     let policed = validate(&checks(), &["--policy", policies.to_str().unwrap(), "PE704.popef"]).out;
     assert!(policed.contains("error PE702: ") && policed.contains("error PE704: "), "{policed}");
 }

@@ -69,7 +69,7 @@ fn poplar(change: impl FnOnce(&mut [u8])) -> [Vec<(&'static str, String)>; 2] {
 fn a_part_that_does_not_begin_as_lz4_is_always_found() {
     assert_eq!(poplar(|_| ()), [vec![], vec![]]);
     for (at, part) in [(40, "archive"), (40 + ARCHIVE, "metadata")] {
-        let message = format!("executable \"model\": its {part} does not begin as an LZ4 frame");
+        let message = format!("executable \"model\": its {part} does not begin like an LZ4 frame");
         let [shallow, deep] = poplar(|data| data[at] ^= 1);
         assert_eq!(shallow, [("PE407", message)]);
         assert_eq!(deep, shallow);
@@ -104,7 +104,7 @@ fn a_cut_poplar_executable_is_found_by_its_header() {
     let whole = b"GC_EXE_3\0\0\0\0\0\0\0\0";
     assert_eq!(
         broken(&stored(whole))[0],
-        [("PE406", "executable \"e\" is cut in Poplar's header: it has 16 bytes".to_owned())]
+        [("PE406", "executable \"e\" is cut in Poplar's header: it has only 16 bytes".to_owned())]
     );
     assert_eq!(broken(&packed(whole))[1][0].0, "PE406");
 }

@@ -137,7 +137,7 @@ fn docs_checks_md_is_made_from_the_table_of_rules() {
         for rule in rules {
             let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
             write!(text, "\n### {}: {}\n\n*{}{condition}.* ", rule.id, rule.title, capital(rule.severity)).unwrap();
-            write!(text, "{}\n\n**To mend it:** {}\n", rule.meaning, rule.mend).unwrap();
+            write!(text, "{}\n\n**To fix it:** {}\n", rule.meaning, rule.mend).unwrap();
         }
     }
     is_as_before("../docs/CHECKS.md", &text);
@@ -154,10 +154,10 @@ fn capital(severity: Severity) -> &'static str {
 const CHECKS_HEAD: &str = "\
 # The checks
 
-All that `popef::check` looks for. Made from the table of rules in `popef/src/check/`; after a change there,
-`POPEF_RENEW=1 cargo test -p popef --test check golden::` writes this page anew.
+All rules of `popef::check`. This page is made from the table of rules in `popef/src/check/`. After a change there,
+`POPEF_RENEW=1 cargo test -p popef --test check golden::` writes it again.
 
-An *error* will fail, or nobody can say what it will do. A *warning* is likely not meant. A *note* is worth knowing, and
-right in many files. A policy can change the severity of each rule, and turn it off. The id of a rule never becomes that of
-another one. For each rule there is a file that breaks it, `testdata/checks/ID.popef`, and beside it what is found.
+An *error* will fail, or what it will do is not known. A *warning* is most likely not intended. A *note* is worth knowing, and
+normal in many files. A policy can change the severity of each rule, or turn it off. The id of a rule is never used again for
+another rule. For each rule, `testdata/checks/ID.popef` is a file that breaks it, with the findings beside it.
 ";

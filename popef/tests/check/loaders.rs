@@ -29,11 +29,11 @@ fn popart_takes_one_message_and_nothing_else() {
     let surplus = [&one[..], &[0; 8]].concat();
     for (data, message) in [
         (&b""[..], "it is empty"),
-        (&two[..24], "it is cut, or no Cap'n Proto message: it has 24 of 32 bytes"),
-        (&surplus, "it has 8 bytes behind its message"),
-        (&[0; 8], "it is no Cap'n Proto message"),
-        (b"<!DOCTYPE html>", "it is no Cap'n Proto message"),
-        (b"\x0a\x00", "it is no Cap'n Proto message"),
+        (&two[..24], "it is cut, or not a Cap'n Proto message: it has 24 of 32 bytes"),
+        (&surplus, "it has 8 bytes after its message"),
+        (&[0; 8], "it is not a Cap'n Proto message"),
+        (b"<!DOCTYPE html>", "it is not a Cap'n Proto message"),
+        (b"\x0a\x00", "it is not a Cap'n Proto message"),
     ] {
         assert_eq!(wrong("popart", data), Some(format!("opaque blob \"popart\": {message}")));
         assert_eq!(wrong("my-popart", data), Some(format!("opaque blob \"my-popart\": {message}")));
@@ -59,5 +59,5 @@ fn popart_files_lack_no_weights() {
         assert!(found(&open(&format!("{FOLDER}/{name}.popef")), Loader::Triton, "PE634").is_empty(), "{name}");
     }
     let of_tensorflow = found(&open(&format!("{FOLDER}/as-tensorflow.popef")), Loader::Triton, "PE634");
-    assert_eq!(of_tensorflow, [r#"the load programs need 1 input without data: "weight0""#]);
+    assert_eq!(of_tensorflow, [r#"the load programs need 1 input that the files have no data for: "weight0""#]);
 }

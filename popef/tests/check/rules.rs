@@ -136,7 +136,7 @@ fn messages_cut_long_names_and_shapes_short() {
         let request = report.findings.iter().find(|finding| finding.rule.id == "PE633");
         request.unwrap().message.clone()
     };
-    let request = |rest: String| format!("a request has to carry 1 input: {rest}");
+    let request = |rest: String| format!("a request must have 1 input: {rest}");
     assert_eq!(message("x", 0), request("\"x\" F32 []".to_owned()));
     assert_eq!(message(r#"a"b\c"#, 0), request(r#""a\"b\\c" F32 []"#.to_owned()));
     let [name, ones] = ["n".repeat(80), ["1"; 16].join(", ")];

@@ -65,7 +65,7 @@ impl Text {
         if self.verbose {
             Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
         }
-        Paragraph::new(4).add(Kind::Group, "To mend it:").add(Kind::Plain, finding.rule.mend).write(out, self.width)
+        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, finding.rule.mend).write(out, self.width)
     }
 
     fn skipped(&self, out: &mut Out, skipped: &Skipped, indent: usize) -> io::Result<()> {

@@ -176,7 +176,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: data(|blob, scanned, out| {
             odd_elements(blob, scanned, out, |counts| {
-                counts.swapped.then(|| "its numbers make sense only with their bytes in reverse order".to_owned())
+                counts.swapped.then(|| "its numbers only make sense with their bytes reversed".to_owned())
             });
         }),
     },
@@ -195,9 +195,9 @@ fn packed_executable<'a, 's>(
 fn cut(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Findings<'_>) {
     let found = executable.uncompressed_size();
     let message = match start {
-        Start::CutPoplar => format!("is cut in Poplar's header: it has {}", count(found, "byte")),
+        Start::CutPoplar => format!("is cut in Poplar's header: it has only {}", count(found, "byte")),
         Start::Poplar { header, .. } if needed_by(header) > found.into() => {
-            format!("needs {} bytes by its Poplar header, and has {found}", needed_by(header))
+            format!("needs {} bytes according to its Poplar header, but has {found}", needed_by(header))
         }
         _ => return,
     };
@@ -209,7 +209,7 @@ fn cut(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Finding
 fn bad_part(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Findings<'_>) {
     if let Start::Poplar { bad_part: Some(part), .. } = start {
         out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
-            format!("executable {}: its {part} does not begin as an LZ4 frame", quote(&executable.name()))
+            format!("executable {}: its {part} does not begin like an LZ4 frame", quote(&executable.name()))
         });
     }
 }

@@ -29,7 +29,7 @@ pub(super) const RULES: &[Check] = &[
             let differ = |anchor: &Anchor, data: &DataBlob<'_>| anchor.tensor_info.data_type != data.data_type();
             bound(set, model, out, differ, |anchor, data| {
                 let (name, needed) = (quote(&anchor.name), anchor.tensor_info.data_type);
-                format!("{} {name} is of type {}, its anchor of {needed}", kind(data), data.data_type())
+                format!("{} {name} has the type {}, its anchor {needed}", kind(data), data.data_type())
             });
         }),
     },
@@ -334,9 +334,10 @@ fn feed_divides(set: &Set, model: &Model, out: &mut Findings<'_>) {
     for (anchor, feed, runs) in with_feed(set, model) {
         if runs.left_over > 0 {
             out.add(Spot::blob(feed.file, feed.blob.blob()), [anchor.name.by_ref()], || {
-                let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "element");
+                let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "sample");
+                let left_over = count(runs.left_over, "sample");
                 let (name, calls) = (quote(&anchor.name), count(runs.runs, "call"));
-                format!("feed {name} is enough for {calls} of {needed}, with {} left over", runs.left_over)
+                format!("feed {name} is enough for {calls} of {needed}, with {left_over} left over")
             });
         }
     }

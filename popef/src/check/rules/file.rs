@@ -102,7 +102,7 @@ pub(super) const RULES: &[Check] = &[
         run: blob(|_, blob, out| {
             if let BlobType::Other(number) = blob.blob_type() {
                 out.add(Spot::blob(blob.file, blob), [], || {
-                    format!("a blob of type {number}, of which only 0 to 4 are known")
+                    format!("the blob has the type {number}; only 0 to 4 are known")
                 });
             }
         }),
@@ -151,7 +151,7 @@ pub(super) const RULES: &[Check] = &[
         run: blob(|_, blob, out| {
             if blob.blob_type() == BlobType::Metadata && !blob.data().is_empty() {
                 out.add(Spot::data(blob.file, blob), [], || {
-                    format!("{} behind the metadata, which has no data", count(blob.data().len(), "byte"))
+                    format!("{} after the metadata, which has no data", count(blob.data().len(), "byte"))
                 });
             }
         }),
@@ -192,7 +192,7 @@ pub(super) const RULES: &[Check] = &[
                         Content::Feed(_) => ("feed", "anchor"),
                         _ => ("tensor", "anchor"),
                     };
-                    format!("the {kind} has no name, so that no {found_by} finds it")
+                    format!("the {kind} has no name, so no {found_by} can find it")
                 });
             }
         }),
@@ -280,7 +280,7 @@ pub(super) const RULES: &[Check] = &[
                 if let TensorType::Other(number) = anchor.tensor_type {
                     out.add(Spot::model(model), [anchor.name.by_ref()], || {
                         let name = quote(&anchor.name);
-                        format!("anchor {name} is of type {number}, of which only 0 to 2 are known")
+                        format!("anchor {name} has the type {number}; only 0 to 2 are known")
                     });
                 }
             }
@@ -342,7 +342,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: set(|set, out| {
             for file in set.again.clone() {
-                out.add(Spot::file(file), [], || "the file was given before, and is checked once".to_owned());
+                out.add(Spot::file(file), [], || "the file was given more than once; it is checked once".to_owned());
             }
         }),
     },
@@ -375,7 +375,7 @@ fn surplus(_: &Set, blob: &Linked<Blob<'_>>, out: &mut Findings<'_>) {
         let (name, needed) = (data.name(), data.data().len().saturating_sub(surplus));
         out.add(Spot::data(blob.file, blob), [name.clone()], || {
             let (name, surplus) = (quote(&name), count(surplus, "byte"));
-            format!("{name} has {surplus} more than the {needed} that its shape calls for")
+            format!("{name} has {surplus} more than the {needed} that its shape requires")
         });
     }
 }
@@ -384,7 +384,7 @@ fn unknown_data_type(out: &mut Findings<'_>, place: Spot, what: &str, name: &Tex
     if let DataType::Other(number) = data_type {
         out.add(place, [name.clone()], || {
             let last = DataType::ALL.last().map_or(0, |last| last.number());
-            format!("{what} {} is of data type {number}, of which only 0 to {last} are known", quote(name))
+            format!("{what} {} has the data type {number}; only 0 to {last} are known", quote(name))
         });
     }
 }
@@ -416,7 +416,7 @@ fn versions(set: &Set, out: &mut Findings<'_>) {
 fn not_utf8(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
     if let Err(error) = name.to_str() {
         out.add(place, [name.clone()], || {
-            format!("{kind} {} is not UTF-8 from byte {} on", quote(name), error.valid_up_to())
+            format!("{kind} {} is not UTF-8 at byte {}", quote(name), error.valid_up_to())
         });
     }
 }
@@ -424,7 +424,7 @@ fn not_utf8(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
 fn controls(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
     if let Some(letter) = name.chars().find(|&letter| is_control(letter)) {
         out.add(place, [name.clone()], || {
-            format!("{kind} {} holds the control character U+{:04X}", quote(name), u32::from(letter))
+            format!("{kind} {} has the control character U+{:04X}", quote(name), u32::from(letter))
         });
     }
 }

@@ -28,7 +28,7 @@ pub(super) const RULES: &[Check] = &[
                 let name = metadata.executable();
                 out.add(Spot::blob(metadata.file, metadata.blob.blob()), [name.clone()], || {
                     let (name, hint) = (quote(&name), like.hint(&name, "executable"));
-                    format!("the metadata is for executable {name}, which is in none of the files{hint}")
+                    format!("the metadata is for executable {name}, which is not in the files{hint}")
                 });
             }
         }),
@@ -51,7 +51,7 @@ pub(super) const RULES: &[Check] = &[
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name(), executable.clone()], || {
                     let hint = like.hint(&executable, "executable");
                     let (name, executable) = (quote(&opaque.name()), quote(&executable));
-                    format!("opaque blob {name} is for executable {executable}, which is in none of the files{hint}")
+                    format!("opaque blob {name} is for executable {executable}, which is not in the files{hint}")
                 });
             }
         }),
@@ -171,7 +171,7 @@ pub(super) const RULES: &[Check] = &[
             if let Some(tensor) = tensor {
                 let name = Text::from(name);
                 out.add(Spot::blob(blob.file, blob), [name.clone()], || {
-                    format!("feed {} has the name of a tensor, {}", quote(&name), at(set, &tensor))
+                    format!("feed {} has the name of a tensor: {}", quote(&name), at(set, &tensor))
                 });
             }
         }),
@@ -242,7 +242,9 @@ pub(super) const RULES: &[Check] = &[
                 if !matches!(source, Source::User) && !anchor.programs.is_empty() && !is_read(anchor) {
                     out.add(Spot::model(model), [anchor.name.by_ref()], || {
                         let (name, programs) = (quote(&anchor.name), numbers(&anchor.programs));
-                        format!("input {name} has data, but the flow neither loads nor runs its programs ({programs})")
+                        format!(
+                            "input {name} has data, but its programs ({programs}) are neither load nor main programs"
+                        )
                     });
                 }
             }
@@ -378,7 +380,7 @@ fn data_for_output(set: &Set, out: &mut Findings<'_>) {
         let name = data.name();
         if set.links.first(key, name.as_bytes()).is_some_and(|first| set.uses.is_only_output(first)) {
             out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
-                format!("the data of {} is never read: it is only an output", quote(&name))
+                format!("the data of {} is never read because it is only an output", quote(&name))
             });
         }
     }

@@ -32,7 +32,7 @@ pub(super) const RULES: &[Check] = &[
         run: set(|set, out| {
             for opaque in popart_opaques(set).skip(1) {
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
-                    format!("opaque blob {} is another with \"popart\" in its name", quote(&opaque.name()))
+                    format!("opaque blob {} is another one with \"popart\" in its name", quote(&opaque.name()))
                 });
             }
         }),
@@ -52,7 +52,10 @@ pub(super) const RULES: &[Check] = &[
             let number = set.links.all(Key::EXECUTABLE, name.as_bytes()).count();
             if number != 1 {
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
-                    format!("PopART's blob is for executable {}, of which there are {number} and not 1", quote(&name))
+                    format!(
+                        "PopART's blob is for executable {}; there are {number} with this name, not 1",
+                        quote(&name)
+                    )
                 });
             }
         }),
@@ -88,7 +91,7 @@ pub(super) const RULES: &[Check] = &[
             let metadata = set.links.all(Key::METADATA_OF, name.as_bytes()).filter_map(|id| set.linked(id));
             for metadata in metadata.skip(1) {
                 out.add(Spot::blob(metadata.file, &metadata), [name.clone()], || {
-                    format!("another metadata for PopART's executable {}", quote(&name))
+                    format!("another metadata blob for PopART's executable {}", quote(&name))
                 });
             }
         }),
@@ -228,7 +231,7 @@ pub(super) const RULES: &[Check] = &[
         run: opaque(|_, opaque, pickle, out| {
             if let Some(version) = pickle.and_then(|pickle| pickle.poptorch_version.as_deref()).map(Text::from) {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [version.clone()], || {
-                    format!("it was written by PopTorch {}, and only that loads it", quote(&version))
+                    format!("PopTorch {} wrote the file, and only this version loads it", quote(&version))
                 });
             }
         }),
@@ -245,7 +248,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: opaque(|_, opaque, pickle, out| {
             if opaque.name() == "poptorch" && pickle.is_none_or(|pickle| pickle.poptorch_version.is_none()) {
-                let what = if pickle.is_some() { "a pickle without" } else { "no pickle, and so without" };
+                let what = if pickle.is_some() { "a pickle without" } else { "not a pickle, so it is without" };
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob \"poptorch\" is {what} the version of the PopTorch that wrote it")
                 });
@@ -277,7 +280,7 @@ pub(super) const RULES: &[Check] = &[
                 let name = opaque.executable();
                 if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
                     out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
-                        format!("TensorFlow's blob is for executable {}, which is in none of the files", quote(&name))
+                        format!("TensorFlow's blob is for executable {}, which is not in the files", quote(&name))
                     });
                 }
             }
@@ -372,7 +375,11 @@ pub(super) const RULES: &[Check] = &[
             if number > 0 && set.complete {
                 out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
                     let names = missing_weights(model).map(|anchor| &anchor.name);
-                    format!("the load programs need {} without data: {}", count(number, "input"), list(names, number))
+                    format!(
+                        "the load programs need {} that the files have no data for: {}",
+                        count(number, "input"),
+                        list(names, number)
+                    )
                 });
             }
         }),
@@ -412,7 +419,7 @@ pub(super) const RULES: &[Check] = &[
                 let data_type = anchor.tensor_info.data_type;
                 if matches!(data_type, DataType::F8143 | DataType::F8152) {
                     out.add(Spot::model(model), [anchor.name.by_ref()], || {
-                        format!("{} is of type {data_type}, which Triton does not have", quote(&anchor.name))
+                        format!("{} has the type {data_type}, which Triton does not have", quote(&anchor.name))
                     });
                 }
             }
@@ -452,11 +459,11 @@ fn not_a_message(data: &Data<'_>) -> Option<String> {
     }
     // The search for a pickle has read these bytes. If they cannot be read now, the file changed, which is reported.
     data.read_at(0, table).ok()?;
-    let Some(needed) = message_len(table) else { return Some("it is no Cap'n Proto message".to_owned()) };
+    let Some(needed) = message_len(table) else { return Some("it is not a Cap'n Proto message".to_owned()) };
     match needed.cmp(&len) {
         Ordering::Equal => None,
-        Ordering::Less => Some(format!("it has {} behind its message", count(len.saturating_sub(needed), "byte"))),
-        Ordering::Greater => Some(format!("it is cut, or no Cap'n Proto message: it has {len} of {needed} bytes")),
+        Ordering::Less => Some(format!("it has {} after its message", count(len.saturating_sub(needed), "byte"))),
+        Ordering::Greater => Some(format!("it is cut, or not a Cap'n Proto message: it has {len} of {needed} bytes")),
     }
 }
 
@@ -487,7 +494,7 @@ fn exactly_one_executable(set: &Set, out: &mut Findings<'_>, loader: &str) {
     if number != 1 && is_known {
         out.add(Spot::file(0), set.executables().map(|executable| executable.name()), || {
             let number = u64::try_from(number).unwrap_or(u64::MAX);
-            format!("there are {} and {loader} needs exactly one", count(number, "executable"))
+            format!("there are {}; {loader} requires exactly one", count(number, "executable"))
         });
     }
 }
@@ -505,7 +512,10 @@ fn popart_hash(set: &Set, out: &mut Findings<'_>) {
     let begins = |name: &Text<'_>| name.as_bytes().trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
     if let Some((place, name)) = chosen.filter(|(_, name)| !begins(name)) {
         out.add(place, [name.clone()], || {
-            format!("PopART reads a hash from the executable's name {}, which begins with no digit", quote(&name))
+            format!(
+                "PopART reads a hash from the executable's name {}, which does not begin with a digit",
+                quote(&name)
+            )
         });
     }
 }
@@ -526,7 +536,7 @@ fn popart_ignores(set: &Set, out: &mut Findings<'_>) {
             continue;
         };
         out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
-            format!("PopART passes over tensor {}, which no anchor of its model names", quote(&name))
+            format!("PopART ignores tensor {}: no anchor of its model has this name", quote(&name))
         });
     }
 }
@@ -544,6 +554,6 @@ fn request(_: &Set, model: &Model, out: &mut Findings<'_>) {
         let more = number.saturating_sub(MOST);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let list = if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
-        format!("a request has to carry {}{list}", count(u64::try_from(number).unwrap_or(u64::MAX), "input"))
+        format!("a request must have {}{list}", count(u64::try_from(number).unwrap_or(u64::MAX), "input"))
     });
 }

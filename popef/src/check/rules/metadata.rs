@@ -37,7 +37,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             each(model, out, |metadata| {
                 (metadata.replication_factor == 0)
-                    .then(|| "the replication factor is 0, one replica alone is 1".to_owned())
+                    .then(|| "the replication factor is 0; a model without replication has 1".to_owned())
             });
         }),
     },
@@ -52,7 +52,8 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|_, model, out| {
             each(model, out, |metadata| {
-                (metadata.num_processes == 0).then(|| "the number of processes is 0, one process alone is 1".to_owned())
+                (metadata.num_processes == 0)
+                    .then(|| "the number of processes is 0; a model in one process has 1".to_owned())
             });
         }),
     },
@@ -68,7 +69,8 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|_, model, out| {
             each(model, out, |metadata| {
-                (metadata.device_iterations == 0).then(|| "the device iterations are 0, which counts as 1".to_owned())
+                (metadata.device_iterations == 0)
+                    .then(|| "the number of device iterations is 0, which counts as 1".to_owned())
             });
         }),
     },
@@ -88,7 +90,7 @@ pub(super) const RULES: &[Check] = &[
                 let (replicas, processes) = (metadata.replication_factor, metadata.num_processes);
                 let uneven = |a: u32, b: u32| a.checked_rem(b).is_some_and(|rest| rest != 0);
                 (uneven(replicas, processes) && uneven(processes, replicas))
-                    .then(|| format!("{replicas} replicas do not divide over {processes} processes"))
+                    .then(|| format!("{replicas} replicas cannot be divided among {processes} processes"))
             });
         }),
     },
@@ -104,7 +106,8 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             each(model, out, |metadata| {
                 let version = metadata.ipu_version;
-                (!matches!(version, 1 | 2 | 21)).then(|| format!("the IPU version is {version}; there are 1, 2 and 21"))
+                (!matches!(version, 1 | 2 | 21))
+                    .then(|| format!("the IPU version is {version}; only 1, 2 and 21 exist"))
             });
         }),
     },
@@ -305,7 +308,7 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             anchors(model, out, |anchor| {
                 let unnamed = anchor.name.is_empty();
-                unnamed.then(|| format!("the {} of handle {} has no name", direction(anchor), quote(&anchor.handle)))
+                unnamed.then(|| format!("the {} with handle {} has no name", direction(anchor), quote(&anchor.handle)))
             });
         }),
     },
@@ -366,7 +369,7 @@ pub(super) const RULES: &[Check] = &[
             each(model, out, |metadata| {
                 let (ipus, replicas) = (metadata.num_ipus, metadata.replication_factor);
                 let is_uneven = ipus.checked_rem(replicas).is_some_and(|rest| ipus > 0 && rest != 0);
-                is_uneven.then(|| format!("{} do not divide over {replicas} replicas", count(ipus.into(), "IPU")))
+                is_uneven.then(|| format!("{} cannot be divided among {replicas} replicas", count(ipus.into(), "IPU")))
             });
         }),
     },

@@ -78,7 +78,7 @@ pub(super) const RULES: &[Check] = &[
             let is_allowed = |name: &Text<'_>| allowed.iter().any(|allowed| *name == **allowed);
             for opaque in set.opaques().filter(|opaque| !is_allowed(&opaque.name())) {
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
-                    format!("opaque blob {} is none of those that the policy allows", quote(&opaque.name()))
+                    format!("opaque blob {} is not one of those that the policy allows", quote(&opaque.name()))
                 });
             }
         }),
@@ -94,7 +94,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|set, model, out| {
             demand(model, out, set.policy.num_ipus, model.metadata().num_ipus, |found, needed| {
-                format!("the model takes {}, the policy demands {needed}", count(found.into(), "IPU"))
+                format!("the model uses {}, the policy requires {needed}", count(found.into(), "IPU"))
             });
         }),
     },
@@ -109,7 +109,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|set, model, out| {
             demand(model, out, set.policy.ipu_version, model.metadata().ipu_version, |found, needed| {
-                format!("the model is for IPU version {found}, the policy demands {needed}")
+                format!("the model is for IPU version {found}, the policy requires {needed}")
             });
         }),
     },
@@ -187,7 +187,7 @@ fn unlike(model: &Model, out: &mut Findings<'_>, direction: TensorType, demands:
                 out.add(Spot::model(model), [anchor.name.by_ref()], || {
                     let (name, found) =
                         (quote(&anchor.name), format!("{} {}", info.data_type, shape(own.iter().copied())));
-                    format!("{kind} {name} is {found}, the policy demands {}", demanded(demand))
+                    format!("{kind} {name} is {found}, the policy requires {}", demanded(demand))
                 });
             }
         }

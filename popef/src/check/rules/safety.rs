@@ -47,7 +47,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
-            let what = "can run programs, touch files or import by name";
+            let what = "can run programs, use files or import by name";
             imports(opaque, pickle, out, ImportClass::Dangerous, |_| false, what);
         }),
     },
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Check] = &[
             if let Some(PickleFault { offset, reason, .. }) = pickle.and_then(|pickle| pickle.fault.as_ref()) {
                 out.add(place(opaque, *offset), [], || {
                     let named = named(opaque);
-                    format!("{named} is a Python pickle that cannot be followed from its byte {offset} on: {reason}")
+                    format!("{named} is a Python pickle that cannot be followed after its byte {offset}: {reason}")
                 });
             }
         }),
