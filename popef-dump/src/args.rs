@@ -18,6 +18,7 @@ use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
     long_version = LONG_VERSION,
     override_usage = "popef-dump [OPTIONS] [FILE]...",
     infer_long_args = true,
+    args_override_self = true,
     after_help = "More, with examples: popef-dump --help",
     after_long_help = after_help(),
     disable_help_flag = true,
@@ -118,7 +119,7 @@ pub(crate) struct Checks {
         conflicts_with_all = SHOWING
     )]
     pub(crate) loaders: Vec<Loader>,
-    /// Also check what your team requires, and set the severity of rules: a TOML file
+    /// Also check what your team requires, and set the severity of rules: a TOML file, `-` for standard input
     #[arg(long, value_name = "POLICY", requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) policy: Option<PathBuf>,
     /// Fail on warnings too
@@ -137,7 +138,7 @@ pub(crate) struct Checks {
 
 /// The options that explaining a rule has no use for.
 const CHECKING: [&str; 10] =
-    ["files", "files_from", "format", "validate", "deep", "loaders", "policy", "strict", "each", "allow_empty"];
+    ["files", "files_from", "quiet", "validate", "deep", "loaders", "policy", "strict", "each", "allow_empty"];
 
 /// The options that say what to show of the files, which a check does not.
 const SHOWING: [&str; 12] = [
@@ -177,6 +178,9 @@ pub(crate) struct OutputArgs {
         hide_default_value = true
     )]
     pub(crate) color: When,
+    /// Show only findings, and what could not be checked. Without any, print nothing
+    #[arg(short, long, requires = "validate", conflicts_with_all = SHOWING)]
+    pub(crate) quiet: bool,
     /// Log to stderr what is read, show the Poplar headers of executables, and say what findings mean
     #[arg(short, long)]
     pub(crate) verbose: bool,

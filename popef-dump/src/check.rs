@@ -45,6 +45,7 @@ fn shown(args: &Args) -> FindingsOptions {
     options.screen = screen();
     options.verbose = args.output.verbose;
     options.strict = args.checks.strict;
+    options.quiet = args.output.quiet;
     options
 }
 

@@ -1,16 +1,18 @@
 //! Policy files: TOML, in which every unknown key and rule is an error.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use popef::check::{Policy, Rule};
 use popef_show::rules::did_you_mean;
 use toml::de::{DeTable, Error};
 
-/// Reads a policy. The error names the line of the file.
+/// Reads a policy from a file, or for `-` from standard input. The error names the line.
 pub(crate) fn read(path: &Path) -> Result<Policy, String> {
     let named = |problem: String| format!("{}: {problem}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| named(format!("cannot read the policy: {error}")))?;
+    let read = if path.as_os_str() == "-" { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
+    let text = read.map_err(|error| named(format!("cannot read the policy: {error}")))?;
     parse(&text).map_err(named)
 }
 

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef::check::Rule;
 use popef_open::listed;
-use popef_show::{Out, rules};
+use popef_show::{FindingsFormat, Out, rules};
 
-use crate::args::Args;
+use crate::args::{Args, Format};
 use crate::exit::{complain, unread, written};
 use crate::log::Log;
 use crate::screen::{colors, screen};
@@ -19,11 +20,14 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
         return written(generate::write(what, &mut to));
     }
     if let Some(id) = &args.checks.explain {
-        return explain(id.as_deref(), &mut Out::new(to, colors(args.output.color)));
+        return explain(id.as_deref(), args.output.format, &mut Out::new(to, colors(args.output.color)));
     }
     let format = args.output.format;
     if format.list.is_none() && !args.checks.validate {
         return unread(&format!("--format {} is for findings: it needs --validate", format.name));
+    }
+    if args.output.quiet && !matches!(format.findings, FindingsFormat::Text | FindingsFormat::GitHub) {
+        return unread(&format!("--quiet is for --format text and github: {} always has everything", format.name));
     }
     let (log, complaints) = Log::from_environment(args.output.verbose);
     complaints.iter().for_each(|complaint| complain(complaint));
@@ -43,7 +47,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
         files.extend(listed(list).map_err(failed)?);
     }
     let from_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-    if files.iter().chain(list).filter(from_stdin).nth(1).is_some() {
+    if files.iter().chain(list).chain(&args.checks.policy).filter(from_stdin).nth(1).is_some() {
         return Err("standard input (-) can be read only once".to_owned());
     }
     if let Some(list) = list.as_ref().filter(|_| files.len() == args.files.len()) {
@@ -65,13 +69,21 @@ fn names_no_files(list: &Path, args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-/// `--explain`: one rule, or the list of all.
-fn explain(id: Option<&str>, out: &mut Out) -> ExitCode {
-    let width = screen().map(|screen| screen.width);
-    let explained = match id.map(|id| (id, popef::check::Rule::by_id(id))) {
-        None => rules::list(out, width),
-        Some((_, Some(rule))) => rules::explain(out, rule, width),
+/// `--explain`: one rule, or all.
+fn explain(id: Option<&str>, format: Format, out: &mut Out) -> ExitCode {
+    let rule = match id.map(|id| (id, Rule::by_id(id))) {
+        None => None,
+        Some((_, Some(rule))) => Some(rule),
         Some((id, None)) => return unread(&format!("there is no rule {id}{}", rules::did_you_mean(id))),
+    };
+    let selected = || Rule::all().filter(|&one| rule.is_none_or(|rule| rule == one));
+    let width = screen().map(|screen| screen.width);
+    let explained = match (format.findings, rule) {
+        (FindingsFormat::Text, Some(rule)) => rules::explain(out, rule, width),
+        (FindingsFormat::Text, None) => rules::list(out, width),
+        (FindingsFormat::Json, _) => rules::document(out, selected()),
+        (FindingsFormat::Ndjson, _) => rules::lines(out, selected()),
+        _ => return unread(&format!("--format {} is for findings: it explains no rules", format.name)),
     };
     written(explained.and_then(|()| out.send()))
 }

@@ -68,10 +68,23 @@ const CASES: &[(&str, &str)] = &[
          no-such-file.popef",
     ),
     ("junit-strict", "--validate --strict --deep --format junit ../checks/PE108.popef ../golden/hostile-names.popef"),
+    (
+        "quiet",
+        "--validate --each --quiet ../checks/PE607.popef ../checks/PE101.popef ../checks/PE007.popef no-such-file.popef",
+    ),
+    ("quiet-clean", "-q --validate --each ../checks/PE607.popef ../interop/add-clean.popef"),
+    (
+        "quiet-github",
+        "--validate --each --quiet --format github ../checks/PE607.popef ../checks/PE101.popef no-such-file.popef",
+    ),
+    ("quiet-json", "--validate --quiet --format json ../checks/PE607.popef"),
     ("sarif-clean", "--validate --deep --format sarif ../interop/add-clean.popef"),
     ("explain", "--explain PE012"),
     ("explain-loader", "--explain pe603"),
     ("explain-color", "--color --explain PE502"),
+    ("explain-json", "--explain PE603 --format json"),
+    ("explain-ndjson", "--format ndjson --explain PE101"),
+    ("explain-sarif", "--explain --format sarif"),
     ("explain-unknown", "--explain PE1O1"),
     ("explain-all", "--explain"),
 ];
@@ -110,6 +123,7 @@ fn a_check_that_is_not_done_is_an_error() {
         &["--strict"],
         &["--each"],
         &["--allow-empty"],
+        &["--quiet"],
     ];
     let showing: &[&[&str]] = &[&["--all"], &["-m"], &["-u"], &["--filter", "*"], &["--sort=name"], &["--values"]];
     for check in checking {
@@ -202,9 +216,15 @@ fn the_exit_status_says_what_was_found() {
 
 #[test]
 fn options_of_checks_need_a_check() {
-    for args in
-        [&["--deep"][..], &["--strict"], &["--each"], &["--for", "popart"], &["--policy", "p"], &["--format", "sarif"]]
-    {
+    for args in [
+        &["--quiet"][..],
+        &["--deep"],
+        &["--strict"],
+        &["--each"],
+        &["--for", "popart"],
+        &["--policy", "p"],
+        &["--format", "sarif"],
+    ] {
         let run = run(&checks(), &[args, &["PE607.popef"]].concat());
         assert!(run.status == 2 && run.err.contains("--validate"), "{args:?}: {run:?}");
     }
@@ -342,12 +362,73 @@ fn a_list_names_files() {
     assert!(run.status == 1 && run.out.contains("in 2 files"), "{run:?}");
 }
 
+#[test]
+fn a_policy_comes_from_standard_input() {
+    let policy = b"[rules]\nPE108 = \"error\"\n";
+    let of = |args: &[&str]| run_with_input(&checks(), &[&["--validate", "--policy", "-"], args].concat(), policy);
+    assert_eq!(validate(&checks(), &["PE108.popef"]).status, 0);
+    let severe = of(&["PE108.popef"]);
+    assert!(severe.status == 1 && severe.out.contains("error PE108: "), "{severe:?}");
+    for args in [&["-"][..], &["--files-from", "-"], &["PE108.popef", "-"]] {
+        let twice = of(args);
+        assert_eq!((twice.status, twice.err.as_str()), (2, "popef-dump: standard input (-) can be read only once\n"));
+    }
+    let wrong = run_with_input(&checks(), &["--validate", "--policy", "-", "PE108.popef"], b"\nnum-ipu = 1");
+    assert!(wrong.status == 2 && wrong.err.starts_with("popef-dump: -: line 2, `num-ipu = 1`: "), "{wrong:?}");
+}
+
+/// With `--quiet`, what is printed does not grow with the number of clean files.
+#[test]
+fn many_clean_files_are_quiet() {
+    let clean = "PE607.popef\n".repeat(300);
+    let list = format!("{clean}PE101.popef\n{clean}");
+    let of = |args: &[&str], list: &str| {
+        let args = [&["--validate", "--each", "--files-from", "-"], args].concat();
+        run_with_input(&checks(), &args, list.as_bytes())
+    };
+    assert_eq!(of(&["-q"], &clean), Run { out: String::new(), err: String::new(), status: 0 });
+    let one = of(&["-q"], &list);
+    assert_eq!((one.status, one.out.matches("PopEF file: ").count(), one.out.lines().count()), (1, 1, 3), "{one:?}");
+    assert!(of(&[], &list).out.lines().count() > 600);
+}
+
+#[test]
+fn the_last_of_repeated_options_counts() {
+    let same = |repeated: &[&str], last: &[&str]| {
+        let of = |args: &[&str]| run(&checks(), &[args, &["PE108.popef"]].concat());
+        let (repeated, last) = (of(repeated), of(last));
+        assert_eq!(repeated, last);
+    };
+    same(&["--format=json", "--format=text"], &[]);
+    same(&["--sort=size", "--sort=name"], &["--sort=name"]);
+    same(&["--values=3", "--values=1"], &["--values=1"]);
+    same(&["--color=always", "--color=never", "-t", "-t"], &["-t"]);
+    same(&["--validate", "--validate", "--strict", "--strict"], &["--validate", "--strict"]);
+    same(
+        &["--validate", "--policy=none.toml", "--policy=../validate/lenient.toml"],
+        &["--validate", "--policy=../validate/lenient.toml"],
+    );
+    // These are lists, and add up.
+    same(&["--filter=v", "--filter=w"], &["--filter=[vw]"]);
+    same(&["--validate", "--for=popart", "--for=triton"], &["--validate", "--for=popart,triton"]);
+}
+
 /// The documented policy is the one that is tested.
 #[test]
 fn the_documented_policy_is_read() {
     let policy = fs::read_to_string(folder().join("policy.toml")).unwrap();
     let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
     assert!(page.contains(&format!("```toml\n{policy}```")));
+}
+
+/// PopTorch calls its files `.poptorch`.
+#[test]
+fn the_hooks_take_all_names_of_models() {
+    let hooks = fs::read_to_string(testdata().join("../.pre-commit-hooks.yaml")).unwrap();
+    let patterns: Vec<_> = hooks.lines().filter_map(|line| line.trim().strip_prefix("files: ")).collect();
+    assert_eq!(patterns, [r"\.(popef|poptorch)$"; 2]);
+    let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
+    assert!(page.contains(&format!("files: {}", patterns[0])));
 }
 
 /// What docs/ci.md and the hooks run is what the tool takes.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use common::{files, golden, interop, run, testdata};
+use popef::check::Rule;
 use serde_json::{Value, json};
 
 struct Schema {
@@ -99,6 +100,25 @@ fn sets_and_what_cannot_be_read() {
     hold(&findings, &sarif, &golden(), &args);
     hold(&findings, &sarif, &golden(), &[&["--each"], &args[..]].concat());
     hold(&findings, &sarif, &golden(), &["--allow-empty", "--files-from", "/dev/null"]);
+}
+
+#[test]
+fn explained_rules() {
+    let path = testdata().join("../docs/findings.schema.json");
+    let schema = Schema::load(&path, &["#/$defs/explained", "#/$defs/explainedLine"]);
+    let of = |args: &[&str]| run(&testdata(), &[&["--explain"], args].concat());
+    let all = of(&["--format", "json"]).json();
+    let lines = of(&["--format", "ndjson"]).json_lines();
+    schema.accepts(0, &all).unwrap_or_else(|error| panic!("{error}"));
+    lines.iter().for_each(|line| schema.accepts(1, line).unwrap_or_else(|error| panic!("{error}")));
+    let rules = all["rules"].as_array().unwrap();
+    assert_eq!(rules, &lines.iter().map(without_kind).collect::<Vec<_>>());
+    assert!(rules.iter().map(|rule| rule["id"].as_str().unwrap()).eq(Rule::all().map(|rule| rule.id)));
+    for (rule, known) in rules.iter().zip(Rule::all()) {
+        assert_eq!((&rule["meaning"], &rule["mend"]), (&json!(known.meaning), &json!(known.mend)));
+        assert_eq!(rule["condition"], json!(known.condition()));
+        assert_eq!(of(&[known.id, "--format=json"]).json()["rules"], json!([rule]));
+    }
 }
 
 /// Schemas that let everything through would pass the tests above.

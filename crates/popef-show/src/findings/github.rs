@@ -9,13 +9,15 @@ use popef::check::{Finding, Severity};
 use popef::error::Location;
 use popef::types::{escape, is_hidden};
 
-use super::group::{Group, Totals, Verdict, reason};
+use super::group::{Group, Totals, Verdict, is_shown, reason};
 use super::renderer::FindingsRenderer;
 use super::summary::summary;
 use crate::output::escape::escape_rest;
 use crate::output::out::Out;
 
-pub(super) struct GitHub;
+pub(super) struct GitHub {
+    pub(super) quiet: bool,
+}
 
 impl FindingsRenderer for GitHub {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
@@ -25,7 +27,7 @@ impl FindingsRenderer for GitHub {
                 Annotation { level: level(finding.severity), path: group.path(finding.file), title: &title };
             annotation.write(out, &message(finding))?;
         }
-        for skipped in &group.report.skipped {
+        for skipped in group.report.skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)) {
             let level = if skipped.failed { "error" } else { "notice" };
             let path = skipped.file.and_then(|file| group.path(file));
             Annotation { level, path, title: "not checked" }.write(out, &escape_rest(&reason(skipped)))?;
@@ -34,7 +36,7 @@ impl FindingsRenderer for GitHub {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
-        summary(totals, verdict).write(out, None)
+        if self.quiet { Ok(()) } else { summary(totals, verdict).write(out, None) }
     }
 }
 

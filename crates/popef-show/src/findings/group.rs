@@ -111,6 +111,11 @@ fn of_file<T, F: Ord + Copy>(list: &[T], file: F, file_of: impl Fn(&T) -> F) -> 
     list.get(start..end).unwrap_or_default()
 }
 
+/// Whether something that was not looked at is worth showing. If it is `quiet`, what was left out by choice is not.
+pub(super) fn is_shown(skipped: &Skipped, quiet: bool) -> bool {
+    skipped.failed || !quiet
+}
+
 /// What was not looked at and why, in a line.
 pub(super) fn reason(skipped: &Skipped) -> String {
     let Skipped { what, why, .. } = skipped;

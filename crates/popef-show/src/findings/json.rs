@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use popef::check::{Finding, Rule, Severity, Skipped};
+use popef::check::{Finding, Rule, Skipped};
 use popef::types::Text;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -14,9 +14,7 @@ use super::renderer::FindingsRenderer;
 use crate::json::text::{hex, text};
 use crate::json::write::{array, line, object};
 use crate::output::out::Out;
-
-/// The version of this shape.
-const SCHEMA_VERSION: u32 = 1;
+use crate::rules::json::{RuleEntry, SCHEMA_VERSION};
 
 /// One document, written after the last group.
 #[derive(Default)]
@@ -170,21 +168,5 @@ impl Serialize for SkippedEntry<'_> {
         map.serialize_entry("why", &self.skipped.why)?;
         map.serialize_entry("failed", &self.skipped.failed)?;
         map.end()
-    }
-}
-
-#[derive(Serialize)]
-struct RuleEntry {
-    id: &'static str,
-    severity: Severity,
-    title: &'static str,
-    meaning: &'static str,
-    mend: &'static str,
-}
-
-impl From<&'static Rule> for RuleEntry {
-    fn from(rule: &'static Rule) -> Self {
-        let Rule { id, severity, title, meaning, mend, .. } = *rule;
-        RuleEntry { id, severity, title, meaning, mend }
     }
 }

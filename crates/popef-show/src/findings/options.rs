@@ -10,4 +10,7 @@ pub struct FindingsOptions {
     pub verbose: bool,
     /// Whether warnings are failures.
     pub strict: bool,
+    /// Whether text and annotations leave out clean files, what was not checked by choice, and the summary. Other formats always
+    /// have everything.
+    pub quiet: bool,
 }

@@ -6,7 +6,7 @@ use std::io;
 use popef::check::{Finding, Skipped};
 use popef::types::Text as Name;
 
-use super::group::{CheckedFile, Group, Totals, Verdict, reason};
+use super::group::{CheckedFile, Group, Totals, Verdict, is_shown, reason};
 use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
 use super::summary::summary;
@@ -21,6 +21,8 @@ pub(super) struct Text {
     width: Option<usize>,
     /// Whether to say what each finding means.
     verbose: bool,
+    /// Whether to show only findings, and what could not be looked at.
+    quiet: bool,
     /// The rules whose help was shown.
     helped: BTreeSet<&'static str>,
     /// Whether an empty line comes before the next file.
@@ -29,12 +31,15 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(options: FindingsOptions) -> Self {
-        let FindingsOptions { screen, verbose, .. } = options;
-        Text { width: screen.map(|screen| screen.width), verbose, helped: BTreeSet::new(), gap: false }
+        let FindingsOptions { screen, verbose, quiet, .. } = options;
+        Text { width: screen.map(|screen| screen.width), verbose, quiet, helped: BTreeSet::new(), gap: false }
     }
 
     fn file(&mut self, out: &mut Out, group: &Group, number: usize, file: &CheckedFile) -> io::Result<()> {
-        let (findings, skipped) = (group.findings_in(number), group.skipped_in(Some(number)));
+        let (findings, skipped) = (group.findings_in(number), self.shown(group.skipped_in(Some(number))));
+        if self.quiet && findings.is_empty() && skipped.is_empty() {
+            return Ok(());
+        }
         if self.gap {
             out.end_line()?;
         }
@@ -46,6 +51,10 @@ impl Text {
             self.finding(out, finding)?;
         }
         skipped.iter().try_for_each(|skipped| self.skipped(out, skipped, 2))
+    }
+
+    fn shown<'g>(&self, skipped: &'g [Skipped]) -> Vec<&'g Skipped> {
+        skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)).collect()
     }
 
     fn finding(&mut self, out: &mut Out, finding: &Finding) -> io::Result<()> {
@@ -80,7 +89,7 @@ impl FindingsRenderer for Text {
         for (number, file) in group.files.iter().enumerate() {
             self.file(out, &group, number, file)?;
         }
-        let of_all = group.skipped_in(None);
+        let of_all = self.shown(group.skipped_in(None));
         if !of_all.is_empty() {
             out.end_line()?;
             self.gap = true;
@@ -89,6 +98,9 @@ impl FindingsRenderer for Text {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
         out.end_line()?;
         summary(totals, verdict).write(out, self.width)
     }

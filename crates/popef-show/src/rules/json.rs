@@ -1,0 +1,47 @@
+use std::io;
+
+use popef::check::{Rule, Severity};
+use serde::Serialize;
+
+use crate::json::write::{array, line};
+use crate::output::out::Out;
+
+/// The version of the shape of all JSON about rules and findings.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// Writes rules as one JSON document.
+pub fn document(out: &mut Out, rules: impl IntoIterator<Item = &'static Rule>) -> io::Result<()> {
+    out.put("{\"schemaVersion\":").number(SCHEMA_VERSION);
+    array(out, "rules", rules.into_iter().map(RuleEntry::from))?;
+    out.put("}").end_line()
+}
+
+/// Writes rules as one JSON object per line.
+pub fn lines(out: &mut Out, rules: impl IntoIterator<Item = &'static Rule>) -> io::Result<()> {
+    rules.into_iter().try_for_each(|rule| line(out, &RuleLine { kind: "rule", rule: rule.into() }))
+}
+
+#[derive(Serialize)]
+struct RuleLine {
+    kind: &'static str,
+    #[serde(flatten)]
+    rule: RuleEntry,
+}
+
+/// A rule in JSON.
+#[derive(Serialize)]
+pub(crate) struct RuleEntry {
+    id: &'static str,
+    severity: Severity,
+    condition: Option<&'static str>,
+    title: &'static str,
+    meaning: &'static str,
+    mend: &'static str,
+}
+
+impl From<&'static Rule> for RuleEntry {
+    fn from(rule: &'static Rule) -> Self {
+        let Rule { id, severity, title, meaning, mend, .. } = *rule;
+        RuleEntry { id, severity, condition: rule.condition(), title, meaning, mend }
+    }
+}
