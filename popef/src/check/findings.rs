@@ -80,6 +80,10 @@ impl<'n> Findings<'n> {
         if *count > MOST_OF_A_RULE {
             return;
         }
+        if self.findings.try_reserve(1).is_err() {
+            self.no_memory = true;
+            return;
+        }
         let names = names.into_iter().take(MOST_NAMES).map(Text::try_to_own);
         let names = names.collect::<Result<_, _>>().unwrap_or_else(|_| {
             self.no_memory = true;
@@ -144,11 +148,15 @@ impl<'n> Findings<'n> {
             }
         }
         if self.no_memory {
-            let (what, why) = (format!("all that rule {} compares", self.rule.id), "there is not enough memory".into());
-            self.skipped.push(Skipped { file: None, what, why, failed: true });
+            self.skipped.push(no_memory(format!("all that rule {} compares", self.rule.id)));
         }
         (self.findings, self.skipped)
     }
+}
+
+/// What a lack of memory left out.
+pub(super) fn no_memory(what: String) -> Skipped {
+    Skipped { file: None, what, why: "there is not enough memory".to_owned(), failed: true }
 }
 
 /// Returns the places of items whose key an earlier item has, in order, each with the place of the first. `None` if there

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::finding::Report;
-use super::findings::Findings;
+use super::findings::{Findings, no_memory};
 use super::given::given_before;
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
@@ -176,7 +176,10 @@ impl Pass<'_> {
         let mut report = Report { skipped: self.skips.finish(), ..Report::default() };
         for (_, out) in self.outs {
             let (findings, skipped) = out.finish();
-            report.findings.extend(findings);
+            match report.findings.try_reserve(findings.len()) {
+                Ok(()) => report.findings.extend(findings),
+                Err(_) => report.skipped.push(no_memory(format!("{} findings", findings.len()))),
+            }
             for skipped in skipped {
                 // Several rules can skip the same thing.
                 if skipped.file.is_some() || !report.skipped.contains(&skipped) {
