@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use popef_show::escape;
+use popef_show::rules::did_you_mean;
 
 /// Something could not be read, or what was to be shown is damaged. 1 is for findings of checks.
 pub(crate) const UNREAD: u8 = 2;
@@ -18,6 +19,12 @@ pub(crate) fn complain(text: &str) {
 pub(crate) fn unread(why: &str) -> ExitCode {
     complain(why);
     ExitCode::from(UNREAD)
+}
+
+/// That no rule has an id, and where to find those that there are.
+pub(crate) fn no_rule(id: &str) -> String {
+    let advice = did_you_mean(id).unwrap_or_else(|| "popef-dump --explain lists all rules".to_owned());
+    format!("there is no rule {id:?}; {advice}")
 }
 
 /// The exit status of writing. A reader that closes the pipe early is no error.

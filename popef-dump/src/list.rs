@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use popef::File;
 use popef_open::{Foreign, Inputs, Opened, Presence, Provided, StreamData, in_order};
 use popef_show::{
     Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
 };
 
-use crate::args::Args;
+use crate::args::{Args, Narrow};
 use crate::exit::{UNREAD, complain, written};
 use crate::log::{Log, Verbosity};
 use crate::screen::{colors, progress, screen};
@@ -19,17 +20,36 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: ListFormat, log: &Log,
     let options = options(args);
     let colors = colors(args.output.color);
     let renderer = format.renderer(&options, screen());
-    let show = Show { renderer: &*renderer, colors, options: &options, log };
+    let show = Show { renderer: &*renderer, format, colors, options: &options, log };
     let mut out = Out::new(to, colors);
-    let mut failed = false;
-    let result = show.all(files, &mut out, &mut failed);
+    let mut so_far = SoFar::default();
+    let result = show.all(files, &mut out, &mut so_far);
     options.progress.clear();
+    let SoFar { failed, passed } = so_far;
+    if !files.is_empty() && !passed && !failed && result.is_ok() {
+        complain(&format!("nothing to show matches {}", filters(&args.narrow)));
+    }
     match result {
         Ok(()) if failed => ExitCode::from(UNREAD),
         // A reader that closes the pipe has seen enough. What was found until then counts.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe && failed => ExitCode::from(UNREAD),
         result => written(result),
     }
+}
+
+/// What became of the files until now.
+#[derive(Default)]
+struct SoFar {
+    /// Whether something could not be read.
+    failed: bool,
+    /// Whether anything passed the filter.
+    passed: bool,
+}
+
+/// The filters as they are given: `--filter a --filter b`.
+fn filters(narrow: &Narrow) -> String {
+    let given = narrow.filter.iter().map(|glob| format!("--filter {}", glob.as_str()));
+    given.collect::<Vec<_>>().join(" ")
 }
 
 fn options(args: &Args) -> Options {
@@ -59,16 +79,27 @@ impl Workers for AllProcessors {
     }
 }
 
+/// What became of a file that was shown.
+struct Shown {
+    /// What is wrong with it, in a line each.
+    complaints: Vec<String>,
+    /// What is worth knowing, and not wrong.
+    remark: Option<String>,
+    /// Whether anything passed the filter.
+    passed: bool,
+}
+
 /// What is needed to show a file.
 struct Show<'a> {
     renderer: &'a dyn ListRenderer,
+    format: ListFormat,
     colors: bool,
     options: &'a Options,
     log: &'a Log,
 }
 
 impl Show<'_> {
-    fn all(&self, files: &[PathBuf], out: &mut Out, failed: &mut bool) -> io::Result<()> {
+    fn all(&self, files: &[PathBuf], out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
         self.renderer.begin(out)?;
         let data = if self.options.values.is_some() { StreamData::Keep } else { StreamData::Skip };
         let opening = |path: &_| self.log.opening(path);
@@ -76,42 +107,42 @@ impl Show<'_> {
         // The output of a single file, or one with all values, can be too large to be kept in memory. Threads would not make
         // it faster.
         match files.len() == 1 || self.options.values.is_some() {
-            true => self.in_turn(&inputs, out, failed)?,
-            false => self.in_parallel(&inputs, out, failed)?,
+            true => self.in_turn(&inputs, out, so_far)?,
+            false => self.in_parallel(&inputs, out, so_far)?,
         }
         self.renderer.end(files.len(), out)?;
         out.send()
     }
 
-    fn in_turn(&self, inputs: &Inputs<'_>, out: &mut Out, failed: &mut bool) -> io::Result<()> {
+    fn in_turn(&self, inputs: &Inputs<'_>, out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
         let mut result = Ok(());
         inputs.each_in_turn(|index, opened, provided| {
             let shown = self.file(index, opened, provided, out);
-            result = shown.and_then(|complaints| self.report(&complaints, out, failed));
+            result = shown.and_then(|shown| self.report(&shown, out, so_far));
             go_on(&result)
         });
         result
     }
 
-    fn in_parallel(&self, inputs: &Inputs<'_>, out: &mut Out, failed: &mut bool) -> io::Result<()> {
+    fn in_parallel(&self, inputs: &Inputs<'_>, out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
         let work = |index: usize, opened: &Opened, provided: &Provided<'_>| {
             let mut part = Out::in_memory(self.colors);
-            let complaints = self.file(index, opened, provided, &mut part)?;
-            Ok((part.into_bytes(), complaints))
+            let shown = self.file(index, opened, provided, &mut part)?;
+            Ok((part.into_bytes(), shown))
         };
         let mut result = Ok(());
-        inputs.each(work, |shown: io::Result<(Vec<u8>, Vec<String>)>| {
-            result = shown.and_then(|(bytes, complaints)| {
+        inputs.each(work, |part: io::Result<(Vec<u8>, Shown)>| {
+            result = part.and_then(|(bytes, shown)| {
                 out.append(bytes)?;
-                self.report(&complaints, out, failed)
+                self.report(&shown, out, so_far)
             });
             go_on(&result)
         });
         result
     }
 
-    /// Shows one file. Gives what is wrong with it, in a line each.
-    fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Vec<String>> {
+    /// Shows one file.
+    fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Shown> {
         self.log_file(opened);
         let failure = failure(opened);
         let input = FileToShow {
@@ -122,18 +153,26 @@ impl Show<'_> {
             provider: &|name| provider(provided.has(name)),
         };
         let mut failures = Failures::default();
-        self.renderer.file(out, &FileReport::new(input, self.options), &mut failures)?;
+        let report = FileReport::new(input, self.options);
+        self.renderer.file(out, &report, &mut failures)?;
         let line = |failure: String| format!("{}: {failure}", opened.path.display());
-        Ok(failures.lines().chain(failure.map(|failure| failure.to_string())).map(line).collect())
+        let complaints: Vec<_> = failures.lines().chain(failure.iter().map(ToString::to_string)).map(line).collect();
+        // Lines of JSON have no place for a file without blobs.
+        let is_silent = self.format == ListFormat::Ndjson && opened.file().is_some_and(File::is_empty);
+        let remark = (is_silent && complaints.is_empty()).then(|| line("the file has no blobs".to_owned()));
+        Ok(Shown { complaints, remark, passed: self.options.filter.is_empty() || !report.is_empty() })
     }
 
     /// Errors go to stderr, after the file's output on stdout.
-    fn report(&self, complaints: &[String], out: &mut Out, failed: &mut bool) -> io::Result<()> {
-        if complaints.is_empty() {
+    fn report(&self, shown: &Shown, out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
+        let Shown { complaints, remark, passed } = shown;
+        so_far.passed |= passed;
+        so_far.failed |= !complaints.is_empty();
+        if complaints.is_empty() && remark.is_none() {
             return Ok(());
         }
-        *failed = true;
         out.send()?;
+        remark.iter().for_each(|remark| complain(remark));
         for line in complaints {
             complain(line);
             self.log.line(Verbosity::Err, || escape(line).into_owned());

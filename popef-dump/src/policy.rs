@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 
 use popef::check::{Policy, Rule};
-use popef_show::rules::did_you_mean;
 use toml::de::{DeTable, Error};
+
+use crate::exit::no_rule;
 
 /// Reads a policy from a file, or for `-` from standard input. The error names the line.
 pub(crate) fn read(path: &Path) -> Result<Policy, String> {
@@ -47,9 +48,9 @@ fn unknown_rule(text: &str) -> Option<String> {
     for key in rules.keys() {
         let (id, at) = (key.get_ref().as_ref(), key.span().start);
         match Rule::by_id(id) {
-            None => return Some(format!("{}there is no rule {id:?}{}", place(text, at), did_you_mean(id))),
+            None => return Some(format!("{}{}", place(text, at), no_rule(id))),
             Some(rule) if seen.contains(&rule) => {
-                return Some(format!("{}the rule {} stands there twice", place(text, at), rule.id));
+                return Some(format!("{}the rule {} is listed twice", place(text, at), rule.id));
             }
             Some(rule) => seen.push(rule),
         }
@@ -68,10 +69,17 @@ mod tests {
             ("num-ipus = \"four\"\n", "line 1, `num-ipus = \"four\"`: invalid type: string \"four\""),
             ("num-ipus = -1", "line 1, `num-ipus = -1`: invalid value: integer `-1`"),
             ("[rules]\n\nPE008 = \"no\"\n", "line 3, `PE008 = \"no\"`: unknown variant `no`"),
-            ("[rules]\nPE999 = \"off\"\n", "line 2, `PE999 = \"off\"`: there is no rule \"PE999\"; did you mean "),
+            (
+                "[rules]\nPE999 = \"off\"\n",
+                "line 2, `PE999 = \"off\"`: there is no rule \"PE999\"; popef-dump --explain ",
+            ),
+            (
+                "rules.PE1O1 = \"off\"",
+                "line 1, `rules.PE1O1 = \"off\"`: there is no rule \"PE1O1\"; did you mean PE101 or PE111?",
+            ),
             (
                 "[rules]\nPE008 = \"off\"\npe008 = \"note\"",
-                "line 3, `pe008 = \"note\"`: the rule PE008 stands there twice",
+                "line 3, `pe008 = \"note\"`: the rule PE008 is listed twice",
             ),
             ("rules.PE1 = \"off\"", "line 1, `rules.PE1 = \"off\"`: there is no rule \"PE1\""),
             ("[[inputs]]\nname = \"x\"\nshape = [-1]", "line 3, `shape = [-1]`: a dimension is"),
@@ -87,5 +95,13 @@ mod tests {
             assert!(!error.contains('\n'), "{error}");
         }
         assert!(parse("").is_ok());
+    }
+
+    /// `popef-dump` shows them in capitals, and the schema of PopEF has them in small letters.
+    #[test]
+    fn data_types_are_written_either_way() {
+        let input = |data_type| parse(&format!("[[inputs]]\nname = \"x\"\ndata-type = \"{data_type}\""));
+        assert_eq!(input("F32").unwrap().inputs[0].data_type, Some(popef::DataType::F32));
+        assert_eq!(input("F32").unwrap(), input("f32").unwrap());
     }
 }

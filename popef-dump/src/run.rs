@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use popef::check::Rule;
 use popef_open::listed;
-use popef_show::{FindingsFormat, Out, rules};
+use popef_show::{FindingsFormat, Out, When, rules};
 
 use crate::args::{Args, Format};
-use crate::exit::{complain, unread, written};
+use crate::exit::{complain, no_rule, unread, written};
 use crate::log::Log;
 use crate::screen::{colors, screen};
 use crate::{check, generate, list};
@@ -28,6 +28,10 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
     }
     if args.output.quiet && !matches!(format.findings, FindingsFormat::Text | FindingsFormat::GitHub) {
         return unread(&format!("--quiet is for --format text and github: {} always has everything", format.name));
+    }
+    let shows_no_data = args.parts.selected().is_some_and(|select| !select.tensors && !select.feeds);
+    if args.narrow.values.is_some() && shows_no_data {
+        return unread("--values shows elements of tensors and feeds: it needs --tensors or --feeds");
     }
     let (log, complaints) = Log::from_environment(args.output.verbose);
     complaints.iter().for_each(|complaint| complain(complaint));
@@ -50,10 +54,24 @@ fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
     if files.iter().chain(list).chain(&args.checks.policy).filter(from_stdin).nth(1).is_some() {
         return Err("standard input (-) can be read only once".to_owned());
     }
+    let mistaken = |path: &PathBuf| option_meant(path, args).filter(|_| !path.exists());
+    if let Some(meant) = args.files.iter().find_map(mistaken) {
+        return Err(meant);
+    }
     if let Some(list) = list.as_ref().filter(|_| files.len() == args.files.len()) {
         names_no_files(list, args)?;
     }
     Ok(files)
+}
+
+/// A missing file that looks like the value of an option before it. These options take theirs only after `=`, so that the
+/// vendor's `-c FILE` works.
+fn option_meant(path: &Path, args: &Args) -> Option<String> {
+    let word = path.to_str()?;
+    let is_number = args.narrow.values.is_some() && word.parse::<u64>().is_ok();
+    let is_when = args.output.color == When::Always && When::ALL.iter().any(|when| when.name() == word);
+    let option = if is_number { "--values" } else { "--color" };
+    (is_number || is_when).then(|| format!("there is no file {word}; did you mean {option}={word}?"))
 }
 
 /// Reports that a list names no files. If there are no other files either, a check would pass without a look at anything.
@@ -74,7 +92,7 @@ fn explain(id: Option<&str>, format: Format, out: &mut Out) -> ExitCode {
     let rule = match id.map(|id| (id, Rule::by_id(id))) {
         None => None,
         Some((_, Some(rule))) => Some(rule),
-        Some((id, None)) => return unread(&format!("there is no rule {id}{}", rules::did_you_mean(id))),
+        Some((id, None)) => return unread(&no_rule(id)),
     };
     let selected = || Rule::all().filter(|&one| rule.is_none_or(|rule| rule == one));
     let width = screen().map(|screen| screen.width);

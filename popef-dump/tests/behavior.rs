@@ -357,6 +357,49 @@ fn a_filter_goes_by_any_name() {
 }
 
 #[test]
+fn what_shows_nothing_says_so() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--filter", "nosuch"], "nothing to show matches --filter nosuch"),
+        (&["-t", "--filter", "nosuch", "--filter=x*"], "nothing to show matches --filter nosuch --filter x*"),
+        (&["--format", "ndjson", "--filter", "nosuch", "add-clean.popef"], "nothing to show matches --filter nosuch"),
+        // The name is one of an anchor.
+        (&["-t", "--filter", "user_input"], "nothing to show matches --filter user_input"),
+        // The name is the executable's, and only anchors are shown.
+        (&["-a", "--filter", "3284579348837926701"], "nothing to show matches --filter 3284579348837926701"),
+        (&["--format", "ndjson", "empty.popef"], "empty.popef: the file has no blobs"),
+    ];
+    for (args, said) in cases {
+        let run = run(&interop(), &[args, &["executable.popef"][..]].concat());
+        assert_eq!((run.status, run.err), (0, format!("popef-dump: {said}\n")), "{args:?}");
+    }
+    for args in [&["-a", "--filter", "user_input"][..], &["-t", "--filter", "input*"], &["-t"], &["-m"]] {
+        assert_eq!(run(&interop(), &[args, &["add-clean.popef", "executable.popef"]].concat()).err, "", "{args:?}");
+    }
+    for parts in [&["-o"][..], &["-a"], &["-e", "-m"], &["-u"]] {
+        let run = run(&interop(), &[parts, &["--values", "executable.popef"]].concat());
+        assert_eq!((run.status, run.out.as_str()), (2, ""));
+        assert!(run.err.contains("--values") && run.err.contains("--tensors or --feeds"), "{}", run.err);
+    }
+}
+
+#[test]
+fn values_that_became_files_are_recognized() {
+    for (args, meant) in
+        [(["--values", "3"], "--values=3"), (["--color", "never"], "--color=never"), (["-c", "auto"], "--color=auto")]
+    {
+        let run = run(&interop(), &[&args[..], &["executable.popef"]].concat());
+        let said = format!("popef-dump: there is no file {}; did you mean {meant}?\n", args[1]);
+        assert_eq!((run.status, run.out.as_str(), run.err), (2, "", said));
+    }
+    let header = run(&interop(), &["--header", "executable.popef"]).err;
+    assert!(!header.contains("similar"), "{header}");
+    // Such a file is read if there is one.
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(interop().join("empty.popef"), folder.path().join("3")).unwrap();
+    assert_eq!(run(folder.path(), &["--values", "3"]).status, 0);
+}
+
+#[test]
 fn sorting_is_natural_by_name_and_largest_first_by_size() {
     let names = |order: &str| {
         let out = run(&golden(), &["-t", "--sort", order, "natural.popef"]).out;

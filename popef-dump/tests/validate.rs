@@ -140,6 +140,30 @@ fn a_check_that_is_not_done_is_an_error() {
 }
 
 #[test]
+fn names_are_written_as_in_listings() {
+    let file = "../golden/hostile-names.popef";
+    let listing = run(&folder(), &["--all", file]).out;
+    let found = validate(&folder(), &[file]).out;
+    let names = listing.lines().filter_map(|line| line.trim().strip_prefix("Name: ")?.strip_suffix(':'));
+    assert_eq!(names.inspect(|name| assert!(found.contains(name), "{name} is not in\n{found}")).count(), 9);
+}
+
+/// The advice for damage, to export the model again, is not for what is no model.
+#[test]
+fn advice_for_foreign_files_is_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("lfs"), "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n").unwrap();
+    fs::copy(checks().join("PE004.popef"), folder.path().join("damaged")).unwrap();
+    for format in ["text", "github", "junit"] {
+        let advice = |file| {
+            let out = validate(folder.path(), &["--format", format, file]).out;
+            (out.contains("git lfs pull"), out.contains("it again"))
+        };
+        assert_eq!((advice("lfs"), advice("damaged")), ((true, false), (false, true)), "{format}");
+    }
+}
+
+#[test]
 fn no_files_to_check_are_an_error() {
     let none = |args: &[&str]| run(&checks(), &[args, &["--files-from", "-"]].concat());
     let refused = none(&["--validate"]);

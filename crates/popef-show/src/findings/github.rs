@@ -5,8 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use popef::check::{Finding, Severity};
-use popef::error::Location;
+use popef::check::Severity;
 use popef::types::{escape, is_hidden};
 
 use super::group::{Group, Totals, Verdict, is_shown, reason};
@@ -25,7 +24,7 @@ impl FindingsRenderer for GitHub {
             let title = format!("{}: {}", finding.rule.id, finding.rule.title);
             let annotation =
                 Annotation { level: level(finding.severity), path: group.path(finding.file), title: &title };
-            annotation.write(out, &message(finding))?;
+            annotation.write(out, &group.text(finding))?;
         }
         for skipped in group.report.skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)) {
             let level = if skipped.failed { "error" } else { "notice" };
@@ -54,11 +53,6 @@ impl Annotation<'_> {
         }
         out.put("title=").put(&property(self.title)).put("::").put(&data(message)).end_line()
     }
-}
-
-fn message(finding: &Finding) -> String {
-    let place = Location { blob: finding.blob, offset: finding.offset };
-    format!("{place}{}\nTo fix it: {}", escape_rest(&finding.message), finding.rule.mend)
 }
 
 fn level(severity: Severity) -> &'static str {

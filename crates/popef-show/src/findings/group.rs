@@ -1,6 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use popef::check::{Finding, Report, Severity, Skipped};
+use popef::error::Location;
+
+use crate::output::escape::escape_rest;
 
 /// Files that were checked together, and what came of it.
 ///
@@ -64,8 +67,7 @@ impl Group {
     fn name_foreign_files(&mut self) {
         let foreign = |file: usize| self.files.get(file).and_then(|file| file.foreign.as_ref());
         for finding in &mut self.report.findings {
-            let is_damage = matches!(finding.rule.id, "PE001" | "PE002" | "PE003" | "PE004" | "PE005");
-            if let Some(foreign) = foreign(finding.file).filter(|_| is_damage) {
+            if let Some(foreign) = foreign(finding.file).filter(|_| is_damage(finding)) {
                 finding.message.clone_from(foreign);
             }
         }
@@ -76,6 +78,20 @@ impl Group {
                 skipped.why.clone_from(foreign);
             }
         }
+    }
+
+    /// How to fix what was found. None if the file is plainly something else: then the message says what to do, and the
+    /// rule's advice is for damaged files.
+    pub(super) fn advice(&self, finding: &Finding) -> Option<&'static str> {
+        let is_foreign = || self.files.get(finding.file).is_some_and(|file| file.foreign.is_some());
+        (!is_damage(finding) || !is_foreign()).then_some(finding.rule.mend)
+    }
+
+    /// A finding without its severity and rule: its place, what was found, and on a second line how to fix it.
+    pub(super) fn text(&self, finding: &Finding) -> String {
+        let place = Location { blob: finding.blob, offset: finding.offset };
+        let advice = self.advice(finding).map(|advice| format!("\nTo fix it: {advice}")).unwrap_or_default();
+        format!("{place}{}{advice}", escape_rest(&finding.message))
     }
 
     /// What could not be looked at although it was asked for, in a line each.
@@ -114,6 +130,11 @@ fn of_file<T, F: Ord + Copy>(list: &[T], file: F, file_of: impl Fn(&T) -> F) -> 
 /// Whether something that was not looked at is worth showing. If it is `quiet`, what was left out by choice is not.
 pub(super) fn is_shown(skipped: &Skipped, quiet: bool) -> bool {
     skipped.failed || !quiet
+}
+
+/// Whether a finding says that a file could not be read from there on.
+fn is_damage(finding: &Finding) -> bool {
+    matches!(finding.rule.id, "PE001" | "PE002" | "PE003" | "PE004" | "PE005")
 }
 
 /// What was not looked at and why, in a line.

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::io;
 
 use popef::check::{Finding, Severity, Skipped};
-use popef::error::Location;
 
 use super::group::{Group, Totals, Verdict, reason};
 use super::renderer::FindingsRenderer;
@@ -33,17 +32,15 @@ impl JUnit {
         out.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"popef-dump\">").end_line()
     }
 
-    fn of_finding(&self, finding: &Finding) -> Case {
+    fn of_finding(&self, group: &Group, finding: &Finding) -> Case {
         let Finding { severity, message, rule, .. } = finding;
-        let place = Location { blob: finding.blob, offset: finding.offset };
-        let message = escape_rest(message);
-        let text = format!("{place}{message}\nTo fix it: {}", rule.mend);
+        let text = group.text(finding);
         let fails = *severity == Severity::Error || self.strict && *severity == Severity::Warning;
         let outcome = match fails {
             true => Outcome::Failure { severity: *severity, text },
             false => Outcome::Passed(format!("{severity}: {text}")),
         };
-        Case { label: rule.id, what: message, outcome }
+        Case { label: rule.id, what: escape_rest(message), outcome }
     }
 }
 
@@ -51,7 +48,7 @@ impl FindingsRenderer for JUnit {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
         self.begin(out)?;
         for (number, file) in group.files.iter().enumerate() {
-            let findings = group.findings_in(number).iter().map(|finding| self.of_finding(finding));
+            let findings = group.findings_in(number).iter().map(|finding| self.of_finding(&group, finding));
             let skipped = group.skipped_in(Some(number));
             let mut cases: Vec<Case> = findings.chain(skipped.iter().map(of_skipped)).collect();
             if !cases.iter().any(Case::was_run) {

@@ -49,6 +49,9 @@ impl Text {
         heading(out, &path).put(if clean { ": nothing found" } else { "" }).end_line()?;
         for finding in findings {
             self.finding(out, finding)?;
+            if let Some(advice) = group.advice(finding).filter(|_| self.helped.insert(finding.rule.id)) {
+                self.help(out, finding, advice)?;
+            }
         }
         skipped.iter().try_for_each(|skipped| self.skipped(out, skipped, 2))
     }
@@ -57,24 +60,20 @@ impl Text {
         skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)).collect()
     }
 
-    fn finding(&mut self, out: &mut Out, finding: &Finding) -> io::Result<()> {
+    fn finding(&self, out: &mut Out, finding: &Finding) -> io::Result<()> {
         let line = Paragraph::new(2)
             .hanging(4)
             .add(kind(finding.severity), &finding.severity.to_string())
             .add(Kind::Group, &format!("{}:", finding.rule.id));
         let line = place(line, finding.blob, finding.offset).add(Kind::Plain, &escape_rest(&finding.message));
-        line.write(out, self.width)?;
-        if self.helped.insert(finding.rule.id) {
-            self.help(out, finding)?;
-        }
-        Ok(())
+        line.write(out, self.width)
     }
 
-    fn help(&self, out: &mut Out, finding: &Finding) -> io::Result<()> {
+    fn help(&self, out: &mut Out, finding: &Finding, advice: &str) -> io::Result<()> {
         if self.verbose {
             Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
         }
-        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, finding.rule.mend).write(out, self.width)
+        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, advice).write(out, self.width)
     }
 
     fn skipped(&self, out: &mut Out, skipped: &Skipped, indent: usize) -> io::Result<()> {

@@ -56,6 +56,26 @@ impl<'f> FileReport<'f> {
         self.narrowed(Box::new(file.blobs()))
     }
 
+    /// The blobs of the parts that were selected, as far as they pass the filter, in the order asked for.
+    pub(crate) fn selected(&self) -> impl Iterator<Item = Blob<'f>> {
+        let select = self.options.selected();
+        self.blobs().filter(move |blob| match blob.blob_type() {
+            BlobType::PoplarExecutable => select.executables,
+            BlobType::Metadata => select.metadata || select.anchors || select.user_anchors,
+            BlobType::DataTensor => select.tensors,
+            BlobType::DataFeed => select.feeds,
+            BlobType::Opaque => select.opaques,
+            _ => select.unknown,
+        })
+    }
+
+    /// Whether nothing of the file is shown: it has nothing that was selected, or nothing of that passes the filter.
+    pub fn is_empty(&self) -> bool {
+        let only_anchors = !self.options.selected().metadata;
+        let shows = |view: &MetadataView<'_>| !only_anchors || view.value.is_err() || view.anchors().next().is_some();
+        !self.selected().any(|blob| self.metadata_of(&blob).is_none_or(shows))
+    }
+
     /// The blobs of one type that pass the filter, in the order asked for.
     pub(crate) fn of_type(&self, blob_type: BlobType) -> Iter<'_, Blob<'f>> {
         let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };

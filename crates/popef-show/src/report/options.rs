@@ -137,6 +137,11 @@ impl Glob {
     pub fn parse(pattern: &str) -> Result<Glob, String> {
         Pattern::new(pattern).map(Glob).map_err(|error| error.to_string())
     }
+
+    /// The pattern as it was given.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
 }
 
 /// Names are no paths: `*` matches `/` too, and a leading dot is nothing special.

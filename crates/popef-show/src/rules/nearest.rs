@@ -1,17 +1,20 @@
 use popef::check::Rule;
 use strsim::levenshtein;
 
-/// The rules that a mistyped id may mean: `; did you mean PE101 or PE102?`
+/// The rules that a mistyped id may mean: `did you mean PE101 or PE111?`. None if no id is like it.
 ///
 /// ```
-/// assert_eq!(popef_show::rules::did_you_mean("PE1O1"), "; did you mean PE001 or PE101 or PE111?");
+/// use popef_show::rules::did_you_mean;
+///
+/// assert_eq!(did_you_mean("PE1O1").as_deref(), Some("did you mean PE101 or PE111?"));
+/// assert_eq!(did_you_mean("PE999"), None);
 /// ```
-pub fn did_you_mean(id: &str) -> String {
+pub fn did_you_mean(id: &str) -> Option<String> {
     let nearest: Vec<_> = nearest(id).iter().map(|rule| rule.id).collect();
-    format!("; did you mean {}?", nearest.join(" or "))
+    (!nearest.is_empty()).then(|| format!("did you mean {}?", nearest.join(" or ")))
 }
 
-/// The three rules whose ids differ least, in order.
+/// At most three rules whose ids differ in one character, in order.
 fn nearest(id: &str) -> Vec<&'static Rule> {
     let id: String = id.chars().take(10).flat_map(char::to_uppercase).collect();
     let number = |id: &str| id.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<u32>().ok();
@@ -19,8 +22,8 @@ fn nearest(id: &str) -> Vec<&'static Rule> {
         (Some(wanted), Some(found)) => wanted.abs_diff(found),
         _ => 0,
     };
-    let mut rules: Vec<&Rule> = Rule::all().collect();
-    rules.sort_by_key(|rule| (levenshtein(&id, rule.id), apart(rule)));
+    let mut rules: Vec<&Rule> = Rule::all().filter(|rule| levenshtein(&id, rule.id) <= 1).collect();
+    rules.sort_by_key(|rule| apart(rule));
     rules.truncate(3);
     rules.sort_by_key(|rule| rule.id);
     rules
@@ -32,8 +35,15 @@ mod tests {
 
     #[test]
     fn slips_of_the_pen_are_near() {
-        assert_eq!(did_you_mean("PE1O1"), "; did you mean PE001 or PE101 or PE111?");
-        assert!(did_you_mean("pe10").contains("PE101"));
-        assert!(did_you_mean("").starts_with("; did you mean PE"));
+        assert_eq!(did_you_mean("PE1O1").unwrap(), "did you mean PE101 or PE111?");
+        assert!(did_you_mean("pe10").unwrap().contains("PE101"));
+        assert_eq!(did_you_mean("PE12").unwrap(), "did you mean PE012 or PE102 or PE112?");
+    }
+
+    #[test]
+    fn other_ids_have_no_neighbours() {
+        for id in ["", "PE999", "xyz", "PE1000000000000"] {
+            assert_eq!(did_you_mean(id), None, "{id}");
+        }
     }
 }

@@ -6,7 +6,7 @@ mod values;
 
 use std::io;
 
-use popef::types::{BlobType, Text};
+use popef::types::Text;
 use popef::{Blob, Content};
 use serde::Serialize;
 use serde::ser::{self, SerializeMap as _};
@@ -39,7 +39,7 @@ impl ListRenderer for Json {
         out.put(if report.input.index > 0 { ",\n" } else { "\n" });
         file_start(out, report)?;
         let mut separator = "\n";
-        for blob in selected(report) {
+        for blob in report.selected() {
             out.put(separator);
             separator = ",\n";
             blob_object(out, report, None, &blob, failures)?;
@@ -60,7 +60,7 @@ impl ListRenderer for Json {
 
 impl ListRenderer for JsonLines {
     fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
-        for blob in selected(report) {
+        for blob in report.selected() {
             blob_object(out, report, Some(report.path()), &blob, failures)?;
             out.end_line()?;
         }
@@ -80,19 +80,6 @@ fn file_start(out: &mut Out, report: &FileReport<'_>) -> io::Result<()> {
     out.append(start)?;
     out.put(",\"blobs\":[");
     Ok(())
-}
-
-/// The blobs whose type was selected.
-fn selected<'f>(report: &FileReport<'f>) -> impl Iterator<Item = Blob<'f>> {
-    let select = report.options.selected();
-    report.blobs().filter(move |blob| match blob.blob_type() {
-        BlobType::PoplarExecutable => select.executables,
-        BlobType::Metadata => select.metadata || select.anchors || select.user_anchors,
-        BlobType::DataTensor => select.tensors,
-        BlobType::DataFeed => select.feeds,
-        BlobType::Opaque => select.opaques,
-        _ => select.unknown,
-    })
 }
 
 fn blob_object<'f>(
