@@ -85,6 +85,13 @@ pub(crate) struct Narrow {
     /// matches by the name of its executable or of an anchor. Can be given several times
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     pub(crate) filter: Vec<Glob>,
+    /// No blobs and anchors whose name matches, even if it matches --filter. Metadata matches by the name of its executable.
+    /// Can be given several times
+    #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
+    pub(crate) exclude: Vec<Glob>,
+    /// Ignore case in --filter and --exclude, for ASCII letters
+    #[arg(short, long)]
+    pub(crate) ignore_case: bool,
     /// The order within a file: by position, by name (t2 before t10), or by size, the largest first
     #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "offset", hide_default_value = true)]
     pub(crate) sort: Sort,
@@ -92,6 +99,10 @@ pub(crate) struct Narrow {
     /// its elements. Minimum, maximum and mean are of the finite ones
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub(crate) values: Option<u64>,
+    /// Take each file on its own, for models that are independent of each other. The default is that a model can be in several
+    /// files
+    #[arg(long)]
+    pub(crate) each: bool,
     /// Also the files that LIST names, one per line or separated by NUL; `-` reads the list from standard input
     #[arg(long, value_name = "LIST")]
     pub(crate) files_from: Option<PathBuf>,
@@ -103,7 +114,7 @@ pub(crate) struct Narrow {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Checks")]
 pub(crate) struct Checks {
-    /// Check what would fail when the files are loaded. All files are one model set, because a model can be in several files
+    /// Check what would fail when the files are loaded. All files are one model set, unless --each is given
     #[arg(long, conflicts_with_all = SHOWING)]
     pub(crate) validate: bool,
     /// Also read all executables, tensors and feeds
@@ -125,9 +136,6 @@ pub(crate) struct Checks {
     /// Fail on warnings too
     #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) strict: bool,
-    /// Check each file on its own, for models that are independent of each other
-    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
-    pub(crate) each: bool,
     /// Pass if there are no files to check; the default is an error
     #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) allow_empty: bool,
@@ -141,7 +149,7 @@ const CHECKING: [&str; 10] =
     ["files", "files_from", "quiet", "validate", "deep", "loaders", "policy", "strict", "each", "allow_empty"];
 
 /// The options that say what to show of the files, which a check does not.
-const SHOWING: [&str; 12] = [
+const SHOWING: [&str; 15] = [
     "all",
     "metadata",
     "anchors",
@@ -151,6 +159,9 @@ const SHOWING: [&str; 12] = [
     "feeds",
     "opaques",
     "filter",
+    "exclude",
+    "ignore_case",
+    "full_names",
     "sort",
     "values",
     "generate",
@@ -178,6 +189,9 @@ pub(crate) struct OutputArgs {
         hide_default_value = true
     )]
     pub(crate) color: When,
+    /// Do not shorten names in the overview to fit the terminal
+    #[arg(long)]
+    pub(crate) full_names: bool,
     /// Show only findings, and what could not be checked. Without any, print nothing
     #[arg(short, long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) quiet: bool,

@@ -29,7 +29,7 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: FindingsFormat, log: &
     };
     let mut out = Out::new(to, colors(args.output.color));
     let mut renderer = format.renderer(shown(args));
-    let check = Check { args: &args.checks, options, progress: progress("data"), log };
+    let check = Check { args: &args.checks, each: args.narrow.each, options, progress: progress("data"), log };
     let mut totals = Totals::default();
     let result = check.all(files, &mut *renderer, &mut out, &mut totals);
     check.progress.clear();
@@ -64,6 +64,8 @@ fn options(args: &Checks) -> Result<CheckOptions, String> {
 /// What is needed to check files.
 struct Check<'a> {
     args: &'a Checks,
+    /// Whether each file is checked on its own.
+    each: bool,
     options: CheckOptions,
     progress: ProgressLine,
     log: &'a Log,
@@ -90,7 +92,7 @@ impl Check<'_> {
     }
 
     fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Group) -> ControlFlow<()>) {
-        if self.args.each {
+        if self.each {
             let single = |index: usize| files.get(index).map(|path| self.check(vec![self.open(path)]));
             in_order(files.len(), AHEAD, single, |group| group.map_or(ControlFlow::Continue(()), &mut take));
             return;

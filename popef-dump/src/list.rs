@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use popef::File;
 use popef_open::{Foreign, Inputs, Opened, Presence, Provided, StreamData, in_order};
 use popef_show::{
-    Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
+    Failure, Failures, FileReport, FileToShow, Glob, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
 };
 
 use crate::args::{Args, Narrow};
@@ -20,14 +20,15 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: ListFormat, log: &Log,
     let options = options(args);
     let colors = colors(args.output.color);
     let renderer = format.renderer(&options, screen());
-    let show = Show { renderer: &*renderer, format, colors, options: &options, log };
+    let together = options.shows_anchors() && !args.narrow.each;
+    let show = Show { renderer: &*renderer, format, colors, options: &options, together, log };
     let mut out = Out::new(to, colors);
     let mut so_far = SoFar::default();
     let result = show.all(files, &mut out, &mut so_far);
     options.progress.clear();
     let SoFar { failed, passed } = so_far;
     if !files.is_empty() && !passed && !failed && result.is_ok() {
-        complain(&format!("nothing to show matches {}", filters(&args.narrow)));
+        complain(&format!("nothing to show passes {}", filters(&args.narrow)));
     }
     match result {
         Ok(()) if failed => ExitCode::from(UNREAD),
@@ -46,17 +47,22 @@ struct SoFar {
     passed: bool,
 }
 
-/// The filters as they are given: `--filter a --filter b`.
+/// The filters as they are given: `--filter a --exclude b`.
 fn filters(narrow: &Narrow) -> String {
-    let given = narrow.filter.iter().map(|glob| format!("--filter {}", glob.as_str()));
-    given.collect::<Vec<_>>().join(" ")
+    let given = |option: &str, globs: &[Glob]| -> Vec<String> {
+        globs.iter().map(|glob| format!("{option} {}", glob.as_str())).collect()
+    };
+    [given("--filter", &narrow.filter), given("--exclude", &narrow.exclude)].concat().join(" ")
 }
 
 fn options(args: &Args) -> Options {
     let mut options = Options::default();
     options.select = args.parts.selected();
     options.filter.clone_from(&args.narrow.filter);
+    options.exclude.clone_from(&args.narrow.exclude);
+    options.ignore_case = args.narrow.ignore_case;
     options.sort = args.narrow.sort;
+    options.full_names = args.output.full_names;
     options.values = args.narrow.values;
     options.inside = args.output.verbose;
     options.workers = Box::new(AllProcessors);
@@ -95,6 +101,8 @@ struct Show<'a> {
     format: ListFormat,
     colors: bool,
     options: &'a Options,
+    /// Whether the data of an anchor can be in any of the files.
+    together: bool,
     log: &'a Log,
 }
 
@@ -103,7 +111,7 @@ impl Show<'_> {
         self.renderer.begin(out)?;
         let data = if self.options.values.is_some() { StreamData::Keep } else { StreamData::Skip };
         let opening = |path: &_| self.log.opening(path);
-        let inputs = Inputs { paths: files, data, with_names: self.options.shows_anchors(), opening: &opening };
+        let inputs = Inputs { paths: files, data, together: self.together, opening: &opening };
         // The output of a single file, or one with all values, can be too large to be kept in memory. Threads would not make
         // it faster.
         match files.len() == 1 || self.options.values.is_some() {
@@ -160,7 +168,7 @@ impl Show<'_> {
         // Lines of JSON have no place for a file without blobs.
         let is_silent = self.format == ListFormat::Ndjson && opened.file().is_some_and(File::is_empty);
         let remark = (is_silent && complaints.is_empty()).then(|| line("the file has no blobs".to_owned()));
-        Ok(Shown { complaints, remark, passed: self.options.filter.is_empty() || !report.is_empty() })
+        Ok(Shown { complaints, remark, passed: self.options.pass_all() || !report.is_empty() })
     }
 
     /// Errors go to stderr, after the file's output on stdout.

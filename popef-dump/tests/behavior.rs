@@ -359,13 +359,14 @@ fn a_filter_goes_by_any_name() {
 #[test]
 fn what_shows_nothing_says_so() {
     let cases: &[(&[&str], &str)] = &[
-        (&["--filter", "nosuch"], "nothing to show matches --filter nosuch"),
-        (&["-t", "--filter", "nosuch", "--filter=x*"], "nothing to show matches --filter nosuch --filter x*"),
-        (&["--format", "ndjson", "--filter", "nosuch", "add-clean.popef"], "nothing to show matches --filter nosuch"),
+        (&["--filter", "nosuch"], "nothing to show passes --filter nosuch"),
+        (&["-t", "--filter", "nosuch", "--filter=x*"], "nothing to show passes --filter nosuch --filter x*"),
+        (&["--format", "ndjson", "--filter", "nosuch", "add-clean.popef"], "nothing to show passes --filter nosuch"),
+        (&["-t", "--filter", "*", "--exclude", "*"], "nothing to show passes --filter * --exclude *"),
         // The name is one of an anchor.
-        (&["-t", "--filter", "user_input"], "nothing to show matches --filter user_input"),
+        (&["-t", "--filter", "user_input"], "nothing to show passes --filter user_input"),
         // The name is the executable's, and only anchors are shown.
-        (&["-a", "--filter", "3284579348837926701"], "nothing to show matches --filter 3284579348837926701"),
+        (&["-a", "--filter", "3284579348837926701"], "nothing to show passes --filter 3284579348837926701"),
         (&["--format", "ndjson", "empty.popef"], "empty.popef: the file has no blobs"),
     ];
     for (args, said) in cases {
@@ -462,4 +463,76 @@ fn options_can_be_shortened() {
         assert_eq!(run(&interop(), &[beginning, "executable.popef"]), expected, "{beginning}");
     }
     assert!(run(&interop(), &["--", "--e"]).err.contains("--e: cannot open"));
+}
+
+/// Models that have nothing to do with each other do not hide each other's user inputs.
+#[test]
+fn each_file_on_its_own_is_listed_as_if_it_were_alone() {
+    let names = ["split-executable.popef", "executable.popef", "split-tensors.popef", "two-models.popef"];
+    for args in [&["-u"][..], &["-a", "-t", "--values"], &["--format", "ndjson"], &["--format", "ndjson", "-u"]] {
+        // In text, an empty line comes between files.
+        let of =
+            |names: &[&str], each: &[&str]| run(&interop(), &[args, each, names].concat()).out.replace("\n\n", "\n");
+        let alone: String = names.iter().map(|name| of(&[name], &[])).collect();
+        assert_eq!(of(&names, &["--each"]), alone, "{args:?}");
+        assert_ne!(of(&names, &[]), alone, "{args:?}");
+    }
+}
+
+/// What is excluded is what is missing, for any filter.
+#[test]
+fn excluding_is_the_opposite_of_filtering() {
+    let shown = |args: &[&str]| {
+        let lines = run(&golden(), &[&["--format=ndjson"], args, &["natural.popef"]].concat()).json_lines();
+        lines.iter().map(|line| line["index"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let all = shown(&[]);
+    for glob in ["*", "*.weight", "b?as", "LAYER*", "[l-z]*", "none"] {
+        for case in [&[][..], &["--ignore-case"]] {
+            let of = |option| shown(&[&[option, glob], case].concat());
+            let mut both = [of("--filter"), of("--exclude")].concat();
+            both.sort_unstable();
+            assert_eq!(both, all, "{glob}");
+        }
+        let lower = glob.to_lowercase();
+        assert_eq!(shown(&["-i", "--filter", glob]), shown(&["--filter", &lower]), "{glob}");
+    }
+}
+
+/// Metadata whose executable is excluded is left out, with its anchors. An anchor is left out alone.
+#[test]
+fn anchors_and_metadata_are_excluded_by_name() {
+    let anchors = |args: &[&str]| {
+        let document = run(&interop(), &[&["-a", "--format=json"], args, &["executable.popef"]].concat()).json();
+        let metadata = document["files"][0]["blobs"].as_array().unwrap().clone();
+        metadata.iter().map(|blob| blob["info"]["anchors"].as_array().unwrap().len()).collect::<Vec<_>>()
+    };
+    assert_eq!(anchors(&[]), [4]);
+    assert_eq!(anchors(&["--exclude", "user_input"]), [3]);
+    assert_eq!(anchors(&["--exclude", "328*"]), [0_usize; 0]);
+    assert_eq!(anchors(&["--filter", "*input*", "--exclude", "user_input"]), [2]);
+}
+
+/// A file with models for several targets names each target once, and not more than fit.
+#[test]
+fn the_overview_says_what_models_run_on() {
+    let bytes = |name: &str| fs::read(interop().join(name)).unwrap();
+    let of = |models: &[Vec<u8>]| run_with_input(&interop(), &["-"], &models.concat()).out;
+    let one = "  runs on 1 IPU, IPU version 2, 1 replica\n";
+    assert_eq!(of(&[bytes("executable.popef"), bytes("executable.popef")]).matches("runs on").count(), 1);
+    let several = of(&[bytes("replicated.popef"), bytes("executable.popef")]);
+    assert!(several.contains(one) && several.matches("runs on").count() == 2, "{several}");
+    assert!(!of(&[bytes("split-tensors.popef")]).contains("runs on"));
+    let folder = tempfile::tempdir().unwrap();
+    let many = folder.path().join("many.popef");
+    let mut writer = popef::Writer::create(&many).unwrap();
+    for num_ipus in 1..=10 {
+        writer.write_metadata(&popef::Metadata { num_ipus, ..popef::Metadata::default() }).unwrap();
+    }
+    writer.finish().unwrap();
+    let many = run(folder.path(), &["many.popef"]).out;
+    assert!(
+        many.contains("  runs on 3 IPUs, IPU version 2, 1 replica\n  and on 7 more targets, which -m shows\n"),
+        "{many}"
+    );
 }

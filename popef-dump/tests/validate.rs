@@ -121,11 +121,20 @@ fn a_check_that_is_not_done_is_an_error() {
         &["--for", "popart"],
         &["--policy", "none.toml"],
         &["--strict"],
-        &["--each"],
         &["--allow-empty"],
         &["--quiet"],
     ];
-    let showing: &[&[&str]] = &[&["--all"], &["-m"], &["-u"], &["--filter", "*"], &["--sort=name"], &["--values"]];
+    let showing: &[&[&str]] = &[
+        &["--all"],
+        &["-m"],
+        &["-u"],
+        &["--filter", "*"],
+        &["--sort=name"],
+        &["--values"],
+        &["--exclude=*"],
+        &["-i"],
+        &["--full-names"],
+    ];
     for check in checking {
         for show in showing {
             for args in [[*check, *show].concat(), [*show, *check].concat()] {
@@ -240,15 +249,9 @@ fn the_exit_status_says_what_was_found() {
 
 #[test]
 fn options_of_checks_need_a_check() {
-    for args in [
-        &["--quiet"][..],
-        &["--deep"],
-        &["--strict"],
-        &["--each"],
-        &["--for", "popart"],
-        &["--policy", "p"],
-        &["--format", "sarif"],
-    ] {
+    for args in
+        [&["--quiet"][..], &["--deep"], &["--strict"], &["--for", "popart"], &["--policy", "p"], &["--format", "sarif"]]
+    {
         let run = run(&checks(), &[args, &["PE607.popef"]].concat());
         assert!(run.status == 2 && run.err.contains("--validate"), "{args:?}: {run:?}");
     }

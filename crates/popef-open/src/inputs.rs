@@ -20,7 +20,7 @@ const AHEAD: usize = 16;
 /// use popef_open::{StreamData, Inputs};
 ///
 /// let paths = [PathBuf::from("no-such-file.popef"), PathBuf::from(".")];
-/// let inputs = Inputs { paths: &paths, data: StreamData::Skip, with_names: false, opening: &|_| {} };
+/// let inputs = Inputs { paths: &paths, data: StreamData::Skip, together: false, opening: &|_| {} };
 /// let mut could_be_read = Vec::new();
 /// inputs.each(
 ///     |_, opened, _| opened.error().is_none(),
@@ -37,10 +37,27 @@ pub struct Inputs<'a> {
     pub paths: &'a [PathBuf],
     /// Whether the data of streams is wanted too.
     pub data: StreamData,
-    /// Whether [`Provided`] will be asked. Then streams stay open until all names are known.
-    pub with_names: bool,
+    /// Whether [`Provided`] has the names in all files. Then streams stay open until all names are known. Otherwise it has the
+    /// names in one file.
+    pub together: bool,
     /// Is told of each path before it is opened, on the thread that opens it.
     pub opening: &'a (dyn Fn(&Path) + Sync),
+}
+
+/// The names in all files, or in each file alone.
+enum ByFiles<'f> {
+    OfAll(Provided<'f>),
+    OfEach,
+}
+
+impl ByFiles<'_> {
+    /// Works with the names that count for a file.
+    fn of<T>(&self, opened: &Opened, work: impl FnOnce(&Provided<'_>) -> T) -> T {
+        match self {
+            ByFiles::OfAll(provided) => work(provided),
+            ByFiles::OfEach => work(&Provided::by(|| Names::of(opened))),
+        }
+    }
 }
 
 /// Files that stay open from the gathering of names until their turn, by their index.
@@ -56,9 +73,10 @@ impl Inputs<'_> {
     ) {
         let held = self.hold();
         let provided = self.provided(&held);
+        let work = |index, opened: &Opened| provided.of(opened, |provided| work(index, opened, provided));
         let make = |index| match held.get(&index) {
-            Some(opened) => Some(work(index, opened, &provided)),
-            None => self.open(index).map(|opened| work(index, &opened, &provided)),
+            Some(opened) => Some(work(index, opened)),
+            None => self.open(index).map(|opened| work(index, &opened)),
         };
         in_order(self.paths.len(), AHEAD, make, |part| part.map_or(ControlFlow::Continue(()), &mut take));
     }
@@ -70,19 +88,22 @@ impl Inputs<'_> {
         let make = |index| if held.contains_key(&index) { None } else { self.open(index) };
         let mut index = 0;
         in_order(self.paths.len(), AHEAD, make, |opened| {
-            let opened = opened.as_ref().or(held.get(&index));
-            let done = opened.map_or(ControlFlow::Continue(()), |opened| work(index, opened, &provided));
+            let work = |opened| provided.of(opened, |provided| work(index, opened, provided));
+            let done = opened.as_ref().or(held.get(&index)).map_or(ControlFlow::Continue(()), work);
             index = index.saturating_add(1);
             done
         });
     }
 
-    fn provided<'h>(&'h self, held: &'h Held) -> Provided<'h> {
-        Provided::by(|| {
+    fn provided<'h>(&'h self, held: &'h Held) -> ByFiles<'h> {
+        if !self.together {
+            return ByFiles::OfEach;
+        }
+        ByFiles::OfAll(Provided::by(|| {
             let mut all = self.names_of_others(held);
             held.values().for_each(|opened| all.add(Names::of(opened)));
             all
-        })
+        }))
     }
 
     fn open(&self, index: usize) -> Option<Opened> {
@@ -94,7 +115,7 @@ impl Inputs<'_> {
     /// The names of all files are needed before the first file has its turn, so files are opened for their names before that.
     /// A few files stay open until their turn; of many files only those do that cannot be opened a second time.
     fn hold(&self) -> Held {
-        if !self.with_names {
+        if !self.together {
             return Held::new();
         }
         let few = self.paths.len() <= AHEAD;
@@ -132,11 +153,11 @@ impl Inputs<'_> {
 
 impl fmt::Debug for Inputs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inputs { paths, data, with_names, opening: _ } = self;
+        let Inputs { paths, data, together, opening: _ } = self;
         f.debug_struct("Inputs")
             .field("paths", paths)
             .field("data", data)
-            .field("with_names", with_names)
+            .field("together", together)
             .finish_non_exhaustive()
     }
 }

@@ -41,7 +41,7 @@ fn names_are_those_of_all_files_and_results_come_in_order() {
     let names: Vec<_> =
         popef::File::open(&paths[40]).unwrap().tensors().map(|tensor| tensor.name().into_owned()).collect();
     assert!(!names.is_empty());
-    let inputs = Inputs { paths: &paths, data: StreamData::Skip, with_names: true, opening: &|_| {} };
+    let inputs = Inputs { paths: &paths, data: StreamData::Skip, together: true, opening: &|_| {} };
     let look = |index: usize, opened: &Opened, provided: &Provided<'_>| {
         assert_eq!(opened.path, paths[index]);
         assert!(names.iter().all(|name| provided.has(name) == Presence::Present));
@@ -61,6 +61,28 @@ fn names_are_those_of_all_files_and_results_come_in_order() {
     assert_eq!(in_turn, (0..21).collect::<Vec<_>>());
 }
 
+#[test]
+fn names_of_each_file_alone_are_not_those_of_others() {
+    let paths = vec![
+        testdata("interop/split-tensors.popef"),
+        testdata("interop/split-feeds.popef"),
+        testdata("golden/damaged.popef"),
+    ];
+    let inputs = Inputs { paths: &paths, data: StreamData::Skip, together: false, opening: &|_| {} };
+    let look = |_: usize, _: &Opened, provided: &Provided<'_>| provided.has(&"input_parameter".into());
+    let (mut each, mut in_turn) = (Vec::new(), Vec::new());
+    inputs.each(look, |presence| {
+        each.push(presence);
+        ControlFlow::Continue(())
+    });
+    inputs.each_in_turn(|index, opened, provided| {
+        in_turn.push(look(index, opened, provided));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(each, [Presence::Present, Presence::Absent, Presence::Unknown]);
+    assert_eq!(in_turn, each);
+}
+
 /// Whether the incomplete file stays open (few files) or not (many).
 #[test]
 fn what_may_be_in_a_file_that_was_not_read_completely_is_unknown() {
@@ -68,7 +90,7 @@ fn what_may_be_in_a_file_that_was_not_read_completely_is_unknown() {
         for others in [1, 40] {
             let mut paths = vec![testdata("interop/split-tensors.popef"); others];
             paths.push(testdata(incomplete));
-            let inputs = Inputs { paths: &paths, data: StreamData::Skip, with_names: true, opening: &|_| {} };
+            let inputs = Inputs { paths: &paths, data: StreamData::Skip, together: true, opening: &|_| {} };
             inputs.each_in_turn(|_, _, provided| {
                 assert_eq!(provided.has(&"input_parameter".into()), Presence::Present, "{incomplete}");
                 assert_eq!(provided.has(&"no such name".into()), Presence::Unknown, "{incomplete}");

@@ -7,11 +7,15 @@ use popef::{DataType, File, TensorInfo, Writer};
 use popef_show::{Failures, FileReport, FileToShow, ListFormat, Options, Out, Provider, Screen};
 
 fn overview(tensors: usize, elements: &[f32], options: &Options) -> String {
+    overview_of((0..tensors).map(|tensor| format!("t{tensor}")), elements, options)
+}
+
+fn overview_of(names: impl IntoIterator<Item = String>, elements: &[f32], options: &Options) -> String {
     let mut bytes = Vec::new();
     let mut writer = Writer::stream(&mut bytes);
-    for tensor in 0..tensors {
+    for name in names {
         let tensor_info = TensorInfo::new(DataType::F32, [elements.len() as i64]);
-        writer.write_tensor(&TensorDataInfo { name: format!("t{tensor}").into(), tensor_info }, elements).unwrap();
+        writer.write_tensor(&TensorDataInfo { name: name.into(), tensor_info }, elements).unwrap();
     }
     writer.finish().unwrap();
     let file = File::from_bytes(bytes).unwrap();
@@ -52,4 +56,14 @@ fn what_a_long_table_scrolls_away_is_repeated_as_its_end() {
         assert_eq!(count(tensors, "End of file: model.popef\n"), usize::from(scrolls), "{tensors}");
         assert_eq!(count(tensors, " in "), if scrolls { 2 } else { 1 }, "{tensors}");
     }
+}
+
+#[test]
+fn names_are_shown_in_full_on_request() {
+    let name = format!("encoder/{}/weight", "layer/".repeat(30));
+    let mut options = Options::default();
+    let shown = |options: &Options| overview_of([name.clone()], &[1.0], options);
+    assert!(!shown(&options).contains(&name) && shown(&options).lines().all(|line| line.chars().count() <= 80));
+    options.full_names = true;
+    assert!(shown(&options).contains(&name));
 }

@@ -35,7 +35,7 @@ impl ListFormat {
     pub fn renderer(self, options: &Options, screen: Option<Screen>) -> Box<dyn ListRenderer> {
         match self {
             ListFormat::Text if options.select.is_some() => Box::new(Listing),
-            ListFormat::Text => Box::new(Overview::new(screen)),
+            ListFormat::Text => Box::new(Overview::new(screen, options.full_names)),
             ListFormat::Json => Box::new(Json),
             ListFormat::Ndjson => Box::new(JsonLines),
         }

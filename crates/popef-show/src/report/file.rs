@@ -147,7 +147,7 @@ impl<'f> FileReport<'f> {
     }
 
     fn narrowed<'a>(&'a self, blobs: Iter<'a, Blob<'f>>) -> Iter<'a, Blob<'f>> {
-        let passing: Iter<'a, Blob<'f>> = match self.options.filter.is_empty() {
+        let passing: Iter<'a, Blob<'f>> = match self.options.pass_all() {
             true => blobs,
             false => Box::new(blobs.filter(|blob| self.passes(blob))),
         };
@@ -160,7 +160,9 @@ impl<'f> FileReport<'f> {
 
     fn passes(&self, blob: &Blob<'_>) -> bool {
         let anchor_passes = |view: &MetadataView<'_>| view.anchor_names().any(|name| self.options.passes(name));
-        self.options.passes(&link(blob)) || self.metadata_of(blob).is_some_and(anchor_passes)
+        let name = link(blob);
+        self.options.passes(&name)
+            || !self.options.is_excluded(&name) && self.metadata_of(blob).is_some_and(anchor_passes)
     }
 }
 

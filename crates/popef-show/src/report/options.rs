@@ -23,8 +23,14 @@ pub struct Options {
     /// Only what has a name that one of these matches; without any, everything. Metadata matches by the name of its executable
     /// or of any of its anchors.
     pub filter: Vec<Glob>,
+    /// Nothing that has a name that one of these matches. Metadata is left out by the name of its executable.
+    pub exclude: Vec<Glob>,
+    /// Whether upper and lower case of ASCII letters are the same for `filter` and `exclude`.
+    pub ignore_case: bool,
     /// The order within a file.
     pub sort: Sort,
+    /// Whether the overview shows all names in full, even if they do not fit the screen.
+    pub full_names: bool,
     /// How many of the first elements of each tensor to show, with statistics of all.
     pub values: Option<u64>,
     /// Whether to show what executables' own first bytes say.
@@ -77,7 +83,10 @@ impl Default for Options {
         Options {
             select: None,
             filter: Vec::new(),
+            exclude: Vec::new(),
+            ignore_case: false,
             sort: Sort::default(),
+            full_names: false,
             values: None,
             inside: false,
             workers: Box::new(OneThread),
@@ -99,8 +108,26 @@ impl Options {
 
     /// Whether a name matches the filter.
     pub(crate) fn passes(&self, name: &Text<'_>) -> bool {
+        (self.filter.is_empty() || self.is_any_of(&self.filter, name)) && !self.is_excluded(name)
+    }
+
+    /// Whether a name is one of those to leave out.
+    pub(crate) fn is_excluded(&self, name: &Text<'_>) -> bool {
+        self.is_any_of(&self.exclude, name)
+    }
+
+    /// Whether every name passes the filter.
+    pub fn pass_all(&self) -> bool {
+        self.filter.is_empty() && self.exclude.is_empty()
+    }
+
+    fn is_any_of(&self, globs: &[Glob], name: &Text<'_>) -> bool {
+        if globs.is_empty() {
+            return false;
+        }
         let name = name.to_string_lossy();
-        self.filter.is_empty() || self.filter.iter().any(|glob| glob.0.matches_with(&name, GLOB))
+        let options = MatchOptions { case_sensitive: !self.ignore_case, ..GLOB };
+        globs.iter().any(|glob| glob.0.matches_with(&name, options))
     }
 }
 

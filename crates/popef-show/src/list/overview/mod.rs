@@ -29,11 +29,12 @@ use table::Table;
 pub(super) struct Overview {
     /// None if the output does not go to a terminal: then nothing is shortened.
     screen: Option<Screen>,
+    full_names: bool,
 }
 
 impl Overview {
-    pub(super) fn new(screen: Option<Screen>) -> Self {
-        Overview { screen }
+    pub(super) fn new(screen: Option<Screen>, full_names: bool) -> Self {
+        Overview { screen, full_names }
     }
 
     fn width(&self) -> Option<usize> {
@@ -46,7 +47,9 @@ impl Overview {
         if table.rows.is_empty() {
             return Ok(0);
         }
-        table.columns.narrow(self.width());
+        if !self.full_names {
+            table.columns.narrow(self.width());
+        }
         table.headings(out)?;
         let indent = " ".repeat(table.columns.index + 4);
         let mut details = Details { out, report, failures, indent: &indent, width: self.width() };

@@ -1,5 +1,7 @@
+use std::collections::BTreeSet;
 use std::io;
 
+use popef::Metadata;
 use popef::types::TensorType;
 
 use super::phrase::{self, Phrase};
@@ -15,6 +17,8 @@ pub(super) struct Summary {
     /// Executables, metadata, tensors, feeds, opaque blobs, and unknown ones, with their bytes.
     counts: [Count; 6],
     unread: u64,
+    /// What the models run on, each once.
+    targets: BTreeSet<Target>,
     inputs: Anchors,
     outputs: Anchors,
     /// Anchors whose direction is not known.
@@ -25,6 +29,14 @@ pub(super) struct Summary {
 struct Count {
     blobs: usize,
     bytes: u64,
+}
+
+/// The hardware that a model needs.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    ipus: u32,
+    ipu_version: u32,
+    replicas: u32,
 }
 
 #[derive(Default)]
@@ -55,6 +67,8 @@ impl Summary {
                 count.bytes = count.bytes.saturating_add(blob.size());
             }
         }
+        let metadata = report.all_metadata().iter().filter_map(|view| view.value.as_ref().ok());
+        summary.targets = metadata.map(Target::of).collect();
         summary.count_anchors(report);
         summary
     }
@@ -83,6 +97,7 @@ impl Summary {
             phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
         }
         phrase::write(out, "  ", &phrases, width)?;
+        self.write_targets(out, width)?;
         if self.inputs.all + self.outputs.all + self.others.all == 0 {
             return Ok(());
         }
@@ -91,6 +106,35 @@ impl Summary {
             anchors.push(self.others.phrase(" anchor of unknown direction", " anchors of unknown direction"));
         }
         phrase::write(out, "  ", &anchors, width)
+    }
+
+    fn write_targets(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
+        for target in self.targets.iter().take(MOST_TARGETS) {
+            phrase::write(out, "  ", &target.phrases(), width)?;
+        }
+        match self.targets.len().saturating_sub(MOST_TARGETS) {
+            0 => Ok(()),
+            more => phrase::write(out, "  ", &[Phrase::new("and on ", &more, " more targets, which -m shows")], width),
+        }
+    }
+}
+
+/// A file can have any number of models, each for another target.
+const MOST_TARGETS: usize = 3;
+
+impl Target {
+    fn of(metadata: &Metadata) -> Self {
+        let Metadata { num_ipus, ipu_version, replication_factor, .. } = *metadata;
+        Target { ipus: num_ipus, ipu_version, replicas: replication_factor }
+    }
+
+    /// `runs on 4 IPUs, IPU version 2, 2 replicas`
+    fn phrases(&self) -> [Phrase; 3] {
+        [
+            Phrase::new("runs on ", &self.ipus, if self.ipus == 1 { " IPU" } else { " IPUs" }),
+            Phrase::new("IPU version ", &self.ipu_version, ""),
+            Phrase::new("", &self.replicas, if self.replicas == 1 { " replica" } else { " replicas" }),
+        ]
     }
 }
 
