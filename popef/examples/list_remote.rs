@@ -1,5 +1,5 @@
-//! Lists the blobs of a model on a server, and fetches only its headers. The program `curl` fetches them, so this works
-//! with any address that curl knows and whose server answers requests for ranges.
+//! Lists the blobs of a model on a server, and fetches little besides its headers. The program `curl` fetches them,
+//! so this works with any address that curl knows and whose server answers requests for ranges.
 //!
 //! ```sh
 //! cargo run --example list_remote -- https://example.com/model.popef

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use popef::read::Compression;
-use popef::{DataType, File};
+use popef::{DataType, File, Model};
 
 use peers::{hex, pycapnp_reads, python, skip};
 use serde_json::{Value, json};
@@ -190,15 +190,25 @@ fn rename_tensor() {
     let old = File::from_bytes(bytes.clone()).unwrap();
     let names = ["input_parameter", "a longer name"];
     run(example("rename_tensor").arg(&path).args(names).arg(&path), b"");
-    // The bytes before and behind the tensor's header and info are the same.
-    let new = fs::read(&path).unwrap();
-    let tensor = *old.tensor(names[0]).unwrap().blob();
-    let [start, data] = [tensor.offset(), tensor.data_offset()].map(|offset| usize::try_from(offset).unwrap());
-    assert!(new.starts_with(&bytes[..start]) && new.ends_with(&bytes[data..]));
+    // The opaque blob, and the data of all blobs, are the same.
+    let new = File::open(&path).unwrap();
+    assert_eq!(new.blob(0).unwrap().info_bytes(), old.blob(0).unwrap().info_bytes());
+    for (new, old) in new.blobs().zip(&old) {
+        assert_eq!(new.data().read().unwrap(), old.data().read().unwrap());
+    }
+    // The model still finds its weight.
+    let users = |file: &File| Model::link([file]).unwrap()[0].inputs_from_user().count();
+    assert_eq!((users(&new), users(&old)), (1, 1));
 
     let Some(mut read) = pycapnp_reads([&interop("executable.popef"), &path]) else { return };
     let [before, after] = &mut read[..] else { panic!("two files were read") };
-    let renamed = &mut after[tensor.index()]["info"]["name"];
+    let tensor = old.tensor(names[0]).unwrap().blob().index();
+    let metadata = old.metadata().next().unwrap().blob().index();
+    let anchors = after[metadata]["info"]["anchors"].as_array_mut().unwrap().iter_mut();
+    let mut renamed: Vec<_> = anchors.map(|anchor| &mut anchor["name"]).filter(|name| **name == names[1]).collect();
+    assert_eq!(renamed.len(), 2, "an input and an output have the weight's name");
+    renamed.iter_mut().for_each(|name| **name = names[0].into());
+    let renamed = &mut after[tensor]["info"]["name"];
     assert_eq!(renamed.take(), names[1]);
     *renamed = names[0].into();
     for blob in [before, after].into_iter().flat_map(|blobs| blobs.as_array_mut().unwrap()) {

@@ -10,6 +10,7 @@ use crate::read::{Blob, BlobId, File, Key, Names};
 pub(crate) struct Links {
     files: Arc<[File]>,
     names: Arc<Names>,
+    complete: bool,
 }
 
 impl Links {
@@ -31,16 +32,22 @@ impl Links {
         if u32::try_from(files.len()).is_err() {
             return Err(ModelProblem::TooManyFiles.into());
         }
-        Ok(Links { files, names: Arc::new(names) })
+        let complete = files.iter().all(|file| file.damage().is_none());
+        Ok(Links { files, names: Arc::new(names), complete })
     }
 
     /// Links of no files.
     pub(crate) fn none() -> Self {
-        Links { files: Arc::new([]), names: Arc::new(Names::default()) }
+        Links { files: Arc::new([]), names: Arc::new(Names::default()), complete: true }
     }
 
     pub(crate) fn files(&self) -> &[File] {
         &self.files
+    }
+
+    /// Whether all files were read to their ends.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
     }
 
     pub(crate) fn blob(&self, id: BlobId) -> Option<Blob<'_>> {

@@ -69,7 +69,7 @@ pub struct Model {
     metadata_blob: Linked<BlobHandle>,
     metadata: Metadata,
     executable: Option<BlobId>,
-    /// For each anchor, the tensor or feed with its data. `None` if the user provides the data.
+    /// For each anchor, the tensor or feed with its data, if one was found.
     data: Vec<Option<BlobId>>,
     programs: Programs,
 }
@@ -143,6 +143,9 @@ impl Model {
 
     /// Iterates over the inputs for which no file has data. The caller must provide them to run the model.
     ///
+    /// If a file is damaged, nobody knows what it lacks: then this gives no inputs, and [`anchors`](Self::anchors) says
+    /// which sources are [unknown](Source::Unknown).
+    ///
     /// ```
     /// # use popef::{File, Model};
     /// let models = Model::link([File::open("examples/data/executable.popef")?])?;
@@ -155,7 +158,7 @@ impl Model {
     }
 
     /// Iterates over the outputs that a call gives to the user: those of the main programs for which no file has a
-    /// tensor or feed.
+    /// tensor or feed. If a file is damaged, this gives none, as [`inputs_from_user`](Self::inputs_from_user) does.
     ///
     /// ```
     /// # use popef::{File, Model};
@@ -169,7 +172,7 @@ impl Model {
     }
 
     fn without_data(&self) -> impl Iterator<Item = &Anchor> {
-        let anchors = self.metadata.anchors.iter().zip(&self.data);
+        let anchors = self.metadata.anchors.iter().zip(&self.data).filter(|_| self.links.is_complete());
         anchors.filter(|(_, data)| data.is_none()).map(|(anchor, _)| anchor)
     }
 

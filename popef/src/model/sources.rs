@@ -34,10 +34,12 @@ pub enum Source<'f> {
     Feed(Linked<FeedBlob<'f>>),
     /// No file has the data. The user provides it for an input, and receives it for an output.
     User,
+    /// No data was found, but a file is damaged, and the data may be in the part that could not be read.
+    Unknown,
 }
 
 impl Source<'_> {
-    /// Returns whether no file has the data.
+    /// Returns whether it is known that no file has the data.
     pub fn is_user(&self) -> bool {
         matches!(self, Source::User)
     }
@@ -67,7 +69,8 @@ impl Sources {
     }
 
     /// Returns whether any file has data for this anchor. Such an anchor is *popef provided*, otherwise *user
-    /// provided*.
+    /// provided*. If a file is damaged, the part that could not be read may have the data: [`of_anchor`](Self::of_anchor)
+    /// tells the difference.
     pub fn provide(&self, anchor: &Anchor) -> bool {
         self.0.data_of(0, anchor.name.as_bytes()).is_some()
     }
@@ -97,11 +100,11 @@ pub(super) fn linked<'l, B>(
     Some(Linked { file: usize::try_from(id.file).ok()?, blob })
 }
 
-/// The source for a blob with data. `None` is the user.
+/// The source for a blob with data. `None` is the user, unless a file is damaged.
 pub(super) fn resolve(links: &Links, data: Option<BlobId>) -> Source<'_> {
     let source = data.and_then(|id| {
         let tensor = linked(links, id, Content::into_tensor).map(Source::Tensor);
         tensor.or_else(|| linked(links, id, Content::into_feed).map(Source::Feed))
     });
-    source.unwrap_or(Source::User)
+    source.unwrap_or(if links.is_complete() { Source::User } else { Source::Unknown })
 }

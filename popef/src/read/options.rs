@@ -47,7 +47,8 @@ impl OpenOptions {
     /// `most` if they are close together. These bytes are held in memory.
     ///
     /// The defaults are 4 and 32 KiB for a file on disk, and 64 and 256 KiB for other sources, where another request
-    /// takes longer than more bytes.
+    /// usually takes longer than more bytes. A file of many blobs of about that size is then fetched almost completely:
+    /// `read_ahead(4 << 10, 256 << 10)` fetches fewer bytes in more requests.
     ///
     /// ```
     /// # struct Bucket(Vec<u8>, std::sync::atomic::AtomicUsize);

@@ -10,8 +10,9 @@ use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo,
 /// The description of a file, made without reading data. [`File::describe`](crate::File::describe) returns it.
 ///
 /// With the feature `serde`, a [`File`](crate::File) serialises in the same way, directly from its bytes and, unless it
-/// is damaged, without allocating. `popef-dump --format json` prints the same JSON, plus some members of its own
-/// (`providedBy`, `values`). The repository's `docs/dump.schema.json` is the schema of that JSON.
+/// is damaged, without allocating. `popef-dump --format json` prints the same JSON with members of its own
+/// (`providedBy`, `values`), which this type does not accept. The repository's `docs/dump.schema.json` is the schema of
+/// that JSON.
 ///
 /// ```
 /// let file = popef::File::open("examples/data/executable.popef")?;

@@ -26,7 +26,8 @@ impl<'n> Label<'n> {
     }
 
     pub(super) fn of_blob(blob: &Blob<'n>) -> Self {
-        Label { blob_type: blob.blob_type(), name: blob.name().unwrap_or_default() }
+        let executable = || blob.as_metadata().map(|metadata| metadata.executable());
+        Label { blob_type: blob.blob_type(), name: blob.name().or_else(executable).unwrap_or_default() }
     }
 
     /// Copies the name if it is borrowed. Fails if there is no memory for it.

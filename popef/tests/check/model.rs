@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use popef::model::{AnchorShape, FeedRuns, Outer, Phase, ShapeMismatch, Source, Sources};
 use popef::types::{Anchor, EngineOption, ProgramFlow, TensorDataInfo, TensorType};
-use popef::{DataType, File, Metadata, Model, TensorInfo, Writer};
+use popef::{DataType, File, Metadata, Model, OpenOptions, TensorInfo, Writer};
 
 fn open(name: &str) -> File {
     File::open(format!("../testdata/interop/{name}.popef")).unwrap()
@@ -149,6 +149,20 @@ fn without_the_other_files_the_user_has_to_feed_their_inputs() {
     let model = &Model::link(&files).unwrap()[0];
     assert_eq!(names(model.inputs_from_user()), ["user_input", "input_parameter"]);
     assert_eq!((model.tensors_to_upload().count(), model.feeds_to_upload().count()), (0, 0));
+}
+
+#[test]
+fn in_a_damaged_file_it_is_unknown_what_the_user_has_to_provide() {
+    let bytes = std::fs::read("../testdata/interop/executable.popef").unwrap();
+    // The weight is the last blob.
+    let cut = OpenOptions::new().damaged(true).bytes(bytes[..bytes.len() - 1].to_vec()).unwrap();
+    let model = &Model::link([&cut]).unwrap()[0];
+    assert_eq!((model.inputs_from_user().count(), model.outputs_to_user().count()), (0, 0));
+    assert!(model.anchors().all(|(_, source)| matches!(source, Source::Unknown)));
+    let whole = open("split-tensors");
+    let model = &Model::link([&cut, &whole]).unwrap()[0];
+    let found = model.anchors().find(|(anchor, _)| anchor.name == "input_parameter").unwrap();
+    assert!(matches!(found.1, Source::Tensor(tensor) if tensor.file == 1), "{:?}", found.1);
 }
 
 #[test]

@@ -107,6 +107,22 @@ fn overwriting_a_file_that_got_another_name_is_an_error() {
     assert_changed(&file, &path);
 }
 
+/// A change of names may change the time by which such a change is seen, but only once.
+#[cfg(unix)]
+#[test]
+fn a_change_whose_time_was_set_back_is_seen_in_a_file_that_got_another_name() {
+    let (folder, path) = copy("interop/executable.popef");
+    let before = fs::metadata(&path).unwrap().modified().unwrap();
+    let file = File::open(&path).unwrap();
+    fs::hard_link(&path, folder.path().join("another name")).unwrap();
+    file.check_unchanged().unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let writer = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    (&writer).write_all(&vec![0xaa; bytes.len()]).unwrap();
+    writer.set_modified(before).unwrap();
+    assert_changed(&file, &path);
+}
+
 /// The 40,000 stored bytes of a block do not fit into the decoder's buffer, so that it has to read on.
 #[test]
 fn changing_a_file_while_it_is_unpacked_is_an_error() {

@@ -216,6 +216,8 @@ fn impossible_edits_are_refused_and_the_writer_goes_on() {
         (BlobCopy::of(&executable).name("taken"), ErrorCode::DuplicateExecutable),
         (BlobCopy::of(&tensor_blob).version(long), ErrorCode::MessageTooLong),
     ];
+    let error = writer.copy(cases[0].0.clone()).unwrap_err();
+    assert!(error.reason().starts_with("the metadata of executable 3284579348837926701 cannot"), "{error}");
     for (copy, code) in cases {
         let error = writer.copy(copy.clone()).unwrap_err();
         assert_eq!((error.code(), error.blob()), (code, Some(1)), "{error}");

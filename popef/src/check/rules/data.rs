@@ -202,7 +202,7 @@ fn with_data(model: &Model) -> impl Iterator<Item = (&Anchor, Linked<DataBlob<'_
         let data = match source {
             Source::Tensor(tensor) => Linked { file: tensor.file, blob: tensor.blob.as_data() },
             Source::Feed(feed) => Linked { file: feed.file, blob: feed.blob.as_data() },
-            Source::User => return None,
+            Source::User | Source::Unknown => return None,
         };
         Some((anchor, data))
     })

@@ -239,7 +239,10 @@ pub(super) const RULES: &[Check] = &[
         run: model(|_, model, out| {
             let is_read = |anchor: &Anchor| model.runs_in(anchor, Phase::Load) || model.runs_in(anchor, Phase::Main);
             for (anchor, source) in model.anchors().filter(|(anchor, _)| anchor.tensor_type == TensorType::Input) {
-                if !matches!(source, Source::User) && !anchor.programs.is_empty() && !is_read(anchor) {
+                if matches!(source, Source::Tensor(_) | Source::Feed(_))
+                    && !anchor.programs.is_empty()
+                    && !is_read(anchor)
+                {
                     out.add(Spot::model(model), [anchor.name.by_ref()], || {
                         let (name, programs) = (quote(&anchor.name), numbers(&anchor.programs));
                         format!(

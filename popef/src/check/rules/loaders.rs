@@ -541,8 +541,11 @@ fn popart_ignores(set: &Set, out: &mut Findings<'_>) {
     }
 }
 
-fn request(_: &Set, model: &Model, out: &mut Findings<'_>) {
+fn request(set: &Set, model: &Model, out: &mut Findings<'_>) {
     const MOST: usize = 8;
+    if !set.complete {
+        return;
+    }
     let inputs = || model.inputs_from_user();
     out.add(Spot::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
         let shown = inputs().take(MOST).map(|anchor| {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::{ReadAt, uninterrupted};
@@ -21,7 +22,9 @@ use crate::read::problem::ReadProblem;
 pub struct LocalFile {
     file: fs::File,
     path: Option<Box<Path>>,
-    identity: Identity,
+    len: u64,
+    /// As last seen.
+    identity: Mutex<Identity>,
 }
 
 impl LocalFile {
@@ -49,7 +52,8 @@ impl LocalFile {
             let why = "it has bytes, but says that it has none";
             return Err(unreadable(name, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
-        Ok(LocalFile { file, path: name.map(Box::from), identity: Identity::of(&metadata) })
+        let identity = Mutex::new(Identity::of(&metadata));
+        Ok(LocalFile { file, path: name.map(Box::from), len: metadata.len(), identity })
     }
 
     pub(crate) fn handle(&self) -> &fs::File {
@@ -81,7 +85,7 @@ impl LocalFile {
 
 impl ReadAt for LocalFile {
     fn size(&self) -> u64 {
-        self.identity.len
+        self.len
     }
 
     fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
@@ -97,7 +101,13 @@ impl ReadAt for LocalFile {
     }
 
     fn is_unchanged(&self) -> io::Result<bool> {
-        Ok(self.identity.is_still(&Identity::of(&self.file.metadata()?)))
+        let now = Identity::of(&self.file.metadata()?);
+        let mut seen = self.identity.lock().unwrap_or_else(PoisonError::into_inner);
+        let unchanged = seen.is_still(&now);
+        if unchanged {
+            *seen = now;
+        }
+        Ok(unchanged)
     }
 
     fn name(&self) -> Option<&Path> {
@@ -278,7 +288,7 @@ impl Identity {
     fn is_still(&self, now: &Identity) -> bool {
         let same_contents = self.len == now.len && self.modified == now.modified;
         // The time of the last change of attributes reveals writers that set the modification time back. A change of
-        // the number of names also updates it, but is harmless: for example, a new file was put in this one's place.
+        // the number of names also updates it, and is harmless: for example, a new file was put in this one's place.
         #[cfg(unix)]
         let same_contents = same_contents && (self.changed == now.changed || self.names != now.names);
         same_contents

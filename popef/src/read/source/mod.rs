@@ -57,7 +57,7 @@ pub trait ReadAt: Send + Sync {
     /// Returns the size in bytes. It must always be the same.
     fn size(&self) -> u64;
 
-    /// Fills `buf` with the bytes from `offset`. The range is always within the size.
+    /// Fills `buf` with the bytes from `offset`. The range is always within the size, and never empty.
     ///
     /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) means that the file was changed since it was opened. After
     /// [`Interrupted`](io::ErrorKind::Interrupted), the call is repeated.
@@ -104,6 +104,9 @@ impl Backing {
 
     /// Fills `buf` from a position, without checking for changes.
     pub(super) fn fill(&self, buf: &mut [u8], offset: u64) -> Result<(), Problem> {
+        if buf.is_empty() {
+            return Ok(());
+        }
         uninterrupted(|| self.0.read_exact_at(buf, offset)).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => ReadProblem::FileChanged.into(),
             _ => Problem::io("read the file", source),
