@@ -59,8 +59,10 @@ pub(crate) struct Parts {
     /// Anchors: the model's inputs and outputs, and who provides their data
     #[arg(short, long)]
     pub(crate) anchors: bool,
-    /// Only the anchors whose data you must provide: none of the files has a tensor or feed with their name. If a file
-    /// cannot be read to its end, also those for which this is unknown
+    /// Only the anchors whose data you must provide
+    ///
+    /// None of the files has a tensor or feed with their name. If a file cannot be read to its end, also those for which this
+    /// is unknown.
     #[arg(short, long)]
     pub(crate) user_anchors: bool,
     /// Poplar executables
@@ -81,29 +83,39 @@ pub(crate) struct Parts {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Selection and order")]
 pub(crate) struct Narrow {
-    /// Only blobs and anchors whose name matches: `*` is any characters, `?` is one, `[a-c]` is one of these. Metadata
-    /// matches by the name of its executable or of an anchor. Can be given several times
+    /// Only blobs and anchors whose name matches GLOB
+    ///
+    /// `*` is any characters, `?` is one, `[a-c]` is one of these. Metadata matches by the name of its executable or of an
+    /// anchor. Can be given several times.
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     pub(crate) filter: Vec<Glob>,
-    /// No blobs and anchors whose name matches, even if it matches --filter. Metadata matches by the name of its executable.
-    /// Can be given several times
+    /// No blobs and anchors whose name matches GLOB, even if it matches --filter
+    ///
+    /// Metadata matches by the name of its executable. Can be given several times.
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     pub(crate) exclude: Vec<Glob>,
     /// Ignore case in --filter and --exclude, for ASCII letters
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
-    /// The order within a file: by position, by name (t2 before t10), or by size, the largest first
+    /// The order within a file
+    ///
+    /// By position, by name (t2 before t10), or by size, the largest first.
     #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "offset", hide_default_value = true)]
     pub(crate) sort: Sort,
-    /// Also the first N elements (default 10) of each tensor, and of the first tensor of each feed, with statistics of all
-    /// its elements. Minimum, maximum and mean are of the finite ones
+    /// Also the first N values (default 10) of tensors and feeds, and statistics
+    ///
+    /// Of a feed, these are the elements of its first tensor. The statistics are of all elements; minimum, maximum and mean are
+    /// of the finite ones.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub(crate) values: Option<u64>,
-    /// Take each file on its own, for models that are independent of each other. The default is that a model can be in several
-    /// files
+    /// Take each file on its own, for models that are independent of each other
+    ///
+    /// The default is that a model can be in several files.
     #[arg(long)]
     pub(crate) each: bool,
-    /// Also the files that LIST names, one per line or separated by NUL; `-` reads the list from standard input
+    /// Also the files that LIST names; `-` is standard input
+    ///
+    /// One per line, or separated by NUL, as `find -print0` writes them.
     #[arg(long, value_name = "LIST")]
     pub(crate) files_from: Option<PathBuf>,
 }
@@ -114,13 +126,17 @@ pub(crate) struct Narrow {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Checks")]
 pub(crate) struct Checks {
-    /// Check what would fail when the files are loaded. All files are one model set, unless --each is given
+    /// Check what would fail when the files are loaded
+    ///
+    /// All files are one model set, unless --each is given.
     #[arg(long, conflicts_with_all = SHOWING)]
     pub(crate) validate: bool,
     /// Also read all executables, tensors and feeds
     #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) deep: bool,
-    /// Also check what LOADER requires; separate several with commas
+    /// Check for LOADER
+    ///
+    /// Also check what LOADER requires. Separate several with commas.
     #[arg(
         long = "for",
         value_name = "LOADER",
@@ -130,16 +146,22 @@ pub(crate) struct Checks {
         conflicts_with_all = SHOWING
     )]
     pub(crate) loaders: Vec<Loader>,
-    /// Also check what your team requires, and set the severity of rules: a TOML file, `-` for standard input
+    /// Also check what POLICY, a TOML file, requires; `-` is standard input
+    ///
+    /// A policy has the requirements of your team, and the severity of rules.
     #[arg(long, value_name = "POLICY", requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) policy: Option<PathBuf>,
     /// Fail on warnings too
     #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) strict: bool,
-    /// Pass if there are no files to check; the default is an error
+    /// Pass if there are no files to check
+    ///
+    /// The default is an error, because a mistyped list would pass.
     #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) allow_empty: bool,
-    /// Explain a rule and how to fix what it finds, and exit; without ID: list all rules
+    /// Explain a rule and how to fix what it finds, and exit
+    ///
+    /// Without ID, list all rules. --format json and ndjson are for programs.
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = [&CHECKING[..], &SHOWING].concat())]
     pub(crate) explain: Option<Option<String>>,
 }
@@ -171,12 +193,15 @@ const SHOWING: [&str; 15] = [
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
+    /// Output format
+    ///
     /// text: for people; json: one document; ndjson: one line per blob or finding. With --validate also sarif: for code
-    /// scanners; github: annotations in GitHub Actions; junit: JUnit XML, for CI systems
+    /// scanners; github: annotations in GitHub Actions; junit: JUnit XML, for CI systems.
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,
-    /// Colours: auto (on a terminal, depending on NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM), always, or never. Without
-    /// WHEN: always
+    /// Whether to use colours
+    ///
+    /// auto: on a terminal, depending on NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM. Without WHEN: always.
     #[arg(
         short,
         long,
@@ -192,10 +217,14 @@ pub(crate) struct OutputArgs {
     /// Do not shorten names in the overview to fit the terminal
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// Show only findings, and what could not be checked. Without any, print nothing
+    /// Print only findings, and what could not be checked
+    ///
+    /// If nothing was found, print nothing. For --format text and github.
     #[arg(short, long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) quiet: bool,
-    /// Log to stderr what is read, show the Poplar headers of executables, and say what findings mean
+    /// Log what is read, and show more of executables and findings
+    ///
+    /// The log goes to stderr. Executables have their Poplar headers, and findings what they mean.
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
@@ -205,7 +234,9 @@ pub(crate) struct OutputArgs {
 #[command(next_help_heading = "Other")]
 pub(crate) struct Other {
     /// Print shell completions or the manual page, and exit
-    #[arg(long, value_name = "WHAT")]
+    ///
+    /// WHAT is completions-bash, completions-zsh, completions-fish or man.
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
     pub(crate) generate: Option<Generate>,
     /// Print help; -h prints a summary
     #[arg(short, long, action = ArgAction::Help)]
@@ -317,10 +348,13 @@ popef-dump model.popef                        what is in the file, one line per 
 popef-dump -u model.popef                     the inputs you must feed, the outputs to fetch
 popef-dump -u model.popef weights.popef       the same for a model in two files
 popef-dump --values --filter '*bias' m.popef  the numbers in all biases
+popef-dump --exclude '*optimizer*' m.popef    all but some names
 popef-dump --format json m.popef | jq '.files[].blobs[].info.name'
 popef-dump --format ndjson --files-from list.txt
 ssh host cat model.popef | popef-dump -       a file on another machine
 popef-dump --validate --deep model.popef      what would fail when it is loaded
+popef-dump --validate --each -q *.popef       only what was found
+popef-dump --validate --format junit m.popef > findings.xml
 popef-dump --explain PE101                    what a finding means
 popef-dump --generate man | man -l -          the manual page
 ";

@@ -536,3 +536,18 @@ fn the_overview_says_what_models_run_on() {
         "{many}"
     );
 }
+
+/// `-h` is a summary: each option takes one line. `--help` says more.
+#[test]
+fn the_short_help_has_one_line_per_option() {
+    let (short, long) = (run(&interop(), &["-h"]).out, run(&interop(), &["--help"]).out);
+    let is_option = |line: &&str| line.starts_with("  -") || line.starts_with("      --");
+    let lines = |text: &str| text.lines().filter(is_option).count();
+    let more: Vec<_> = short.lines().filter(|line| line.starts_with("       ")).collect();
+    assert_eq!(more, [""; 0]);
+    assert!(short.lines().all(|line| line.chars().count() <= 100), "{short}");
+    assert!(lines(&short) > 25 && lines(&short) == lines(&long), "{short}");
+    for what in ["completions-bash", "completions-zsh", "completions-fish", "man"] {
+        assert!(long.contains(what) && run(&interop(), &["--generate", what]).status == 0, "{what}");
+    }
+}
