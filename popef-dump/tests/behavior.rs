@@ -444,7 +444,7 @@ fn both_names_are_the_same_program() {
 #[test]
 fn completions_and_manual_are_generated() {
     let cases = [
-        ("completions-bash", "popef_dump\nfi\n"),
+        ("completions-bash", " popef-dump popef_dump\n"),
         ("completions-zsh", "#compdef popef-dump popef_dump\n"),
         ("completions-fish", "complete -c popef_dump"),
         ("man", ".TH popef-dump"),
