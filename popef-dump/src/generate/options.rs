@@ -40,7 +40,12 @@ pub(super) fn options(command: &Command) -> Vec<Opt> {
 }
 
 fn option(arg: &Arg) -> Option<Opt> {
-    Some(Opt { short: arg.get_short(), long: arg.get_long()?.to_owned(), about: about.trim().to_owned(), value })
+    Some(Opt {
+        short: arg.get_short(),
+        long: arg.get_long()?.to_owned(),
+        about: arg.get_help().map(ToString::to_string).unwrap_or_default(),
+        value: arg.get_action().takes_values().then(|| value(arg)),
+    })
 }
 
 fn value(arg: &Arg) -> Value {
