@@ -38,7 +38,7 @@ impl Log {
             let known = Verbosity::named(name);
             if known.is_none() {
                 complaints.push(format!(
-                    "POPEF_LOG_LEVEL is {name:?}, which is none of TRACE, DEBUG, INFO, WARN, ERR, OFF; nothing is logged by it"
+                    "POPEF_LOG_LEVEL is {name:?}, which is not a level (TRACE, DEBUG, INFO, WARN, ERR or OFF), and is ignored"
                 ));
             }
             known.unwrap_or(Verbosity::Off)
@@ -46,7 +46,7 @@ impl Log {
         let level = if verbose { asked.min(Verbosity::Debug) } else { asked };
         let to = if level == Verbosity::Off { Ok(stderr()) } else { destination(to.unwrap_or_default()) };
         let to = to.unwrap_or_else(|error| {
-            complaints.push(format!("cannot write the log to POPEF_LOG_DEST: {error}; it goes to stderr"));
+            complaints.push(format!("cannot write the log to POPEF_LOG_DEST: {error}; it is written to stderr"));
             stderr()
         });
         (Log { level, to: Mutex::new(to) }, complaints)

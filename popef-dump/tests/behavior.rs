@@ -58,7 +58,7 @@ fn very_many_faults_are_not_all_told_twice() {
         assert_eq!((run.status, run.out.matches("too short").count()), (2, 300), "{args:?}");
         let lines: Vec<_> = run.err.lines().collect();
         assert_eq!(lines.len(), 101, "{args:?}");
-        assert_eq!(*lines[100], *"popef-dump: many.popef: 200 more are shown in their places");
+        assert_eq!(*lines[100], *"popef-dump: many.popef: 200 more errors are shown above, each at its blob");
     }
 }
 
@@ -194,12 +194,12 @@ fn other_files_are_named_for_what_they_are() {
         (b"\x28\xb5\x2f\xfd\x04", "compressed with zstd"),
         (b"\x80\x04\x95\0\0", "a Python pickle"),
         (b"GC_EXE_3........", "a bare Poplar executable"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
-        (b"some words\n", "a text"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
+        (b"some words\n", "a text file"),
         (&[0; 4096], "nothing but zeros"),
         (&safetensors, "a safetensors file"),
         (&tar, "a tar archive"),
-        (b"\x08\x07\x12\x07pytorch\x1a\x05", "an ONNX model"),
+        (b"\x08\x07\x12\x07pytorch\x1a\x05", "probably an ONNX model"),
     ];
     for (bytes, what) in cases {
         fs::write(folder.path().join("f"), bytes).unwrap();

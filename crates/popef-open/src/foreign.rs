@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a file is that is plainly no PopEF file, and what to do about it.
+/// What a file is that is clearly not a PopEF file, and what to do about it.
 ///
 /// It is shown as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Foreign {
     pub const CODE: &str = "not-popef";
 
     pub(crate) fn folder() -> Self {
-        let advice = "give the files in it, or their list: find FOLDER -name '*.popef' | popef-dump --files-from -";
+        let advice = "give the files in it, or a list of them: find FOLDER -name '*.popef' | popef-dump --files-from -";
         Foreign(format!("this is a folder; {advice}"))
     }
 }
@@ -30,7 +30,7 @@ impl fmt::Display for Foreign {
 /// How many of a file's first bytes are needed: as far as the mark of a tar archive.
 pub(crate) const LEN: u64 = 512;
 
-/// The bytes that all files of a format have at a place, what such a file is, and what to do with it.
+/// The bytes that all files of a format have at one position, what such a file is, and what to do with it.
 struct Mark {
     at: usize,
     bytes: &'static [u8],
@@ -47,26 +47,26 @@ const MARKS: &[Mark] = &[
         0,
         b"PK\x03\x04",
         "a ZIP archive",
-        "PyTorch's .pt and NumPy's .npz files are such; a PopEF file in it must be unpacked first",
+        "PyTorch's .pt and NumPy's .npz files are ZIP archives; to read a PopEF file in it, unpack it first",
     ),
     mark(0, b"PK\x05\x06", "an empty ZIP archive", ""),
     mark(0, b"\x7fELF", "an ELF file, a program or library of Linux", ""),
-    mark(0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "Keras saves weights so"),
+    mark(0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "Keras saves weights in this format"),
     mark(0, b"\x1f\x8b", "compressed with gzip", "for a PopEF file in it: gzip -dc FILE | popef-dump -"),
     mark(0, b"\x28\xb5\x2f\xfd", "compressed with zstd", "for a PopEF file in it: zstd -dc FILE | popef-dump -"),
     mark(0, b"\xfd7zXZ\0", "compressed with xz", "for a PopEF file in it: xz -dc FILE | popef-dump -"),
     mark(0, b"BZh", "compressed with bzip2", "for a PopEF file in it: bzip2 -dc FILE | popef-dump -"),
     mark(0, b"\x04\x22\x4d\x18", "compressed with LZ4", "for a PopEF file in it: lz4 -dc FILE | popef-dump -"),
     mark(257, b"ustar", "a tar archive", "list what is in it with tar -tf"),
-    mark(0, b"\x80\x02", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
-    mark(0, b"\x80\x03", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
-    mark(0, b"\x80\x04", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
-    mark(0, b"\x80\x05", "a Python pickle", "do not load it if you do not trust it: that runs what it says"),
+    mark(0, b"\x80\x02", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
+    mark(0, b"\x80\x03", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
+    mark(0, b"\x80\x04", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
+    mark(0, b"\x80\x05", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
     mark(0, b"\x93NUMPY", "a NumPy array", ""),
     mark(0, b"GGUF", "a GGUF model", ""),
     mark(4, b"TFL3", "a TensorFlow Lite model", ""),
-    mark(0, b"GC_EXE_", "a bare Poplar executable", "it is what lies inside an executable blob of a PopEF file"),
-    mark(0, b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself with git lfs pull"),
+    mark(0, b"GC_EXE_", "a bare Poplar executable", "an executable blob of a PopEF file holds such data"),
+    mark(0, b"version https://git-lfs", "a Git LFS pointer", "get the file itself with git lfs pull"),
     mark(0, b"SQLite format 3\0", "an SQLite database", ""),
     mark(0, b"%PDF-", "a PDF document", ""),
     mark(0, b"\x89PNG\r\n\x1a\n", "a PNG image", ""),
@@ -92,19 +92,19 @@ fn by_look(first: &[u8]) -> Option<(&'static str, &'static str)> {
         return Some(("a safetensors file", ""));
     }
     if first.len() >= 64 && first.iter().all(|&byte| byte == 0) {
-        return Some(("nothing but zeros at its start", "a download or copy that was never filled in looks like this"));
+        return Some(("nothing but zeros at its start", "a download or copy that did not finish can look like this"));
     }
     // Field 1, a small number (the IR version), then field 2, a text (the producer).
     if let &[0x08, 1..=32, 0x12, len, ..] = first
         && let Some(producer) = first.get(4..).and_then(|rest| rest.get(..usize::from(len)))
         && producer.iter().all(u8::is_ascii_graphic)
     {
-        return Some(("what looks like an ONNX model", "a PopEF file is made from it by compiling it for the IPU"));
+        return Some(("probably an ONNX model", "compile it for the IPU to get a PopEF file"));
     }
-    is_text(first).then_some(("a text", ""))
+    is_text(first).then_some(("a text file", ""))
 }
 
-/// Whether the bytes are printable text. The end may cut a letter in two.
+/// Whether the bytes are printable text. The last letter may be incomplete.
 fn is_text(first: &[u8]) -> bool {
     let text = match std::str::from_utf8(first) {
         Ok(text) => text,

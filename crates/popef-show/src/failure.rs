@@ -64,7 +64,7 @@ impl Failures {
 
     /// A line for each failure, and one that says how many were left out.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        let more = (self.more > 0).then(|| format!("{} more are shown in their places", self.more));
+        let more = (self.more > 0).then(|| format!("{} more errors are shown above, each at its blob", self.more));
         self.first.iter().map(ToString::to_string).chain(more)
     }
 }

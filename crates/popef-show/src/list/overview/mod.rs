@@ -133,11 +133,11 @@ impl<'f> Details<'_, 'f> {
 
 /// The statistics of a tensor's values, in the overview's words.
 fn statistics(values: &Values<'_>) -> Vec<Phrase> {
+    let elements = if values.count() == 1 { " element" } else { " elements" };
     let Some(stats) = &values.stats else {
-        return vec![Phrase::new("", &values.count(), " elements whose bits have no known meaning")];
+        return vec![Phrase::new("", &values.count(), format!("{elements} whose bits have no known meaning"))];
     };
-    let mut phrases =
-        vec![Phrase::new("", &values.count(), if values.count() == 1 { " element" } else { " elements" })];
+    let mut phrases = vec![Phrase::new("", &values.count(), elements)];
     if stats.finite > 0 && stats.finite < values.count() {
         phrases.push(Phrase::new("", &stats.finite, " finite:"));
     }
