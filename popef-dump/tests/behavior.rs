@@ -19,6 +19,21 @@ fn bare_color_never_takes_the_file() {
     assert_eq!(run(&interop(), &["--color=never", "executable.popef"]), run(&interop(), &["executable.popef"]));
 }
 
+/// Lines are not padded to one long name: 1,000 lines of its length would be 70 MB.
+#[test]
+fn a_name_of_any_length_makes_only_its_own_line_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = popef::Writer::create(folder.path().join("long.popef")).unwrap();
+    for name in std::iter::once("x".repeat(70_000)).chain((1..1000).map(|index| index.to_string())) {
+        let info = popef::types::OpaqueInfo { name: name.into(), ..Default::default() };
+        writer.write_opaque(&info, b"").unwrap();
+    }
+    writer.finish().unwrap();
+    let run = run(folder.path(), &["long.popef"]);
+    assert!(run.status == 0 && run.out.len() < 70_000 + 1000 * 300, "{} bytes", run.out.len());
+    assert!(run.out.contains(&"x".repeat(70_000)));
+}
+
 #[test]
 fn color_obeys_the_environment() {
     let colored = |variables: &[(&str, &str)], args: &[&str]| {

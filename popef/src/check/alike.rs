@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use unicode_normalization::char::compose;
 
-use super::words::{is_control, quote};
+use super::words::quote;
 use crate::types::Text;
+use crate::types::is_hidden;
 
 /// Longer names, in characters, are not compared.
 const LONGEST: usize = 256;
@@ -26,7 +27,7 @@ pub(super) fn looks(name: &Text<'_>) -> Option<String> {
         return None;
     }
     let mut looks = String::new();
-    for letter in name.chars().filter(|&letter| !letter.is_whitespace() && !is_control(letter)) {
+    for letter in name.chars().filter(|&letter| !letter.is_whitespace() && !is_hidden(letter)) {
         let composed = looks.chars().next_back().and_then(|last| compose(last, letter));
         if composed.is_some() {
             looks.pop();

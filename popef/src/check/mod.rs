@@ -16,6 +16,7 @@
 mod alike;
 mod finding;
 mod findings;
+mod frameworks;
 mod given;
 mod loader;
 mod marks;

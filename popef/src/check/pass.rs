@@ -1,6 +1,6 @@
 //! The pass over all blobs of all files, which calls the rules.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use super::finding::Report;
@@ -53,7 +53,16 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
     });
     let complete = complete && links.files().len() == files.len();
     let policy = options.policy_of().cloned().unwrap_or_default();
-    let set = Set { links, damaged, again, policy, uses: Uses::default(), numbers: RefCell::default(), complete };
+    let set = Set {
+        links,
+        damaged,
+        again,
+        policy,
+        uses: Uses::default(),
+        numbers: RefCell::default(),
+        frameworks: OnceCell::new(),
+        complete,
+    };
     let mut pass = Pass { set, outs, skips, meaningless: 0 };
     pass.run(&files, options, progress);
     pass.finish()

@@ -1,13 +1,14 @@
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::frameworks::{Framework, Frameworks};
 use super::marks::Marks;
 use super::policy::Policy;
 use crate::error::Error;
 use crate::model::{Linked, Links, Model, numbers_of};
 use crate::read::{Blob, BlobId, DataBlob, ExecutableBlob, File, Key, MetadataBlob, OpaqueBlob};
-use crate::types::TensorType;
+use crate::types::{TensorType, Text};
 
 /// The files of one check, and what several rules need.
 pub(super) struct Set {
@@ -21,6 +22,8 @@ pub(super) struct Set {
     pub(super) uses: Uses,
     /// A cache for feeds with many dimensions of how many numbers they have, because many anchors can refer to one feed.
     pub(super) numbers: RefCell<HashMap<BlobId, Option<u64>>>,
+    /// Which executables have opaque blobs of frameworks, once a rule has asked. `None` without enough memory.
+    pub(super) frameworks: OnceCell<Option<Frameworks>>,
     /// Whether all blobs of all files are known and could be read. If not, something that is not found may still exist.
     /// Final after the pass over all blobs.
     pub(super) complete: bool,
@@ -103,6 +106,12 @@ impl Set {
             known.insert(id, numbers);
         }
         numbers
+    }
+
+    /// Returns whether an executable has an opaque blob of a framework. `None` if there is not enough memory to tell.
+    pub(super) fn has_opaque(&self, framework: Framework, executable: &Text<'_>) -> Option<bool> {
+        let found = self.frameworks.get_or_init(|| Frameworks::of(self));
+        found.as_ref().map(|found| found.has(framework, executable))
     }
 
     pub(super) fn linked(&self, id: BlobId) -> Option<Linked<Blob<'_>>> {

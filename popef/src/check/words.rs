@@ -11,12 +11,6 @@ pub(super) fn quote(name: &Text<'_>) -> String {
     format!("\"{quoted}{end}\"")
 }
 
-/// Returns whether a character is invisible: a control character, or one that changes the direction of text.
-pub(super) fn is_control(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
 /// A shape as `[2, 3]`.
 pub(super) fn shape(extents: impl ExactSizeIterator<Item = i64>) -> String {
     const LONGEST: usize = 16;

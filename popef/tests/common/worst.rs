@@ -126,7 +126,9 @@ pub fn worst_files() -> Vec<(&'static str, Make)> {
         ("metadata, executables and opaques of one name", |bytes| {
             let metadata = sized(1, &metadata(0, |offset| to_list(offset, 2, 2), &[0x61]), &[]);
             let executable = sized(0, &message(&[to_struct(0, 1, 1), u64::MAX, to_list(0, 2, 2), 0x61]), &[]);
-            let opaque = sized(4, &message(&[to_struct(0, 0, 2), 0, to_list(0, 2, 2), 0x61]), &[]);
+            let popart = u64::from_le_bytes(*b"popart\0\0");
+            let opaque =
+                sized(4, &message(&[to_struct(0, 0, 2), to_list(1, 2, 7), to_list(1, 2, 2), popart, 0x61]), &[]);
             let all = [metadata, executable, opaque].map(|blob| blob.repeat(bytes / 3 / blob.len()));
             all.concat()
         }),

@@ -181,31 +181,26 @@ impl<'f> Sections<'_, '_, 'f> {
     }
 
     fn groups(&mut self, anchors: &[AnchorView<'_>]) -> io::Result<()> {
-        let mut types: Vec<TensorType> = anchors.iter().map(|view| view.anchor.tensor_type).collect();
-        types.sort_by_key(|&tensor_type| (tensor_type == TensorType::Unknown, tensor_type));
-        types.dedup();
-        for tensor_type in types {
-            for provider in [Provider::User, Provider::Unknown, Provider::Popef] {
-                self.group(anchors, tensor_type, provider)?;
-            }
-        }
-        Ok(())
+        let key = |view: &&AnchorView<'_>| {
+            let (tensor_type, provider) = (view.anchor.tensor_type, view.provider);
+            let order = [Provider::User, Provider::Unknown, Provider::Popef];
+            (tensor_type == TensorType::Unknown, tensor_type, order.iter().position(|&one| one == provider))
+        };
+        let mut sorted: Vec<_> = anchors.iter().collect();
+        sorted.sort_by_key(key);
+        sorted.chunk_by(|one, other| key(one) == key(other)).try_for_each(|group| self.group(group))
     }
 
-    fn group(&mut self, anchors: &[AnchorView<'_>], tensor_type: TensorType, provider: Provider) -> io::Result<()> {
-        let is_in = |view: &&AnchorView<'_>| view.anchor.tensor_type == tensor_type && view.provider == provider;
-        let provider = match provider {
+    /// Shows anchors of one type and provider.
+    fn group(&mut self, anchors: &[&AnchorView<'_>]) -> io::Result<()> {
+        let Some(first) = anchors.first() else { return Ok(()) };
+        let provider = match first.provider {
             Provider::User => "User provided",
             Provider::Popef => "Popef provided",
             Provider::Unknown => "Provider unknown",
         };
-        for (index, view) in anchors.iter().filter(is_in).enumerate() {
-            if index == 0 {
-                self.heading(GROUP, &format!("{} ({provider}):", heading_of(tensor_type)))?;
-            }
-            self.anchor(view)?;
-        }
-        Ok(())
+        self.heading(GROUP, &format!("{} ({provider}):", heading_of(first.anchor.tensor_type)))?;
+        anchors.iter().try_for_each(|view| self.anchor(view))
     }
 
     fn anchor(&mut self, view: &AnchorView<'_>) -> io::Result<()> {

@@ -7,10 +7,11 @@ use super::super::scan::{Executable, Scanned};
 use super::super::set::{Set, id_of};
 use super::super::severity::Severity;
 use super::super::start::{Start, Stored};
-use super::super::words::{count, is_control, quote};
+use super::super::words::{count, quote};
 use crate::error::{ErrorCode, ErrorKind};
 use crate::model::{Linked, Model};
 use crate::read::{Blob, Content, ExecutableBlob, Names};
+use crate::types::is_hidden;
 use crate::types::{BlobType, DataType, TensorType, Text};
 
 pub(super) const RULES: &[Check] = &[
@@ -422,9 +423,10 @@ fn not_utf8(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
 }
 
 fn controls(out: &mut Findings<'_>, place: Spot, kind: &str, name: &Text<'_>) {
-    if let Some(letter) = name.chars().find(|&letter| is_control(letter)) {
+    if let Some(letter) = name.chars().find(|&letter| is_hidden(letter)) {
         out.add(place, [name.clone()], || {
-            format!("{kind} {} has the control character U+{:04X}", quote(name), u32::from(letter))
+            let what = if letter.is_control() { "control" } else { "hidden" };
+            format!("{kind} {} has the {what} character U+{:04X}", quote(name), u32::from(letter))
         });
     }
 }

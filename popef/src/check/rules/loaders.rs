@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::super::findings::{Findings, Spot};
+use super::super::frameworks::Framework;
 use super::super::loader::Loader;
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
@@ -187,8 +188,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|set, model, out| {
             let handle = &model.metadata().seed_handle;
-            let is_its = |opaque: Linked<OpaqueBlob<'_>>| opaque.executable() == model.metadata().executable;
-            if lacks_seed(model) && popart_opaques(set).any(is_its) {
+            if lacks_seed(model) && has_opaque(set, model, Framework::Popart, out) == Some(true) {
                 out.add(Spot::model(model), [handle.by_ref()], || {
                     format!("no input has the seed's handle {}", quote(handle))
                 });
@@ -395,9 +395,8 @@ pub(super) const RULES: &[Check] = &[
             mend: "Compile and export the model for inference.",
             when: When::Loader(Loader::Triton),
         },
-        run: model(|_, model, out| {
-            let is_known = || model.opaques().all(|opaque| opaque.name() != "tensorflow");
-            if !model.metadata().is_inference && is_known() {
+        run: model(|set, model, out| {
+            if !model.metadata().is_inference && has_opaque(set, model, Framework::TensorFlow, out) == Some(false) {
                 out.add(Spot::model(model), [model.metadata().executable.by_ref()], || {
                     "the model was compiled for training".to_owned()
                 });
@@ -468,7 +467,16 @@ fn not_a_message(data: &Data<'_>) -> Option<String> {
 }
 
 fn is_popart(name: &Text<'_>) -> bool {
-    name.as_bytes().windows(6).any(|part| part == b"popart")
+    Framework::of(name) == Some(Framework::Popart)
+}
+
+/// Returns whether a model's executable has an opaque blob of a framework.
+fn has_opaque(set: &Set, model: &Model, framework: Framework, out: &mut Findings<'_>) -> Option<bool> {
+    let has = set.has_opaque(framework, &model.metadata().executable);
+    if has.is_none() {
+        out.no_memory();
+    }
+    has
 }
 
 fn popart_opaques(set: &Set) -> impl Iterator<Item = Linked<OpaqueBlob<'_>>> {

@@ -47,9 +47,7 @@ impl Overview {
         if table.rows.is_empty() {
             return Ok(0);
         }
-        if !self.full_names {
-            table.columns.narrow(self.width());
-        }
+        table.columns.narrow(self.width().filter(|_| !self.full_names));
         table.headings(out)?;
         let indent = " ".repeat(table.columns.index + 4);
         let mut details = Details { out, report, failures, indent: &indent, width: self.width() };

@@ -56,7 +56,7 @@ impl Table {
     }
 
     pub(super) fn headings(&self, out: &mut Out) -> io::Result<()> {
-        let Columns { index, kind, name, holds, size, offset } = self.columns;
+        let Columns { index, kind, name, holds, size, offset, .. } = self.columns;
         let heading = format!(
             "  {:>index$}  {:<kind$}  {:<name$}  {:<holds$}  {:>size$}  {:>offset$}",
             "#", "TYPE", "NAME", "HOLDS", "SIZE", "OFFSET"
@@ -69,11 +69,15 @@ impl Table {
         let mut next = || cells.next().unwrap_or_default();
         right(out, self.columns.index, itoa::Buffer::new().format(blob.index()));
         left(out, self.columns.kind, Plain, next());
-        left(out, self.columns.name, Name, &shorten(next(), self.columns.name));
-        left(out, self.columns.holds, Type, &shorten(next(), self.columns.holds));
+        left(out, self.columns.name, Name, &self.fitted(next(), self.columns.name));
+        left(out, self.columns.holds, Type, &self.fitted(next(), self.columns.holds));
         right(out, self.columns.size, next());
         right(out, self.columns.offset, itoa::Buffer::new().format(blob.offset()));
         out.end_line()
+    }
+
+    fn fitted<'t>(&self, text: &'t str, column: usize) -> Cow<'t, str> {
+        if self.columns.shortened { shorten(text, column) } else { Cow::Borrowed(text) }
     }
 }
 

@@ -13,21 +13,30 @@ pub(super) struct Columns {
     pub(super) holds: usize,
     pub(super) size: usize,
     pub(super) offset: usize,
+    /// Whether wider texts are shortened. Otherwise they make their line longer.
+    pub(super) shortened: bool,
 }
 
 /// A shorter name tells nothing, so the line becomes too long instead.
 const LEAST: usize = 8;
+/// Lines are not padded to a wider name than this, so that one long name does not make all lines long.
+const MOST: usize = 200;
 /// Two spaces before each of six columns.
 const GAPS: usize = 12;
 
 impl Columns {
     pub(super) fn headings() -> Self {
-        Columns { index: 1, kind: 4, name: 4, holds: 5, size: 4, offset: 6 }
+        Columns { index: 1, kind: 4, name: 4, holds: 5, size: 4, offset: 6, shortened: false }
     }
 
-    /// Makes the lines fit into a terminal, by narrowing the wider of the two wide columns.
+    /// Narrows the wider of the two wide columns, so that the lines fit into a terminal if there is one.
     pub(super) fn narrow(&mut self, screen: Option<usize>) {
-        let Some(screen) = screen else { return };
+        let Some(screen) = screen else {
+            self.name = self.name.min(MOST);
+            self.holds = self.holds.min(MOST);
+            return;
+        };
+        self.shortened = true;
         let fixed = self.index + self.kind + self.size + self.offset + GAPS;
         let room = screen.saturating_sub(fixed);
         if self.name + self.holds > room {

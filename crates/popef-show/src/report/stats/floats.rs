@@ -95,7 +95,8 @@ impl Floats {
     pub(super) fn mean(&self) -> Option<f64> {
         let finite = self.finite();
         let (sum, scale) = if self.sum.is_finite() { (self.sum, 1.0) } else { (self.scaled, SCALE) };
-        (finite > 0).then(|| sum / finite as f64 / scale)
+        // Rounding could take the mean of almost equal elements past them.
+        (finite > 0).then(|| (sum / finite as f64 / scale).max(self.min).min(self.max))
     }
 }
 

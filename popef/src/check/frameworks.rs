@@ -1,0 +1,57 @@
+//! Which executables have an opaque blob of a framework.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
+
+use super::set::Set;
+use crate::types::Text;
+
+/// A framework whose opaque blobs are known by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framework {
+    Popart,
+    TensorFlow,
+}
+
+/// The executables that opaque blobs of frameworks name. Many models can share an executable, and an executable can have
+/// many opaque blobs, so they are gathered once.
+#[derive(Default)]
+pub(super) struct Frameworks {
+    hasher: RandomState,
+    /// Hashes of the framework and the name: two names with one hash would take 2^32 executables.
+    executables: HashSet<u64>,
+}
+
+impl Framework {
+    /// The framework that gives its opaque blobs this name.
+    pub(super) fn of(name: &Text<'_>) -> Option<Framework> {
+        match name.as_bytes() {
+            b"tensorflow" => Some(Framework::TensorFlow),
+            name if name.windows(6).any(|part| part == b"popart") => Some(Framework::Popart),
+            _ => None,
+        }
+    }
+}
+
+impl Frameworks {
+    /// Gathers the executables of all opaque blobs. `None` if there is not enough memory.
+    pub(super) fn of(set: &Set) -> Option<Self> {
+        let mut found = Frameworks::default();
+        for opaque in set.opaques() {
+            if let Some(framework) = Framework::of(&opaque.name()) {
+                found.executables.try_reserve(1).ok()?;
+                found.executables.insert(found.hash(framework, &opaque.executable()));
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns whether an opaque blob of a framework names this executable.
+    pub(super) fn has(&self, framework: Framework, executable: &Text<'_>) -> bool {
+        self.executables.contains(&self.hash(framework, executable))
+    }
+
+    fn hash(&self, framework: Framework, executable: &Text<'_>) -> u64 {
+        self.hasher.hash_one((framework as u8, executable.as_bytes()))
+    }
+}
