@@ -11,6 +11,7 @@ A line of expected.txt is: file, verdict, the imports that decide it.
 """
 
 import collections
+import contextlib
 import copyreg
 import datetime
 import enum
@@ -49,6 +50,31 @@ def imported(data):
         Asking(io.BytesIO(data)).load()
     except EOFError:
         return names
+
+
+UNPICKLERS = [pickle.Unpickler, pickle._Unpickler]
+RUN = []
+sys.addaudithook(lambda event, _: RUN.append(event) if event == "os.system" else None)
+
+
+def runs(data, pickles=1):
+    """Whether both of Python's unpicklers run `true`, at the latest in the last of the pickles."""
+    for unpickler in UNPICKLERS:
+        RUN.clear()
+        file = io.BytesIO(data)
+        with contextlib.suppress(pickle.UnpicklingError, EOFError):
+            for _ in range(pickles):
+                unpickler(file).load()
+        if not RUN:
+            return False
+    return True
+
+
+def load_from_bytes(data):
+    """As torch's function does it: one pickle after the other."""
+    file = io.BytesIO(data)
+    while file.tell() < len(data):
+        pickle.Unpickler(file).load()
 
 
 # ---- stand-ins ---------------------------------------------------------------
@@ -95,7 +121,7 @@ class Options:
 def make_stand_ins():
     module("torch", Tensor=Tensor, FloatStorage=type("FloatStorage", (), {}), Size=type("Size", (tuple,), {}))
     module("torch._utils", _rebuild_tensor_v2=lambda *args: None)
-    module("torch.storage", _load_from_bytes=lambda data: None)
+    module("torch.storage", _load_from_bytes=load_from_bytes)
     module("torch.nn")
     module("torch.nn.modules")
     module("torch.nn.modules.linear", Linear=Linear)
@@ -297,6 +323,38 @@ def main():
     write("torch-storage-harmful", pickle.dumps(Runs(storage, harmful + numbers), 4), "dangerous", "posix.system")
     write("torch-storage-zip", pickle.dumps(Runs(storage, b"PK\x03\x04" + bytes(60)), 4), "dangerous", "torch.storage._load_from_bytes")
 
+    # The same functions, called in a way that hides what they are given.
+    understood = b"\x80\x04cbuiltins\ngetattr\n(ccollections\nOrderedDict\nS'fromkeys'\ntR0"
+    get = b"(((clogging\ngetLogger\nS'__globals__'\nibuiltins\ngetattr\nS'get'\nibuiltins\ngetattr\n(S'os'\ntR"
+    by_inst = understood + get + b"S'system'\nibuiltins\ngetattr\n(S'true'\ntR."
+    assert runs(by_inst)
+    write("inst-getattr", by_inst, "dangerous", "builtins.getattr")
+    harmless = pickle.dumps(1, 2)
+    runs_true = b"cposix\nsystem\n(S'true'\ntR."
+    hidden = (b"\x80\x02" + runs_true).ljust(64, b"N").decode("utf-16-le").encode()
+    hidden = b"(c_codecs\nencode\n(X" + struct.pack("<I", len(hidden)) + hidden + b"X\x09\0\0\0utf-16-letR"
+    by_inst = b"\x80\x04ctorch.storage\n_load_from_bytes\nC" + bytes([len(harmless)]) + harmless + b"\x85R0" + hidden
+    by_inst += b"itorch.storage\n_load_from_bytes\n."
+    assert runs(by_inst)
+    write("inst-load", by_inst, "dangerous", "torch.storage._load_from_bytes")
+    changing = b"\x80\x05ctorch.storage\n_load_from_bytes\n\x96" + struct.pack("<Q", len(harmless)) + harmless
+    appended = changing + b"(" + b"".join(b"K%c" % byte for byte in runs_true) + b"e\x85R."
+    assert runs(appended)
+    write("bytearray-append", appended, "dangerous", "torch.storage._load_from_bytes")
+    filled = harmless + b"\x80\x02" + b"N" * len(runs_true) + b"."
+    changing = b"\x80\x05ctorch.storage\n_load_from_bytes\n\x96" + struct.pack("<Q", len(filled)) + filled
+    places = b"".join(b"K%cK%c" % place for place in enumerate(runs_true, len(harmless) + 2))
+    changed = changing + b"(" + places + b"u\x85R."
+    assert runs(changed)
+    write("bytearray-setitem", changed, "dangerous", "torch.storage._load_from_bytes")
+    # After a stop inside a frame, both unpicklers leave the file behind the frame.
+    skipped = b"\x80\x04\x95" + struct.pack("<Q", 3) + b"N.\xff" + b"\x80\x02" + runs_true
+    assert runs(skipped, 2)
+    write("frame-skip-top", skipped, "odd")
+    skipped_inside = b"\x80\x03ctorch.storage\n_load_from_bytes\nC" + bytes([len(skipped)]) + skipped + b"\x85R."
+    assert runs(skipped_inside)
+    write("frame-skip", skipped_inside, "dangerous-odd", "torch.storage._load_from_bytes")
+
     # Broken ones. What came before the break has run by then.
     whole = pickle.dumps([1, Runs(os.system, "true"), "tail"], 4)
     write("cut", whole[:-5], "dangerous-odd", "posix.system")
@@ -313,7 +371,7 @@ def main():
         write(f"nested-{name}-escapes", pickle.dumps(inner.decode("latin1"), 0), "dangerous-odd", "posix.system")
     # The unpickler that is written in Python takes the last letter for the end of the line, and calls it.
     write("inst-cut", b"(S'true'\niposix\nsystem.", "dangerous-odd", "posix.system")
-    write("bad-frame", b"\x80\x04\x95" + struct.pack("<Q", 2**60) + text("posix") + text("system") + b"\x93" + text("true") + b"\x85R.", "dangerous", "posix.system")
+    write("bad-frame", b"\x80\x04\x95" + struct.pack("<Q", 2**60) + text("posix") + text("system") + b"\x93" + text("true") + b"\x85R.", "dangerous-odd", "posix.system")
     write("huge-length", b"\x80\x04\x8d" + struct.pack("<Q", 2**63 - 1) + b"ab", "odd")
     write("empty-stack", b"\x80\x02R.", "odd")
 

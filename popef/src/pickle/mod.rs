@@ -41,7 +41,8 @@ pub struct Pickle {
     pub imports: Vec<PickleImport>,
     /// The version of PopTorch that wrote the pickle, if it is PopTorch's blob.
     pub poptorch_version: Option<String>,
-    /// Where and why the scan stopped before the end. What comes after that is not known.
+    /// Where and why the scan stopped before the end, or cannot tell where Python reads on. What comes after that is not
+    /// known.
     pub fault: Option<PickleFault>,
 }
 

@@ -16,6 +16,7 @@ pub(super) enum Op {
     StandIn,
     Text(Spelling, Range<u64>),
     Bytes(Range<u64>),
+    ByteArray(Range<u64>),
     EmptyDict,
     /// The last values, this many, become one tuple.
     Tuple(u8),
@@ -44,6 +45,8 @@ pub(super) enum Op {
     Put(u64),
     Memoize,
     Protocol(u8),
+    /// The next opcodes take this many bytes.
+    Frame(u64),
     Nothing,
 }
 
@@ -106,8 +109,7 @@ impl Op {
             b'r' => Op::Put(u32::from_le_bytes(input.array()?).into()),
             0x94 => Op::Memoize,
             0x80 => Op::Protocol(input.byte()?),
-            // Unpicklers do not enforce the length of a frame.
-            0x95 => skip_then(input, 8, Op::Nothing)?,
+            0x95 => Op::Frame(u64::from_le_bytes(input.array()?)),
             other => text_or_bytes(other, input)?,
         })
     }
@@ -118,7 +120,8 @@ fn text_or_bytes(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Op, Hal
         b'S' => Op::Text(Spelling::Quoted, any_line(input)?),
         b'V' => Op::Text(Spelling::Raw, any_line(input)?),
         b'U' | b'T' | 0x8c | b'X' | 0x8d => Op::Text(Spelling::Utf8, counted(opcode, input)?),
-        b'C' | b'B' | 0x8e | 0x96 => Op::Bytes(counted(opcode, input)?),
+        b'C' | b'B' | 0x8e => Op::Bytes(counted(opcode, input)?),
+        0x96 => Op::ByteArray(counted(opcode, input)?),
         _ => return Err(Halt::Fault("a byte is no opcode")),
     })
 }

@@ -138,14 +138,14 @@ fn walk_all(
     let mut is_first = true;
     loop {
         level.clear();
-        let mut walk = Walk { input, level, scan, found: Found::default() };
+        let mut walk = Walk { input, level, scan, found: Found::default(), frame_end: None };
         let end = walk.run();
         let place = walk.place();
         let mut trial = walk.found;
         match end {
             Ok(()) => found.absorb(trial),
             // What follows the first pickle may be any data, as long as it imports nothing.
-            Err(Halt::Fault(_)) if !is_first && !trial.imports => return Ok(false),
+            Err(Halt::Fault(_)) if !is_first && !trial.imports && !trial.limited => return Ok(false),
             Err(halt) => {
                 trial.halt(&halt, place);
                 found.absorb(trial);
@@ -195,7 +195,13 @@ struct Walk<'w, 's, 'a> {
     level: &'w mut Machine,
     scan: &'w mut Scan,
     found: Found,
+    /// Where the current frame ends.
+    frame_end: Option<u64>,
 }
+
+const SPLIT_FRAME: &str = "a frame ends inside an opcode or another frame";
+const LEFT_IN_FRAME: &str = "it stops before its frame ends";
+const LONG_FRAME: &str = "a frame is longer than the data";
 
 impl Walk<'_, '_, '_> {
     /// Walks to the stop.
@@ -204,16 +210,45 @@ impl Walk<'_, '_, '_> {
             if self.level.depth == 0 {
                 self.scan.place = self.input.position();
             }
-            match Op::read(self.input)? {
+            let op = Op::read(self.input)?;
+            self.check_frame(&op);
+            match op {
                 Op::Stop => return self.pop_and_leak(),
                 op => self.step(op)?,
             }
         }
     }
 
+    /// Reports an opcode that does not fit in the current frame. Python's unpicklers then differ in which bytes they read
+    /// next, and no pickler writes such a frame.
+    fn check_frame(&mut self, op: &Op) {
+        let Some(left) = self.frame_end.map(|end| end.checked_sub(self.input.position())) else { return };
+        let fault = match (op, left) {
+            (Op::Frame(_), _) | (_, None) => SPLIT_FRAME,
+            (Op::Stop, Some(1..)) => LEFT_IN_FRAME,
+            (_, Some(1..)) => return,
+            (_, Some(0)) => return self.frame_end = None,
+        };
+        self.frame_end = None;
+        self.found.halt(&Halt::Limit(fault), self.place());
+    }
+
+    fn begin_frame(&mut self, len: u64) {
+        if len > self.input.left() {
+            // The unpickler that is written in Python goes on, and reads the same bytes.
+            self.found.halt(&Halt::Fault(LONG_FRAME), self.place());
+        } else {
+            self.frame_end = (len > 0).then(|| self.input.position().saturating_add(len));
+        }
+    }
+
     fn step(&mut self, op: Op) -> Result<(), Halt> {
         match op {
             Op::Stop | Op::Nothing => Ok(()),
+            Op::Frame(len) => {
+                self.begin_frame(len);
+                Ok(())
+            }
             Op::Mark => self.level.stack.mark(),
             Op::Pop => self.level.stack.pop_or_unmark(),
             Op::PopMark => {
@@ -230,6 +265,11 @@ impl Walk<'_, '_, '_> {
             Op::Bytes(bytes) => {
                 let known = look_into(&mut self.input.part(bytes), self.level, self.scan, &mut self.found)?;
                 self.push(if known { StandIn::Known } else { StandIn::Other })
+            }
+            Op::ByteArray(bytes) => {
+                look_into(&mut self.input.part(bytes), self.level, self.scan, &mut self.found)?;
+                // Later opcodes can change its bytes.
+                self.push(StandIn::Other)
             }
             Op::EmptyDict => self.push(StandIn::Dict),
             Op::Tuple(len) => {
@@ -269,7 +309,7 @@ impl Walk<'_, '_, '_> {
             Op::Instance(names) => {
                 let class = self.import_lines(names)?;
                 self.take_marked()?;
-                self.push(StandIn::Object(class))
+                self.push_object(StandIn::Import(class))
             }
             Op::Global(names) => {
                 let import = self.import_lines(names)?;
@@ -280,7 +320,10 @@ impl Walk<'_, '_, '_> {
                 let import = self.import_unnamed(&format!("(extension-{code})"))?;
                 self.push(StandIn::Import(import))
             }
-            Op::PersistentId => self.level.stack.replace_top(StandIn::Other),
+            Op::PersistentId => {
+                self.pop_and_leak()?;
+                self.push(StandIn::Other)
+            }
             Op::Get(at) => {
                 let value = self.level.memo.get(at).ok_or(Halt::Fault("it asks for a place in an empty memo"))?;
                 self.push(value)
