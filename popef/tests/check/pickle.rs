@@ -120,6 +120,31 @@ fn a_pickle_of_one_repeated_opcode_is_followed_to_its_end() {
     }
 }
 
+/// Python's unpicklers differ in what they read after such a frame, so it is a fault. The scan goes on.
+#[test]
+fn a_frame_holds_whole_opcodes_up_to_the_stop() {
+    let fault = |body: &[u8], frame: u64| {
+        let bytes = [b"\x80\x04\x95", &frame.to_le_bytes()[..], body, b"cos\nsystem\n."].concat();
+        assert!(is_dangerous(&bytes));
+        Pickle::scan_bytes(&bytes).unwrap().fault.map(|fault| (fault.offset, fault.reason))
+    };
+    let (split, left) = ("a frame ends inside an opcode or another frame", "it stops before its frame ends");
+    let inner_frame = b"N\x95\x01\0\0\0\0\0\0\0N";
+    for (body, frame, expected) in [
+        (&b"NK\x01"[..], 0, None),
+        (b"NK\x01", 1, None),
+        (b"NK\x01", 2, Some((14, split))),
+        (b"NK\x01", 3, None),
+        (b"NK\x01", 15, None),
+        (b"NK\x01", 16, Some((26, left))),
+        (b"NK\x01", u64::MAX, Some((26, left))),
+        (inner_frame, 1, None),
+        (inner_frame, 11, Some((21, split))),
+    ] {
+        assert_eq!(fault(body, frame), expected, "{} in {frame} bytes", body.escape_ascii());
+    }
+}
+
 /// The imports are in one pickle or in several.
 #[test]
 fn more_imports_than_are_kept_are_a_fault() {
