@@ -10,6 +10,7 @@ hold their names, not their code. None of these files does anything but run
 A line of expected.txt is: file, verdict, the imports that decide it.
 """
 
+import argparse
 import collections
 import contextlib
 import copyreg
@@ -354,6 +355,25 @@ def main():
     skipped_inside = b"\x80\x03ctorch.storage\n_load_from_bytes\nC" + bytes([len(skipped)]) + skipped + b"\x85R."
     assert runs(skipped_inside)
     write("frame-skip", skipped_inside, "dangerous-odd", "torch.storage._load_from_bytes")
+
+    # A state sets attributes of the class for all of the process.
+    changed_class = b"\x80\x04cargparse\nNamespace\nN}X\x05\0\0\0countK\x01s\x86b."
+    pickle.loads(changed_class)
+    assert vars(argparse.Namespace).get("count") == 1
+    del argparse.Namespace.count
+    write("build-class", changed_class, "dangerous", "(change of argparse.Namespace)")
+
+    # Versions that are set twice. Python keeps the last.
+    data = b"\x80\x04" + text("poptorch._poptorch_data") + text("PoptorchData") + b"\x93)\x81}\x94("
+    data += text("version") + text("3.3")
+    twice = data + text("version") + text("2.0") + b"ub."
+    again = data + b"uh\x00" + text("version") + text("2.0") + b"s0b."
+    built = data + b"ub}" + text("version") + text("2.0") + b"sb."
+    for unpickled in twice, again, built:
+        assert pickle.loads(unpickled).version == "2.0"
+    write("version-twice", twice, "ordinary", "version=2.0")
+    write("version-alias", again, "odd")
+    write("version-built-twice", built, "odd")
 
     # Broken ones. What came before the break has run by then.
     whole = pickle.dumps([1, Runs(os.system, "true"), "tail"], 4)

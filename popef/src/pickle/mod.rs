@@ -51,7 +51,8 @@ pub struct Pickle {
 #[non_exhaustive]
 pub struct PickleImport {
     /// The module and the name, such as `collections.OrderedDict`. In parentheses if there is no name: `(computed)` if the
-    /// pickle computes the name while it is loaded, `(extension-200)` for an extension code.
+    /// pickle computes the name while it is loaded, `(extension-200)` for an extension code. `(change of model.Net)` if the
+    /// pickle changes the class itself, and so all of its objects.
     pub path: String,
     /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
     /// that contains it.

@@ -49,10 +49,14 @@ fn present_name(module: &str) -> &str {
     }
 }
 
-/// Returns whether a name is spelled like a class: capitalised, possibly after an underscore.
+/// Returns whether a name is spelled like a class: capitalised, possibly after an underscore. Torch's modules have other
+/// modules under the names `F` and `_VF`.
 fn is_class_name(name: &str) -> bool {
     let bare = name.strip_prefix('_').unwrap_or(name);
-    bare.starts_with(|first: char| first.is_ascii_uppercase())
+    let is_capitals = !bare.contains(|letter: char| letter.is_ascii_lowercase());
+    let is_module = bare.len() < 2 || is_capitals && name.starts_with('_');
+    !is_module
+        && bare.starts_with(|first: char| first.is_ascii_uppercase())
         && bare.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 

@@ -22,6 +22,8 @@ pub(super) enum StandIn {
     Dict,
     /// A dictionary with that text.
     Versioned(u32),
+    /// A dictionary that has another stand-in too, on the stack or in the memo.
+    SameDict,
     /// Bytes that are a pickle, when everything that loading it would do is known.
     Known,
     Tuple(Arguments),
@@ -37,6 +39,16 @@ pub(super) enum Arguments {
     /// Known bytes alone.
     Known,
     KnownAndLatin1,
+}
+
+impl StandIn {
+    /// Returns the stand-in for another reference to the same value.
+    pub(super) fn again(self) -> StandIn {
+        match self {
+            StandIn::Dict | StandIn::Versioned(_) => StandIn::SameDict,
+            other => other,
+        }
+    }
 }
 
 const _: () = assert!(size_of::<StandIn>() == 8 && size_of::<Option<StandIn>>() == 8, "there may be very many");

@@ -138,7 +138,7 @@ fn walk_all(
     let mut is_first = true;
     loop {
         level.clear();
-        let mut walk = Walk { input, level, scan, found: Found::default(), frame_end: None };
+        let mut walk = Walk { input, level, scan, found: Found::default(), frame_end: None, dict_changed_again: false };
         let end = walk.run();
         let place = walk.place();
         let mut trial = walk.found;
@@ -197,9 +197,12 @@ struct Walk<'w, 's, 'a> {
     found: Found,
     /// Where the current frame ends.
     frame_end: Option<u64>,
+    /// A dictionary was changed through the memo or a duplicate, so what another stand-in of it says may be wrong.
+    dict_changed_again: bool,
 }
 
 const SPLIT_FRAME: &str = "a frame ends inside an opcode or another frame";
+const UNCLEAR_VERSION: &str = "it sets PopTorch's version in a way that cannot be followed";
 const LEFT_IN_FRAME: &str = "it stops before its frame ends";
 
 impl Walk<'_, '_, '_> {
@@ -249,7 +252,7 @@ impl Walk<'_, '_, '_> {
             }
             Op::Dup => {
                 let top = self.level.stack.top()?;
-                self.push(top)
+                self.push(top.again())
             }
             Op::StandIn => self.push(StandIn::Other),
             Op::Text(spelling, text) => self.text(spelling, text),
@@ -274,16 +277,22 @@ impl Walk<'_, '_, '_> {
             Op::MarkedDict => {
                 let start = self.level.stack.unmark()?;
                 self.leak_from(start);
-                let version = self.version_from(start);
+                let dict = self.dict_with(StandIn::Dict, start);
                 self.level.stack.cut(start);
-                self.push(version.map_or(StandIn::Dict, StandIn::Versioned))
+                self.push(dict)
             }
             Op::Marked => {
                 self.take_marked()?;
                 self.push(StandIn::Other)
             }
-            Op::Append => self.pop_and_leak(),
-            Op::Appends => self.take_marked(),
+            Op::Append => {
+                self.pop_and_leak()?;
+                self.check_change()
+            }
+            Op::Appends => {
+                self.take_marked()?;
+                self.check_change()
+            }
             Op::SetItem => {
                 let start = self.level.stack.start_of_last(2)?;
                 self.set_items(start)
@@ -317,7 +326,7 @@ impl Walk<'_, '_, '_> {
             }
             Op::Get(at) => {
                 let value = self.level.memo.get(at).ok_or(Halt::Fault("it asks for a place in an empty memo"))?;
-                self.push(value)
+                self.push(value.again())
             }
             Op::Put(at) => {
                 let top = self.level.stack.top()?;
@@ -425,6 +434,17 @@ impl Walk<'_, '_, '_> {
         self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(StandIn::Import)
     }
 
+    /// Records that the pickle changes something that it imports. No pickler does that.
+    fn import_change(&mut self, of: u16) -> Result<(), Halt> {
+        let Scan { imports, path, .. } = &mut *self.scan;
+        let Some(of) = imports.get(of) else { return Ok(()) };
+        path.begin();
+        path.add(b"(change of ")?;
+        path.add(of.path.as_bytes())?;
+        path.add(b")")?;
+        self.note(|_, _| (ImportClass::Dangerous, Role::Other)).map(drop)
+    }
+
     /// Records an import that has no name.
     fn import_unnamed(&mut self, what: &str) -> Result<u16, Halt> {
         self.scan.path.begin();
@@ -501,39 +521,78 @@ impl Walk<'_, '_, '_> {
 
     // ---- the version that PopTorch records
 
-    /// Returns the text with the key "version" among keys and values.
-    fn version_from(&self, start: usize) -> Option<u32> {
+    /// Returns the stand-in for a dictionary to which the keys and values from `start` on are added.
+    fn dict_with(&self, dict: StandIn, start: usize) -> StandIn {
         let Machine { stack, texts, .. } = &*self.level;
         let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
-        keys.zip(values).find_map(|item| match item {
-            (StandIn::Text(key), StandIn::Text(value)) if texts.get(key) == b"version" => Some(value),
-            _ => None,
+        keys.zip(values).fold(dict, |dict, item| match item {
+            (StandIn::Text(key), StandIn::Text(value)) if texts.get(key) == b"version" => StandIn::Versioned(value),
+            (StandIn::Text(key), _) if texts.get(key) == b"version" => StandIn::Dict,
+            // A computed key may be the same text.
+            (StandIn::Object(_), _) => StandIn::Dict,
+            _ => dict,
         })
     }
 
     fn set_items(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
-        let version = self.version_from(start);
+        let below = start.checked_sub(1).and_then(|below| self.level.stack.values_from(below).next());
+        let dict = match below {
+            Some(dict @ (StandIn::Dict | StandIn::Versioned(_))) => Some(self.dict_with(dict, start)),
+            _ => None,
+        };
         self.level.stack.cut(start);
-        match (self.level.stack.top()?, version) {
-            (StandIn::Dict | StandIn::Versioned(_), Some(version)) => {
-                self.level.stack.replace_top(StandIn::Versioned(version))
+        match dict {
+            Some(dict) => self.level.stack.replace_top(dict),
+            None => {
+                self.level.stack.top()?;
+                self.check_change()
             }
-            _ => Ok(()),
         }
     }
 
     fn build(&mut self) -> Result<(), Halt> {
         let state = self.level.stack.pop()?;
         leak(&mut self.scan.imports, state);
-        let (StandIn::Versioned(version), StandIn::Object(class)) = (state, self.level.stack.top()?) else {
-            return Ok(());
-        };
+        let StandIn::Object(class) = self.level.stack.top()? else { return self.check_change() };
         let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
         if is_poptorch && self.level.depth == 0 {
-            self.found.version = Some(String::from_utf8_lossy(self.level.texts.get(version)).into_owned());
+            self.set_version(state);
         }
         Ok(())
+    }
+
+    /// Records the version in the state of PopTorch's data.
+    fn set_version(&mut self, state: StandIn) {
+        let version = match state {
+            StandIn::Versioned(version) => self.level.texts.get(version),
+            StandIn::Dict if self.found.version.is_none() && !self.dict_changed_again => return,
+            _ => return self.lose_version(),
+        };
+        let version = String::from_utf8_lossy(version).into_owned();
+        let is_other = self.found.version.as_ref().is_some_and(|before| *before != version);
+        if is_other || self.dict_changed_again {
+            return self.lose_version();
+        }
+        self.found.version = Some(version);
+    }
+
+    fn lose_version(&mut self) {
+        self.found.version = None;
+        self.found.halt(&Halt::Limit(UNCLEAR_VERSION), self.place());
+    }
+
+    /// Reports a change of something that is imported: every object of that class would change. Also records a change of a
+    /// dictionary through the memo.
+    fn check_change(&mut self) -> Result<(), Halt> {
+        match self.level.stack.top() {
+            Ok(StandIn::Import(import)) => self.import_change(import),
+            Ok(StandIn::SameDict) => {
+                self.dict_changed_again = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     // ---- texts

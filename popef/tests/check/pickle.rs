@@ -241,6 +241,16 @@ fn an_import_that_may_be_called_unseen_is_dangerous() {
     }
 }
 
+/// No pickler changes what it imports.
+#[test]
+fn a_change_of_an_import_is_dangerous() {
+    for change in [&b"}b"[..], b"Na", b"(Ne", b"NNs", b"(NNu"] {
+        let bytes = [b"\x80\x02cmodel\nNet\n", change, b"."].concat();
+        let class = class_of(&bytes, "(change of model.Net)");
+        assert_eq!(class, ImportClass::Dangerous, "{}", change.escape_ascii());
+    }
+}
+
 /// The class of the import whose path ends with `path`.
 fn class_of(bytes: &[u8], path: &str) -> ImportClass {
     let pickle = Pickle::scan_bytes(bytes).unwrap();
@@ -262,7 +272,7 @@ fn imports_are_classed_by_what_they_can_do() {
         weakref.WeakKeyDictionary torch.nn.modules.linear.linear torch.nn.modules.linear.Linear-2 poptorchx.Options
         torch._utils._flatten torch.nn.modulesx.Linear torch.floaty osx.System torch.storage.Storage2 numpy.random.seed
         torch._utils._rebuild_a.b logging.Logger torchvision.models.resnet.ResNet torch.loader pickles.Load
-        poptorch.DataLoader poptorch._data.DataLoader poptorch._poplar_executor.PoplarExecutor functools.partial
+        torch.nn.modules.activation.F torch.nn.modules.rnn._VF poptorch.DataLoader poptorch._data.DataLoader poptorch._poplar_executor.PoplarExecutor functools.partial
         torch.utils.data.dataloader.DataLoader torch.nn.functional.handle_torch_function typing.ForwardRef model.save";
     let dangerous =
         "os.system posix.system nt.open os.path.join builtins.eval __builtin__.eval builtins.getattr cPickle.loads

@@ -41,7 +41,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a pickle that can run programs or touch files",
             meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
-                      or imports by name; or it hides what it imports. No exporter writes such a pickle. Loading it \
+                      or imports by name; or it hides what it imports, or changes a class. No exporter writes such a pickle. Loading it \
                       can do anything that the user who loads it can do.",
             mend: "Do not load the file. Find out where it is from.",
             when: When::Always,
