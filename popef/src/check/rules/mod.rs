@@ -16,7 +16,8 @@ use super::run::{Check, Run};
 use super::severity::Severity;
 
 /// All rules, in the order of their ids.
-const GROUPS: &[(&str, &[Check])] = &[
+// As a constant, it was copied into crates that list the rules, with the code of all rules.
+static GROUPS: &[(&str, &[Check])] = &[
     ("The file itself", file::RULES),
     ("Links", links::RULES),
     ("Metadata", metadata::RULES),
