@@ -363,6 +363,11 @@ def main():
     del argparse.Namespace.count
     write("build-class", changed_class, "dangerous", "(change of argparse.Namespace)")
 
+    # It makes a function of a text, and the text runs.
+    made = b"\x80\x04cdataclasses\n_create_fn\n" + text("f") + b"]" + text("x=__import__('os').system('true')") + b"a]" + text("pass") + b"a\x87R."
+    assert runs(made)
+    write("create-function", made, "dangerous", "dataclasses._create_fn")
+
     # Versions that are set twice. Python keeps the last.
     data = b"\x80\x04" + text("poptorch._poptorch_data") + text("PoptorchData") + b"\x93)\x81}\x94("
     data += text("version") + text("3.3")

@@ -33,6 +33,7 @@ pub(super) fn classify_attribute(of: ImportClass, path: &str, attribute: &str) -
         ImportClass::Dangerous => ImportClass::Dangerous,
         ImportClass::Ordinary if is_listed() => ImportClass::Ordinary,
         _ if TABLES.methods.contains(attribute) => ImportClass::Dangerous,
+        _ if path.rsplit('.').next().is_some_and(|module| TABLES.tools.contains(module)) => ImportClass::Dangerous,
         // A nested class, or a member of an enum.
         ImportClass::Ordinary if is_class_name(attribute) => ImportClass::Ordinary,
         _ => classify(path, attribute),
@@ -414,6 +415,139 @@ const DANGEROUS_MODULES: &[&str] = &[
     "git",
 ];
 
+/// More modules that no exporter imports from: the rest of Python's library for files, code and text, and tools for
+/// developers. An ordinary function may have the same name, so they count only as a module, or with an attribute.
+const TOOLS: &[&str] = &[
+    "Cython",
+    "IPython",
+    "_ast",
+    "_bz2",
+    "_compression",
+    "_crypt",
+    "_csv",
+    "_curses",
+    "_curses_panel",
+    "_dbm",
+    "_elementtree",
+    "_gdbm",
+    "_interpchannels",
+    "_interpqueues",
+    "_interpreters",
+    "_lsprof",
+    "_lzma",
+    "_msi",
+    "_opcode",
+    "_overlapped",
+    "_pytest",
+    "_scproxy",
+    "_sitebuiltins",
+    "_sqlite3",
+    "_symtable",
+    "_testbuffer",
+    "_testcapi",
+    "_testinternalcapi",
+    "_testmultiphase",
+    "_tkinter",
+    "_tokenize",
+    "_tracemalloc",
+    "_typing",
+    "_warnings",
+    "_xxinterpchannels",
+    "_xxsubinterpreters",
+    "_xxtestfuzz",
+    "aifc",
+    "audioop",
+    "botocore",
+    "celery",
+    "chunk",
+    "conda",
+    "csv",
+    "curses",
+    "cython",
+    "dask",
+    "dataclasses",
+    "django",
+    "docker",
+    "encodings",
+    "execnet",
+    "filecmp",
+    "fire",
+    "flask",
+    "fnmatch",
+    "fsspec",
+    "gdb",
+    "getopt",
+    "gettext",
+    "gevent",
+    "grp",
+    "huggingface_hub",
+    "hydra",
+    "imghdr",
+    "importlib_metadata",
+    "importlib_resources",
+    "invoke",
+    "ipykernel",
+    "jinja2",
+    "jupyter_client",
+    "llvmlite",
+    "mako",
+    "mimetypes",
+    "mlflow",
+    "msilib",
+    "msvcrt",
+    "netrc",
+    "nis",
+    "nose",
+    "notebook",
+    "numexpr",
+    "opcode",
+    "optparse",
+    "ossaudiodev",
+    "pipes",
+    "plistlib",
+    "pluggy",
+    "pstats",
+    "pwd",
+    "py",
+    "pyarrow",
+    "pyclbr",
+    "pydoc_data",
+    "pyexpat",
+    "pytest",
+    "pyximport",
+    "quopri",
+    "ray",
+    "rpyc",
+    "six",
+    "sndhdr",
+    "spwd",
+    "sre_compile",
+    "stringprep",
+    "sunau",
+    "symtable",
+    "syslog",
+    "tabnanny",
+    "this",
+    "token",
+    "tokenize",
+    "tomllib",
+    "tornado",
+    "traceback",
+    "turtledemo",
+    "twisted",
+    "uu",
+    "virtualenv",
+    "wandb",
+    "wave",
+    "werkzeug",
+    "wheel",
+    "winsound",
+    "wrapt",
+    "xdrlib",
+    "xml",
+    "zmq",
+];
+
 /// Harmless names in those modules that are not ordinary either.
 const UNKNOWN_IN_DANGEROUS: &[(&str, &str)] = &[
     ("builtins", "type"),
@@ -432,8 +566,25 @@ const UNKNOWN_IN_DANGEROUS: &[(&str, &str)] = &[
 
 /// Dangerous parts of useful packages: they load files, run code or start processes.
 const DANGEROUS_PARTS: &[&str] = &[
+    "torch.compile",
+    "torch.compiler",
+    "torch.export",
     "torch.load",
+    "torch.onnx",
     "torch.save",
+    "torch._appdirs",
+    "torch._classes",
+    "torch._deploy",
+    "torch._export",
+    "torch._jit_internal",
+    "torch._ops",
+    "torch._sources",
+    "torch._utils._import_dotted_name",
+    "torch._utils_internal",
+    "torch._weights_only_unpickler",
+    "torch.utils.benchmark",
+    "torch.utils.hipify",
+    "torch.utils.tensorboard",
     "torch.hub",
     "torch.package",
     "torch.jit",
@@ -491,7 +642,33 @@ const DANGEROUS_PARTS: &[&str] = &[
     "mailbox",
     "_posixshmem",
     "torch.from_file",
+    "argparse.ArgumentParser",
+    "argparse.FileType",
+    "attr._make._compile_and_eval",
+    "attr._make._make_method",
+    "attr._make.make_class",
+    "attr.make_class",
+    "collections.namedtuple",
+    "contextlib.AsyncExitStack",
+    "contextlib.ExitStack",
+    "copy._reconstruct",
+    "itertools.accumulate",
+    "itertools.dropwhile",
+    "itertools.filterfalse",
+    "itertools.groupby",
+    "itertools.starmap",
+    "itertools.takewhile",
+    "json.tool",
+    "scipy.io",
+    "string.Formatter",
+    "sympy.parsing",
+    "sympy.sympify",
+    "sympy.core.sympify",
+    "typing._eval_type",
+    "typing.get_type_hints",
     "operator.attrgetter",
+    "operator.call",
+    "_operator.call",
     "operator.methodcaller",
     "_operator.attrgetter",
     "_operator.methodcaller",
@@ -503,6 +680,7 @@ const DANGEROUS_PARTS: &[&str] = &[
     "logging.config",
     "logging.handlers",
     "logging.FileHandler",
+    "logging.basicConfig",
     "yaml",
     "keras.models",
     "tensorflow.io",
@@ -553,15 +731,38 @@ const METHODS: &[&str] = &[
     "_write_file",
 ];
 
+/// More names of functions that use files, in large packages.
+const FILE_FUNCTIONS: &[&str] = &[
+    "DataSource",
+    "fromregex",
+    "genfromtxt",
+    "loadtxt",
+    "memmap",
+    "open_memmap",
+    "read_pickle",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+];
+
 fn is_dangerous(module: &str, name: &str) -> bool {
     if UNKNOWN_IN_DANGEROUS.contains(&(module, name)) {
         return false;
     }
     let root = module.split('.').next().unwrap_or_default();
     TABLES.dangerous.contains(root)
+        || TABLES.tools.contains(root)
+        || is_file_function(root, name)
         || TABLES.roots_of_parts.contains(root) && is_in_dangerous_part(&format!("{module}.{name}"))
         || reaches(name)
         || name.split('.').skip(1).any(|attribute| TABLES.methods.contains(attribute))
+}
+
+/// Returns whether it is a function for files of a large package, which has many in several modules.
+fn is_file_function(package: &str, name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    matches!(package, "numpy" | "pandas" | "scipy" | "tensorflow" | "torch" | "torchaudio" | "torchvision")
+        && (TABLES.methods.contains(last) || FILE_FUNCTIONS.contains(&last))
 }
 
 fn is_in_dangerous_part(path: &str) -> bool {
@@ -571,16 +772,18 @@ fn is_in_dangerous_part(path: &str) -> bool {
 /// Returns whether an attribute is a dangerous module or function that another module imported, possibly under another
 /// name such as `_sys`.
 fn reaches(name: &str) -> bool {
+    let holders = name.rsplit_once('.').map(|(holders, _)| holders);
     name.split('.').any(|part| {
         let bare = part.trim_start_matches('_');
         part.starts_with("__") || TABLES.dangerous.contains(bare) || TABLES.reaching.contains(part)
-    })
+    }) || holders.is_some_and(|holders| holders.split('.').any(|part| TABLES.tools.contains(part)))
 }
 
 /// The lists above as hash tables.
 struct Tables {
     ordinary: HashMap<&'static str, &'static [&'static str]>,
     dangerous: HashSet<&'static str>,
+    tools: HashSet<&'static str>,
     roots_of_parts: HashSet<&'static str>,
     reaching: HashSet<&'static str>,
     methods: HashSet<&'static str>,
@@ -589,6 +792,7 @@ struct Tables {
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     ordinary: ORDINARY.iter().copied().collect(),
     dangerous: DANGEROUS_MODULES.iter().copied().collect(),
+    tools: TOOLS.iter().copied().collect(),
     roots_of_parts: DANGEROUS_PARTS.iter().filter_map(|part| part.split('.').next()).collect(),
     reaching: REACHING.iter().copied().collect(),
     methods: METHODS.iter().copied().collect(),

@@ -299,6 +299,29 @@ fn imports_are_classed_by_what_they_can_do() {
     assert_eq!(class_of(b"cmodel.a.os\nb\n.", "model.a.os.b"), ImportClass::Unknown);
 }
 
+/// Each runs code, a file or a program by its arguments, and none is for values.
+#[test]
+fn functions_of_modules_for_tools_are_dangerous() {
+    let paths = "dataclasses._create_fn dataclasses.make_dataclass _xxsubinterpreters.run_string
+        _testcapi.run_in_subinterp six.exec_ six._import_module typing.get_type_hints pipes.Template
+        torch._utils._import_dotted_name importlib_metadata.EntryPoint wrapt.resolve_path encodings.search_function
+        operator.call _operator.call itertools.starmap string.Formatter tokenize._builtin_open tokenize.open uu.decode
+        argparse.FileType logging.basicConfig logging.FileHandler pstats.Stats netrc.netrc mimetypes.init
+        xml.etree.ElementTree.parse numpy.core.multiarray.fromfile numpy.core._multiarray_umath.fromfile
+        numpy._core.multiarray.fromfile torch.utils.data.load model.x.dataclasses._create_fn";
+    for path in paths.split_whitespace() {
+        let (module, name) =
+            if path.starts_with("model") { path.split_once('.').unwrap() } else { path.rsplit_once('.').unwrap() };
+        assert_eq!(class_of(format!("c{module}\n{name}\n.").as_bytes(), path), ImportClass::Dangerous, "{path}");
+    }
+    assert_eq!(class_of_attribute("model\ntokenize", "open_file"), ImportClass::Dangerous);
+    // A module of the model and a function of it may have such a name.
+    for path in ["model.tokenize", "model.tokenize.Tokens", "model.wave"] {
+        let (module, name) = path.rsplit_once('.').unwrap();
+        assert_eq!(class_of(format!("c{module}\n{name}\n.").as_bytes(), path), ImportClass::Unknown, "{path}");
+    }
+}
+
 /// `getattr` is as harmless as its result: a class in a class, a member of an enum, and a few listed attributes. Other
 /// methods of a class that builds values may do more than build them.
 #[test]
