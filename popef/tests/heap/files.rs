@@ -201,7 +201,8 @@ fn small_frames_take_little_memory_each() {
         let what = format!("{}, {}: {few} and {many} bytes", worst.bound.decoder, worst.name);
         assert!(many <= few + allowed, "{what}");
         if worst.bound.decoder == "LZ4" && worst.name.contains("frames") {
-            assert_eq!(few, many, "{what}");
+            // The text of the error at the end has a number, which may have more digits.
+            assert!(many <= few + 100, "{what}");
         }
     }
 }
