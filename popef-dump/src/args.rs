@@ -27,7 +27,7 @@ use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
 )]
 pub(crate) struct Args {
     /// Files to read; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present_any = ["files_from", "generate", "explain"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["files_from", "allow_empty", "generate", "explain"])]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -116,8 +116,8 @@ pub(crate) struct Narrow {
     /// Also the files that LIST names; `-` is standard input
     ///
     /// One per line, or separated by NUL, as `find -print0` writes them.
-    #[arg(long, value_name = "LIST")]
-    pub(crate) files_from: Option<PathBuf>,
+    #[arg(long, value_name = "LIST", action = ArgAction::Append)]
+    pub(crate) files_from: Vec<PathBuf>,
 }
 
 /// What to check, and what is a failure.
@@ -149,8 +149,14 @@ pub(crate) struct Checks {
     /// Also check what POLICY, a TOML file, requires; `-` is standard input
     ///
     /// A policy has the requirements of your team, and the severity of rules.
-    #[arg(long, value_name = "POLICY", requires = "validate", conflicts_with_all = SHOWING)]
-    pub(crate) policy: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "POLICY",
+        action = ArgAction::Append,
+        requires = "validate",
+        conflicts_with_all = SHOWING
+    )]
+    pub(crate) policy: Vec<PathBuf>,
     /// Fail on warnings too
     #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
     pub(crate) strict: bool,

@@ -55,8 +55,10 @@ fn options(args: &Checks) -> Result<CheckOptions, String> {
     for &loader in &args.loaders {
         options.loader(loader);
     }
-    if let Some(path) = &args.policy {
-        options.policy(policy::read(path)?);
+    match args.policy.as_slice() {
+        [] => {}
+        [path] => _ = options.policy(policy::read(path)?),
+        _ => return Err("--policy can be given only once: put all requirements into one file".to_owned()),
     }
     Ok(options)
 }

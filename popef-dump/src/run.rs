@@ -45,22 +45,24 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
 /// The files that were given, and those that a list names.
 fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
     let mut files = args.files.clone();
-    let list = &args.narrow.files_from;
-    if let Some(list) = list {
+    let mut empty = Vec::new();
+    for list in &args.narrow.files_from {
         let failed = |error| format!("cannot read the list {}: {error}", list.display());
-        files.extend(listed(list).map_err(failed)?);
+        let named = listed(list).map_err(failed)?;
+        if named.is_empty() {
+            empty.push(list);
+        }
+        files.extend(named);
     }
     let from_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-    if files.iter().chain(list).chain(&args.checks.policy).filter(from_stdin).nth(1).is_some() {
+    if files.iter().chain(&args.narrow.files_from).chain(&args.checks.policy).filter(from_stdin).nth(1).is_some() {
         return Err("standard input (-) can be read only once".to_owned());
     }
     let mistaken = |path: &PathBuf| option_meant(path, args).filter(|_| !path.exists());
     if let Some(meant) = args.files.iter().find_map(mistaken) {
         return Err(meant);
     }
-    if let Some(list) = list.as_ref().filter(|_| files.len() == args.files.len()) {
-        names_no_files(list, args)?;
-    }
+    empty.into_iter().try_for_each(|list| names_no_files(list, files.is_empty(), args))?;
     Ok(files)
 }
 
@@ -74,12 +76,12 @@ fn option_meant(path: &Path, args: &Args) -> Option<String> {
     (is_number || is_when).then(|| format!("there is no file {word}; did you mean {option}={word}?"))
 }
 
-/// Reports that a list names no files. If there are no other files either, a check would pass without a look at anything.
-fn names_no_files(list: &Path, args: &Args) -> Result<(), String> {
+/// Reports that a list names no files. If `nothing` else is given either, a check would pass without a look at anything.
+fn names_no_files(list: &Path, nothing: bool, args: &Args) -> Result<(), String> {
     let problem = format!("the list {} names no files", list.display());
     match args.checks.validate {
         true if args.checks.allow_empty => {}
-        true if args.files.is_empty() => {
+        true if nothing => {
             return Err(format!("{problem}, so nothing was checked; --allow-empty permits this"));
         }
         _ => complain(&problem),

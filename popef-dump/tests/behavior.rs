@@ -50,6 +50,15 @@ fn color_obeys_the_environment() {
 }
 
 #[test]
+fn json_has_no_color() {
+    for args in [&["--format=json", "executable.popef"][..], &["--validate", "--format=json", "executable.popef"]] {
+        let run = run(&interop(), &[&["-c"], args].concat());
+        assert!(!run.out.contains(ESCAPE), "{args:?}");
+        let _ = run.json();
+    }
+}
+
+#[test]
 fn color_adds_nothing_but_color() {
     for args in [&["--all"][..], &[], &["-t", "--values"]] {
         let args = [args, &["many-anchors.popef", "all-types.popef"]].concat();

@@ -181,6 +181,9 @@ fn no_files_to_check_are_an_error() {
     let permitted = none(&["--validate", "--allow-empty"]);
     assert_eq!((permitted.status, permitted.err.as_str()), (0, ""));
     assert!(permitted.out.ends_with("in 0 files\n"), "{}", permitted.out);
+    // As for a pattern of the shell that matches no file.
+    let without_a_list = validate(&checks(), &["--allow-empty"]);
+    assert_eq!((without_a_list.status, without_a_list.out), (0, permitted.out));
     let others = none(&["--validate", "PE607.popef"]);
     assert_eq!((others.status, others.err.as_str()), (0, "popef-dump: the list - names no files\n"));
     let shown = none(&["--all"]);
@@ -431,13 +434,29 @@ fn the_last_of_repeated_options_counts() {
     same(&["--values=3", "--values=1"], &["--values=1"]);
     same(&["--color=always", "--color=never", "-t", "-t"], &["-t"]);
     same(&["--validate", "--validate", "--strict", "--strict"], &["--validate", "--strict"]);
-    same(
-        &["--validate", "--policy=none.toml", "--policy=../validate/lenient.toml"],
-        &["--validate", "--policy=../validate/lenient.toml"],
-    );
     // These are lists, and add up.
     same(&["--filter=v", "--filter=w"], &["--filter=[vw]"]);
     same(&["--validate", "--for=popart", "--for=triton"], &["--validate", "--for=popart,triton"]);
+}
+
+/// Of two policies the first must not be left out without a word, nor of two lists.
+#[test]
+fn no_policy_and_no_list_is_left_out() {
+    let policies = ["--policy=none.toml", "--policy=../validate/lenient.toml", "PE108.popef"];
+    let refused = validate(&checks(), &policies);
+    assert_eq!((refused.status, refused.out.as_str()), (2, ""));
+    assert!(refused.err.starts_with("popef-dump: --policy can be given only once"), "{}", refused.err);
+
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other, empty) = (folder.path().join("1"), folder.path().join("2"), folder.path().join("3"));
+    for (list, names) in [(&one, "PE108.popef"), (&other, "PE607.popef"), (&empty, "")] {
+        fs::write(list, names).unwrap();
+    }
+    let lists = [&one, &other, &empty].map(|list| format!("--files-from={}", list.display()));
+    let listed = validate(&checks(), &lists.each_ref().map(String::as_str));
+    let given = validate(&checks(), &["PE108.popef", "PE607.popef"]);
+    assert_eq!((listed.status, listed.out), (given.status, given.out));
+    assert_eq!(listed.err, format!("popef-dump: the list {} names no files\n", empty.display()));
 }
 
 /// The documented policy is the one that is tested.

@@ -32,7 +32,7 @@ impl FindingsRenderer for Document {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
-        out.put("{\"schemaVersion\":").number(SCHEMA_VERSION).put(",\"verdict\":");
+        out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string()).put(",\"verdict\":");
         object(out, &verdict)?;
         out.put(",\"counts\":");
         object(out, &Counts::from(totals))?;

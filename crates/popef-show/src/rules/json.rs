@@ -11,7 +11,7 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// Writes rules as one JSON document.
 pub fn document(out: &mut Out, rules: impl IntoIterator<Item = &'static Rule>) -> io::Result<()> {
-    out.put("{\"schemaVersion\":").number(SCHEMA_VERSION);
+    out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string());
     array(out, "rules", rules.into_iter().map(RuleEntry::from))?;
     out.put("}").end_line()
 }

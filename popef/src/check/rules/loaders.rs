@@ -71,7 +71,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
-            if popart_opaques(set).next().is_none() {
+            if set.complete && popart_opaques(set).next().is_none() {
                 exactly_one_executable(set, out, "PopART");
             }
         }),

@@ -31,7 +31,7 @@ pub(crate) struct JsonLines;
 
 impl ListRenderer for Json {
     fn begin(&self, out: &mut Out) -> io::Result<()> {
-        out.put("{\"schemaVersion\":").number(SCHEMA_VERSION).put(",\"files\":[");
+        out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string()).put(",\"files\":[");
         Ok(())
     }
 
