@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use unicode_normalization::char::compose;
 
 use super::words::quote;
-use crate::types::Text;
-use crate::types::is_hidden;
+use crate::types::{Text, is_hidden};
 
 /// Longer names, in characters, are not compared.
 const LONGEST: usize = 256;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::set::Set;
+use crate::read::OpaqueBlob;
 use crate::types::Text;
 
 /// A framework whose opaque blobs are known by their names.
@@ -34,10 +34,10 @@ impl Framework {
 }
 
 impl Frameworks {
-    /// Gathers the executables of all opaque blobs. `None` if there is not enough memory.
-    pub(super) fn of(set: &Set) -> Option<Self> {
+    /// Gathers the executables of opaque blobs. `None` if there is not enough memory.
+    pub(super) fn of<'b>(opaques: impl Iterator<Item = OpaqueBlob<'b>>) -> Option<Self> {
         let mut found = Frameworks::default();
-        for opaque in set.opaques() {
+        for opaque in opaques {
             if let Some(framework) = Framework::of(&opaque.name()) {
                 found.executables.try_reserve(1).ok()?;
                 found.executables.insert(found.hash(framework, &opaque.executable()));

@@ -110,7 +110,7 @@ impl Set {
 
     /// Returns whether an executable has an opaque blob of a framework. `None` if there is not enough memory to tell.
     pub(super) fn has_opaque(&self, framework: Framework, executable: &Text<'_>) -> Option<bool> {
-        let found = self.frameworks.get_or_init(|| Frameworks::of(self));
+        let found = self.frameworks.get_or_init(|| Frameworks::of(self.opaques().map(|opaque| opaque.blob)));
         found.as_ref().map(|found| found.has(framework, executable))
     }
 
