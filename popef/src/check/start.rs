@@ -47,9 +47,9 @@ impl Stored {
         }
         let data = executable.data();
         let mut first = [0; FIRST];
-        let mut start = bytes_at(&data, 0, first.get_mut(..MOST_MARK).unwrap_or_default())?;
+        let mut start = data.read_up_to(0, first.get_mut(..MOST_MARK).unwrap_or_default())?;
         if is_zeros(start) {
-            start = bytes_at(&data, 0, &mut first)?;
+            start = data.read_up_to(0, &mut first)?;
         }
         let mut start = Start::of(start);
         if let Start::Poplar { header, bad_part: bad_part @ None } = &mut start
@@ -99,16 +99,6 @@ pub(super) fn parts<'a>(data: &Data<'a>, header: &PoplarHeader) -> Result<Vec<(&
         start = end;
     }
     Ok(parts)
-}
-
-/// Reads the bytes from `start` into `buf`, as far as there are any.
-fn bytes_at<'b>(data: &Data<'_>, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
-    let left = usize::try_from(data.len().saturating_sub(start)).unwrap_or(usize::MAX);
-    let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
-    if !bytes.is_empty() {
-        data.read_at(start, bytes)?;
-    }
-    Ok(bytes)
 }
 
 const LZ4: &[u8] = &[0x04, 0x22, 0x4d, 0x18];

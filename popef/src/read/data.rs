@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::problem::ReadProblem;
 use super::source::{Backing, LocalFile};
 use crate::error::{Error, Problem, SystemProblem, with_room_for};
-use crate::len::len_of;
+use crate::len::{as_usize, len_of};
 
 /// A blob's data, or a part of it. Bytes are read only on request.
 ///
@@ -113,6 +113,16 @@ impl<'a> Data<'a> {
             Origin::Gone { .. } => return Err(self.error(ReadProblem::DataNotKept)),
         }
         Ok(())
+    }
+
+    /// Reads the bytes from `start` into `buf`, as far as there are any. Returns the part of `buf` that was filled.
+    pub(crate) fn read_up_to<'b>(&self, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
+        let left = as_usize(self.len().saturating_sub(start));
+        let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
+        if !bytes.is_empty() {
+            self.read_at(start, bytes)?;
+        }
+        Ok(bytes)
     }
 
     /// Returns a part of the data. Fails if the range is not within the data.

@@ -59,29 +59,19 @@ impl<'a> ExecutableBlob<'a> {
         if !self.is_compressed() {
             return Ok(None);
         }
+        let data = self.data();
         let mut buf = [0; Compression::SKIPPABLE_HEADER];
         let mut start = 0;
-        let mut first = self.bytes_at(start, &mut buf)?;
+        let mut first = data.read_up_to(start, &mut buf)?;
         let mark = FirstBytes::of(first);
         for _ in 0..Compression::MOST_SKIPPED {
             let Some(len) = Compression::skippable_frame(first) else { break };
             start = len.saturating_add(start);
-            first = self.bytes_at(start, &mut buf)?;
+            first = data.read_up_to(start, &mut buf)?;
         }
         let unknown = || self.blob.error(mark.unknown(), self.blob.data_offset());
         let compression = Compression::of(first).ok_or_else(unknown);
         compression.map(Some)
-    }
-
-    /// Reads the data from `start` into `buf`, as far as there is data. Returns the part of `buf` that was filled.
-    fn bytes_at<'b>(&self, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
-        let data = self.data();
-        let left = usize::try_from(data.len().saturating_sub(start)).unwrap_or(usize::MAX);
-        let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
-        if !bytes.is_empty() {
-            data.read_at(start, bytes)?;
-        }
-        Ok(bytes)
     }
 
     /// Returns a reader of the executable's own bytes, which unpacks them if they are compressed.
