@@ -166,6 +166,7 @@
 //! - [`write`](mod@write): writers and their destinations.
 //! - [`model`]: blobs linked across files; shapes and calls.
 //! - [`check`](mod@check): rules, findings, policies.
+//! - [`opaque`]: what frameworks put into opaque blobs.
 //! - [`pickle`]: what a Python pickle would import.
 //! - [`error`]: codes and kinds of errors.
 //!
@@ -211,6 +212,7 @@ mod len;
 mod limits;
 pub mod model;
 mod names;
+pub mod opaque;
 pub mod pickle;
 pub mod read;
 pub mod types;

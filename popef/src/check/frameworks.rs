@@ -3,15 +3,9 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
+use crate::opaque::Framework;
 use crate::read::OpaqueBlob;
 use crate::types::Text;
-
-/// A framework whose opaque blobs are known by their names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framework {
-    Popart,
-    TensorFlow,
-}
 
 /// The executables that opaque blobs of frameworks name. Many models can share an executable, and an executable can have
 /// many opaque blobs, so they are gathered once.
@@ -22,23 +16,12 @@ pub(super) struct Frameworks {
     executables: HashSet<u64>,
 }
 
-impl Framework {
-    /// The framework that gives its opaque blobs this name.
-    pub(super) fn of(name: &Text<'_>) -> Option<Framework> {
-        match name.as_bytes() {
-            b"tensorflow" => Some(Framework::TensorFlow),
-            name if name.windows(6).any(|part| part == b"popart") => Some(Framework::Popart),
-            _ => None,
-        }
-    }
-}
-
 impl Frameworks {
     /// Gathers the executables of opaque blobs. `None` if there is not enough memory.
     pub(super) fn of<'b>(opaques: impl Iterator<Item = OpaqueBlob<'b>>) -> Option<Self> {
         let mut found = Frameworks::default();
         for opaque in opaques {
-            if let Some(framework) = Framework::of(&opaque.name()) {
+            if let Some(framework) = opaque.framework() {
                 found.executables.try_reserve(1).ok()?;
                 found.executables.insert(found.hash(framework, &opaque.executable()));
             }
@@ -52,6 +35,6 @@ impl Frameworks {
     }
 
     fn hash(&self, framework: Framework, executable: &Text<'_>) -> u64 {
-        self.hasher.hash_one((framework as u8, executable.as_bytes()))
+        self.hasher.hash_one((framework, executable.as_bytes()))
     }
 }

@@ -2,11 +2,12 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::frameworks::{Framework, Frameworks};
+use super::frameworks::Frameworks;
 use super::marks::Marks;
 use super::policy::Policy;
 use crate::error::Error;
 use crate::model::{Linked, Links, Model, numbers_of};
+use crate::opaque::Framework;
 use crate::read::{Blob, BlobId, DataBlob, ExecutableBlob, File, Key, MetadataBlob, OpaqueBlob};
 use crate::types::{TensorType, Text};
 

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::super::findings::{Findings, Spot};
-use super::super::frameworks::Framework;
 use super::super::loader::Loader;
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, opaque, set};
@@ -14,6 +13,7 @@ use super::super::words::{count, list, quote, shape};
 use super::links::missing_weights;
 use super::metadata::lacks_seed;
 use crate::model::{Linked, Model};
+use crate::opaque::Framework;
 use crate::read::{Data, Key, OpaqueBlob};
 use crate::types::{Anchor, DataType, Text};
 use crate::wire::{LONGEST_TABLE, message_len};
@@ -396,7 +396,7 @@ pub(super) const RULES: &[Check] = &[
             when: When::Loader(Loader::Triton),
         },
         run: model(|set, model, out| {
-            if !model.metadata().is_inference && has_opaque(set, model, Framework::TensorFlow, out) == Some(false) {
+            if !model.metadata().is_inference && has_opaque(set, model, Framework::Tensorflow, out) == Some(false) {
                 out.add(Spot::model(model), [model.metadata().executable.by_ref()], || {
                     "the model was compiled for training".to_owned()
                 });
@@ -467,7 +467,7 @@ fn not_a_message(data: &Data<'_>) -> Option<String> {
 }
 
 fn is_popart(name: &Text<'_>) -> bool {
-    Framework::of(name) == Some(Framework::Popart)
+    Framework::of_name(name) == Some(Framework::Popart)
 }
 
 /// Returns whether a model's executable has an opaque blob of a framework.

@@ -1,0 +1,60 @@
+//! What frameworks put into opaque blobs.
+//!
+//! The format calls the data of an opaque blob something that only its framework can read. Three frameworks write such
+//! blobs, and their sources are public: [`OpaqueBlob::framework`](crate::read::OpaqueBlob::framework) names the one that a
+//! blob belongs to.
+
+use crate::names::named;
+use crate::read::OpaqueBlob;
+use crate::types::Text;
+
+/// A framework that puts opaque blobs into PopEF files.
+///
+/// ```
+/// use popef::opaque::Framework;
+///
+/// assert_eq!("tensorflow".parse(), Ok(Framework::Tensorflow));
+/// assert_eq!(Framework::Popart.to_string(), "popart");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Framework {
+    /// PopART, and what is built on it. It takes every blob whose name contains `popart`.
+    Popart,
+    /// PopTorch. It takes the blob `poptorch`.
+    Poptorch,
+    /// TensorFlow for the IPU. It takes the blob `tensorflow`.
+    Tensorflow,
+}
+
+named! {
+    Framework, "a framework": Popart = "popart", Poptorch = "poptorch", Tensorflow = "tensorflow"
+}
+
+impl Framework {
+    /// Returns the framework that takes opaque blobs of this name as its own. Looks at nothing but the name.
+    pub fn of_name(name: &Text<'_>) -> Option<Framework> {
+        match name.as_bytes() {
+            b"poptorch" => Some(Framework::Poptorch),
+            b"tensorflow" => Some(Framework::Tensorflow),
+            name if name.windows(6).any(|part| part == b"popart") => Some(Framework::Popart),
+            _ => None,
+        }
+    }
+}
+
+impl OpaqueBlob<'_> {
+    /// Returns the framework that takes the blob as its own, by the blob's name.
+    ///
+    /// ```
+    /// use popef::opaque::Framework;
+    ///
+    /// let file = popef::File::open("examples/data/executable.popef")?;
+    /// let opaque = file.opaque("popart").expect("the file has it");
+    /// assert_eq!(opaque.framework(), Some(Framework::Popart));
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn framework(&self) -> Option<Framework> {
+        Framework::of_name(&self.name())
+    }
+}
