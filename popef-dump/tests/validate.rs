@@ -282,7 +282,7 @@ fn every_rule_is_explained() {
         let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
         let expected = format!(
             "{}: {}\n{}{condition}\n\n{}\n\nTo fix it: {}\n",
-            rule.id, rule.title, rule.severity, rule.meaning, rule.mend
+            rule.id, rule.title, rule.severity, rule.meaning, rule.fix
         );
         assert_eq!(run.out, expected);
         assert!(list.contains(&format!("  {} ", rule.id)) && list.contains(rule.title), "{}", rule.id);
@@ -302,7 +302,7 @@ fn every_rule_is_found_and_helped() {
         }
         let run = validate(&checks(), &args);
         assert!(run.out.contains(&format!("  {} {}: ", rule.severity, rule.id)), "{}: {run:?}", rule.id);
-        assert!(run.out.contains(&format!("    To fix it: {}\n", rule.mend)), "{}: {run:?}", rule.id);
+        assert!(run.out.contains(&format!("    To fix it: {}\n", rule.fix)), "{}: {run:?}", rule.id);
     }
     let twice = validate(&checks(), &["--each", "PE108.popef", "PE108.popef"]).out;
     assert_eq!((twice.matches(" PE108: ").count(), twice.matches("To fix it: ").count()), (2, 1));

@@ -115,7 +115,7 @@ fn explained_rules() {
     assert_eq!(rules, &lines.iter().map(without_kind).collect::<Vec<_>>());
     assert!(rules.iter().map(|rule| rule["id"].as_str().unwrap()).eq(Rule::all().map(|rule| rule.id)));
     for (rule, known) in rules.iter().zip(Rule::all()) {
-        assert_eq!((&rule["meaning"], &rule["mend"]), (&json!(known.meaning), &json!(known.mend)));
+        assert_eq!((&rule["meaning"], &rule["fix"]), (&json!(known.meaning), &json!(known.fix)));
         assert_eq!(rule["condition"], json!(known.condition()));
         assert_eq!(of(&[known.id, "--format=json"]).json()["rules"], json!([rule]));
     }

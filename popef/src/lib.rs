@@ -122,7 +122,7 @@
 //!
 //! let report = check(&files, &CheckOptions::new());
 //! for finding in &report.findings {
-//!     println!("{finding}\n  {}", finding.rule.mend);
+//!     println!("{finding}\n  {}", finding.rule.fix);
 //! }
 //! if report.worst() == Some(Severity::Error) {
 //!     return Err("not to be shipped".into());

@@ -64,7 +64,7 @@ pub use severity::Severity;
 ///
 /// let report = check(&files, &CheckOptions::new());
 /// for finding in &report.findings {
-///     println!("{finding}\n  {}", finding.rule.mend);
+///     println!("{finding}\n  {}", finding.rule.fix);
 /// }
 /// for skipped in &report.skipped {
 ///     println!("{skipped}");

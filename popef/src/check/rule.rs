@@ -7,7 +7,7 @@ use super::severity::Severity;
 ///
 /// ```
 /// let rule = popef::check::Rule::by_id("PE101").expect("there is one");
-/// println!("{} ({}): {}\n\n{}\n\n{}", rule.id, rule.severity, rule.title, rule.meaning, rule.mend);
+/// println!("{} ({}): {}\n\n{}\n\n{}", rule.id, rule.severity, rule.title, rule.meaning, rule.fix);
 /// ```
 #[non_exhaustive]
 pub struct Rule {
@@ -20,7 +20,7 @@ pub struct Rule {
     /// What it means, and what happens when the file is loaded.
     pub meaning: &'static str,
     /// How to fix it.
-    pub mend: &'static str,
+    pub fix: &'static str,
     pub(super) when: When,
 }
 

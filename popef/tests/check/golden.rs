@@ -137,7 +137,7 @@ fn docs_checks_md_is_made_from_the_table_of_rules() {
         for rule in rules {
             let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
             write!(text, "\n### {}: {}\n\n*{}{condition}.* ", rule.id, rule.title, capital(rule.severity)).unwrap();
-            write!(text, "{}\n\n**To fix it:** {}\n", rule.meaning, rule.mend).unwrap();
+            write!(text, "{}\n\n**To fix it:** {}\n", rule.meaning, rule.fix).unwrap();
         }
     }
     is_as_before("../docs/CHECKS.md", &text);

@@ -82,7 +82,7 @@ fn rule_ids_are_unique_and_sorted_and_found_in_any_case() {
     assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     for rule in Rule::all() {
         assert!(rule.id.starts_with("PE") && rule.id.len() == 5, "{}", rule.id);
-        assert!(rule.meaning.ends_with(['.', ')']) && rule.mend.ends_with('.'), "{}", rule.id);
+        assert!(rule.meaning.ends_with(['.', ')']) && rule.fix.ends_with('.'), "{}", rule.id);
         assert!(!rule.title.ends_with('.'), "{}", rule.id);
         assert_eq!(Rule::by_id(&rule.id.to_lowercase()), Some(rule));
         assert_eq!(format!("{rule:?}"), format!("Rule {{ id: {:?}, severity: {:?}, .. }}", rule.id, rule.severity));

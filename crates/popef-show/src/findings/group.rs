@@ -84,7 +84,7 @@ impl Group {
     /// rule's advice is for damaged files.
     pub(super) fn advice(&self, finding: &Finding) -> Option<&'static str> {
         let is_foreign = || self.files.get(finding.file).is_some_and(|file| file.foreign.is_some());
-        (!is_damage(finding) || !is_foreign()).then_some(finding.rule.mend)
+        (!is_damage(finding) || !is_foreign()).then_some(finding.rule.fix)
     }
 
     /// A finding without its severity and rule: its place, what was found, and on a second line how to fix it.

@@ -90,8 +90,8 @@ fn descriptor(rule: &Rule) -> Descriptor {
         short_description: text(sentence(rule.title)),
         full_description: text(rule.meaning.to_owned()),
         help: Help {
-            text: format!("{}\n\nTo fix it: {}", rule.meaning, rule.mend),
-            markdown: format!("{}\n\n**To fix it:** {}", rule.meaning, rule.mend),
+            text: format!("{}\n\nTo fix it: {}", rule.meaning, rule.fix),
+            markdown: format!("{}\n\n**To fix it:** {}", rule.meaning, rule.fix),
         },
         default_configuration: Configuration { level: level(rule.severity) },
     }

@@ -36,12 +36,12 @@ pub(crate) struct RuleEntry {
     condition: Option<&'static str>,
     title: &'static str,
     meaning: &'static str,
-    mend: &'static str,
+    fix: &'static str,
 }
 
 impl From<&'static Rule> for RuleEntry {
     fn from(rule: &'static Rule) -> Self {
-        let Rule { id, severity, title, meaning, mend, .. } = *rule;
-        RuleEntry { id, severity, condition: rule.condition(), title, meaning, mend }
+        let Rule { id, severity, title, meaning, fix, .. } = *rule;
+        RuleEntry { id, severity, condition: rule.condition(), title, meaning, fix }
     }
 }

@@ -19,7 +19,7 @@ pub fn explain(out: &mut Out, rule: &Rule, width: Option<usize>) -> io::Result<(
     out.end_line()?;
     Paragraph::new(0).add(Kind::Plain, rule.meaning).write(out, width)?;
     out.end_line()?;
-    Paragraph::new(0).add(Kind::Group, "To fix it:").add(Kind::Plain, rule.mend).write(out, width)
+    Paragraph::new(0).add(Kind::Group, "To fix it:").add(Kind::Plain, rule.fix).write(out, width)
 }
 
 /// Lists all rules, grouped by what they look at. Lines are no wider than the screen.

@@ -19,7 +19,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a compressed executable that does not unpack",
             meaning: "The compressed data is damaged, or unpacks to another size than the blob states. The executable \
                       cannot be loaded.",
-            mend: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
+            fix: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| packed(blob, scanned, out, |code| !is_unknown(code))),
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an executable with unknown compression",
             meaning: "The blob states that its executable is compressed, and its first bytes are of no known format: \
                       zlib, gzip, zstd or LZ4.",
-            mend: "If the executable is not compressed, its uncompressedSize was never set: export the model again. \
+            fix: "If the executable is not compressed, its uncompressedSize was never set: export the model again. \
                    Otherwise, please report the file.",
             when: When::Always,
         },
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Check] = &[
             title: "booleans that are neither 0 nor 1",
             meaning: "A tensor of booleans has bytes other than 0 and 1. The data does not have the stated type, or is \
                       damaged.",
-            mend: "Export the data again, as booleans or with its real type.",
+            fix: "Export the data again, as booleans or with its real type.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a tensor with NaN",
             meaning: "A tensor or feed has elements that are not a number. One such weight makes every result that is \
                       computed with it NaN. Training diverged, or the data is damaged.",
-            mend: "Examine the tensor, and export the model from a state before training diverged.",
+            fix: "Examine the tensor, and export the model from a state before training diverged.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a tensor with infinities",
             meaning: "A tensor or feed has infinite elements. In an attention mask they are intended. In weights they \
                       are an overflow.",
-            mend: "If the tensor is not a mask, find out where it overflowed.",
+            fix: "If the tensor is not a mask, find out where it overflowed.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -101,7 +101,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a Poplar executable larger than its blob",
             meaning: "The executable begins with Poplar's header, which states more bytes than there are. The \
                       executable was cut before it was put into the file.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: executable_and_data(
@@ -126,7 +126,7 @@ pub(super) const RULES: &[Check] = &[
                       One of them is damaged: it is not LZ4, does not unpack, or unpacks to another size than the \
                       header states. Poplar cannot load the executable. Every check examines the first bytes of both; \
                       only a deep check unpacks them.",
-            mend: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
+            fix: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
             when: When::Always,
         },
         run: executable_and_data(
@@ -151,7 +151,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "All elements of a tensor are 0, or the same number. Such weights were most likely never \
                       initialised or loaded. (Only tensors with at least two dimensions and 16 elements are reported: \
                       vectors of biases and scales often begin so.)",
-            mend: "If the tensor has trained weights, check how they were loaded before the export.",
+            fix: "If the tensor has trained weights, check how they were loaded before the export.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
@@ -171,7 +171,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The first numbers of a tensor or feed of type F32 or F64 are mostly extremely large or small, \
                       and almost all have a usual size if their bytes are reversed. They were most likely written in \
                       big-endian order. PopEF files are little-endian.",
-            mend: "Write the data again in little-endian order.",
+            fix: "Write the data again in little-endian order.",
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {

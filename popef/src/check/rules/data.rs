@@ -22,7 +22,7 @@ pub(super) const RULES: &[Check] = &[
             title: "data with another type than its anchor",
             meaning: "The elements of a tensor or feed have another type than its anchor. Runtimes copy the bytes as \
                       they are, so the model computes with wrong numbers, or the copy fails.",
-            mend: "Convert the data to the type of the anchor, or export the model again.",
+            fix: "Convert the data to the type of the anchor, or export the model again.",
             when: When::Always,
         },
         run: model(|set, model, out| {
@@ -41,7 +41,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The shape of a tensor differs from the shape of its anchor. The tensors of a feed may omit the \
                       dimensions for replicas and repeats, and the batch; the tensors of this one do not fit in any of \
                       these ways.",
-            mend: "Export the data again with the anchor's shape, with all replicas and repeats in it. If the \
+            fix: "Export the data again with the anchor's shape, with all replicas and repeats in it. If the \
                    dimensions are only in another order, the data is most likely transposed: transpose it. To change \
                    the shape alone would mix up its elements.",
             when: When::Always,
@@ -64,7 +64,7 @@ pub(super) const RULES: &[Check] = &[
                       factor, or with the number of groups where groups of replicas share a weight. It begins with \
                       neither: the first dimension divides neither the replication factor nor the number of \
                       processes. A runtime distributes the data wrongly.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| outer(model, out, Outer::Replicas)),
@@ -77,7 +77,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "An anchor uses a remote buffer of several blocks, so its shape must have the number of blocks as \
                       a dimension, after the dimension for replicas. It does not, so a runtime copies the wrong number \
                       of bytes.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| outer(model, out, Outer::Repeats)),
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a negative dimension",
             meaning: "A shape has a dimension below zero. Exporters write -1 for a size that was not known when the \
                       model was traced, but an executable has only fixed sizes.",
-            mend: "Compile the model with fixed sizes and export it again.",
+            fix: "Compile the model with fixed sizes and export it again.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Check] = &[
             title: "less data than the shape requires",
             meaning: "A tensor or feed has fewer bytes than its shape and type require. Its last elements are \
                       missing.",
-            mend: "Export the data again.",
+            fix: "Export the data again.",
             when: When::Always,
         },
         run: blob(|_, blob, out| size(blob, out, ErrorCode::DataTooShort)),
@@ -115,7 +115,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a feed without tensors",
             meaning: "A feed has 0 tensors. Its anchor counts as provided by the file, but there is nothing to feed.",
-            mend: "Remove the feed, so that the user provides the data, or add the tensors.",
+            fix: "Remove the feed, so that the user provides the data, or add the tensors.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -134,7 +134,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The number of samples in a feed is not a multiple of the number that one call takes: device \
                       iterations × replication factor × batch. The last call lacks some. (Training with gradient \
                       accumulation, which the file does not state, takes more in a call.)",
-            mend: "Cut or extend the feed to whole calls.",
+            fix: "Cut or extend the feed to whole calls.",
             when: When::Always,
         },
         run: model(feed_divides),
@@ -146,7 +146,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a shape that is too large",
             meaning: "The dimensions of a shape multiply to more bytes than a 64-bit number can count. The file is \
                       damaged, or was made to crash loaders.",
-            mend: "Do not load the file. Export the model again.",
+            fix: "Do not load the file. Export the model again.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -161,7 +161,7 @@ pub(super) const RULES: &[Check] = &[
             title: "feeds of different lengths for one program",
             meaning: "Two inputs of one main program have feeds for different numbers of calls. The program runs only \
                       as often as the shorter feed allows, and the rest of the longer feed is not used.",
-            mend: "Export the feeds again for the same number of calls.",
+            fix: "Export the feeds again for the same number of calls.",
             when: When::Always,
         },
         run: model(feeds_differ),

@@ -22,7 +22,7 @@ pub(super) const RULES: &[Check] = &[
             title: "trailing bytes that are not a blob",
             meaning: "There are bytes after the last whole blob, too few to be another blob. The file was cut while it \
                       was written or copied, or something was appended to it. Loaders refuse such a file.",
-            mend: "Copy or export the file again. If you need only the blobs before the reported byte, write them to a \
+            fix: "Copy or export the file again. If you need only the blobs before the reported byte, write them to a \
                    new file.",
             when: When::Always,
         },
@@ -35,7 +35,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an incomplete blob",
             meaning: "A blob's header states more bytes than the file has left. A download or copy was interrupted, or \
                       the disk was full.",
-            mend: "Compare the file's size and checksum with those of the original, and copy it again.",
+            fix: "Compare the file's size and checksum with those of the original, and copy it again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob smaller than its own messages",
             meaning: "A blob's header states fewer bytes than its header and info message have. Exporters write the \
                       size last, so the export was most likely interrupted.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: set(|set, out| damage(set, out, |code| code == ErrorCode::BlobTooSmall)),
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob that cannot be read",
             meaning: "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF \
                       file, its bytes were overwritten, or something else was appended to it.",
-            mend: "Make sure that this is the right file, and export it again.",
+            fix: "Make sure that this is the right file, and export it again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -81,7 +81,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a message beyond the limits",
             meaning: "Reading a message would cost far more than its length. No exporter writes such a message. An \
                       attacker does, to fill the memory of a loader.",
-            mend: "Do not load the file. If you made it and its metadata has to be that large, a program that uses \
+            fix: "Do not load the file. If you made it and its metadata has to be that large, a program that uses \
                    this library can open it with higher limits (popef::read::Limits); popef-dump cannot.",
             when: When::Always,
         },
@@ -97,7 +97,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob of unknown type",
             meaning: "The blob's type is not one of the five types of the format. A later version wrote it, or its \
                       bytes were changed. What loaders do with it is not known.",
-            mend: "Find out which program wrote the blob. If nothing needs it, remove it.",
+            fix: "Find out which program wrote the blob. If nothing needs it, remove it.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -114,7 +114,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a file without blobs",
             meaning: "The file has no blobs. That is a valid PopEF file, but not a model.",
-            mend: "Check whether the export failed, and export the model again.",
+            fix: "Check whether the export failed, and export the model again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -134,7 +134,7 @@ pub(super) const RULES: &[Check] = &[
             title: "more data than the shape requires",
             meaning: "A tensor or feed has bytes after its last element, which are not part of it. The vendor's own \
                       listing shows such a file, so loaders accept it. The cause is not known.",
-            mend: "Nothing needs to be done. A program that writes the tensor again omits these bytes.",
+            fix: "Nothing needs to be done. A program that writes the tensor again omits these bytes.",
             when: When::Always,
         },
         run: blob(surplus),
@@ -146,7 +146,7 @@ pub(super) const RULES: &[Check] = &[
             title: "data after metadata",
             meaning: "A metadata blob has bytes after its message. The format has no data there: something was hidden \
                       or overwritten, or the size is wrong.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -164,7 +164,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an executable without a name",
             meaning: "The name of an executable is empty. The format forbids that: neither metadata nor opaque blobs \
                       can refer to it.",
-            mend: "Export the model again with a name for its executable.",
+            fix: "Export the model again with a name for its executable.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -182,7 +182,7 @@ pub(super) const RULES: &[Check] = &[
             title: "data without a name",
             meaning: "The name of a tensor, feed or opaque blob is empty. Tensors and feeds are found by the name of \
                       their anchor, opaque blobs by the name of their framework, so most likely nothing uses this blob.",
-            mend: "Export the blob again under its name, or remove it.",
+            fix: "Export the blob again under its name, or remove it.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -205,7 +205,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a name that is not UTF-8",
             meaning: "The bytes of a name are not UTF-8 text. Programs in Python and most other languages cannot write \
                       such a name, so they cannot ask for it.",
-            mend: "Rename it in the model, and export the model again.",
+            fix: "Rename it in the model, and export the model again.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -221,7 +221,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "A name has characters that are not visible but have an effect: line feeds, terminal escapes, \
                       NUL, or characters that reverse the direction of text. It can look like another name, and affect \
                       the terminal where it is listed.",
-            mend: "Rename it in the model, and export the model again. If you did not make the model, be careful with \
+            fix: "Rename it in the model, and export the model again. If you did not make the model, be careful with \
                    it.",
             when: When::Always,
         },
@@ -237,7 +237,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob with a version",
             meaning: "All files from the vendor have an empty version. What loaders do with any other version is not \
                       known.",
-            mend: "If the file does not load, export it with an empty version.",
+            fix: "If the file does not load, export it with an empty version.",
             when: When::Always,
         },
         run: set(versions),
@@ -249,7 +249,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an unknown data type",
             meaning: "The element type of a tensor is not a type of the format, so the size of its elements is not \
                       known. Its data was not checked.",
-            mend: "Find out which program wrote it, or export it with a known type.",
+            fix: "Find out which program wrote it, or export it with a known type.",
             when: When::Always,
         },
         run: blob_and_model(
@@ -273,7 +273,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "an anchor of unknown direction",
             meaning: "An anchor's type is not input, output or unknown. Runtimes cannot connect it.",
-            mend: "Find out which program wrote it, and export the model again.",
+            fix: "Find out which program wrote it, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -293,7 +293,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "an executable without bytes",
             meaning: "An executable blob has no data. No program can be loaded from it.",
-            mend: "Export the model again, and check whether the disk was full.",
+            fix: "Export the model again, and check whether the disk was full.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -314,7 +314,7 @@ pub(super) const RULES: &[Check] = &[
                       pointer, an archive, a pickle, or compressed data that is not declared as compressed. The \
                       download or the export failed, or the file was made by hand. Inside compressed executables only \
                       a deep check finds this.",
-            mend: "Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull \
+            fix: "Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull \
                    first.",
             when: When::Always,
         },
@@ -338,7 +338,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a file given twice",
             meaning: "The same file was given more than once, under the same path or another one. It is checked once.",
-            mend: "Give each file once.",
+            fix: "Give each file once.",
             when: When::Always,
         },
         run: set(|set, out| {

@@ -18,7 +18,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "metadata for a missing executable",
             meaning: "The metadata names an executable that is not in the files. The model cannot be loaded.",
-            mend: "Give the file with the executable too, or export the model again.",
+            fix: "Give the file with the executable too, or export the model again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -40,7 +40,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an opaque blob for a missing executable",
             meaning: "An opaque blob names an executable that is not in the files. The framework that wrote it will \
                       not find its executable.",
-            mend: "Give the file with the executable too, or export the model again.",
+            fix: "Give the file with the executable too, or export the model again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an executable without metadata",
             meaning: "No metadata names the executable. The model runtimes and Triton cannot run it. Only the \
                       framework that wrote it may be able to, by its opaque blob.",
-            mend: "Give the file with the metadata too. PopART omits it if it cannot describe a model, and says so in \
+            fix: "Give the file with the metadata too. PopART omits it if it cannot describe a model, and says so in \
                    the export.",
             when: When::Always,
         },
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two metadata blobs for one executable",
             meaning: "More than one metadata blob names the same executable. PopART refuses this. Which one other \
                       loaders take is not known.",
-            mend: "Give each model's files separately, or remove one of the metadata blobs.",
+            fix: "Give each model's files separately, or remove one of the metadata blobs.",
             when: When::Always,
         },
         run: blob(|set, blob, out| {
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two executables with one name",
             meaning: "The name of an executable has to be unique. Which of the two a loader takes is not known. PopART \
                       refuses the file.",
-            mend: "Give each model's files separately, or export one of them under another name.",
+            fix: "Give each model's files separately, or export one of them under another name.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::EXECUTABLE, "executable")),
@@ -116,7 +116,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two tensors with one name",
             meaning: "Two tensor blobs have the same name. Which one is loaded is not known, and the model may run \
                       with the wrong weights.",
-            mend: "Remove one of them. Files that are given together are one set: check unrelated models separately.",
+            fix: "Remove one of them. Files that are given together are one set: check unrelated models separately.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::TENSOR, "tensor")),
@@ -127,7 +127,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "two feeds with one name",
             meaning: "Two feed blobs have the same name. Which one is fed is not known.",
-            mend: "Remove one of them, or write one feed with the tensors of both.",
+            fix: "Remove one of them, or write one feed with the tensors of both.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::FEED, "feed")),
@@ -139,7 +139,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a tensor without an anchor",
             meaning: "No anchor of any model has the tensor's name, so nothing uses it. A mistyped name has this \
                       effect: the intended anchor then waits for data from the user.",
-            mend: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
+            fix: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
             when: When::Always,
         },
         run: set(|set, out| without_anchor(set, out, Key::TENSOR, "tensor")),
@@ -150,7 +150,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a feed without an anchor",
             meaning: "No anchor of any model has the feed's name, so nothing is fed from it.",
-            mend: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
+            fix: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
             when: When::Always,
         },
         run: set(|set, out| without_anchor(set, out, Key::FEED, "feed")),
@@ -162,7 +162,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a tensor and a feed with one name",
             meaning: "A tensor and a feed have the name of one anchor. Which of the two a runtime takes is not \
                       known.",
-            mend: "Remove one of them.",
+            fix: "Remove one of them.",
             when: When::Always,
         },
         run: blob(|set, blob, out| {
@@ -182,7 +182,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "data for an output",
             meaning: "All anchors with this name are outputs. A runtime writes to outputs and never reads this data.",
-            mend: "If it is an expected result, keep it in a separate file. If it is a weight, the model lacks the \
+            fix: "If it is an expected result, keep it in a separate file. If it is a weight, the model lacks the \
                    input anchor that loads it.",
             when: When::Always,
         },
@@ -195,7 +195,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two opaque blobs with one name for one executable",
             meaning: "A framework looks for its opaque blob by name and executable, and finds two. Which one it takes \
                       is not known. PopART refuses the file.",
-            mend: "Remove the older one.",
+            fix: "Remove the older one.",
             when: When::Always,
         },
         run: set(same_opaque),
@@ -208,7 +208,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "Some inputs that only the load programs use have data in the files, and others have none. Inputs of \
                       the load programs are weights: those without data were most likely lost, and a runtime asks the \
                       user for them.",
-            mend: "Give the file with the missing weights too, or export the model again with all weights.",
+            fix: "Give the file with the missing weights too, or export the model again with all weights.",
             when: When::Always,
         },
         run: model(|set, model, out| weights_without_data(set, model, out, true)),
@@ -220,7 +220,7 @@ pub(super) const RULES: &[Check] = &[
             title: "no weights in the files",
             meaning: "None of the inputs that only the load programs use has data in the files. The framework that \
                       exported the model may provide its weights; other runtimes ask the user for them.",
-            mend: "To run the model without its framework, give the file with the weights too, or export the model \
+            fix: "To run the model without its framework, give the file with the weights too, or export the model \
                    with its weights.",
             when: When::Always,
         },
@@ -233,7 +233,7 @@ pub(super) const RULES: &[Check] = &[
             title: "data that no load or main program reads",
             meaning: "An input has data in the files, and the program flow runs none of its programs, neither to load \
                       the model nor in a call. The data is never uploaded.",
-            mend: "Compare the input's programs with the program flow, and export the model again.",
+            fix: "Compare the input's programs with the program flow, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {

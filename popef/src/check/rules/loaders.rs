@@ -27,7 +27,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "PopART takes every opaque blob whose name contains \"popart\" as its own, and refuses a file \
                       with two. If such a file is used as a cache, PopART silently skips it and compiles the model \
                       again each time.",
-            mend: "Give PopART one model at a time.",
+            fix: "Give PopART one model at a time.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "PopART: not exactly one executable for its blob",
             meaning: "PopART's opaque blob names an executable, and PopART requires exactly one with that name.",
-            mend: "Export the model again, or give the file with the executable too.",
+            fix: "Export the model again, or give the file with the executable too.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "PopART: no single executable",
             meaning: "Without an opaque blob of its own, PopART takes the only executable. There is not exactly one.",
-            mend: "Give PopART one model at a time.",
+            fix: "Give PopART one model at a time.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -83,7 +83,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: two metadata blobs for its executable",
             meaning: "PopART refuses a file in which more than one metadata blob names the executable of its opaque \
                       blob.",
-            mend: "Remove one of the metadata blobs.",
+            fix: "Remove one of the metadata blobs.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: an executable's name that is not a number",
             meaning: "PopART reads the executable's name as its hash, so the name has to begin with a number. PopART \
                       refuses the file, or silently skips it if it is used as a cache.",
-            mend: "Export the model with PopART, or use the executable's hash in decimal digits as its name.",
+            fix: "Export the model with PopART, or use the executable's hash in decimal digits as its name.",
             when: When::Loader(Loader::Popart),
         },
         run: set(popart_hash),
@@ -116,7 +116,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: a tensor that it ignores",
             meaning: "PopART takes only tensors whose name is an anchor of its metadata, and silently ignores all \
                       others. The weights of this tensor are not loaded.",
-            mend: "Compare the tensor's name with the names of the anchors.",
+            fix: "Compare the tensor's name with the names of the anchors.",
             when: When::Loader(Loader::Popart),
         },
         run: set(popart_ignores),
@@ -128,7 +128,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: no blob of its own",
             meaning: "No opaque blob in the files has \"popart\" in its name. PopART can load the executable, but not \
                       its own state, so it cannot run a session.",
-            mend: "Export the model with PopART.",
+            fix: "Export the model with PopART.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -142,7 +142,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: its blob is not a valid message",
             meaning: "PopART's opaque blob has to be exactly one Cap'n Proto message. This one is empty, cut, or \
                       something else. PopART cannot load it, and silently skips the file if it is used as a cache.",
-            mend: "Export the model with PopART again.",
+            fix: "Export the model with PopART again.",
             when: When::Loader(Loader::Popart),
         },
         run: opaque(|_, opaque, _, out| {
@@ -160,7 +160,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: metadata for another executable",
             meaning: "PopART's opaque blob names an executable, and all metadata in the files is for other \
                       executables. PopART then has no anchors for its executable, and loads no weights.",
-            mend: "Give the file with the metadata too, or export the model again. Do not mix blobs of different \
+            fix: "Give the file with the metadata too, or export the model again. Do not mix blobs of different \
                    exports.",
             when: When::Loader(Loader::Popart),
         },
@@ -183,7 +183,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: no anchor for the seed",
             meaning: "The metadata names a handle for the random seed, and no input anchor has it. PopART always \
                       writes that anchor, and sets the seed by it.",
-            mend: "Export the model with PopART again.",
+            fix: "Export the model with PopART again.",
             when: When::Loader(Loader::Popart),
         },
         run: model(|set, model, out| {
@@ -202,7 +202,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopTorch: not exactly one executable",
             meaning: "PopTorch requires exactly one executable in the file. It loads it with PopART, so check for \
                       popart as well.",
-            mend: "Put each model into its own file.",
+            fix: "Put each model into its own file.",
             when: When::Loader(Loader::Poptorch),
         },
         run: set(|set, out| exactly_one_executable(set, out, "PopTorch")),
@@ -213,7 +213,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "PopTorch: no blob of its own",
             meaning: "No opaque blob is named \"poptorch\". PopTorch refuses the file.",
-            mend: "Export the model with PopTorch. Files from PopART do not have this blob.",
+            fix: "Export the model with PopTorch. Files from PopART do not have this blob.",
             when: When::Loader(Loader::Poptorch),
         },
         run: set(|set, out| unnamed(set, out, "poptorch")),
@@ -225,7 +225,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopTorch: the required version",
             meaning: "PopTorch loads only files that the same version of PopTorch wrote. This is the version in the \
                       file.",
-            mend: "Load the file with this version of PopTorch.",
+            fix: "Load the file with this version of PopTorch.",
             when: When::Loader(Loader::Poptorch),
         },
         run: opaque(|_, opaque, pickle, out| {
@@ -243,7 +243,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopTorch: no version",
             meaning: "PopTorch's blob is not a pickle that records a version. PopTorch compares the version with its \
                       own first, and refuses the file.",
-            mend: "Export the model with PopTorch again.",
+            fix: "Export the model with PopTorch again.",
             when: When::Loader(Loader::Poptorch),
         },
         run: opaque(|_, opaque, pickle, out| {
@@ -261,7 +261,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "TensorFlow: no blob of its own",
             meaning: "No opaque blob is named \"tensorflow\". TensorFlow refuses the file.",
-            mend: "Export the model with TensorFlow for the IPU.",
+            fix: "Export the model with TensorFlow for the IPU.",
             when: When::Loader(Loader::Tensorflow),
         },
         run: set(|set, out| unnamed(set, out, "tensorflow")),
@@ -272,7 +272,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "TensorFlow: its executable is missing",
             meaning: "TensorFlow looks for the executable that its opaque blob names, and it is not in the files.",
-            mend: "Export the model again, or give the file with the executable too.",
+            fix: "Export the model again, or give the file with the executable too.",
             when: When::Loader(Loader::Tensorflow),
         },
         run: set(|set, out| {
@@ -293,7 +293,7 @@ pub(super) const RULES: &[Check] = &[
             title: "TensorFlow: two anchors with one name",
             meaning: "TensorFlow's export gives every anchor a unique name, inputs and outputs together, and programs \
                       that load its files rely on it.",
-            mend: "Export the model with TensorFlow for the IPU.",
+            fix: "Export the model with TensorFlow for the IPU.",
             when: When::Loader(Loader::Tensorflow),
         },
         run: model(|_, model, out| {
@@ -311,7 +311,7 @@ pub(super) const RULES: &[Check] = &[
             title: "TensorFlow: an empty blob",
             meaning: "TensorFlow's opaque blob has no bytes, so it states no version of TensorFlow. TensorFlow loads \
                       only files that its own version wrote.",
-            mend: "Export the model with TensorFlow for the IPU again.",
+            fix: "Export the model with TensorFlow for the IPU again.",
             when: When::Loader(Loader::Tensorflow),
         },
         run: set(|set, out| {
@@ -329,7 +329,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "Triton: no metadata",
             meaning: "Triton's backend and the model runtimes find a model by its metadata, and the files have none.",
-            mend: "Give the file with the metadata too, or export the model again.",
+            fix: "Give the file with the metadata too, or export the model again.",
             when: When::Loader(Loader::Triton),
         },
         run: set(|set, out| missing(set, out, set.metadata().next().is_none(), "none of the files has metadata")),
@@ -340,7 +340,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "Triton: no executable",
             meaning: "The files have no executable, so there is nothing to run.",
-            mend: "Give the file with the executable too, or export the model again.",
+            fix: "Give the file with the executable too, or export the model again.",
             when: When::Loader(Loader::Triton),
         },
         run: set(|set, out| {
@@ -354,7 +354,7 @@ pub(super) const RULES: &[Check] = &[
             title: "Triton: the inputs of a request",
             meaning: "The files have no data for these inputs, so each request must have them all. For all other \
                       inputs, the files have the data.",
-            mend: "Compare the list with the inputs that your clients send. If it contains a weight, a file with data \
+            fix: "Compare the list with the inputs that your clients send. If it contains a weight, a file with data \
                    is missing.",
             when: When::Loader(Loader::Triton),
         },
@@ -367,7 +367,7 @@ pub(super) const RULES: &[Check] = &[
             title: "Triton: weights without data",
             meaning: "Some inputs that only the load programs use have no data in the files. They are weights. \
                       Triton's backend uploads weights before the first request, and has no data for these.",
-            mend: "Give the file with the weights too, or export the model with its weights.",
+            fix: "Give the file with the weights too, or export the model with its weights.",
             when: When::Loader(Loader::Triton),
         },
         run: model(|set, model, out| {
@@ -392,7 +392,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The metadata says that the model was compiled for training. Triton serves models for inference: \
                       each request would train the model further. (TensorFlow does not record what a model is for, so \
                       its models are not reported.)",
-            mend: "Compile and export the model for inference.",
+            fix: "Compile and export the model for inference.",
             when: When::Loader(Loader::Triton),
         },
         run: model(|set, model, out| {
@@ -410,7 +410,7 @@ pub(super) const RULES: &[Check] = &[
             title: "Triton: an input or output of 8 bit floats",
             meaning: "An input or output that requests and responses carry is of type F8143 or F8152. Triton has no \
                       such type.",
-            mend: "Export the model with inputs and outputs of another type.",
+            fix: "Export the model with inputs and outputs of another type.",
             when: When::Loader(Loader::Triton),
         },
         run: model(|_, model, out| {
@@ -431,7 +431,7 @@ pub(super) const RULES: &[Check] = &[
             title: "Triton: more than one model",
             meaning: "The metadata in the files describes more than one model. Triton's backend serves one model, and \
                       which one it takes is not known.",
-            mend: "Put each model into its own files and its own entry in the model repository.",
+            fix: "Put each model into its own files and its own entry in the model repository.",
             when: When::Loader(Loader::Triton),
         },
         run: set(|set, out| {

@@ -18,7 +18,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a model for zero IPUs",
             meaning: "The metadata says that the model uses 0 IPUs. A runtime cannot acquire devices for it.",
-            mend: "Export the model again with the number of IPUs that it was compiled for.",
+            fix: "Export the model again with the number of IPUs that it was compiled for.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a replication factor of zero",
             meaning: "The metadata says that the model has 0 replicas. A model without replication has 1.",
-            mend: "Export the model again with a replication factor of at least 1.",
+            fix: "Export the model again with a replication factor of at least 1.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -47,7 +47,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "zero processes",
             meaning: "The metadata says that the replicas run in 0 host processes. A model in one process has 1.",
-            mend: "Export the model again with at least one process.",
+            fix: "Export the model again with at least one process.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -64,7 +64,7 @@ pub(super) const RULES: &[Check] = &[
             title: "device iterations of zero",
             meaning: "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and 0 counts as \
                       1. But a runtime of your own that multiplies by it gets nothing.",
-            mend: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
+            fix: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The replication factor is not a multiple of the number of processes, nor the other way round, so \
                       the processes cannot have equally many replicas. (PopART writes the replicas of one process, and \
                       as the processes the replicas of all. Then the second is a multiple of the first.)",
-            mend: "Export the model again, with a replication factor that is a multiple of the number of processes.",
+            fix: "Export the model again, with a replication factor that is a multiple of the number of processes.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -100,7 +100,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "an IPU version that does not exist",
             meaning: "The metadata names an IPU version other than 1, 2 and 21. No device has it.",
-            mend: "Export the model again for the target on which it will run.",
+            fix: "Export the model again for the target on which it will run.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -118,7 +118,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a program in the flow that is not listed",
             meaning: "The program flow runs a program that is not in the programs map. The executable may have it, but \
                       exporters list all programs, so the index is most likely wrong.",
-            mend: "Compare the program flow with the programs map, and export the model again.",
+            fix: "Compare the program flow with the programs map, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -138,7 +138,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an anchor with a program that is not listed",
             meaning: "An anchor is used by a program that is not in the programs map, so the anchor most likely has \
                       the wrong program.",
-            mend: "Compare the anchor's programs with the programs map, and export the model again.",
+            fix: "Compare the anchor's programs with the programs map, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -159,7 +159,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two names for one program",
             meaning: "The programs map lists an index twice. The vendor's library keeps one name for each index, and \
                       which one is not known.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -178,7 +178,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a repeated program",
             meaning: "A phase of the program flow runs a program more than once, or an anchor lists one more than \
                       once. The first can be intended. The second has no effect.",
-            mend: "Make sure that it is intended.",
+            fix: "Make sure that it is intended.",
             when: When::Always,
         },
         run: model(|_, model, out| program_twice(model, out)),
@@ -189,7 +189,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a model that runs nothing",
             meaning: "The main list of the program flow is empty. The model loads, and a call does nothing.",
-            mend: "Export the model again. The main list has to name a program.",
+            fix: "Export the model again. The main list has to name a program.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -205,7 +205,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an input or output without a handle",
             meaning: "A runtime connects inputs and outputs to the executable by their handles. Without a handle, data \
                       never reaches the model or leaves it.",
-            mend: "Export the model again. A tensor that is only kept to restore a framework's state has the type \
+            fix: "Export the model again. A tensor that is only kept to restore a framework's state has the type \
                    unknown, not input or output.",
             when: When::Always,
         },
@@ -221,7 +221,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "an input or output that no program uses",
             meaning: "An anchor lists no programs. A runtime cannot tell when its data is needed or ready.",
-            mend: "Export the model again.",
+            fix: "Export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -238,7 +238,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two anchors with one handle",
             meaning: "Two inputs, or two outputs, have the same handle. The executable asks for data only by the \
                       handle, so one of the two gets the data of the other.",
-            mend: "Export the model again with a unique handle for each.",
+            fix: "Export the model again with a unique handle for each.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -257,7 +257,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a seed handle that no input has",
             meaning: "The metadata names a handle for the random seed, and no input anchor has it. Files from \
                       TensorFlow are always like this; a runtime then provides the seed itself, by the handle.",
-            mend: "Nothing needs to be done for a file from TensorFlow. In a file from PopART the seed's anchor is \
+            fix: "Nothing needs to be done for a file from TensorFlow. In a file from PopART the seed's anchor is \
                    missing: export the model again.",
             when: When::Always,
         },
@@ -274,7 +274,7 @@ pub(super) const RULES: &[Check] = &[
             title: "repeats of zero",
             meaning: "Anchors state that their remote buffer has 0 blocks. TensorFlow never sets this number, and 0 \
                       counts as 1. But a runtime of your own that multiplies by it gets nothing.",
-            mend: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
+            fix: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -288,7 +288,7 @@ pub(super) const RULES: &[Check] = &[
             title: "repeats without remote buffers",
             meaning: "Anchors have more than one repeat and do not use remote buffers. The repeats then have no \
                       meaning, and add no dimension to the shape.",
-            mend: "Make sure that remote buffers were not intended.",
+            fix: "Make sure that remote buffers were not intended.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -302,7 +302,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "an anchor without a name",
             meaning: "An input or output has no name. It cannot have data, and users cannot ask for it.",
-            mend: "Export the model again with names for all inputs and outputs.",
+            fix: "Export the model again with names for all inputs and outputs.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -319,7 +319,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two anchors with one name and direction",
             meaning: "Two inputs, or two outputs, have the same name and different handles. PopART writes this for a \
                       weight that is also an output of each call. Data under that name is used for both.",
-            mend: "Use the handles to distinguish them.",
+            fix: "Use the handles to distinguish them.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -339,7 +339,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an option with two values",
             meaning: "An engine or device option is listed twice with different values. Poplar takes the last, which \
                       may not be the intended one.",
-            mend: "Export the model again with one value.",
+            fix: "Export the model again with one value.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -362,7 +362,7 @@ pub(super) const RULES: &[Check] = &[
             title: "IPUs that cannot be divided among the replicas",
             meaning: "The number of IPUs is not a multiple of the replication factor, so the replicas cannot have \
                       equally many IPUs.",
-            mend: "Export the model again, with a number of IPUs that is a multiple of the replication factor.",
+            fix: "Export the model again, with a number of IPUs that is a multiple of the replication factor.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -380,7 +380,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two inputs with one name and different types or shapes",
             meaning: "Two inputs have the same name and different types or shapes. Data is given by name, and can fit \
                       only one of the two.",
-            mend: "Export the model again with a unique name for each input.",
+            fix: "Export the model again with a unique name for each input.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -404,7 +404,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a model without outputs",
             meaning: "No output anchor is used by a main program, so a call gives no results. (A model for training \
                       may have no other outputs than its weights.)",
-            mend: "Export the model again with its outputs.",
+            fix: "Export the model again with its outputs.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -425,7 +425,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "The names of two inputs or outputs differ only in what is not visible: in blanks, in invisible \
                       characters, or in how an accented letter is encoded. Data under one of the names does not reach \
                       the other.",
-            mend: "Rename one of them in the model, or give both the same name, and export the model again.",
+            fix: "Rename one of them in the model, or give both the same name, and export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| look_alike(model, out)),

@@ -16,7 +16,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: the file is too large",
             meaning: "The file has more bytes than the policy allows.",
-            mend: "Compress its executables, put data into separate files, or change max-file-size in the policy.",
+            fix: "Compress its executables, put data into separate files, or change max-file-size in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: an executable is not compressed",
             meaning: "The policy requires that all executables are compressed.",
-            mend: "Compress the executable, or change compressed-executables in the policy.",
+            fix: "Compress the executable, or change compressed-executables in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -53,7 +53,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: a pickle",
             meaning: "The policy forbids Python pickles, because loading a pickle runs code that it names.",
-            mend: "Remove the blob, or change no-pickles in the policy.",
+            fix: "Remove the blob, or change no-pickles in the policy.",
             when: When::Policy,
         },
         run: opaque(|set, opaque, pickle, out| {
@@ -70,7 +70,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: an opaque blob that is not allowed",
             meaning: "The policy lists the allowed names of opaque blobs, and this is not one of them.",
-            mend: "Remove the blob, or add its name to opaques in the policy.",
+            fix: "Remove the blob, or add its name to opaques in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: wrong number of IPUs",
             meaning: "A model uses another number of IPUs than the policy requires.",
-            mend: "Compile the model for that number, or change num-ipus in the policy.",
+            fix: "Compile the model for that number, or change num-ipus in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| {
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: wrong IPU version",
             meaning: "A model is compiled for another IPU version than the policy requires.",
-            mend: "Compile the model for that version, or change ipu-version in the policy.",
+            fix: "Compile the model for that version, or change ipu-version in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| {
@@ -119,7 +119,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: an input is missing",
             meaning: "A model does not have an input that the policy requires.",
-            mend: "Export the model with that input, or change inputs in the policy.",
+            fix: "Export the model with that input, or change inputs in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| absent(model, out, TensorType::Input, &set.policy.inputs, "input")),
@@ -130,7 +130,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: an output is missing",
             meaning: "A model does not have an output that the policy requires.",
-            mend: "Export the model with that output, or change outputs in the policy.",
+            fix: "Export the model with that output, or change outputs in the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| absent(model, out, TensorType::Output, &set.policy.outputs, "output")),
@@ -142,7 +142,7 @@ pub(super) const RULES: &[Check] = &[
             title: "policy: an input or output with the wrong type or shape",
             meaning: "An input or output has another type or shape than the policy requires. Shapes are those of the \
                       model, without the dimensions for replicas and repeats.",
-            mend: "Export the model as required, or change the policy.",
+            fix: "Export the model as required, or change the policy.",
             when: When::Policy,
         },
         run: model(|set, model, out| {

@@ -19,7 +19,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "An opaque blob is a Python pickle, as PopTorch's blob always is. Loading a pickle runs the code \
                       that it names, with the rights of the user who loads it. The finding lists the names that it \
                       imports, at most the first 100. Other rules report names that are dangerous or not known.",
-            mend: "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: \
+            fix: "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: \
                    it can be removed for them. A policy with no-pickles = true forbids pickles.",
             when: When::Always,
         },
@@ -43,7 +43,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
                       or imports by name; or it hides what it imports, or changes a class. No exporter writes such a pickle. Loading it \
                       can do anything that the user who loads it can do.",
-            mend: "Do not load the file. Find out where it is from.",
+            fix: "Do not load the file. Find out where it is from.",
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
@@ -59,7 +59,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the \
                       model's own code, or of a package that these checks do not know. Loading it imports those \
                       modules and calls what is named.",
-            mend: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
+            fix: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
                    code must be installed where the file is loaded. If you do not know them, do not load the file.",
             when: When::Always,
         },
@@ -75,7 +75,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a pickle that cannot be followed to its end",
             meaning: "A pickle is cut, damaged, or made to mislead whoever examines it. What it does after that point \
                       is not known, and what comes before runs when it is loaded.",
-            mend: "Export the model again. If you did not make the file, do not load it.",
+            fix: "Export the model again. If you did not make the file, do not load it.",
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
@@ -94,7 +94,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an archive that may hold pickles",
             meaning: "An opaque blob is a zip archive. torch.save writes such archives, with a pickle inside. The \
                       contents of this one were not examined.",
-            mend: "Extract the blob's data and examine the archive before you load it.",
+            fix: "Extract the blob's data and examine the archive before you load it.",
             when: When::Always,
         },
         run: opaque(|_, opaque, _, out| {
@@ -115,7 +115,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a credential in the options",
             meaning: "An engine or device option looks like a password, a key or a token: by its name, or by the form \
                       of its value. Whoever has the file can read it. The value is not shown here.",
-            mend: "If it is a credential, revoke it, and export the model again without it.",
+            fix: "If it is a credential, revoke it, and export the model again without it.",
             when: When::Always,
         },
         run: model(|_, model, out| {
