@@ -186,6 +186,7 @@
 //! # Features
 //!
 //! - `lz4`, `zstd` (on by default): unpack executables in these formats. zlib and gzip are always supported.
+//! - `popart`, `poptorch`, `tensorflow`: read what these frameworks put into opaque blobs (see [`opaque`]).
 //! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise and deserialise
 //!   with the schema's field names. A [`File`] and a [`Blob`] serialise their description directly from the file's
 //!   bytes; it deserialises as [`FileInfo`](types::FileInfo) or [`BlobInfo`](types::BlobInfo).

@@ -117,6 +117,13 @@ codes! {
     UnpackedTooLong = "unpacked-too-long", Damaged,
         "An executable unpacks to more bytes than its blob says.",
         "Copy or export the file again.";
+    PayloadCut = "payload-cut", Damaged as UnexpectedEof,
+        "The data of an opaque blob ends before the framework's message in it does.",
+        "Copy or export the file again. The other blobs can still be read.";
+    PayloadMalformed = "payload-malformed", Damaged,
+        "The data of an opaque blob is not what the framework writes into a blob of this name.",
+        "Export the file again: bytes were overwritten, or another program wrote the blob. The other blobs can still be \
+         read.";
 
     UnknownDataType = "unknown-data-type", Unknown,
         "The data type of a tensor has a number that this version does not know, so the size of its elements is \
@@ -142,6 +149,9 @@ codes! {
     MetadataTooLarge = "metadata-too-large", Limit,
         "Metadata would take far more memory than its message has bytes.",
         "Do not trust the file: no exporter writes such a message.";
+    PayloadTooLarge = "payload-too-large", Limit,
+        "Reading the data of an opaque blob would cost far more time or memory than its bytes account for.",
+        "Do not trust the file: no framework writes such data.";
     WindowTooLarge = "window-too-large", Limit,
         "Unpacking an executable needs a larger window than `Limits::unpack_window`.",
         "Raise the limit if you trust the file.";
@@ -244,6 +254,9 @@ codes! {
 
     CompressionNotBuilt = "compression-not-built", Unsupported,
         "An executable is compressed in a format that this build of the library leaves out.",
+        "Build the library with the feature that the text names.";
+    PayloadNotBuilt = "payload-not-built", Unsupported,
+        "This build of the library leaves out what reads the opaque blobs of this framework.",
         "Build the library with the feature that the text names.";
     DataNotKept = "data-not-kept", Unsupported,
         "Only the headers and infos of the file were read, from a stream or by an indexer; its data was skipped.",

@@ -2,7 +2,17 @@
 //!
 //! The format calls the data of an opaque blob something that only its framework can read. Three frameworks write such
 //! blobs, and their sources are public: [`OpaqueBlob::framework`](crate::read::OpaqueBlob::framework) names the one that a
-//! blob belongs to.
+//! blob belongs to. [`OpaqueBlob::payload`](crate::read::OpaqueBlob::payload) reads the data, if the library is built
+//! with the feature for the framework.
+//!
+//! No file that such a framework wrote is public. What is known comes from the public sources of the frameworks; the
+//! repository's `docs/FORMAT.md` says what is documented there and what is inferred.
+
+mod json;
+mod payload;
+mod problem;
+
+pub use payload::Payload;
 
 use crate::names::named;
 use crate::read::OpaqueBlob;

@@ -133,7 +133,7 @@ impl<'a> Blob<'a> {
     }
 
     /// Makes an error of a problem with this blob, at a byte of the file.
-    pub(super) fn error(&self, problem: impl Into<Problem>, offset: u64) -> Error {
+    pub(crate) fn error(&self, problem: impl Into<Problem>, offset: u64) -> Error {
         self.at(offset).error(problem)
     }
 

@@ -110,6 +110,12 @@ impl<'a> From<&'a [u8]> for Text<'a> {
     }
 }
 
+impl<'a> From<Cow<'a, [u8]>> for Text<'a> {
+    fn from(text: Cow<'a, [u8]>) -> Self {
+        Text(text)
+    }
+}
+
 impl From<String> for Text<'static> {
     fn from(text: String) -> Self {
         Text(Cow::Owned(text.into_bytes()))

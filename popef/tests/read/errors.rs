@@ -27,6 +27,11 @@ const NOT_HERE: &[(ErrorCode, Option<io::ErrorKind>)] = &[
     (ErrorCode::TooManyFiles, Some(io::ErrorKind::InvalidInput)),
     // tests/read/compressed.rs makes it happen in a build without the features.
     (ErrorCode::CompressionNotBuilt, Some(io::ErrorKind::Unsupported)),
+    // tests/read/payloads.rs makes these happen.
+    (ErrorCode::PayloadCut, Some(io::ErrorKind::UnexpectedEof)),
+    (ErrorCode::PayloadMalformed, Some(io::ErrorKind::InvalidData)),
+    (ErrorCode::PayloadTooLarge, Some(io::ErrorKind::FileTooLarge)),
+    (ErrorCode::PayloadNotBuilt, Some(io::ErrorKind::Unsupported)),
     // src/write/faults makes it happen on a disk that fails.
     (ErrorCode::FolderNotFlushed, None),
     // On Windows a file that is appended to cannot be resized by others.

@@ -1,0 +1,115 @@
+//! The data of an opaque blob, read as what its name says or its bytes show.
+
+use super::json;
+use super::problem::OpaqueProblem;
+use crate::error::Error;
+use crate::read::OpaqueBlob;
+use crate::types::Text;
+
+/// The data of an opaque blob.
+///
+/// With the feature `serde`, it serialises as an object. The key `kind` says what it is, and `bytes` how long the data
+/// is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Payload<'a> {
+    /// JSON text: an object or an array. No framework's blob: PopRT lets its users write any text into opaque blobs.
+    Json(Text<'a>),
+    /// Another text in UTF-8, without control characters other than tabs and line ends.
+    Text(Text<'a>),
+    /// Bytes of unknown meaning. The number is their length.
+    Unknown(u64),
+}
+
+impl<'a> OpaqueBlob<'a> {
+    /// Reads the data as what the framework writes that the blob belongs to. The data of other blobs is recognised as
+    /// text or JSON.
+    ///
+    /// Reads all data of the blob into memory, unless it is there already or its first bytes show that it is unknown.
+    /// Fails if the data is damaged, or if this build leaves out the reader for the framework
+    /// ([`PayloadNotBuilt`](crate::error::ErrorCode::PayloadNotBuilt)).
+    ///
+    /// ```
+    /// use popef::opaque::Payload;
+    /// use popef::types::OpaqueInfo;
+    ///
+    /// let info = OpaqueInfo { name: "config".into(), executable: "model".into() };
+    /// let mut writer = popef::Writer::stream(Vec::new());
+    /// writer.write_opaque(&info, br#"{"batch": 4}"#)?;
+    ///
+    /// let file = popef::File::from_bytes(writer.finish()?)?;
+    /// let opaque = file.opaque("config").expect("it was just written");
+    /// assert!(matches!(opaque.payload()?, Payload::Json(text) if text == r#"{"batch": 4}"#));
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn payload(&self) -> Result<Payload<'a>, Error> {
+        match self.framework() {
+            #[allow(unreachable_patterns, reason = "with all features, no framework is left")]
+            Some(framework) => Err(self.blob().error(OpaqueProblem::NotBuilt { framework }, self.blob().data_offset())),
+            None => self.unowned_payload(),
+        }
+    }
+
+    /// Recognises data that belongs to no framework.
+    fn unowned_payload(&self) -> Result<Payload<'a>, Error> {
+        let unknown = Payload::Unknown(self.data().len());
+        let mut start = [0; 4096];
+        if !may_begin_text(self.data().read_up_to(0, &mut start)?) {
+            return Ok(unknown);
+        }
+        let bytes = self.data().read()?;
+        Ok(match std::str::from_utf8(&bytes) {
+            Ok(text) if is_text(text) => {
+                let is_json = json::is_object_or_array(text);
+                let text = Text::from(bytes);
+                if is_json { Payload::Json(text) } else { Payload::Text(text) }
+            }
+            _ => unknown,
+        })
+    }
+}
+
+/// Whether the bytes are text, up to a character that may be cut off at their end.
+fn may_begin_text(bytes: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    is_text(valid)
+}
+
+fn is_text(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(|letter| letter.is_control() && !matches!(letter, '\t' | '\n' | '\r'))
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Payload<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Payload::Json(text) => serialize_text(serializer, "json", text),
+            Payload::Text(text) => serialize_text(serializer, "text", text),
+            Payload::Unknown(len) => {
+                use serde::ser::SerializeStruct as _;
+
+                let mut object = serializer.serialize_struct("Payload", 2)?;
+                object.serialize_field("kind", "unknown")?;
+                object.serialize_field("bytes", len)?;
+                object.end()
+            }
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+fn serialize_text<S: serde::Serializer>(serializer: S, kind: &str, text: &Text<'_>) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeStruct as _;
+
+    let mut object = serializer.serialize_struct("Payload", 3)?;
+    object.serialize_field("kind", kind)?;
+    object.serialize_field("bytes", &text.as_bytes().len())?;
+    object.serialize_field("text", text)?;
+    object.end()
+}
