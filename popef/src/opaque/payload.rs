@@ -37,7 +37,7 @@ impl<'a> OpaqueBlob<'a> {
     /// let mut writer = popef::Writer::stream(Vec::new());
     /// writer.write_opaque(&info, br#"{"batch": 4}"#)?;
     ///
-    /// let file = popef::File::from_bytes(writer.finish()?)?;
+    /// let file = popef::File::from_bytes(writer.into_inner()?)?;
     /// let opaque = file.opaque("config").expect("it was just written");
     /// assert!(matches!(opaque.payload()?, Payload::Json(text) if text == r#"{"batch": 4}"#));
     /// # Ok::<(), popef::Error>(())
