@@ -17,8 +17,8 @@ pub use kind::ErrorKind;
 pub use location::Location;
 
 pub use crate::names::UnknownName;
-pub(crate) use problem::{Facts, Problem, counted, problems, with_room_for};
-pub(crate) use system::SystemProblem;
+pub(crate) use problem::{Facts, Problem, counted, problems};
+pub(crate) use system::{SystemProblem, with_room_for};
 
 /// What went wrong, and where.
 ///

@@ -1,12 +1,9 @@
 //! The type of all problems. The problems themselves are defined beside the code that finds them.
 
-use std::collections::TryReserveError;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use super::code::ErrorCode;
-use super::system::SystemProblem;
 use super::{Cause, Error};
 
 /// What is wrong: a problem of any module.
@@ -32,32 +29,9 @@ pub(crate) fn counted(number: u64, one: &str) -> String {
     format!("{number} {one}{plural}")
 }
 
-/// Returns an empty list with room for exactly `len` elements. Without memory for them this is an error, not an abort.
-pub(crate) fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
-    let mut list = Vec::new();
-    Problem::in_memory(len.saturating_mul(size_of::<T>()), list.try_reserve_exact(len))?;
-    Ok(list)
-}
-
 impl Problem {
     pub(crate) fn new(facts: impl Facts + 'static) -> Self {
         Problem(Arc::new(facts))
-    }
-
-    /// Turns a failed reservation of `needed` bytes into a problem.
-    pub(crate) fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
-        let needed = u64::try_from(needed).unwrap_or(u64::MAX);
-        reserved.map_err(|_| SystemProblem::OutOfMemory { needed }.into())
-    }
-
-    /// A system error during an operation. If it wraps an error of ours that says that the file was resized, that
-    /// error's problem.
-    pub(crate) fn io(doing: &'static str, source: io::Error) -> Problem {
-        let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-        match inner {
-            Some(error) if error.code() == ErrorCode::FileResized => error.problem(),
-            _ => SystemProblem::Io { doing, source }.into(),
-        }
     }
 
     /// Makes an error of this problem at a byte of a blob.

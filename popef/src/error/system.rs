@@ -1,7 +1,11 @@
+//! Failures of the system: of its operations and of its memory.
+
+use std::collections::TryReserveError;
 use std::io;
 
+use super::Error;
 use super::code::ErrorCode;
-use super::problem::problems;
+use super::problem::{Problem, problems};
 
 problems! {
     /// Failures of the system.
@@ -26,4 +30,29 @@ problems! {
             words: "{needed} bytes do not fit into this machine's address space; read the data in parts",
         }
     }
+}
+
+impl Problem {
+    /// Turns a failed reservation of `needed` bytes into a problem.
+    pub(crate) fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
+        let needed = u64::try_from(needed).unwrap_or(u64::MAX);
+        reserved.map_err(|_| SystemProblem::OutOfMemory { needed }.into())
+    }
+
+    /// A system error during an operation. If it wraps an error of ours that says that the file was resized, that
+    /// error's problem.
+    pub(crate) fn io(doing: &'static str, source: io::Error) -> Problem {
+        let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+        match inner {
+            Some(error) if error.code() == ErrorCode::FileResized => error.problem(),
+            _ => SystemProblem::Io { doing, source }.into(),
+        }
+    }
+}
+
+/// Returns an empty list with room for exactly `len` elements. Without memory for them this is an error, not an abort.
+pub(crate) fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
+    let mut list = Vec::new();
+    Problem::in_memory(len.saturating_mul(size_of::<T>()), list.try_reserve_exact(len))?;
+    Ok(list)
 }
