@@ -1,6 +1,8 @@
 //! `--validate`: the library's checks.
 
 use std::cell::Cell;
+use std::collections::HashMap;
+use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::check::{CheckOptions, Progress, check_with_progress};
+use popef::read::FileId;
 use popef_open::{Opened, StreamData, in_order, open};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
@@ -95,7 +98,11 @@ impl Check<'_> {
 
     fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Group) -> ControlFlow<()>) {
         if self.each {
-            let single = |index: usize| files.get(index).map(|path| self.check(vec![self.open(path)]));
+            let files = by_file(files);
+            let single = |index: usize| {
+                let paths = files.get(index)?;
+                Some(self.check(paths.iter().map(|path| self.open(path)).collect()))
+            };
             in_order(files.len(), AHEAD, single, |group| group.map_or(ControlFlow::Continue(()), &mut take));
             return;
         }
@@ -134,6 +141,24 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// Each file with all paths by which it was given, in the order of the first ones.
+fn by_file(paths: &[PathBuf]) -> Vec<Vec<&Path>> {
+    let mut files: Vec<Vec<&Path>> = Vec::with_capacity(paths.len());
+    let mut places = HashMap::new();
+    for path in paths {
+        let new = files.len();
+        // What is not a regular file, such as a pipe, may give something else each time.
+        let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        let id = FileId::of_path(path).ok().filter(|_| is_file);
+        let place = id.map_or(new, |id| *places.entry(id).or_insert(new));
+        match files.get_mut(place) {
+            Some(file) => file.push(path),
+            None => files.push(vec![path]),
+        }
+    }
+    files
 }
 
 fn checked(opened: Opened) -> CheckedFile {

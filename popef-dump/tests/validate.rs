@@ -39,6 +39,11 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("set-doubled", "--validate ../checks/PE607.popef ../checks/PE108.popef"),
     ("each", "--validate --each ../checks/PE607.popef ../checks/PE108.popef ../checks/PE007.popef"),
+    ("twice", "--validate ../checks/PE108.popef ../checks/PE108.popef"),
+    (
+        "each-twice",
+        "--validate --each ../checks/PE108.popef ../interop/add-clean.popef ../interop/../checks/PE108.popef",
+    ),
     ("pickle", "--validate ../checks/PE502.popef"),
     ("pickle-poptorch", "--validate --strict ../checks/as-poptorch.popef"),
     ("policy-known-imports", "--validate --strict --policy known-imports.toml ../checks/PE503.popef"),
@@ -304,7 +309,7 @@ fn every_rule_is_found_and_helped() {
         assert!(run.out.contains(&format!("  {} {}: ", rule.severity, rule.id)), "{}: {run:?}", rule.id);
         assert!(run.out.contains(&format!("    To fix it: {}\n", rule.fix)), "{}: {run:?}", rule.id);
     }
-    let twice = validate(&checks(), &["--each", "PE108.popef", "PE108.popef"]).out;
+    let twice = validate(&checks(), &["--each", "PE108.popef", "PE606.popef"]).out;
     assert_eq!((twice.matches(" PE108: ").count(), twice.matches("To fix it: ").count()), (2, 1));
     let policed = validate(&checks(), &["--policy", policies.to_str().unwrap(), "PE704.popef"]).out;
     assert!(policed.contains("error PE702: ") && policed.contains("error PE704: "), "{policed}");
@@ -410,11 +415,20 @@ fn a_policy_comes_from_standard_input() {
 /// With `--quiet`, what is printed does not grow with the number of clean files.
 #[test]
 fn many_clean_files_are_quiet() {
-    let clean = "PE607.popef\n".repeat(300);
-    let list = format!("{clean}PE101.popef\n{clean}");
+    let folder = tempfile::tempdir().unwrap();
+    let copies = |rule: &str, numbers: std::ops::Range<usize>| -> String {
+        let copy = |number| {
+            let name = format!("{number}.popef");
+            fs::copy(checks().join(format!("{rule}.popef")), folder.path().join(&name)).unwrap();
+            name + "\n"
+        };
+        numbers.map(copy).collect()
+    };
+    let clean = copies("PE607", 0..300);
+    let list = clean.clone() + &copies("PE101", 300..301) + &copies("PE607", 301..600);
     let of = |args: &[&str], list: &str| {
         let args = [&["--validate", "--each", "--files-from", "-"], args].concat();
-        run_with_input(&checks(), &args, list.as_bytes())
+        run_with_input(folder.path(), &args, list.as_bytes())
     };
     assert_eq!(of(&["-q"], &clean), Run { out: String::new(), err: String::new(), status: 0 });
     let one = of(&["-q"], &list);

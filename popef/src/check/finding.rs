@@ -66,6 +66,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What was not checked.
     pub skipped: Vec<Skipped>,
+    /// Files that are the same as an earlier one, by their position among the files that were given, from 0. They are
+    /// checked once, and nothing in the report is about the later positions.
+    pub repeated: Vec<usize>,
 }
 
 impl Report {

@@ -1,22 +1,55 @@
-//! Finds files that were given more than once.
+//! Sorts what was given: opened files, files that could not be opened, and files that were given before.
 
-use std::collections::HashSet;
-use std::fs;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
 
 use super::options::Subject;
+use crate::error::Error;
+use crate::read::File;
 
-/// Returns for each subject whether an earlier one is the same file, by its path. Files without a path, such as those in
-/// memory, are never the same.
-pub(super) fn given_before(subjects: &[Subject<'_>]) -> Vec<bool> {
-    let mut paths = HashSet::new();
-    let several = subjects.len() > 1;
-    subjects.iter().map(|subject| several && path_of(subject).is_some_and(|path| !paths.insert(path))).collect()
+/// What was given to a check. Files that could not be opened have numbers, too: after those of the opened files.
+#[derive(Default)]
+pub(super) struct Given {
+    /// The opened files, each once.
+    pub(super) files: Vec<File>,
+    pub(super) unopened: Vec<Error>,
+    /// The caller's numbers of both.
+    pub(super) numbers: Vec<usize>,
+    /// Files that were given again, by the number of the first.
+    pub(super) again: BTreeMap<usize, Vec<File>>,
+    /// The caller's numbers of files that were given before.
+    pub(super) repeated: Vec<usize>,
 }
 
-fn path_of(subject: &Subject<'_>) -> Option<PathBuf> {
-    let Subject::File(file) = subject else { return None };
-    let path = file.path()?;
-    // If the path no longer leads to a file, the path itself is compared.
-    Some(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
+impl Given {
+    pub(super) fn of(subjects: &[Subject<'_>]) -> Given {
+        let mut given = Given::default();
+        let mut seen = HashMap::new();
+        let mut unopened = Vec::new();
+        for (number, &subject) in subjects.iter().enumerate() {
+            match subject {
+                Subject::Unopened(error) => {
+                    given.unopened.push(error.clone());
+                    unopened.push(number);
+                }
+                Subject::File(file) => {
+                    let new = given.files.len();
+                    // A file that is not on disk has no identity, and is never taken for another one.
+                    let first = file.id().map_or(new, |id| *seen.entry(id).or_insert(new));
+                    given.add(file, number, first);
+                }
+            }
+        }
+        given.numbers.append(&mut unopened);
+        given
+    }
+
+    fn add(&mut self, file: &File, number: usize, first: usize) {
+        if first < self.files.len() {
+            self.again.entry(first).or_default().push(file.clone());
+            self.repeated.push(number);
+        } else {
+            self.files.push(file.clone());
+            self.numbers.push(number);
+        }
+    }
 }

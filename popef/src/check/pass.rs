@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::finding::Report;
 use super::findings::{Findings, no_memory};
-use super::given::given_before;
+use super::given::Given;
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
 use super::run::Run;
@@ -20,52 +20,33 @@ use crate::pickle::Pickle;
 use crate::read::{Blob, Content, ExecutableBlob, File, OpaqueBlob};
 
 pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
-    let given_before = given_before(subjects);
-    let is_again = |number: usize| given_before.get(number).is_some_and(|&again| again);
-    let opened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
-        Subject::File(file) if !is_again(number) => Some((number, file.clone())),
-        _ => None,
-    });
-    let (mut numbers, files): (Vec<usize>, Vec<File>) = opened.unzip();
-    let unopened = subjects.iter().enumerate().filter_map(|(number, subject)| match *subject {
-        Subject::Unopened(error) => Some((number, error.clone())),
-        Subject::File(_) => None,
-    });
-    let unopened: Vec<(usize, Error)> = unopened.collect();
-    numbers.extend(unopened.iter().map(|(number, _)| number));
-    let first_again = numbers.len();
-    numbers.extend((0..subjects.len()).filter(|&number| is_again(number)));
-    let again = first_again..numbers.len();
-
+    let Given { files, unopened, numbers, again, repeated } = Given::of(subjects);
     let mut skips = Skips::new(&numbers);
-    unopened.iter().for_each(|(number, error)| skips.unopened(*number, error));
-    // Their numbers follow those of the opened files, and precede those of repeated files.
-    let damaged = (files.len()..).zip(unopened.into_iter().map(|(_, error)| error));
-    let damaged: Vec<_> = damaged.filter(|(_, error)| error.is_about_the_file()).collect();
-    let complete =
-        files.len().saturating_add(again.len()) == subjects.len() && files.iter().all(|file| file.damage().is_none());
-    let active = rules::active(options);
-    let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
-    let files: Arc<[File]> = files.into();
-    let links = Links::of(Arc::clone(&files)).unwrap_or_else(|_| {
+    let unopened = || (files.len()..).zip(&unopened);
+    unopened().for_each(|(file, error)| skips.unopened(file, error));
+    let damaged = unopened().filter(|(_, error)| error.is_about_the_file());
+    let damaged = damaged.map(|(file, error)| (file, error.clone())).collect();
+    let complete = unopened().next().is_none() && files.iter().all(|file| file.damage().is_none());
+    let links = Links::of(Arc::from(files.as_slice())).unwrap_or_else(|_| {
         skips.no_memory("the files");
         Links::none()
     });
     let complete = complete && links.files().len() == files.len();
-    let policy = options.policy_of().cloned().unwrap_or_default();
     let set = Set {
         links,
         damaged,
         again,
-        policy,
+        policy: options.policy_of().cloned().unwrap_or_default(),
         uses: Uses::default(),
         numbers: RefCell::default(),
         frameworks: OnceCell::new(),
         complete,
     };
+    let active = rules::active(options);
+    let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
     let mut pass = Pass { set, outs, skips, meaningless: 0 };
     pass.run(&files, options, progress);
-    pass.finish()
+    Report { repeated, ..pass.finish() }
 }
 
 struct Pass<'n> {

@@ -1,6 +1,5 @@
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 
 use super::frameworks::Frameworks;
 use super::marks::Marks;
@@ -16,8 +15,8 @@ pub(super) struct Set {
     pub(super) links: Links,
     /// The files that could not be opened because they are damaged.
     pub(super) damaged: Vec<(usize, Error)>,
-    /// The numbers of repeated files, which are not in `links`.
-    pub(super) again: Range<usize>,
+    /// Files that were given again, which are not in `links`, by the number of the first.
+    pub(super) again: BTreeMap<usize, Vec<File>>,
     pub(super) policy: Policy,
     /// How anchors use the data. Known after the pass over all blobs.
     pub(super) uses: Uses,

@@ -45,7 +45,7 @@ impl<'n> Skips<'n> {
         let is_finding = error.is_about_the_file();
         let what = "the file, and what is only missing from the others".to_owned();
         let why = if is_finding { "the file is damaged".to_owned() } else { error.reason() };
-        self.skipped.push(Skipped { file: Some(file), what, why, failed: !is_finding });
+        self.skipped.push(Skipped { file: self.numbers.get(file).copied(), what, why, failed: !is_finding });
     }
 
     /// Records, after everything was read, files that changed meanwhile, and damage.

@@ -6,7 +6,7 @@ use super::blob::Blob;
 use super::data::Data;
 use super::heads::Heads;
 use super::index::{self, Index};
-use super::source::Backing;
+use super::source::{Backing, FileId};
 use super::walk::Place;
 use crate::error::Error;
 use crate::len::len_of;
@@ -78,6 +78,11 @@ impl File {
     /// Returns the path by which the file was opened, or the name that its source gives, if any.
     pub fn path(&self) -> Option<&Path> {
         self.0.content.source().and_then(Backing::name)
+    }
+
+    /// Returns the identity of the file on disk. `None` if its bytes are elsewhere, or if the system cannot tell it.
+    pub fn id(&self) -> Option<FileId> {
+        self.0.content.source()?.local_file()?.id()
     }
 
     /// Returns the size of the file in bytes. For a damaged file from a stream, only the blobs before the damage count.

@@ -42,7 +42,7 @@ mod value;
 mod values;
 mod walk;
 
-pub use source::{LocalFile, ReadAt};
+pub use source::{FileId, LocalFile, ReadAt};
 pub(crate) use source::{is_name_of, is_not_regular, is_same_file, open_regular, uninterrupted};
 
 pub use crate::limits::Limits;

@@ -1,8 +1,11 @@
 //! Reports and the table of rules: order, counts, progress, ids.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use popef::check::{CheckOptions, Report, Rule, Severity, check, check_with_progress};
+use popef::read::ReadAt;
 use popef::{File, OpenOptions};
 
 use crate::files::{FOLDER, INTEROP, all_loaders, open, options, policy};
@@ -99,16 +102,69 @@ fn a_report_serialises() {
     assert_eq!(value["findings"][0]["severity"], "error");
 }
 
-/// By whatever path it was given. What is only like it counts.
+fn findings(report: &Report) -> Vec<(usize, &str)> {
+    report.findings.iter().map(|finding| (finding.file, finding.rule.id)).collect()
+}
+
+/// Whichever path or link leads to it.
 #[test]
 fn a_file_given_again_is_checked_once() {
-    let path = format!("{FOLDER}/PE101.popef");
-    let again = [path.clone(), format!("{FOLDER}/../checks/PE101.popef"), format!("{FOLDER}/PE007.popef")];
-    let files: Vec<_> = again.iter().map(|path| open(path)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::copy(format!("{FOLDER}/PE101.popef"), at("model.popef")).unwrap();
+    fs::copy(at("model.popef"), at("copy.popef")).unwrap();
+    fs::hard_link(at("model.popef"), at("hard.popef")).unwrap();
+    fs::create_dir(at("folder")).unwrap();
+    let mut names = vec!["model.popef", "folder/../model.popef", "hard.popef", "copy.popef"];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("model.popef", at("link.popef")).unwrap();
+        names.push("link.popef");
+    }
+    let mut files: Vec<_> = names.iter().map(|name| OpenOptions::new().open(at(name))).collect();
+    // What cannot be opened does not move the numbers of the others.
+    files.insert(0, OpenOptions::new().open(at("missing.popef")));
     let report = check(&files, &CheckOptions::new());
-    let found: Vec<_> = report.findings.iter().map(|finding| (finding.file, finding.rule.id)).collect();
-    assert_eq!(found, [(0, "PE101"), (1, "PE019"), (2, "PE007")]);
-    let copy = File::from_bytes(fs::read(&path).unwrap()).unwrap();
-    let found = check([&files[0], &copy, &copy], &CheckOptions::new()).findings;
-    assert!(found.iter().all(|finding| finding.rule.id != "PE019") && found.iter().any(|f| f.rule.id == "PE106"));
+    let again: &[usize] = if cfg!(unix) { &[2, 3, 5] } else { &[2, 3] };
+    assert_eq!(report.repeated, again);
+    // The copy is another file.
+    assert_eq!(findings(&report), [(1, "PE019"), (4, "PE104"), (4, "PE106")]);
+    let paths = again.iter().map(|&file| at(names[file - 1]).display().to_string()).collect::<BTreeSet<_>>();
+    let paths = paths.into_iter().collect::<Vec<_>>().join(", ");
+    let message = format!("the file was given {} times, also as {paths}; it is checked once", again.len() + 1);
+    assert_eq!(report.findings[0].message, message);
+    // Alone it is found to be broken.
+    assert_eq!(findings(&check(&files[1..3], &CheckOptions::new())), [(0, "PE019"), (0, "PE101")]);
+}
+
+/// A file under another file's name.
+struct Named(Vec<u8>, PathBuf);
+
+impl ReadAt for Named {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        buf.copy_from_slice(&self.0[offset as usize..][..buf.len()]);
+        Ok(())
+    }
+
+    fn name(&self) -> Option<&Path> {
+        Some(&self.1)
+    }
+}
+
+#[test]
+fn files_that_are_only_alike_are_all_checked() {
+    let path = format!("{FOLDER}/PE101.popef");
+    let bytes = fs::read(&path).unwrap();
+    let named = || OpenOptions::new().source(Named(bytes.clone(), path.clone().into())).unwrap();
+    let copy = || File::from_bytes(bytes.clone()).unwrap();
+    let files = [open(&path), named(), named(), copy(), copy()];
+    let report = check(&files, &CheckOptions::new());
+    assert!(report.repeated.is_empty());
+    for file in 0..files.len() {
+        assert!(findings(&report).contains(&(file, "PE101")), "{:?}", findings(&report));
+    }
 }

@@ -1,3 +1,4 @@
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use popef::check::{Finding, Report, Severity, Skipped};
@@ -48,9 +49,10 @@ pub struct CheckedFile {
 const THE_FILE: &str = "the file";
 
 impl Group {
-    /// The files in the order in which they were checked, and what the library says about them.
+    /// The files in the order in which they were given, and what the library says about them.
     pub fn new(files: Vec<CheckedFile>, report: Report) -> Self {
         let mut group = Group { files, report };
+        group.leave_out_repeated();
         group.name_foreign_files();
         if let [file] = &*group.files {
             for skipped in &mut group.report.skipped {
@@ -61,6 +63,16 @@ impl Group {
             }
         }
         group
+    }
+
+    /// Leaves out files that were given before. Nothing in the report is about them.
+    fn leave_out_repeated(&mut self) {
+        let repeated = mem::take(&mut self.report.repeated);
+        let place = |file: usize| file - repeated.partition_point(|&again| again < file);
+        self.report.findings.iter_mut().for_each(|finding| finding.file = place(finding.file));
+        self.report.skipped.iter_mut().for_each(|skipped| skipped.file = skipped.file.map(place));
+        let files = mem::take(&mut self.files).into_iter().enumerate();
+        self.files = files.filter(|(file, _)| repeated.binary_search(file).is_err()).map(|(_, file)| file).collect();
     }
 
     /// "It is a ZIP archive" says more than which number in its first bytes is wrong.
@@ -147,7 +159,7 @@ pub(super) fn reason(skipped: &Skipped) -> String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Files.
+    /// Files. One that was given several times counts once.
     pub files: usize,
     /// Errors.
     pub errors: usize,

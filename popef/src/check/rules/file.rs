@@ -1,5 +1,8 @@
 //! Rules about the file itself: damage, unknown types, names.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, blob, blob_and_model, executable_and_data, model, set, set_and_unreadable};
@@ -10,9 +13,8 @@ use super::super::start::{Start, Stored};
 use super::super::words::{count, quote};
 use crate::error::{ErrorCode, ErrorKind};
 use crate::model::{Linked, Model};
-use crate::read::{Blob, Content, ExecutableBlob, Names};
-use crate::types::is_hidden;
-use crate::types::{BlobType, DataType, TensorType, Text};
+use crate::read::{Blob, Content, ExecutableBlob, File, Names};
+use crate::types::{BlobType, DataType, TensorType, Text, escape, is_hidden};
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -337,17 +339,30 @@ pub(super) const RULES: &[Check] = &[
             id: "PE019",
             severity: Severity::Warning,
             title: "a file given twice",
-            meaning: "The same file was given more than once, under the same path or another one. It is checked once.",
+            meaning: "The same file was given more than once, by the same path or by another path or link. It is checked once.",
             fix: "Give each file once.",
             when: When::Always,
         },
         run: set(|set, out| {
-            for file in set.again.clone() {
-                out.add(Spot::file(file), [], || "the file was given more than once; it is checked once".to_owned());
+            for (&file, again) in &set.again {
+                out.add(Spot::file(file), [], || given_again(set.files().get(file).and_then(File::path), again));
             }
         }),
     },
 ];
+
+fn given_again(first: Option<&Path>, again: &[File]) -> String {
+    const MOST: usize = 5;
+    let times = again.len().saturating_add(1);
+    let others: BTreeSet<&Path> = again.iter().filter_map(File::path).filter(|path| Some(*path) != first).collect();
+    let mut shown: Vec<_> =
+        others.iter().take(MOST).map(|path| escape(&path.display().to_string()).into_owned()).collect();
+    if others.len() > MOST {
+        shown.push("...".to_owned());
+    }
+    let also = if shown.is_empty() { String::new() } else { format!(", also as {}", shown.join(", ")) };
+    format!("the file was given {times} times{also}; it is checked once")
+}
 
 fn something_else(executable: &Linked<ExecutableBlob<'_>>, what: &str, out: &mut Findings<'_>) {
     out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {

@@ -60,6 +60,11 @@ impl LocalFile {
         &self.file
     }
 
+    /// Returns the identity of the file. `None` if the system cannot tell it.
+    pub(in crate::read) fn id(&self) -> Option<FileId> {
+        FileId::of(&self.file).ok()
+    }
+
     /// Opens the file again, for a handle with its own position. `None` if that fails.
     pub(in crate::read) fn open_again(&self) -> Option<fs::File> {
         self.path.as_deref().and_then(|path| self.open_same(path)).or_else(|| self.open_by_number())
@@ -200,18 +205,44 @@ pub(crate) fn is_same_file(one: &fs::File, other: &fs::File) -> io::Result<bool>
 
 /// Whether a path names this file itself, and not a symbolic link to it.
 pub(crate) fn is_name_of(path: &Path, file: &fs::File) -> io::Result<bool> {
-    match FileId::at(path) {
+    match FileId::at(path, Link::Itself) {
         Ok(id) => Ok(id == FileId::of(file)?),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(e) => Err(e),
     }
 }
 
-/// The identity of a file on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileId {
+/// The identity of a file on this machine, by which it is recognised under other paths, too.
+///
+/// Two different files never have one identity at the same time. When a file is deleted, another can get its identity.
+///
+/// ```
+/// use popef::read::FileId;
+///
+/// let id = FileId::of_path("examples/data/executable.popef")?;
+/// assert_eq!(id, FileId::of_path("examples/../examples/data/executable.popef")?);
+/// assert_ne!(id, FileId::of_path("examples/data/split-feeds.popef")?);
+/// assert_eq!(Some(id), popef::File::open("examples/data/executable.popef")?.id());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
     device: u64,
     number: u64,
+}
+
+impl FileId {
+    /// Returns the identity of the file that a path leads to, also through symbolic links.
+    pub fn of_path(path: impl AsRef<Path>) -> io::Result<FileId> {
+        FileId::at(path.as_ref(), Link::Followed)
+    }
+}
+
+/// What is meant by the path of a symbolic link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Link {
+    Followed,
+    Itself,
 }
 
 #[cfg(unix)]
@@ -220,9 +251,12 @@ impl FileId {
         file.metadata().map(|metadata| FileId::from_metadata(&metadata))
     }
 
-    /// The identity of what is at a path. Does not follow a symbolic link.
-    fn at(path: &Path) -> io::Result<FileId> {
-        fs::symlink_metadata(path).map(|metadata| FileId::from_metadata(&metadata))
+    fn at(path: &Path, link: Link) -> io::Result<FileId> {
+        let metadata = match link {
+            Link::Followed => fs::metadata(path),
+            Link::Itself => fs::symlink_metadata(path),
+        };
+        metadata.map(|metadata| FileId::from_metadata(&metadata))
     }
 
     fn from_metadata(metadata: &fs::Metadata) -> FileId {
@@ -238,12 +272,12 @@ impl FileId {
         Ok(FileId { device: information.volume_serial_number(), number: information.file_index() })
     }
 
-    /// The identity of what is at a path. Does not follow a symbolic link.
-    fn at(path: &Path) -> io::Result<FileId> {
+    fn at(path: &Path, link: Link) -> io::Result<FileId> {
         use std::os::windows::fs::OpenOptionsExt as _;
         const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+        let flags = if link == Link::Itself { FILE_FLAG_OPEN_REPARSE_POINT } else { 0 };
         // A handle without read or write access can be opened even if other programs do not share the file.
-        let handle = fs::OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)?;
+        let handle = fs::OpenOptions::new().access_mode(0).custom_flags(flags).open(path)?;
         FileId::of(&handle)
     }
 }
@@ -254,7 +288,7 @@ impl FileId {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn at(_path: &Path) -> io::Result<FileId> {
+    fn at(_path: &Path, _link: Link) -> io::Result<FileId> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

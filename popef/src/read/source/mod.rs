@@ -10,7 +10,7 @@ use std::path::Path;
 use super::problem::ReadProblem;
 use crate::error::Problem;
 
-pub use local::LocalFile;
+pub use local::{FileId, LocalFile};
 pub(crate) use local::{is_name_of, is_not_regular, is_same_file, open_regular};
 pub(super) use stream::Stream;
 pub(super) use window::{ReadAhead, Window};
