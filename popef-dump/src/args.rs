@@ -4,7 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args as ClapArgs, Parser, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{
+    ArgAction, ArgMatches, Args as ClapArgs, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum,
+};
 use popef::check::Loader;
 use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
 
@@ -44,6 +47,18 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) other: Other,
+
+    /// The options that are on the command line.
+    #[arg(skip)]
+    pub(crate) given: Vec<Given>,
+}
+
+/// An option that is on the command line.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) id: String,
+    /// As users write it: `--filter`.
+    pub(crate) name: String,
 }
 
 /// What to show. Several can be combined.
@@ -121,79 +136,51 @@ pub(crate) struct Narrow {
 }
 
 /// What to check, and what is a failure.
-// Clap does not ask for `--validate` if it could not be given because of another option. So each of these conflicts with the
-// options that show. Otherwise a check would be requested, not done, and seem to have passed.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Checks")]
 pub(crate) struct Checks {
     /// Check what would fail when the files are loaded
     ///
     /// All files are one model set, unless --each is given.
-    #[arg(long, conflicts_with_all = SHOWING)]
+    #[arg(long)]
     pub(crate) validate: bool,
     /// Also read all executables, tensors and feeds
-    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
+    #[arg(long)]
     pub(crate) deep: bool,
     /// Check for LOADER
     ///
     /// Also check what LOADER requires. Separate several with commas.
-    #[arg(
-        long = "for",
-        value_name = "LOADER",
-        value_parser = loader(),
-        value_delimiter = ',',
-        requires = "validate",
-        conflicts_with_all = SHOWING
-    )]
+    #[arg(long = "for", value_name = "LOADER", value_parser = loader(), value_delimiter = ',')]
     pub(crate) loaders: Vec<Loader>,
     /// Also check what POLICY, a TOML file, requires; `-` is standard input
     ///
     /// A policy has the requirements of your team, and the severity of rules.
-    #[arg(
-        long,
-        value_name = "POLICY",
-        action = ArgAction::Append,
-        requires = "validate",
-        conflicts_with_all = SHOWING
-    )]
+    #[arg(long, value_name = "POLICY", action = ArgAction::Append)]
     pub(crate) policy: Vec<PathBuf>,
     /// Fail on warnings too
-    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
+    #[arg(long)]
     pub(crate) strict: bool,
     /// Pass if there are no files to check
     ///
     /// The default is an error, because a mistyped list would pass.
-    #[arg(long, requires = "validate", conflicts_with_all = SHOWING)]
+    #[arg(long)]
     pub(crate) allow_empty: bool,
     /// Explain a rule and how to fix what it finds, and exit
     ///
-    /// Without ID, list all rules. --format json and ndjson are for programs.
-    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = [&CHECKING[..], &SHOWING].concat())]
-    pub(crate) explain: Option<Option<String>>,
+    /// Separate several with commas. Without ID, list all rules. --format json and ndjson are for programs.
+    #[arg(
+        long,
+        value_name = "ID",
+        num_args = 0..=1,
+        value_delimiter = ',',
+        default_missing_value = ALL_RULES,
+        action = ArgAction::Append
+    )]
+    pub(crate) explain: Vec<String>,
 }
 
-/// The options that explaining a rule has no use for.
-const CHECKING: [&str; 10] =
-    ["files", "files_from", "quiet", "validate", "deep", "loaders", "policy", "strict", "each", "allow_empty"];
-
-/// The options that say what to show of the files, which a check does not.
-const SHOWING: [&str; 15] = [
-    "all",
-    "metadata",
-    "anchors",
-    "user_anchors",
-    "execs",
-    "tensors",
-    "feeds",
-    "opaques",
-    "filter",
-    "exclude",
-    "ignore_case",
-    "full_names",
-    "sort",
-    "values",
-    "generate",
-];
+/// What `--explain` without an ID means.
+pub(crate) const ALL_RULES: &str = "all";
 
 /// What the output looks like.
 #[derive(Debug, ClapArgs)]
@@ -226,7 +213,7 @@ pub(crate) struct OutputArgs {
     /// Print only findings, and what could not be checked
     ///
     /// If nothing was found, print nothing. For --format text and github.
-    #[arg(short, long, requires = "validate", conflicts_with_all = SHOWING)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Log what is read, and show more of executables and findings
     ///
@@ -280,8 +267,22 @@ impl Args {
             let known = BEGINNINGS.iter().find(|(beginning, _)| options && word == *beginning);
             known.map_or(word, |(_, option)| option.into())
         };
-        Args::try_parse_from(line.into_iter().map(Into::into).map(in_full))
+        let mut command = Args::command();
+        let matches = command.try_get_matches_from_mut(line.into_iter().map(Into::into).map(in_full))?;
+        let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok(Args { given: given(&command, &matches), ..args })
     }
+}
+
+fn given(command: &Command, matches: &ArgMatches) -> Vec<Given> {
+    let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let given = command.get_arguments().filter(|arg| is_given(arg.get_id().as_str()));
+    given
+        .map(|arg| Given {
+            id: arg.get_id().to_string(),
+            name: arg.get_long().map_or_else(|| "FILE".to_owned(), |long| format!("--{long}")),
+        })
+        .collect()
 }
 
 impl Parts {

@@ -14,6 +14,7 @@
 
 mod args;
 mod check;
+mod combine;
 mod exit;
 mod generate;
 mod list;

@@ -1,6 +1,6 @@
 //! From the arguments to the exit status.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,36 +8,38 @@ use popef::check::Rule;
 use popef_open::listed;
 use popef_show::{FindingsFormat, Out, When, rules};
 
-use crate::args::{Args, Format};
+use crate::args::{ALL_RULES, Args};
+use crate::combine::{self, Mode};
 use crate::exit::{complain, no_rule, unread, written};
 use crate::log::Log;
 use crate::screen::{colors, screen};
 use crate::{check, generate, list};
 
 /// Runs the tool. `to` is where the output goes, which is standard output.
-pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
-    if let Some(what) = args.other.generate {
-        return written(generate::write(what, &mut to));
+pub(crate) fn run(args: &Args, to: Box<dyn Write>) -> ExitCode {
+    if let Some(meant) = args.files.iter().find_map(|path| option_meant(path, args)) {
+        return unread(&meant);
     }
-    if let Some(id) = &args.checks.explain {
-        return explain(id.as_deref(), args.output.format, &mut Out::new(to, colors(args.output.color)));
+    match combine::mode(args) {
+        Err(error) => unread(&error),
+        Ok(Mode::Generate) => generate(args, to),
+        Ok(Mode::Explain) => explain(args, &mut Out::new(to, colors(args.output.color))),
+        Ok(mode) => read(args, mode, to),
     }
-    let format = args.output.format;
-    if format.list.is_none() && !args.checks.validate {
-        return unread(&format!("--format {} is for findings: it needs --validate", format.name));
-    }
-    if args.output.quiet && !matches!(format.findings, FindingsFormat::Text | FindingsFormat::GitHub) {
-        return unread(&format!("--quiet is for --format text and github: {} always has everything", format.name));
-    }
-    let shows_no_data = args.parts.selected().is_some_and(|select| !select.tensors && !select.feeds);
-    if args.narrow.values.is_some() && shows_no_data {
-        return unread("--values shows elements of tensors and feeds: it needs --tensors or --feeds");
-    }
+}
+
+fn generate(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
+    written(args.other.generate.map_or(Ok(()), |what| generate::write(what, &mut to)))
+}
+
+/// Shows or checks files.
+fn read(args: &Args, mode: Mode, to: Box<dyn Write>) -> ExitCode {
     let (log, complaints) = Log::from_environment(args.output.verbose);
     complaints.iter().for_each(|complaint| complain(complaint));
+    let format = args.output.format;
     match (files(args), format.list) {
         (Err(error), _) => unread(&error),
-        (Ok(files), Some(format)) if !args.checks.validate => list::run(&files, args, format, &log, to),
+        (Ok(files), Some(format)) if mode == Mode::List => list::run(&files, args, format, &log, to),
         (Ok(files), _) => check::run(&files, args, format.findings, &log, to),
     }
 }
@@ -58,22 +60,23 @@ fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
     if files.iter().chain(&args.narrow.files_from).chain(&args.checks.policy).filter(from_stdin).nth(1).is_some() {
         return Err("standard input (-) can be read only once".to_owned());
     }
-    let mistaken = |path: &PathBuf| option_meant(path, args).filter(|_| !path.exists());
-    if let Some(meant) = args.files.iter().find_map(mistaken) {
-        return Err(meant);
-    }
     empty.into_iter().try_for_each(|list| names_no_files(list, files.is_empty(), args))?;
     Ok(files)
 }
 
-/// A missing file that looks like the value of an option before it. These options take theirs only after `=`, so that the
-/// vendor's `-c FILE` works.
+/// What was meant by a missing file that looks like the value of an option. Some options take theirs only after `=`, so that
+/// the vendor's `-c FILE` works.
 fn option_meant(path: &Path, args: &Args) -> Option<String> {
     let word = path.to_str()?;
     let is_number = args.narrow.values.is_some() && word.parse::<u64>().is_ok();
     let is_when = args.output.color == When::Always && When::ALL.iter().any(|when| when.name() == word);
-    let option = if is_number { "--values" } else { "--color" };
-    (is_number || is_when).then(|| format!("there is no file {word}; did you mean {option}={word}?"))
+    let option = match word {
+        _ if is_number => "--values=",
+        _ if is_when => "--color=",
+        _ if !args.checks.explain.is_empty() && Rule::by_id(word).is_some() => "--explain ",
+        _ => return None,
+    };
+    (!path.exists()).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
 }
 
 /// Reports that a list names no files. If `nothing` else is given either, a check would pass without a look at anything.
@@ -89,21 +92,42 @@ fn names_no_files(list: &Path, nothing: bool, args: &Args) -> Result<(), String>
     Ok(())
 }
 
-/// `--explain`: one rule, or all.
-fn explain(id: Option<&str>, format: Format, out: &mut Out) -> ExitCode {
-    let rule = match id.map(|id| (id, Rule::by_id(id))) {
-        None => None,
-        Some((_, Some(rule))) => Some(rule),
-        Some((id, None)) => return unread(&no_rule(id)),
+/// `--explain`: some rules, or all.
+fn explain(args: &Args, out: &mut Out) -> ExitCode {
+    let explained: Result<Vec<_>, _> = args.checks.explain.iter().map(|id| explained(id)).collect();
+    let (explained, format) = match explained {
+        Ok(explained) => (explained, args.output.format),
+        Err(error) => return unread(&error),
     };
-    let selected = || Rule::all().filter(|&one| rule.is_none_or(|rule| rule == one));
-    let width = screen().map(|screen| screen.width);
-    let explained = match (format.findings, rule) {
-        (FindingsFormat::Text, Some(rule)) => rules::explain(out, rule, width),
-        (FindingsFormat::Text, None) => rules::list(out, width),
-        (FindingsFormat::Json, _) => rules::document(out, selected()),
-        (FindingsFormat::Ndjson, _) => rules::lines(out, selected()),
+    let selected = || Rule::all().filter(|&rule| explained.iter().any(|one| one.is_none_or(|one| one == rule)));
+    let shown = match format.findings {
+        FindingsFormat::Text => explain_in_text(&explained, out),
+        FindingsFormat::Json => rules::document(out, selected()),
+        FindingsFormat::Ndjson => rules::lines(out, selected()),
         _ => return unread(&format!("--format {} is for findings: it explains no rules", format.name)),
     };
-    written(explained.and_then(|()| out.send()))
+    written(shown.and_then(|()| out.send()))
+}
+
+/// The rule of an id; none for all rules.
+fn explained(id: &str) -> Result<Option<&'static Rule>, String> {
+    match id {
+        ALL_RULES => Ok(None),
+        id => Rule::by_id(id).map(Some).ok_or_else(|| no_rule(id)),
+    }
+}
+
+/// Rules in the order given, with an empty line between them.
+fn explain_in_text(explained: &[Option<&Rule>], out: &mut Out) -> io::Result<()> {
+    let width = screen().map(|screen| screen.width);
+    for (index, rule) in explained.iter().enumerate() {
+        if index > 0 {
+            out.end_line()?;
+        }
+        match rule {
+            Some(rule) => rules::explain(out, rule, width)?,
+            None => rules::list(out, width)?,
+        }
+    }
+    Ok(())
 }

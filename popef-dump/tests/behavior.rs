@@ -93,7 +93,8 @@ fn a_closed_pipe_ends_it_quietly() {
         [&["--all"][..], &["--format", "json"], &["--format", "ndjson"], &[], &["--help"], &["--generate", "man"]]
     {
         let mut command = command(&interop());
-        command.args(args).args(["many-anchors.popef"; 20]);
+        let files = if args.contains(&"--generate") { &[][..] } else { &["many-anchors.popef"; 20] };
+        command.args(args).args(files);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = [0; 10];
         child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
@@ -400,20 +401,60 @@ fn what_shows_nothing_says_so() {
     for args in [&["-a", "--filter", "user_input"][..], &["-t", "--filter", "input*"], &["-t"], &["-m"]] {
         assert_eq!(run(&interop(), &[args, &["add-clean.popef", "executable.popef"]].concat()).err, "", "{args:?}");
     }
-    for parts in [&["-o"][..], &["-a"], &["-e", "-m"], &["-u"]] {
+    for parts in [&["-a"][..], &["-e", "-m"], &["-u"]] {
         let run = run(&interop(), &[parts, &["--values", "executable.popef"]].concat());
-        assert_eq!((run.status, run.out.as_str()), (2, ""));
-        assert!(run.err.contains("--values") && run.err.contains("--tensors or --feeds"), "{}", run.err);
+        assert!(run.status == 2 && run.out.is_empty() && run.err.contains("--tensors or --feeds"), "{run:?}");
+    }
+}
+
+/// Each message names the option that is missing, or the two that exclude each other.
+#[test]
+fn options_without_effect_are_errors() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--deep"], "--deep needs --validate"),
+        (&["--strict"], "--strict needs --validate"),
+        (&["--for", "triton"], "--for needs --validate"),
+        (&["-q"], "--quiet needs --validate"),
+        (&["--allow-empty", "--policy=p", "--deep"], "--deep, --policy and --allow-empty need --validate"),
+        (&["--validate", "-m"], "--metadata cannot be used with --validate"),
+        (&["--validate", "-t", "--values=3"], "--tensors and --values cannot be used with --validate"),
+        (&["--validate", "--generate=man"], "FILE and --validate cannot be used with --generate"),
+        (&["--generate=man", "--full-names"], "FILE and --full-names cannot be used with --generate"),
+        (&["--explain=PE101", "-v"], "FILE and --verbose cannot be used with --explain"),
+        (&["--explain", "--generate=man"], "FILE and --explain cannot be used with --generate"),
+        (&["-i"], "--ignore-case needs --filter or --exclude"),
+        (&["--full-names", "-m"], "--full-names is for the overview: other listings always have full names"),
+        (&["--full-names", "--format=json"], "--full-names is for the overview: other listings always have full names"),
+        (&["-o", "--values"], "--values shows elements of tensors and feeds: it needs --tensors or --feeds"),
+        (&["--format=sarif"], "--format sarif is for findings: it needs --validate"),
+    ];
+    for (args, said) in cases {
+        let refused = run(&interop(), &[args, &["executable.popef"][..]].concat());
+        let expected = common::Run { out: String::new(), err: format!("popef-dump: {said}\n"), status: 2 };
+        assert_eq!(refused, expected, "{args:?}");
+    }
+    for args in [&["--generate=man"][..], &["--explain"]] {
+        for useless in [&["-v"][..], &["--each"], &["--filter=x"], &["-i"], &["--values"], &["--sort=name"], &["-q"]] {
+            let refused = run(&interop(), &[args, useless].concat());
+            assert!(refused.status == 2 && refused.out.is_empty(), "{args:?} {useless:?}: {refused:?}");
+        }
+        // An alias may have it.
+        assert_eq!(run(&interop(), &[args, &["--color=never"]].concat()).status, 0);
     }
 }
 
 #[test]
 fn values_that_became_files_are_recognized() {
-    for (args, meant) in
-        [(["--values", "3"], "--values=3"), (["--color", "never"], "--color=never"), (["-c", "auto"], "--color=auto")]
-    {
-        let run = run(&interop(), &[&args[..], &["executable.popef"]].concat());
-        let said = format!("popef-dump: there is no file {}; did you mean {meant}?\n", args[1]);
+    for (args, meant) in [
+        (&["--values", "3"][..], "--values=3"),
+        (&["--color", "never"], "--color=never"),
+        (&["-c", "auto"], "--color=auto"),
+        (&["--explain", "PE013", "--color", "never"], "--color=never"),
+        (&["--explain", "PE013", "pe014"], "--explain pe014"),
+    ] {
+        let run = run(&interop(), &[args, &["executable.popef"]].concat());
+        let word = meant.rsplit(['=', ' ']).next().unwrap();
+        let said = format!("popef-dump: there is no file {word}; did you mean {meant}?\n");
         assert_eq!((run.status, run.out.as_str(), run.err), (2, "", said));
     }
     let header = run(&interop(), &["--header", "executable.popef"]).err;

@@ -42,7 +42,10 @@ fn cases() -> Vec<(String, Vec<String>)> {
     let mut cases: Vec<_> = cases.iter().map(|&(typed, words)| (typed.to_owned(), owned(words))).collect();
     let alone = |id: &str| Rule::all().filter(|rule| rule.id.starts_with(&id[..4])).count() == 1;
     let rule = Rule::all().find(|rule| alone(rule.id)).expect("a rule has an id that four letters tell apart");
-    cases.push((format!("--explain {}", &rule.id[..4]), owned(&["--explain", rule.id])));
+    let (typed, id) = (&rule.id[..4], rule.id);
+    cases.push((format!("--explain {typed}"), owned(&["--explain", id])));
+    cases.push((format!("--explain PE101,{typed}"), owned(&["--explain", &format!("PE101,{id}")])));
+    cases.push((format!("--explain {}", typed.to_lowercase()), owned(&["--explain", id])));
     cases
 }
 

@@ -294,7 +294,30 @@ fn every_rule_is_explained() {
     }
 }
 
-/// Each file of a rule is told of under its id, and what mends it is said once.
+/// In the order given. A document has each rule once.
+#[test]
+fn several_rules_are_explained() {
+    let explain = |args: &[&str]| {
+        let run = run(&folder(), args);
+        assert_eq!((run.status, run.err.as_str()), (0, ""), "{args:?}");
+        run.out
+    };
+    let [second, first, list] = [&["--explain", "PE101"][..], &["--explain", "PE012"], &["--explain"]].map(&explain);
+    let both = format!("{second}\n{first}");
+    assert_eq!(explain(&["--explain", "pe101", "--explain=PE012"]), both);
+    assert_eq!(explain(&["--explain", "PE101,PE012"]), both);
+    assert_eq!(explain(&["--explain", "--explain", "PE012"]), format!("{list}\n{first}"));
+    let ids = |args: &[&str]| {
+        let lines = run(&folder(), &[args, &["--format", "ndjson"]].concat()).json_lines();
+        lines.iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["--explain", "PE101,PE012,PE101"]), ["PE012", "PE101"]);
+    assert_eq!(ids(&["--explain", "PE101", "--explain"]).len(), Rule::all().count());
+    let unknown = run(&folder(), &["--explain", "PE101,PE1O1"]);
+    assert!(unknown.status == 2 && unknown.out.is_empty() && unknown.err.contains("PE1O1"), "{unknown:?}");
+}
+
+/// Each file of a rule is reported under its id, and how to fix it is shown once.
 #[test]
 fn every_rule_is_found_and_helped() {
     let policies = testdata().join("validate/policy.toml");

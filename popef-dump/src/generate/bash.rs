@@ -52,6 +52,8 @@ const SCRIPT: &str = r#"_popef_dump() {
     if [[ -n $list && $current == *,* ]]; then
         prefix=$prefix${current%,*}, current=${current##*,}
     fi
+    # The ids of rules can be written in small letters.
+    [[ $current == pe* ]] && current=PE${current#pe}
     COMPREPLY=($(compgen -P "$prefix" -W "$words" -- "$current"))
 }
 

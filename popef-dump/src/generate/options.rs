@@ -61,7 +61,7 @@ fn words(arg: &Arg) -> Words {
     let possible: Vec<_> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     match arg.get_value_hint() {
         // Clap does not know them, because they can be written in small letters too.
-        _ if arg.get_id() == "explain" => Words::One(Rule::all().map(|rule| rule.id.to_owned()).collect()),
+        _ if arg.get_id() == "explain" => Words::List(Rule::all().map(|rule| rule.id.to_owned()).collect()),
         _ if !possible.is_empty() && arg.get_value_delimiter().is_some() => Words::List(possible),
         _ if !possible.is_empty() => Words::One(possible),
         ValueHint::AnyPath | ValueHint::FilePath => Words::Path,

@@ -22,12 +22,13 @@ fn spec(option: &Opt) -> String {
     }
 }
 
-/// The message and what to offer. Two colons: the value can be missing.
+/// The message and what to offer. Two colons: the value can be missing. Words of a list can be typed in small letters, as the ids
+/// of rules can.
 fn action(value: &Value) -> String {
     let colons = if value.optional { "::" } else { ":" };
     let action = match &value.words {
         Words::One(words) => format!("({})", words.join(" ")),
-        Words::List(words) => format!("_sequence compadd - {}", words.join(" ")),
+        Words::List(words) => format!("_sequence compadd -M m\\:{{a-z}}={{A-Z}} - {}", words.join(" ")),
         Words::Path => "_files".to_owned(),
         Words::Any => " ".to_owned(),
     };
