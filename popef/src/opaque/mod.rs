@@ -8,7 +8,6 @@
 //! No file that such a framework wrote is public. What is known comes from the public sources of the frameworks; the
 //! repository's `docs/FORMAT.md` says what is documented there and what is inferred.
 
-mod json;
 mod payload;
 mod problem;
 

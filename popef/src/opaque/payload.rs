@@ -1,6 +1,5 @@
 //! The data of an opaque blob, read as what its name says or its bytes show.
 
-use super::json;
 use super::problem::OpaqueProblem;
 use crate::error::Error;
 use crate::read::OpaqueBlob;
@@ -13,9 +12,8 @@ use crate::types::Text;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Payload<'a> {
-    /// JSON text: an object or an array. No framework's blob: PopRT lets its users write any text into opaque blobs.
-    Json(Text<'a>),
-    /// Another text in UTF-8, without control characters other than tabs and line ends.
+    /// Text in UTF-8, without control characters other than tabs and line ends. It can be JSON. No framework's blob: PopRT
+    /// lets its users write any text into opaque blobs.
     Text(Text<'a>),
     /// Bytes of unknown meaning. The number is their length.
     Unknown(u64),
@@ -23,7 +21,7 @@ pub enum Payload<'a> {
 
 impl<'a> OpaqueBlob<'a> {
     /// Reads the data as what the framework writes that the blob belongs to. The data of other blobs is recognised as
-    /// text or JSON.
+    /// text.
     ///
     /// Reads all data of the blob into memory, unless it is there already or its first bytes show that it is unknown.
     /// Fails if the data is damaged, or if this build leaves out the reader for the framework
@@ -39,7 +37,7 @@ impl<'a> OpaqueBlob<'a> {
     ///
     /// let file = popef::File::from_bytes(writer.into_inner()?)?;
     /// let opaque = file.opaque("config").expect("it was just written");
-    /// assert!(matches!(opaque.payload()?, Payload::Json(text) if text == r#"{"batch": 4}"#));
+    /// assert!(matches!(opaque.payload()?, Payload::Text(text) if text == r#"{"batch": 4}"#));
     /// # Ok::<(), popef::Error>(())
     /// ```
     pub fn payload(&self) -> Result<Payload<'a>, Error> {
@@ -59,11 +57,7 @@ impl<'a> OpaqueBlob<'a> {
         }
         let bytes = self.data().read()?;
         Ok(match std::str::from_utf8(&bytes) {
-            Ok(text) if is_text(text) => {
-                let is_json = json::is_object_or_array(text);
-                let text = Text::from(bytes);
-                if is_json { Payload::Json(text) } else { Payload::Text(text) }
-            }
+            Ok(text) if is_text(text) => Payload::Text(Text::from(bytes)),
             _ => unknown,
         })
     }
@@ -88,12 +82,17 @@ fn is_text(text: &str) -> bool {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Payload<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Payload::Json(text) => serialize_text(serializer, "json", text),
-            Payload::Text(text) => serialize_text(serializer, "text", text),
-            Payload::Unknown(len) => {
-                use serde::ser::SerializeStruct as _;
+        use serde::ser::SerializeStruct as _;
 
+        match self {
+            Payload::Text(text) => {
+                let mut object = serializer.serialize_struct("Payload", 3)?;
+                object.serialize_field("kind", "text")?;
+                object.serialize_field("bytes", &text.as_bytes().len())?;
+                object.serialize_field("text", text)?;
+                object.end()
+            }
+            Payload::Unknown(len) => {
                 let mut object = serializer.serialize_struct("Payload", 2)?;
                 object.serialize_field("kind", "unknown")?;
                 object.serialize_field("bytes", len)?;
@@ -101,15 +100,4 @@ impl serde::Serialize for Payload<'_> {
             }
         }
     }
-}
-
-#[cfg(feature = "serde")]
-fn serialize_text<S: serde::Serializer>(serializer: S, kind: &str, text: &Text<'_>) -> Result<S::Ok, S::Error> {
-    use serde::ser::SerializeStruct as _;
-
-    let mut object = serializer.serialize_struct("Payload", 3)?;
-    object.serialize_field("kind", kind)?;
-    object.serialize_field("bytes", &text.as_bytes().len())?;
-    object.serialize_field("text", text)?;
-    object.end()
 }
