@@ -113,18 +113,17 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE007",
-            severity: Severity::Warning,
-            title: "a file without blobs",
-            meaning: "The file has no blobs. That is a valid PopEF file, but not a model.",
-            fix: "Check whether the export failed, and export the model again.",
+            severity: Severity::Error,
+            title: "an empty file",
+            meaning: "The file has no bytes. As a list of no blobs it can be opened, but there is nothing in it to \
+                      load. Most likely, an export, an upload or a download failed before it wrote anything.",
+            fix: "Copy or export the file again. If your files may be empty, set PE007 to note in a policy.",
             when: When::Always,
         },
         run: set(|set, out| {
             for (file, opened) in set.files().iter().enumerate() {
                 if opened.is_empty() && opened.damage().is_none() {
-                    out.add(Spot::file(file), [], || {
-                        format!("the file has {} and no blobs", count(opened.size(), "byte"))
-                    });
+                    out.add(Spot::file(file), [], || "the file is empty: it has no bytes, and so no blobs".to_owned());
                 }
             }
         }),
