@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{
     ArgAction, ArgMatches, Args as ClapArgs, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum,
@@ -30,7 +30,7 @@ use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
 )]
 pub(crate) struct Args {
     /// Files to read; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present_any = ["files_from", "allow_empty", "generate", "explain"])]
+    #[arg(value_name = "FILE", value_parser = path(), required_unless_present_any = ["files_from", "allow_empty", "generate", "explain"])]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -121,7 +121,14 @@ pub(crate) struct Narrow {
     ///
     /// Of a feed, these are the elements of its first tensor. The statistics are of all elements; minimum, maximum and mean are
     /// of the finite ones.
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = count(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10"
+    )]
     pub(crate) values: Option<u64>,
     /// Take each file on its own, for models that are independent of each other
     ///
@@ -131,7 +138,7 @@ pub(crate) struct Narrow {
     /// Also the files that LIST names; `-` is standard input
     ///
     /// One per line, or separated by NUL, as `find -print0` writes them.
-    #[arg(long, value_name = "LIST", action = ArgAction::Append)]
+    #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append)]
     pub(crate) files_from: Vec<PathBuf>,
 }
 
@@ -155,7 +162,7 @@ pub(crate) struct Checks {
     /// Also check what POLICY, a TOML file, requires; `-` is standard input
     ///
     /// A policy has the requirements of your team, and the severity of rules.
-    #[arg(long, value_name = "POLICY", action = ArgAction::Append)]
+    #[arg(long, value_name = "POLICY", value_parser = path(), action = ArgAction::Append)]
     pub(crate) policy: Vec<PathBuf>,
     /// Fail on warnings too
     #[arg(long)]
@@ -317,6 +324,21 @@ fn named<T: Clone + Send + Sync + 'static>(
     PossibleValuesParser::new(values.iter().map(name)).try_map(move |given| {
         let value = values.iter().find(|value| name(value) == given);
         value.cloned().ok_or_else(|| format!("there is no {given}"))
+    })
+}
+
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|path| match path.is_empty() {
+        true => Err("the name is empty; is a variable of the shell not set?"),
+        false => Ok(PathBuf::from(path)),
+    })
+}
+
+/// A number that is as large as it likes: no tensor has more elements than the largest.
+fn count() -> impl TypedValueParser<Value = u64> {
+    StringValueParser::new().try_map(|text| match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(text.parse().unwrap_or(u64::MAX)),
+        false => Err("this is not a whole number, such as 10"),
     })
 }
 

@@ -169,6 +169,28 @@ fn the_exit_status_says_whether_all_was_read() {
 }
 
 #[test]
+fn wrong_values_are_told_in_plain_words() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--values=ten", "x"], "invalid value 'ten' for '--values[=<N>]': this is not a whole number, such as 10"),
+        (&["--values=-1", "x"], "invalid value '-1' for '--values[=<N>]': this is not a whole number, such as 10"),
+        (&["--values=", "x"], "this is not a whole number"),
+        (&["--filter", "[z-a]", "x"], "for '--filter <GLOB>': the range z-a is backwards; write a-z"),
+        (&["--exclude", "a[", "x"], "for '--exclude <GLOB>': a `[` has no `]` after it; `[[]` is the letter `[`"),
+        (&[""], "invalid value '' for '[FILE]...': the name is empty"),
+        (&["--validate", "x", ""], "the name is empty; is a variable of the shell not set?"),
+        (&["--files-from", ""], "for '--files-from <LIST>': the name is empty"),
+        (&["--validate", "--policy=", "x"], "for '--policy <POLICY>': the name is empty"),
+        (&["--explain", "101"], "there is no rule \"101\"; did you mean PE101?"),
+    ];
+    for (args, said) in cases {
+        let run = run(&interop(), args);
+        assert!((run.status, run.out.as_str()) == (2, "") && run.err.contains(said), "{args:?}: {run:?}");
+    }
+    let all = "99999999999999999999999";
+    assert_eq!(run(&interop(), &[&format!("--values={all}"), "executable.popef"]).status, 0);
+}
+
+#[test]
 fn damage_is_told_with_file_blob_and_byte_and_the_rest_is_shown() {
     let run = run(&golden(), &["-o", "damaged.popef", "../interop/two-models.popef"]);
     assert!(run.err.starts_with("popef-dump: damaged.popef: blob 2, byte 215: the blob is incomplete"), "{}", run.err);

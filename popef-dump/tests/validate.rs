@@ -433,7 +433,10 @@ fn a_policy_comes_from_standard_input() {
         assert_eq!((twice.status, twice.err.as_str()), (2, "popef-dump: standard input (-) can be read only once\n"));
     }
     let wrong = run_with_input(&checks(), &["--validate", "--policy", "-", "PE108.popef"], b"\nnum-ipu = 1");
-    assert!(wrong.status == 2 && wrong.err.starts_with("popef-dump: -: line 2, `num-ipu = 1`: "), "{wrong:?}");
+    assert!(
+        wrong.status == 2 && wrong.err.starts_with("popef-dump: the policy on standard input: line 2, `num-ipu = 1`: "),
+        "{wrong:?}"
+    );
 }
 
 /// With `--quiet`, what is printed does not grow with the number of clean files.

@@ -89,6 +89,7 @@ pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::screen::Screen;
 pub use report::file::{FileReport, FileToShow};
+pub use report::glob::Glob;
 pub use report::metadata::Provider;
-pub use report::options::{Glob, Options, Select, Sort};
+pub use report::options::{Options, Select, Sort};
 pub use report::workers::{OneThread, Workers};

@@ -157,7 +157,7 @@ mod serde_impls {
             }
             let wrong = || D::Error::custom("a dimension is a number that is not negative, or \"?\" for any");
             let extent = match deserializer.is_human_readable() {
-                true => match Written::deserialize(deserializer)? {
+                true => match Written::deserialize(deserializer).map_err(|_| wrong())? {
                     Written::Number(extent) => Some(extent),
                     Written::Text(text) if text == "?" => None,
                     Written::Text(_) => return Err(wrong()),

@@ -1,6 +1,7 @@
 //! What there is to show of a file, worked out once, whatever renderer shows it.
 
 pub(crate) mod file;
+pub(crate) mod glob;
 pub(crate) mod metadata;
 mod natural;
 pub(crate) mod options;

@@ -1,6 +1,6 @@
-use glob::{MatchOptions, Pattern};
 use popef::types::Text;
 
+use super::glob::Glob;
 use super::workers::{OneThread, Workers};
 use crate::output::progress::ProgressLine;
 
@@ -74,10 +74,6 @@ pub enum Sort {
     Size,
 }
 
-/// A pattern that names match: `*` is any characters, `?` one, `[a-c]` one of these.
-#[derive(Clone, Debug)]
-pub struct Glob(Pattern);
-
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -126,8 +122,7 @@ impl Options {
             return false;
         }
         let name = name.to_string_lossy();
-        let options = MatchOptions { case_sensitive: !self.ignore_case, ..GLOB };
-        globs.iter().any(|glob| glob.0.matches_with(&name, options))
+        globs.iter().any(|glob| glob.matches(&name, self.ignore_case))
     }
 }
 
@@ -158,19 +153,3 @@ impl Sort {
         }
     }
 }
-
-impl Glob {
-    /// Reads a pattern; the error says what is wrong with it.
-    pub fn parse(pattern: &str) -> Result<Glob, String> {
-        Pattern::new(pattern).map(Glob).map_err(|error| error.to_string())
-    }
-
-    /// The pattern as it was given.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-/// Names are no paths: `*` matches `/` too, and a leading dot is nothing special.
-const GLOB: MatchOptions =
-    MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };

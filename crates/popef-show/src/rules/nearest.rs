@@ -14,19 +14,29 @@ pub fn did_you_mean(id: &str) -> Option<String> {
     (!nearest.is_empty()).then(|| format!("did you mean {}?", nearest.join(" or ")))
 }
 
-/// At most three rules whose ids differ in one character, in order.
+/// At most three rules whose ids are like a text, in order: a number, the beginning of an id, or an id with one wrong character.
 fn nearest(id: &str) -> Vec<&'static Rule> {
     let id: String = id.chars().take(10).flat_map(char::to_uppercase).collect();
     let number = |id: &str| id.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<u32>().ok();
-    let apart = |rule: &Rule| match (number(&id), number(rule.id)) {
+    let wanted = number(&id);
+    let is_like = |rule: &Rule| {
+        let begins = wanted.is_some() && rule.id.starts_with(&id);
+        begins || wanted.is_some_and(|wanted| numbered(wanted) == Some(rule)) || levenshtein(&id, rule.id) <= 1
+    };
+    let apart = |rule: &Rule| match (wanted, number(rule.id)) {
         (Some(wanted), Some(found)) => wanted.abs_diff(found),
         _ => 0,
     };
-    let mut rules: Vec<&Rule> = Rule::all().filter(|rule| levenshtein(&id, rule.id) <= 1).collect();
+    let mut rules: Vec<&Rule> = Rule::all().filter(|rule| is_like(rule)).collect();
     rules.sort_by_key(|rule| apart(rule));
     rules.truncate(3);
     rules.sort_by_key(|rule| rule.id);
     rules
+}
+
+/// The rule with a number.
+fn numbered(number: u32) -> Option<&'static Rule> {
+    Rule::by_id(&format!("PE{number:03}"))
 }
 
 #[cfg(test)]
@@ -38,6 +48,9 @@ mod tests {
         assert_eq!(did_you_mean("PE1O1").unwrap(), "did you mean PE101 or PE111?");
         assert!(did_you_mean("pe10").unwrap().contains("PE101"));
         assert_eq!(did_you_mean("PE12").unwrap(), "did you mean PE012 or PE102 or PE112?");
+        assert_eq!(did_you_mean("101").unwrap(), "did you mean PE101?");
+        assert_eq!(did_you_mean("PE1").unwrap(), "did you mean PE001 or PE101 or PE102?");
+        assert_eq!(did_you_mean("7").unwrap(), "did you mean PE007?");
     }
 
     #[test]
