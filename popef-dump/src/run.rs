@@ -49,7 +49,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>, String> {
     let mut files = args.files.clone();
     let mut empty = Vec::new();
     for list in &args.narrow.files_from {
-        let failed = |error| format!("cannot read the list {}: {error}", list.display());
+        let failed = |error| format!("cannot read {}: {error}", name_of(list));
         let named = listed(list).map_err(failed)?;
         if named.is_empty() {
             empty.push(list);
@@ -79,9 +79,17 @@ fn option_meant(path: &Path, args: &Args) -> Option<String> {
     (!path.exists()).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
 }
 
+/// A list in a message.
+fn name_of(list: &Path) -> String {
+    match list.as_os_str() == "-" {
+        true => "the list on standard input".to_owned(),
+        false => format!("the list {}", list.display()),
+    }
+}
+
 /// Reports that a list names no files. If `nothing` else is given either, a check would pass without a look at anything.
 fn names_no_files(list: &Path, nothing: bool, args: &Args) -> Result<(), String> {
-    let problem = format!("the list {} names no files", list.display());
+    let problem = format!("{} names no files", name_of(list));
     match args.checks.validate {
         true if args.checks.allow_empty => {}
         true if nothing => {

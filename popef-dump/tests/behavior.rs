@@ -285,6 +285,32 @@ fn lists_name_files() {
     }
 }
 
+/// A model as the list is a slip that everybody makes once.
+#[test]
+fn what_is_no_list_is_one_error() {
+    let run = run(&interop(), &["--files-from", "executable.popef"]);
+    let said = "popef-dump: cannot read the list executable.popef: it is a PopEF file, not a list of files; \
+                give it without --files-from\n";
+    assert_eq!(run, common::Run { out: String::new(), err: said.to_owned(), status: 2 });
+}
+
+/// What the error about a folder advises to run.
+#[cfg(unix)]
+#[test]
+fn the_advice_for_a_folder_works() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a b.popef", "c\nd.poptorch", "other"] {
+        fs::copy(interop().join("two-models.popef"), folder.path().join(name)).unwrap();
+    }
+    let said = run(folder.path(), &["."]).err;
+    let (_, advice) = said.trim_end().split_once("list of them: ").unwrap();
+    let script = advice.replace("FOLDER", ".").replace("popef-dump", "\"$0\"");
+    let mut sh = std::process::Command::new("sh");
+    let run = finish(sh.args(["-c", &script, env!("CARGO_BIN_EXE_popef-dump")]).current_dir(folder.path()));
+    assert_eq!((run.status, run.out.matches("PopEF file: ").count()), (0, 2), "{run:?}");
+    assert!(run.out.contains("c\\nd.poptorch"), "{}", run.out);
+}
+
 /// More files than are held open at once; names link across all of them, and the order is that given.
 #[test]
 fn many_files_come_in_order() {

@@ -181,7 +181,8 @@ fn advice_for_foreign_files_is_their_own() {
 fn no_files_to_check_are_an_error() {
     let none = |args: &[&str]| run(&checks(), &[args, &["--files-from", "-"]].concat());
     let refused = none(&["--validate"]);
-    let problem = "popef-dump: the list - names no files, so nothing was checked; --allow-empty permits this\n";
+    let problem =
+        "popef-dump: the list on standard input names no files, so nothing was checked; --allow-empty permits this\n";
     assert_eq!((refused.status, refused.out.as_str(), refused.err.as_str()), (2, "", problem));
     let permitted = none(&["--validate", "--allow-empty"]);
     assert_eq!((permitted.status, permitted.err.as_str()), (0, ""));
@@ -190,9 +191,9 @@ fn no_files_to_check_are_an_error() {
     let without_a_list = validate(&checks(), &["--allow-empty"]);
     assert_eq!((without_a_list.status, without_a_list.out), (0, permitted.out));
     let others = none(&["--validate", "PE607.popef"]);
-    assert_eq!((others.status, others.err.as_str()), (0, "popef-dump: the list - names no files\n"));
+    assert_eq!((others.status, others.err.as_str()), (0, "popef-dump: the list on standard input names no files\n"));
     let shown = none(&["--all"]);
-    assert_eq!((shown.status, shown.err.as_str()), (0, "popef-dump: the list - names no files\n"));
+    assert_eq!((shown.status, shown.err.as_str()), (0, "popef-dump: the list on standard input names no files\n"));
 }
 
 /// Names of files are as untrusted as those in them.

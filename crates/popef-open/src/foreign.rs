@@ -16,8 +16,10 @@ impl Foreign {
     pub const CODE: &str = "not-popef";
 
     pub(crate) fn folder() -> Self {
-        let advice = "give the files in it, or a list of them: find FOLDER -name '*.popef' | popef-dump --files-from -";
-        Foreign(format!("this is a folder; {advice}"))
+        let find = "find FOLDER '(' -name '*.popef' -o -name '*.poptorch' ')' -print0";
+        Foreign(format!(
+            "this is a folder; give the files in it, or a list of them: {find} | popef-dump --files-from -"
+        ))
     }
 }
 
@@ -81,7 +83,8 @@ pub(crate) fn recognize(first: &[u8]) -> Option<Foreign> {
     Some(Foreign(format!("this is not a PopEF file, it is {what}{advice}")))
 }
 
-fn by_mark(first: &[u8]) -> Option<(&'static str, &'static str)> {
+/// What a file is by its mark, and what to do with it.
+pub(crate) fn by_mark(first: &[u8]) -> Option<(&'static str, &'static str)> {
     let has = |mark: &&Mark| first.get(mark.at..).is_some_and(|rest| rest.starts_with(mark.bytes));
     MARKS.iter().find(has).map(|mark| (mark.what, mark.advice))
 }
@@ -105,7 +108,7 @@ fn by_look(first: &[u8]) -> Option<(&'static str, &'static str)> {
 }
 
 /// Whether the bytes are printable text. The last letter may be incomplete.
-fn is_text(first: &[u8]) -> bool {
+pub(crate) fn is_text(first: &[u8]) -> bool {
     let text = match std::str::from_utf8(first) {
         Ok(text) => text,
         Err(error) if error.error_len().is_none() => {

@@ -1,21 +1,68 @@
 use std::fs;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use popef::OpenOptions;
+use popef::error::ErrorCode;
+
+use crate::foreign::{self, by_mark, is_text};
 use crate::open::is_stdin;
 
 /// The paths in a list: one per line, or with NUL between them as `find -print0` writes them. `-` reads the list from
-/// standard input.
+/// standard input. A file that is plainly something else, such as a PopEF file, is an error.
 pub fn listed(list: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut bytes = Vec::new();
     match is_stdin(list) {
-        true => io::stdin().lock().read_to_end(&mut bytes)?,
-        false => fs::File::open(list)?.read_to_end(&mut bytes)?,
-    };
+        true => paths(io::stdin().lock()),
+        false => paths(fs::File::open(list)?),
+    }
+}
+
+fn paths(mut list: impl Read) -> io::Result<Vec<PathBuf>> {
+    let mut bytes = Vec::new();
+    // What is no list may have gigabytes.
+    list.by_ref().take(foreign::LEN).read_to_end(&mut bytes)?;
+    if let Some(mistake) = mistake(&bytes) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, mistake));
+    }
+    list.read_to_end(&mut bytes)?;
+    let bytes = bytes.strip_prefix(UTF8_MARK).unwrap_or(&bytes);
     let end = if bytes.contains(&0) { 0 } else { b'\n' };
     let trimmed = |line| if end == 0 { line } else { <[u8]>::strip_suffix(line, b"\r").unwrap_or(line) };
     let lines = bytes.split(|&byte| byte == end).map(trimmed).filter(|line| !line.is_empty());
     Ok(lines.map(path_of).collect())
+}
+
+/// Some programs of Windows write these before the first line.
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// Why the first bytes of a file are not those of a list.
+fn mistake(first: &[u8]) -> Option<String> {
+    if UTF16_MARKS.iter().any(|mark| first.starts_with(mark)) {
+        return Some("it is text in UTF-16; save it as UTF-8".to_owned());
+    }
+    if is_popef(first) {
+        return Some("it is a PopEF file, not a list of files; give it without --files-from".to_owned());
+    }
+    if first.split(|&byte| byte == 0).all(|name| name.is_empty() || is_text(name)) && !has_empty_names(first) {
+        return None;
+    }
+    // Names may have any bytes.
+    match by_mark(first) {
+        Some((what, _)) => Some(format!("it is {what}, not a list of files")),
+        None => has_empty_names(first).then(|| "it is not a list of files: it has binary data".to_owned()),
+    }
+}
+
+/// Whether the header of a blob is at the start.
+fn is_popef(first: &[u8]) -> bool {
+    let Ok(file) = OpenOptions::new().damaged(true).bytes(first.to_owned()) else { return false };
+    !file.is_empty() || file.damage().is_some_and(|damage| damage.code() == ErrorCode::BlobCut)
+}
+
+/// No program that lists files writes a NUL at the start, or two together.
+fn has_empty_names(first: &[u8]) -> bool {
+    first.starts_with(&[0]) || first.windows(2).any(|pair| pair == [0, 0])
 }
 
 #[cfg(unix)]

@@ -104,11 +104,38 @@ fn what_may_be_in_a_file_that_was_not_read_completely_is_unknown() {
 fn lists_have_lines_or_nul() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list");
-    for (text, paths) in
-        [("a\nb c\r\n\n-\n", &["a", "b c", "-"][..]), ("a\nb\0c\r\0", &["a\nb", "c\r"]), ("last", &["last"]), ("", &[])]
-    {
+    for (text, paths) in [
+        ("a\nb c\r\n\n-\n", &["a", "b c", "-"][..]),
+        ("a\nb\0c\r\0", &["a\nb", "c\r"]),
+        ("\u{feff}a\r\nb", &["a", "b"]),
+        ("MZ\0BZh.popef\0", &["MZ", "BZh.popef"]),
+        ("a\u{1}\u{7f}\0b", &["a\u{1}\u{7f}", "b"]),
+        ("last", &["last"]),
+        ("", &[]),
+    ] {
         fs::write(&list, text).unwrap();
         let found = listed(&list).unwrap();
         assert_eq!(found.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>(), paths, "{text:?}");
+    }
+}
+
+#[test]
+fn what_is_no_list_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    let popef = |name: &str| fs::read(testdata(name)).unwrap();
+    let utf16: Vec<u8> = "\u{feff}a.popef\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let cases: [(&[u8], &str); 6] = [
+        (&popef("interop/executable.popef"), "it is a PopEF file, not a list of files; give it without --files-from"),
+        (&popef("interop/split-tensors.popef"), "it is a PopEF file"),
+        (&utf16, "it is text in UTF-16; save it as UTF-8"),
+        (b"\x1f\x8b\x08\0\x04", "it is compressed with gzip, not a list of files"),
+        (b"PK\x03\x04\x14\0", "it is a ZIP archive, not a list of files"),
+        (b"\x05\0\0\x06", "it is not a list of files: it has binary data"),
+    ];
+    for (bytes, said) in cases {
+        fs::write(&list, bytes).unwrap();
+        let error = listed(&list).unwrap_err().to_string();
+        assert!(error.starts_with(said), "{error}");
     }
 }
