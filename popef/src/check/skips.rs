@@ -57,7 +57,7 @@ impl<'n> Skips<'n> {
         }
         for (file, opened) in files.iter().enumerate() {
             let Some(damage) = opened.damage() else { continue };
-            let what = format!("everything behind byte {}, and what is only missing from the files", opened.end());
+            let what = format!("everything after byte {}, and what is only missing from the files", opened.end());
             let failed = !damage.is_about_the_file();
             let why = if failed { damage.reason() } else { "the file is damaged there".to_owned() };
             let file = self.numbers.get(file).copied();

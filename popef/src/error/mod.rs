@@ -159,7 +159,20 @@ impl Error {
 
     /// The text without the file, the blob and the byte, for callers that show these separately.
     pub fn reason(&self) -> String {
-        self.0.problem.to_string()
+        format!("{}{}", self.0.problem, self.what_to_keep())
+    }
+
+    /// What to do if the file ends early. It depends on whether there are blobs before this one.
+    fn what_to_keep(&self) -> &'static str {
+        match (self.code(), self.blob()) {
+            (ErrorCode::HeaderCut | ErrorCode::BlobCut, Some(1..)) => {
+                "; copy or export the file again, or keep the blobs before this one"
+            }
+            (ErrorCode::HeaderCut | ErrorCode::BlobCut, _) => "; copy or export the file again",
+            (ErrorCode::BlobUnwritten, Some(1..)) => "; keep the blobs before this one",
+            (ErrorCode::BlobUnwritten, _) => "; export the file again",
+            _ => "",
+        }
     }
 }
 
@@ -174,7 +187,7 @@ impl fmt::Display for Error {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
         }
-        write!(f, "{}{}", self.0.location, self.0.problem)
+        write!(f, "{}{}{}", self.0.location, self.0.problem, self.what_to_keep())
     }
 }
 

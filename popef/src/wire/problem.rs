@@ -25,20 +25,17 @@ problems! {
             code: ErrorCode::HeaderCut,
             needed: *needed,
             found: *found,
-            words: "the header is cut off: it needs {needed} bytes, the file has {found} left; \
-                    copy or export the file again, or keep the blobs before this one",
+            words: "the header is cut off: it needs {needed} bytes, the file has {found} left",
         }
         BlobCut { needed: u64, found: u64 } => {
             code: ErrorCode::BlobCut,
             needed: *needed,
             found: *found,
-            words: "the blob is incomplete: its header gives it {needed} bytes, the file has {found} left; \
-                    copy or export the file again, or keep the blobs before this one",
+            words: "the blob is incomplete: its header gives it {needed} bytes, the file has {found} left",
         }
         BlobUnwritten => {
             code: ErrorCode::BlobUnwritten,
-            words: "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here; \
-                    keep the blobs before this one",
+            words: "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here",
         }
         BlobTooSmall { needed: u64, found: u64 } => {
             code: ErrorCode::BlobTooSmall,

@@ -44,7 +44,7 @@ fn what_the_lost_part_of_a_file_may_hold_is_not_reported_missing() {
     let report = check(&[cut], &CheckOptions::new());
     let found: Vec<_> = report.findings.iter().map(|finding| finding.rule.id).collect();
     assert_eq!(found, ["PE002"]);
-    assert!(report.skipped.iter().any(|skipped| skipped.what.contains("behind byte 2936")), "{:?}", report.skipped);
+    assert!(report.skipped.iter().any(|skipped| skipped.what.contains("after byte 2936")), "{:?}", report.skipped);
 }
 
 /// Each of these files breaks its rule alone, but not beside a file that may have held what is missing.

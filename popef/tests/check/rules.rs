@@ -142,6 +142,9 @@ fn messages_cut_long_names_and_shapes_short() {
     let [name, ones] = ["n".repeat(80), ["1"; 16].join(", ")];
     assert_eq!(message(&name, 16), request(format!("\"{name}\" F32 [{ones}]")));
     assert_eq!(message(&format!("{name}n"), 17), request(format!("\"{name}...\" F32 [{ones}, ...]")));
+    let no_input = check([&with_tensor(Vec::new())], CheckOptions::new().loader(Loader::Triton));
+    let request = no_input.findings.iter().find(|finding| finding.rule.id == "PE633").unwrap();
+    assert_eq!(request.message, "a request needs no inputs, because the files have the data for all");
 }
 
 /// What it might name is reported neither as missing nor as unused.

@@ -68,6 +68,16 @@ fn a_truncated_header_is_an_error() {
     );
 }
 
+/// Before the first blob there is nothing to keep.
+#[test]
+fn a_truncated_first_blob_has_no_blobs_before_it() {
+    let again = "; copy or export the file again";
+    let header = format!("the header is cut off: it needs 48 bytes, the file has 10 left{again}");
+    assert_error(&executable()[..10], 0, 0, (Some(48), Some(10)), &header);
+    let blob = format!("the blob is incomplete: its header gives it 1648 bytes, the file has 100 left{again}");
+    assert_error(&executable()[..100], 0, 0, (Some(1648), Some(100)), &blob);
+}
+
 #[test]
 fn a_size_smaller_than_header_and_info_is_an_error() {
     for size in [0, 47, 48, 55, 56, 1287] {

@@ -135,7 +135,8 @@ pub(super) const RULES: &[Check] = &[
             title: "more data than the shape requires",
             meaning: "A tensor or feed has bytes after its last element, which are not part of it. The vendor's own \
                       listing shows such a file, so loaders accept it. The cause is not known.",
-            fix: "Nothing needs to be done. A program that writes the tensor again omits these bytes.",
+            fix: "Write the tensor again: this library omits these bytes. This is optional, because loaders accept \
+                  the file as it is.",
             when: When::Always,
         },
         run: blob(surplus),
@@ -370,12 +371,12 @@ fn something_else(executable: &Linked<ExecutableBlob<'_>>, what: &str, out: &mut
     });
 }
 
-/// Reports damage of certain kinds, in opened files and in files that could not be opened.
+/// Reports damage of certain kinds, in opened files and in files that could not be opened. The rules have advice of their own.
 fn damage(set: &Set, out: &mut Findings<'_>, is_it: impl Fn(ErrorCode) -> bool) {
     let opened = set.files().iter().enumerate().filter_map(|(file, opened)| Some((file, opened.damage()?)));
     let unopened = set.damaged.iter().map(|(file, error)| (*file, error));
     for (file, error) in opened.chain(unopened).filter(|(_, error)| is_it(error.code())) {
-        out.add(Spot::of_error(file, error), [], || error.reason());
+        out.add(Spot::of_error(file, error), [], || error.problem().to_string());
     }
 }
 

@@ -556,6 +556,9 @@ fn request(set: &Set, model: &Model, out: &mut Findings<'_>) {
     }
     let inputs = || model.inputs_from_user();
     out.add(Spot::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
+        if inputs().next().is_none() {
+            return "a request needs no inputs, because the files have the data for all".to_owned();
+        }
         let shown = inputs().take(MOST).map(|anchor| {
             let info = &anchor.tensor_info;
             format!("{} {} {}", quote(&anchor.name), info.data_type, shape(info.shape.iter().copied()))
@@ -564,7 +567,7 @@ fn request(set: &Set, model: &Model, out: &mut Findings<'_>) {
         let number = inputs().count();
         let more = number.saturating_sub(MOST);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let list = if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
-        format!("a request must have {}{list}", count(u64::try_from(number).unwrap_or(u64::MAX), "input"))
+        let number = count(u64::try_from(number).unwrap_or(u64::MAX), "input");
+        format!("a request must have {number}: {}{more}", shown.join(", "))
     });
 }

@@ -257,8 +257,8 @@ pub(super) const RULES: &[Check] = &[
             title: "a seed handle that no input has",
             meaning: "The metadata names a handle for the random seed, and no input anchor has it. Files from \
                       TensorFlow are always like this; a runtime then provides the seed itself, by the handle.",
-            fix: "Nothing needs to be done for a file from TensorFlow. In a file from PopART the seed's anchor is \
-                   missing: export the model again.",
+            fix: "In a file from PopART, the seed's anchor is missing: export the model again. A file from TensorFlow \
+                  is right as it is.",
             when: When::Always,
         },
         run: model(|_, model, out| {
