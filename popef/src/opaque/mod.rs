@@ -8,7 +8,12 @@
 //! No file that such a framework wrote is public. What is known comes from the public sources of the frameworks; the
 //! repository's `docs/FORMAT.md` says what is documented there and what is inferred.
 
+#[cfg(feature = "popart")]
+mod numbers;
 mod payload;
+#[cfg(feature = "popart")]
+pub mod popart;
+#[allow(dead_code, reason = "some problems are found only by the readers of some frameworks")]
 mod problem;
 
 pub use payload::Payload;

@@ -1,5 +1,7 @@
 //! The data of an opaque blob, read as what its name says or its bytes show.
 
+#[cfg(feature = "popart")]
+use super::Framework;
 use super::problem::OpaqueProblem;
 use crate::error::Error;
 use crate::read::OpaqueBlob;
@@ -12,6 +14,9 @@ use crate::types::Text;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Payload<'a> {
+    /// PopART's message.
+    #[cfg(feature = "popart")]
+    Popart(Box<super::popart::Executable>),
     /// Text in UTF-8, without control characters other than tabs and line ends. It can be JSON. No framework's blob: PopRT
     /// lets its users write any text into opaque blobs.
     Text(Text<'a>),
@@ -42,6 +47,8 @@ impl<'a> OpaqueBlob<'a> {
     /// ```
     pub fn payload(&self) -> Result<Payload<'a>, Error> {
         match self.framework() {
+            #[cfg(feature = "popart")]
+            Some(Framework::Popart) => Ok(Payload::Popart(Box::new(self.popart()?))),
             #[allow(unreachable_patterns, reason = "with all features, no framework is left")]
             Some(framework) => Err(self.blob().error(OpaqueProblem::NotBuilt { framework }, self.blob().data_offset())),
             None => self.unowned_payload(),
@@ -85,6 +92,8 @@ impl serde::Serialize for Payload<'_> {
         use serde::ser::SerializeStruct as _;
 
         match self {
+            #[cfg(feature = "popart")]
+            Payload::Popart(executable) => executable.serialize(serializer),
             Payload::Text(text) => {
                 let mut object = serializer.serialize_struct("Payload", 3)?;
                 object.serialize_field("kind", "text")?;

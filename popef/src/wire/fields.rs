@@ -4,6 +4,7 @@ use capnp::message::{Reader, ReaderSegments};
 use capnp::traits::Owned;
 use capnp::{NotInSchema, primitive_list, text};
 
+use super::message::Refusal;
 use super::popef_capnp as schema;
 use super::problem::{Message, WireProblem};
 use crate::error::Problem;
@@ -45,12 +46,10 @@ impl Fields<'_> {
     #[cold]
     fn problem(self, source: capnp::Error, field: &'static str) -> WireProblem {
         let Fields { message, limits } = self;
-        match source.kind {
-            capnp::ErrorKind::ReadLimitExceeded => WireProblem::TooManyVisits { message, limit: limits.visits },
-            capnp::ErrorKind::MessageIsTooDeeplyNested
-            | capnp::ErrorKind::MessageIsTooDeeplyNestedOrContainsCycles
-            | capnp::ErrorKind::NestingLimitExceeded => WireProblem::TooDeep { message, limit: limits.nesting },
-            _ => WireProblem::Malformed { message, field, source },
+        match Refusal::from(source) {
+            Refusal::Visits => WireProblem::TooManyVisits { message, limit: limits.visits },
+            Refusal::Nesting => WireProblem::TooDeep { message, limit: limits.nesting },
+            Refusal::Malformed(source) => WireProblem::Malformed { message, field, source },
         }
     }
 
@@ -91,7 +90,7 @@ impl Fields<'_> {
 }
 
 /// The number of an enumeration's value, whether or not the schema names it.
-pub(super) fn number<T: Into<u16>>(value: Result<T, NotInSchema>) -> u16 {
+pub(crate) fn number<T: Into<u16>>(value: Result<T, NotInSchema>) -> u16 {
     match value {
         Ok(value) => value.into(),
         Err(NotInSchema(number)) => number,

@@ -17,6 +17,28 @@ const MAX_SEGMENTS: usize = 511;
 
 const WORD: u64 = 8;
 
+/// Why capnp did not read a message.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Reading would visit more words than allowed.
+    Visits,
+    /// Pointers nest too deep.
+    Nesting,
+    Malformed(capnp::Error),
+}
+
+impl From<capnp::Error> for Refusal {
+    fn from(error: capnp::Error) -> Self {
+        match error.kind {
+            capnp::ErrorKind::ReadLimitExceeded => Refusal::Visits,
+            capnp::ErrorKind::MessageIsTooDeeplyNested
+            | capnp::ErrorKind::MessageIsTooDeeplyNestedOrContainsCycles
+            | capnp::ErrorKind::NestingLimitExceeded => Refusal::Nesting,
+            _ => Refusal::Malformed(error),
+        }
+    }
+}
+
 /// The length of the longest segment table.
 pub(crate) const LONGEST_TABLE: usize = (MAX_SEGMENTS / 2 + 1) * 8;
 
@@ -29,26 +51,46 @@ pub(crate) fn message_len(bytes: &[u8]) -> Option<u64> {
 
 /// The lengths that a message's segment table states.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     table: u64,
-    segments: u64,
+    pub(crate) segments: u64,
     /// The length of the message in bytes, including the table.
-    pub(super) len: u64,
+    pub(crate) len: u64,
+}
+
+/// The reason why a segment table could not be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FrameFault {
+    /// The bytes end before the table does. It needs this many.
+    Cut {
+        needed: u64,
+    },
+    TooManySegments {
+        found: u64,
+    },
 }
 
 impl Frame {
-    /// Reads the segment table at the start of `bytes`.
+    /// Reads the segment table of a header or an info message at the start of `bytes`.
     ///
     /// The caller must check that the message's own bytes are present.
     pub(super) fn parse(bytes: &[u8], message: Message) -> Result<Frame, Stop> {
-        let first_word = bytes.first_chunk::<8>().ok_or(Stop::Need(WORD))?;
+        Frame::of_table(bytes).map_err(|fault| match fault {
+            FrameFault::Cut { needed } => Stop::Need(needed),
+            FrameFault::TooManySegments { found } => WireProblem::TooManySegments { message, found }.into(),
+        })
+    }
+
+    /// Reads the segment table at the start of `bytes`, like [`parse`](Self::parse).
+    pub(crate) fn of_table(bytes: &[u8]) -> Result<Frame, FrameFault> {
+        let first_word = bytes.first_chunk::<8>().ok_or(FrameFault::Cut { needed: WORD })?;
         let segments = u64::from(LittleEndian::read_u32(first_word)).saturating_add(1);
         if to_index(segments) > MAX_SEGMENTS {
-            return Err(WireProblem::TooManySegments { message, found: segments }.into());
+            return Err(FrameFault::TooManySegments { found: segments });
         }
         let table = table_len(segments);
         // Demand the whole table with its padding, so that the error does not depend on how many bytes were read ahead.
-        let words = bytes.get(..to_index(table)).ok_or(Stop::Need(table))?;
+        let words = bytes.get(..to_index(table)).ok_or(FrameFault::Cut { needed: table })?;
         let words =
             words.get(4..).and_then(|rest| rest.get(..to_index(segments.saturating_mul(4)))).unwrap_or_default();
         // At most 511 numbers of 32 bits: the sum cannot wrap.
@@ -68,7 +110,7 @@ impl Frame {
     }
 
     /// Makes a reader of the message. `bytes` are the whole message.
-    pub(super) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
+    pub(crate) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
         let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);
         let options = ReaderOptions {
             traversal_limit_in_words: Some(to_index(self.words()).saturating_mul(visits).saturating_add(64)),
@@ -78,7 +120,7 @@ impl Frame {
     }
 
     /// The length of the message in words, including the table.
-    pub(super) fn words(self) -> u64 {
+    pub(crate) fn words(self) -> u64 {
         self.len / WORD
     }
 }
@@ -95,7 +137,7 @@ fn to_index(len: u64) -> usize {
 
 /// The segments of a message, borrowed. Nothing is allocated.
 #[expect(clippy::large_enum_variant, reason = "lives on the stack, while one message is read")]
-pub(super) enum Segments<'a> {
+pub(crate) enum Segments<'a> {
     One(&'a [u8]),
     /// The bytes after the table, and for each segment the word in them at which it ends.
     Many {

@@ -1,7 +1,8 @@
 //! Converts bytes to header and info messages, and back, without I/O.
 //!
 //! From the first bytes of a blob, [`Head::parse`] finds what the blob is, or how many more bytes it needs. Nothing
-//! outside this folder uses Cap'n Proto.
+//! outside this folder uses Cap'n Proto, except the reader of PopART's opaque blobs (`opaque/popart/`), which frames its
+//! message in the same way.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
@@ -32,13 +33,17 @@ mod problem;
 mod words;
 
 pub(crate) use encode::NewHead;
+#[cfg(feature = "popart")]
+pub(crate) use fields::number;
 pub(crate) use head::Head;
+#[cfg(feature = "popart")]
+pub(crate) use message::{Frame, FrameFault, Refusal};
 pub(crate) use message::{LONGEST_TABLE, message_len};
 #[cfg(feature = "serde")]
 pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, serialize_metadata};
 pub(crate) use metadata::{check_value_bytes, read_metadata};
 pub(crate) use parts::{InfoFields, Span};
-pub(crate) use problem::WireProblem;
+pub(crate) use problem::{WireProblem, lower_case_phrase};
 
 use crate::error::Problem;
 

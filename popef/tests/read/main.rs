@@ -18,6 +18,7 @@ mod interop;
 mod lookup;
 mod names;
 mod odd_files;
+mod payloads;
 mod readers;
 mod reads;
 mod regressions;

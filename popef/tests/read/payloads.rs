@@ -1,0 +1,281 @@
+//! What frameworks put into opaque blobs, against what the official libraries of Cap'n Proto and protobuf put there.
+
+use crate::common::{read, testdata, writing};
+
+use popef::error::{ErrorCode, ErrorKind};
+use popef::opaque::{Framework, Payload};
+use popef::{Error, File};
+use writing::opaque;
+
+/// The bytes of a file of opaque blobs.
+fn file_bytes(blobs: &[(&str, &[u8])]) -> Vec<u8> {
+    writing::in_memory(|writer| {
+        for (name, data) in blobs {
+            writer.write_opaque(&opaque(name), data).unwrap();
+        }
+    })
+}
+
+/// A file with one opaque blob.
+fn file_with(name: &str, data: &[u8]) -> File {
+    File::from_bytes(file_bytes(&[(name, data)])).unwrap()
+}
+
+fn only_opaque(file: &File) -> popef::read::OpaqueBlob<'_> {
+    file.blob(0).unwrap().as_opaque().unwrap()
+}
+
+fn payload_kind(name: &str, data: &[u8]) -> String {
+    let file = file_with(name, data);
+    format!("{:?}", only_opaque(&file).payload().unwrap())
+}
+
+#[test]
+fn data_of_no_framework_is_text_or_unknown() {
+    let euro = format!("{}€", "x".repeat(4094));
+    for (data, kind) in [
+        (&b"{\"a\": [1]}\n"[..], "Text"),
+        ("naïve\r\n\ttext".as_bytes(), "Text"),
+        // A character that the end of the first part that is read cuts in two.
+        (euro.as_bytes(), "Text"),
+        (b"", "Unknown"),
+        (b"caf\xe9", "Unknown"),
+        (b"text\0", "Unknown"),
+        (&[b"x".repeat(9000).as_slice(), b"\x07"].concat(), "Unknown"),
+    ] {
+        let shown = payload_kind("config", data);
+        assert!(shown.starts_with(kind), "{shown}");
+    }
+}
+
+#[test]
+fn the_data_of_a_skipped_blob_is_an_error() {
+    let bytes = file_bytes(&[("config", b"text")]);
+    let file = File::from_stream(bytes.as_slice()).unwrap();
+    assert_eq!(only_opaque(&file).payload().unwrap_err().code(), ErrorCode::DataNotKept);
+}
+
+/// A build without a framework's feature says which one it needs.
+#[test]
+fn a_framework_that_is_not_built_is_named() {
+    for (framework, built) in [
+        (Framework::Popart, cfg!(feature = "popart")),
+        (Framework::Poptorch, cfg!(feature = "poptorch")),
+        (Framework::Tensorflow, cfg!(feature = "tensorflow")),
+    ] {
+        let file = file_with(framework.as_str(), b"\x01");
+        let result = only_opaque(&file).payload();
+        if !built {
+            let error = result.unwrap_err();
+            assert_eq!((error.code(), error.kind()), (ErrorCode::PayloadNotBuilt, ErrorKind::Unsupported));
+            assert!(error.to_string().ends_with(&format!("build it with the feature {framework}")), "{error}");
+        }
+    }
+}
+
+/// The samples whose names begin with a word, without their extension.
+#[cfg(all(feature = "serde", any(feature = "popart", feature = "tensorflow")))]
+fn samples(of: &str) -> Vec<String> {
+    let names = std::fs::read_dir(testdata("opaque")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.filter_map(|name| name.into_string().unwrap().strip_suffix(".bin").map(str::to_owned));
+    let mut names: Vec<_> = names.filter(|name| name.starts_with(of)).collect();
+    names.sort();
+    assert!(names.len() > 3, "{names:?}");
+    names
+}
+
+/// The payloads of a file of `testdata/opaque` that has one per line, and what each holds.
+#[cfg(all(feature = "serde", any(feature = "popart", feature = "tensorflow")))]
+fn lines(name: &str) -> Vec<(Vec<u8>, serde_json::Value)> {
+    let bytes = read(&format!("opaque/{name}"));
+    let parse = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let hex = line["hex"].as_str().unwrap();
+        let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        ((0..hex.len()).step_by(2).map(byte).collect(), line["holds"].take())
+    };
+    String::from_utf8(bytes).unwrap().lines().map(parse).collect()
+}
+
+/// Asserts that a value has everything that the expected one has. It may have more keys, and numbers where protobuf's
+/// JSON has texts of numbers.
+#[cfg(all(feature = "serde", any(feature = "popart", feature = "tensorflow")))]
+fn assert_holds(found: &serde_json::Value, expected: &serde_json::Value, place: &str) {
+    use serde_json::Value;
+
+    match (found, expected) {
+        (Value::Object(found), Value::Object(expected)) => {
+            for (key, expected) in expected {
+                let place = format!("{place}.{key}");
+                assert_holds(found.get(key).unwrap_or_else(|| panic!("{place} is missing")), expected, &place);
+            }
+        }
+        (Value::Array(found), Value::Array(expected)) => {
+            assert_eq!(found.len(), expected.len(), "{place}: {found:?} {expected:?}");
+            for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+                assert_holds(found, expected, &format!("{place}[{index}]"));
+            }
+        }
+        (Value::Number(found), Value::String(expected)) => assert_eq!(found.to_string(), *expected, "{place}"),
+        _ => assert_eq!(found, expected, "{place}"),
+    }
+}
+
+/// Asserts that damage is an error at the data's first byte, whichever way the file is opened, and that the blob after
+/// it can still be read.
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+fn assert_damaged(name: &str, data: &[u8], code: ErrorCode, words: &str) -> Error {
+    let bytes = file_bytes(&[(name, data), ("note", b"whole")]);
+    let file = File::from_bytes(bytes).unwrap();
+    let error = only_opaque(&file).payload().unwrap_err();
+    assert_eq!(error.code(), code, "{error}");
+    assert!(error.reason().contains(words), "{error}");
+    assert_eq!((error.blob(), error.offset()), (Some(0), Some(file.blob(0).unwrap().data_offset())));
+    let after = file.blob(1).unwrap().as_opaque().unwrap();
+    assert!(matches!(after.payload().unwrap(), Payload::Text(text) if text == "whole"));
+    error
+}
+
+#[cfg(feature = "popart")]
+mod popart {
+    use super::*;
+    use popef::opaque::popart::{DataType, HeldData, Layout};
+
+    #[test]
+    #[cfg(feature = "serde")]
+    fn samples_and_random_messages_hold_what_the_official_library_put_there() {
+        let samples = samples("popart").into_iter().map(|name| {
+            let holds: serde_json::Value = serde_json::from_slice(&read(&format!("opaque/{name}.json"))).unwrap();
+            (name.clone(), read(&format!("opaque/{name}.bin")), holds)
+        });
+        let random = lines("popart-random.jsonl").into_iter();
+        let random = random.enumerate().map(|(line, (bytes, holds))| (format!("line {line}"), bytes, holds));
+        for (name, bytes, mut expected) in samples.chain(random) {
+            // Without tensors, nothing in the message tells the layouts apart.
+            if expected["tensors"].as_array().unwrap().is_empty() {
+                expected["layout"] = serde_json::Value::Null;
+            }
+            let file = file_with("popart", &bytes);
+            let payload = serde_json::to_value(only_opaque(&file).payload().unwrap()).unwrap();
+            assert_holds(&payload, &expected, &name);
+        }
+    }
+
+    #[test]
+    fn data_inside_the_message_is_found_and_not_copied() {
+        let bytes = read("opaque/popart-l25-data.bin");
+        let file = file_with("popart", &bytes);
+        let opaque = only_opaque(&file);
+        let executable = opaque.popart().unwrap();
+        assert_eq!(executable.layout, Some(Layout::L25));
+        let seed = executable.tensors.iter().find(|tensor| tensor.id == "seed").unwrap();
+        let HeldData { offset, len, .. } = seed.data.unwrap();
+        let held = opaque.data().range(offset..offset + len).unwrap().read().unwrap().into_owned();
+        assert_eq!(len, 8);
+        assert!(bytes.windows(8).any(|window| window == held));
+        assert_eq!((seed.data_type, seed.popef_type()), (DataType::Uint32, Some(popef::DataType::U32)));
+    }
+
+    #[test]
+    fn every_prefix_and_every_changed_byte_is_read_or_refused() {
+        for name in ["popart-l25-data", "popart-float8"] {
+            let bytes = read(&format!("opaque/{name}.bin"));
+            for len in 0..bytes.len() {
+                let error = assert_damaged("popart", &bytes[..len], ErrorCode::PayloadCut, "is cut off");
+                assert_eq!(error.found(), Some(len as u64));
+            }
+            let mut refused = 0;
+            for at in 0..bytes.len() {
+                for value in [0, 1, 0x7f, 0x80, 0xff] {
+                    let mut changed = bytes.clone();
+                    changed[at] = value;
+                    let file = file_with("popart", &changed);
+                    refused += usize::from(only_opaque(&file).payload().is_err());
+                }
+            }
+            assert!(refused > 100, "{refused}");
+        }
+    }
+
+    #[test]
+    fn bytes_after_the_message_are_counted() {
+        let mut bytes = read("opaque/popart-infer.bin");
+        bytes.extend([0; 5]);
+        let file = file_with("popart", &bytes);
+        let executable = only_opaque(&file).popart().unwrap();
+        assert_eq!((executable.bytes, executable.surplus), (888, 5));
+    }
+
+    /// A message of one segment.
+    fn message(words: &[u64]) -> Vec<u8> {
+        let table = (words.len() as u64) << 32;
+        [table].iter().chain(words).flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    const fn struct_pointer(offset: u64, data: u64, pointers: u64) -> u64 {
+        offset << 2 | data << 32 | pointers << 48
+    }
+
+    const fn list_pointer(offset: u64, size: u64, count: u64) -> u64 {
+        1 | offset << 2 | size << 32 | count << 35
+    }
+
+    #[test]
+    fn a_message_that_costs_more_than_its_bytes_is_refused() {
+        const ROOT: u64 = struct_pointer(0, 0, 4);
+        // A list of 2^29 - 1 tensors without bytes.
+        let nothings = message(&[ROOT, 0, list_pointer(2, 0, (1 << 29) - 1), 0, 0]);
+        assert_damaged("popart", &nothings, ErrorCode::PayloadTooLarge, "");
+        // Bytes that are read as tensors.
+        let mut bytes = vec![ROOT, 0, list_pointer(2, 2, 100_000), 0, 0];
+        bytes.resize(bytes.len() + 12_500, 0);
+        assert_damaged("popart", &message(&bytes), ErrorCode::PayloadTooLarge, "out of proportion");
+        // Many names that are one text.
+        let mut shared = vec![ROOT, struct_pointer(3, 0, 5), 0, 0, 0, 0, list_pointer(3, 6, 2000), 0, 0, 0];
+        shared.extend((0..2000).map(|index| list_pointer(1999 - index, 2, 8000)));
+        shared.extend([0x6161_6161_6161_6161; 999]);
+        shared.push(0x0061_6161_6161_6161);
+        assert_damaged("popart", &message(&shared), ErrorCode::PayloadTooLarge, "share so much");
+    }
+
+    #[test]
+    fn other_messages_are_refused() {
+        let of_segments = |segments: u32| [&(segments - 1).to_le_bytes()[..], &[0; 4096]].concat();
+        assert_damaged("popart", &of_segments(512), ErrorCode::PayloadMalformed, "claims 512 segments");
+        assert_damaged("popart", &message(&[list_pointer(0, 2, 0)]), ErrorCode::PayloadMalformed, "at its root");
+        assert_damaged("my popart blob", b"plain text here", ErrorCode::PayloadMalformed, "segments");
+    }
+
+    #[test]
+    fn settings_of_a_form_that_no_release_writes_are_left_out() {
+        // One tensor of four pointers, the last a struct with a word and a pointer.
+        let words = [
+            struct_pointer(0, 0, 4),
+            0,
+            list_pointer(2, 7, 5),
+            0,
+            0,
+            struct_pointer(1, 1, 4),
+            4,
+            0,
+            0,
+            0,
+            struct_pointer(0, 1, 1),
+            7,
+            0,
+        ];
+        let file = file_with("popart", &message(&words));
+        let executable = only_opaque(&file).popart().unwrap();
+        assert_eq!((executable.layout, executable.tensors.len()), (None, 1));
+        assert_eq!(executable.tensors[0].variable_settings, None);
+        assert_eq!(executable.tensors[0].kind.to_string(), "variable");
+    }
+
+    #[test]
+    fn unknown_numbers_stay_numbers() {
+        let kind = popef::opaque::popart::TensorKind::from_number(7);
+        assert_eq!((kind.to_string(), kind.number(), kind.name()), ("unknown (7)".to_owned(), 7, None));
+        #[cfg(feature = "serde")]
+        assert_eq!(serde_json::to_string(&kind).unwrap(), "7");
+    }
+}
