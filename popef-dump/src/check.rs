@@ -17,7 +17,7 @@ use popef_show::{
 };
 
 use crate::args::{Args, Checks};
-use crate::exit::{complain, unread, written};
+use crate::exit::{unread, written};
 use crate::log::{Log, Verbosity};
 use crate::policy;
 use crate::screen::{colors, progress, screen};
@@ -128,18 +128,12 @@ impl Check<'_> {
         Group::new(files.into_iter().map(checked).collect(), report)
     }
 
-    /// What could not be done goes to stderr, after the output of its files on stdout.
+    /// What could not be done is in the output, in each format.
     fn show(&self, group: Group, renderer: &mut dyn FindingsRenderer, out: &mut Out) -> io::Result<()> {
-        let complaints: Vec<_> = group.complaints().collect();
-        renderer.group(out, group)?;
-        if !complaints.is_empty() {
-            out.send()?;
-        }
-        for complaint in complaints {
-            complain(&complaint);
+        for complaint in group.complaints() {
             self.log.line(Verbosity::Err, || escape(&complaint).into_owned());
         }
-        Ok(())
+        renderer.group(out, group)
     }
 }
 

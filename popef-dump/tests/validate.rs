@@ -82,6 +82,7 @@ const CASES: &[(&str, &str)] = &[
         "quiet-github",
         "--validate --each --quiet --format github ../checks/PE607.popef ../checks/PE101.popef no-such-file.popef",
     ),
+    ("github-strict", "--validate --strict --quiet --format github ../checks/PE108.popef"),
     ("quiet-json", "--validate --quiet --format json ../checks/PE607.popef"),
     ("sarif-clean", "--validate --deep --format sarif ../interop/add-clean.popef"),
     ("explain", "--explain PE012"),
@@ -253,8 +254,41 @@ fn the_exit_status_says_what_was_found() {
     for (args, status) in cases {
         let run = validate(&checks(), args);
         assert_eq!(run.status, *status, "{args:?}: {run:?}");
-        assert_eq!(run.err.is_empty(), *status != 2, "{args:?}: {run:?}");
+        // What could not be checked is in the report. Without a report, it is on stderr.
+        assert_ne!(run.out.is_empty(), run.err.is_empty(), "{args:?}: {run:?}");
     }
+}
+
+/// Each format has a place for it.
+#[test]
+fn what_cannot_be_read_is_in_the_report_alone() {
+    for format in ["text", "json", "ndjson", "sarif", "github", "junit"] {
+        for each in [&["--each"][..], &[]] {
+            let args = [each, &["--format", format, "none.popef", "PE108.popef"]].concat();
+            let run = validate(&checks(), &args);
+            assert_eq!((run.status, run.err.as_str()), (2, ""), "{format}: {run:?}");
+            assert!(run.out.contains("cannot open the file"), "{format}: {run:?}");
+        }
+    }
+    let quiet = validate(&checks(), &["-q", "none.popef"]);
+    assert_eq!((quiet.out.matches("cannot open the file").count(), quiet.err.as_str()), (1, ""), "{quiet:?}");
+    let log =
+        common::finish(common::command(&checks()).env("POPEF_LOG_LEVEL", "ERR").args(["--validate", "none.popef"]));
+    assert!(log.err.starts_with("[popef-dump] [err] none.popef: cannot open"), "{log:?}");
+}
+
+/// Nothing was read, so nothing has a place, as in the JSON of the listing.
+#[test]
+fn findings_about_foreign_files_have_no_place() {
+    let document = validate(&checks(), &["--format", "json", "../float8/e4m3fnuz.txt"]).json();
+    let finding = &document["findings"][0];
+    assert_eq!((&finding["blob"], &finding["offset"]), (&serde_json::Value::Null, &serde_json::Value::Null));
+    let listed = run(&checks(), &["--format", "json", "../float8/e4m3fnuz.txt"]).json();
+    let error = &listed["files"][0]["error"];
+    assert_eq!(
+        [&error["blob"], &error["offset"], &error["message"]],
+        [&finding["blob"], &finding["offset"], &finding["message"]]
+    );
 }
 
 #[test]

@@ -105,6 +105,19 @@ fn annotations_say_what_was_found() {
     });
 }
 
+/// What fails the run is an error among its annotations, also if only `--strict` makes it one.
+#[test]
+fn annotations_say_why_a_strict_run_fails() {
+    let errors = |args: &[&str]| {
+        let run = run(&checks(), &[&["--validate", "--format=github"], args].concat());
+        (run.status, run.out.matches("::error ").count(), run.out.matches("::warning ").count())
+    };
+    assert_eq!(errors(&["PE108.popef"]), (0, 0, 1));
+    assert_eq!(errors(&["--strict", "PE108.popef"]), (1, 1, 0));
+    assert_eq!(errors(&["--strict", "-q", "PE108.popef"]), (1, 1, 0));
+    assert_eq!(errors(&["--strict", "PE008.popef"]), (0, 0, 0));
+}
+
 /// A file's name can neither end its annotation nor begin another command.
 #[cfg(unix)]
 #[test]

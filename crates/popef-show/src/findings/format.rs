@@ -55,7 +55,7 @@ impl FindingsFormat {
             FindingsFormat::Json => Box::new(Document::default()),
             FindingsFormat::Ndjson => Box::new(Lines),
             FindingsFormat::Sarif => Box::new(Sarif::default()),
-            FindingsFormat::GitHub => Box::new(GitHub { quiet: options.quiet }),
+            FindingsFormat::GitHub => Box::new(GitHub { quiet: options.quiet, strict: options.strict }),
             FindingsFormat::JUnit => Box::new(JUnit::new(options.strict)),
         }
     }

@@ -16,15 +16,28 @@ use crate::output::out::Out;
 
 pub(super) struct GitHub {
     pub(super) quiet: bool,
+    /// Whether warnings are failures.
+    pub(super) strict: bool,
+}
+
+impl GitHub {
+    /// What fails the run is an error, so that the annotations say why it failed.
+    fn level(&self, severity: Severity) -> &'static str {
+        match severity {
+            Severity::Error => "error",
+            Severity::Warning if self.strict => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        }
+    }
 }
 
 impl FindingsRenderer for GitHub {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
         for finding in &group.report.findings {
             let title = format!("{}: {}", finding.rule.id, finding.rule.title);
-            let annotation =
-                Annotation { level: level(finding.severity), path: group.path(finding.file), title: &title };
-            annotation.write(out, &group.text(finding))?;
+            let (level, path) = (self.level(finding.severity), group.path(finding.file));
+            Annotation { level, path, title: &title }.write(out, &group.text(finding))?;
         }
         for skipped in group.report.skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)) {
             let level = if skipped.failed { "error" } else { "notice" };
@@ -52,14 +65,6 @@ impl Annotation<'_> {
             out.put("file=").put(&property(&repository_path(path))).put(",");
         }
         out.put("title=").put(&property(self.title)).put("::").put(&data(message)).end_line()
-    }
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "notice",
     }
 }
 

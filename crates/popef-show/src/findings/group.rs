@@ -24,7 +24,7 @@ use crate::output::escape::escape_rest;
 /// renderer.group(&mut out, group)?;
 /// renderer.end(&mut out, &totals, totals.verdict(false))?;
 /// let text = String::from_utf8(out.into_bytes())?;
-/// assert!(text.contains("error PE004: blob 0, byte 0: this is a text"));
+/// assert!(text.contains("error PE004: this is a text"));
 /// assert!(text.ends_with("failed: 1 error, 0 warnings, 0 notes in 1 file; not everything was checked\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,7 +45,14 @@ pub struct CheckedFile {
     pub foreign: Option<String>,
 }
 
-/// What is left out if a file that is checked by itself could not be opened.
+impl CheckedFile {
+    /// Whether nothing of the file could be read.
+    fn is_unread(&self) -> bool {
+        self.size.is_none() || self.foreign.is_some()
+    }
+}
+
+/// What is left out if nothing could be read of a file that is checked by itself.
 const THE_FILE: &str = "the file";
 
 impl Group {
@@ -56,7 +63,7 @@ impl Group {
         group.name_foreign_files();
         if let [file] = &*group.files {
             for skipped in &mut group.report.skipped {
-                if file.size.is_none() && skipped.file.is_some() {
+                if file.is_unread() && skipped.file.is_some() {
                     THE_FILE.clone_into(&mut skipped.what);
                 }
                 skipped.file = Some(0);
@@ -75,19 +82,21 @@ impl Group {
         self.files = files.filter(|(file, _)| repeated.binary_search(file).is_err()).map(|(_, file)| file).collect();
     }
 
-    /// "It is a ZIP archive" says more than which number in its first bytes is wrong.
+    /// "It is a ZIP archive" says more than which number in its first bytes is wrong. Nothing of such a file was read, so nothing
+    /// in it has a place.
     fn name_foreign_files(&mut self) {
-        let foreign = |file: usize| self.files.get(file).and_then(|file| file.foreign.as_ref());
+        let foreign = |file: usize| self.files.get(file).and_then(|file| Some((file, file.foreign.as_ref()?)));
         for finding in &mut self.report.findings {
-            if let Some(foreign) = foreign(finding.file).filter(|_| is_damage(finding)) {
+            if let Some((_, foreign)) = foreign(finding.file).filter(|_| is_damage(finding)) {
                 finding.message.clone_from(foreign);
+                (finding.blob, finding.offset) = (None, None);
             }
         }
-        let unopened = |file: usize| self.files.get(file).filter(|file| file.size.is_none());
         for skipped in &mut self.report.skipped {
-            let file = skipped.file.and_then(unopened);
-            if let Some(foreign) = file.and_then(|file| file.foreign.as_ref()) {
-                skipped.why.clone_from(foreign);
+            if let Some((file, foreign)) = skipped.file.and_then(foreign) {
+                let why = if file.size.is_none() { foreign } else { "it is not a PopEF file" };
+                why.clone_into(&mut skipped.why);
+                "the file, and what is only missing from the others".clone_into(&mut skipped.what);
             }
         }
     }
