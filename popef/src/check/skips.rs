@@ -43,7 +43,7 @@ impl<'n> Skips<'n> {
     /// Records a file that could not be opened. If it is damaged, that is a finding, and not a failure.
     pub(super) fn unopened(&mut self, file: usize, error: &Error) {
         let is_finding = error.is_about_the_file();
-        let what = "the file, and what is only missing from the others".to_owned();
+        let what = "the file, and whether anything is missing from the others".to_owned();
         let why = if is_finding { "the file is damaged".to_owned() } else { error.reason() };
         self.skipped.push(Skipped { file: self.numbers.get(file).copied(), what, why, failed: !is_finding });
     }
@@ -57,7 +57,8 @@ impl<'n> Skips<'n> {
         }
         for (file, opened) in files.iter().enumerate() {
             let Some(damage) = opened.damage() else { continue };
-            let what = format!("everything after byte {}, and what is only missing from the files", opened.end());
+            let what =
+                format!("everything after byte {}, and whether anything is missing from the files", opened.end());
             let failed = !damage.is_about_the_file();
             let why = if failed { damage.reason() } else { "the file is damaged there".to_owned() };
             let file = self.numbers.get(file).copied();

@@ -157,7 +157,7 @@ const CHECKS_HEAD: &str = "\
 All rules of `popef::check`. This page is made from the table of rules in `popef/src/check/`. After a change there,
 `POPEF_RENEW=1 cargo test -p popef --test check golden::` writes it again.
 
-An *error* will fail, or what it will do is not known. A *warning* is most likely not intended. A *note* is worth knowing, and
-normal in many files. A policy can change the severity of each rule, or turn it off. The id of a rule is never used again for
+An *error* means that loading will fail, or that its result is not known. A *warning* is most likely not intended. A *note* is
+worth knowing, and normal in many files. A policy can change the severity of a rule, or turn it off. No id is used again for
 another rule. For each rule, `testdata/checks/ID.popef` is a file that breaks it, with the findings beside it.
 ";

@@ -1,8 +1,8 @@
 //! What single loaders require: what is found, and the nearest that is not.
 
 use popef::check::{CheckOptions, Loader, check};
-use popef::types::OpaqueInfo;
-use popef::{File, Metadata};
+use popef::types::{Anchor, OpaqueInfo, TensorType};
+use popef::{DataType, File, Metadata, TensorInfo};
 
 use crate::files::{FOLDER, open, written};
 
@@ -41,6 +41,31 @@ fn popart_takes_one_message_and_nothing_else() {
     }
 }
 
+#[test]
+fn the_inputs_of_a_request_are_listed() {
+    let told = |names: &[&'static str]| {
+        let input = |name: &&'static str| Anchor {
+            name: (*name).into(),
+            tensor_type: TensorType::Input,
+            tensor_info: TensorInfo::new(DataType::F16, [2, 3]),
+            ..Anchor::default()
+        };
+        let metadata = Metadata { anchors: names.iter().map(input).collect(), ..Metadata::default() };
+        found(&with_opaque("other", b"", metadata), Loader::Triton, "PE633").pop().unwrap()
+    };
+    assert_eq!(told(&[]), "a request needs no inputs");
+    assert_eq!(told(&["a"]), r#"a request must have 1 input: "a" F16 [2, 3]"#);
+    assert_eq!(told(&["a", "b"]), r#"a request must have 2 inputs: "a" F16 [2, 3], "b" F16 [2, 3]"#);
+    assert!(told(&["a"; 10]).ends_with(r#""a" F16 [2, 3] and 2 more"#), "{}", told(&["a"; 10]));
+}
+
+#[test]
+fn a_blob_of_poptorch_needs_a_version() {
+    let told = |data: &[u8]| found(&with_opaque("poptorch", data, Metadata::default()), Loader::Poptorch, "PE614");
+    assert_eq!(told(b"text"), ["opaque blob \"poptorch\" is not a pickle"]);
+    assert_eq!(told(b"\x80\x04}."), ["opaque blob \"poptorch\" records no version of PopTorch"]);
+}
+
 /// TensorFlow never records whether a model is for inference.
 #[test]
 fn only_models_known_to_be_for_training_are_reported() {
@@ -59,5 +84,5 @@ fn popart_files_lack_no_weights() {
         assert!(found(&open(&format!("{FOLDER}/{name}.popef")), Loader::Triton, "PE634").is_empty(), "{name}");
     }
     let of_tensorflow = found(&open(&format!("{FOLDER}/as-tensorflow.popef")), Loader::Triton, "PE634");
-    assert_eq!(of_tensorflow, [r#"the load programs need 1 input that the files have no data for: "weight0""#]);
+    assert_eq!(of_tensorflow, [r#"Triton needs 1 weight that the files have no data for: "weight0""#]);
 }

@@ -15,3 +15,4 @@ mod pickle_in_parts;
 mod policy;
 mod report;
 mod rules;
+mod safety;

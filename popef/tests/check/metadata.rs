@@ -42,13 +42,13 @@ fn inputs_that_only_load_programs_use_are_weights() {
     // With the seed's handle it is none.
     let mut seeded = model(vec![input("v", &[0]), input("u", &[1])]);
     seeded.seed_handle = "h2d_v".into();
-    assert_eq!(found("PE114", &seeded), [r#"1 input of the load programs has no data in the files: "u""#]);
+    assert_eq!(found("PE114", &seeded), [r#"the files have no data for 1 weight: "u""#]);
 }
 
 #[test]
 fn weights_are_missing_beside_weights_that_have_data() {
     let with = |programs: &[u32]| model(vec![input("w", programs), input("u", &[0]), input("v", &[1])]);
-    let message = r#"2 inputs of the load programs have no data in the files; other weights have: "u", "v""#;
+    let message = r#"the files have data for other weights, but not for "u", "v""#;
     assert_eq!(found("PE113", &with(&[0])), [message]);
     assert!(found("PE114", &with(&[0])).is_empty());
     // What the main program reads is no weight.

@@ -31,8 +31,8 @@ pub(super) const RULES: &[Check] = &[
             title: "an executable with unknown compression",
             meaning: "The blob states that its executable is compressed, and its first bytes are of no known format: \
                       zlib, gzip, zstd or LZ4.",
-            fix: "If the executable is not compressed, its uncompressedSize was never set: export the model again. \
-                   Otherwise, please report the file.",
+            fix: "If the executable is not compressed, its uncompressedSize was never set: export the model again. If \
+                  it is compressed in another format, please report that to the authors of this library.",
             when: When::Always,
         },
         run: executable(|executable, stored, out| {
@@ -66,7 +66,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a tensor with NaN",
             meaning: "A tensor or feed has elements that are not a number. One such weight makes every result that is \
-                      computed with it NaN. Training diverged, or the data is damaged.",
+                      computed from it NaN. Training diverged, or the data is damaged.",
             fix: "Examine the tensor, and export the model from a state before training diverged.",
             when: When::Deep,
         },

@@ -29,7 +29,7 @@ pub(super) const RULES: &[Check] = &[
             let differ = |anchor: &Anchor, data: &DataBlob<'_>| anchor.tensor_info.data_type != data.data_type();
             bound(set, model, out, differ, |anchor, data| {
                 let (name, needed) = (quote(&anchor.name), anchor.tensor_info.data_type);
-                format!("{} {name} has the type {}, its anchor {needed}", kind(data), data.data_type())
+                format!("{} {name} has the type {}, but its anchor has {needed}", kind(data), data.data_type())
             });
         }),
     },
@@ -38,12 +38,11 @@ pub(super) const RULES: &[Check] = &[
             id: "PE302",
             severity: Severity::Error,
             title: "data with another shape than its anchor",
-            meaning: "The shape of a tensor differs from the shape of its anchor. The tensors of a feed may omit the \
-                      dimensions for replicas and repeats, and the batch; the tensors of this one do not fit in any of \
-                      these ways.",
-            fix: "Export the data again with the anchor's shape, with all replicas and repeats in it. If the \
-                   dimensions are only in another order, the data is most likely transposed: transpose it. To change \
-                   the shape alone would mix up its elements.",
+            meaning: "The shape of a tensor or feed does not fit its anchor. (The tensors of a feed may omit the \
+                      batch, and the dimensions for replicas and repeats.)",
+            fix: "Export the data again with the anchor's shape, including the dimensions for replicas and repeats. If \
+                  the dimensions are only in another order, transpose the data: changing the shape alone would mix up \
+                  its elements.",
             when: When::Always,
         },
         run: model(|set, model, out| {
@@ -51,7 +50,11 @@ pub(super) const RULES: &[Check] = &[
             let differ = |anchor: &Anchor, data: &DataBlob<'_>| !fits(data, anchor, replicas);
             bound(set, model, out, differ, |anchor, data| {
                 let (name, stored) = (quote(&anchor.name), shape(anchor.tensor_info.shape.iter().copied()));
-                format!("{} {name} has the shape {}, its anchor {stored}", kind(data), shape(data.shape().iter()))
+                format!(
+                    "{} {name} has the shape {}, but its anchor has {stored}",
+                    kind(data),
+                    shape(data.shape().iter())
+                )
             });
         }),
     },
@@ -61,9 +64,9 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a shape without the replica dimension",
             meaning: "An anchor has data of its own for each replica, so its shape has to begin with the replication \
-                      factor, or with the number of groups where groups of replicas share a weight. It begins with \
-                      neither: the first dimension divides neither the replication factor nor the number of \
-                      processes. A runtime distributes the data wrongly.",
+                      factor, or, if groups of replicas share a weight, with the number of groups. It begins with \
+                      neither: the first dimension divides neither the replication factor nor the number of processes. \
+                      A runtime distributes the data wrongly.",
             fix: "Export the model again.",
             when: When::Always,
         },
@@ -75,8 +78,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a shape without the repeats dimension",
             meaning: "An anchor uses a remote buffer of several blocks, so its shape must have the number of blocks as \
-                      a dimension, after the dimension for replicas. It does not, so a runtime copies the wrong number \
-                      of bytes.",
+                      a dimension, after the dimension for replicas. That dimension is missing, so a runtime copies \
+                      the wrong number of bytes.",
             fix: "Export the model again.",
             when: When::Always,
         },
@@ -130,10 +133,10 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE308",
             severity: Severity::Warning,
-            title: "a feed that does not fill whole calls",
-            meaning: "The number of samples in a feed is not a multiple of the number that one call takes: device \
-                      iterations × replication factor × batch. The last call lacks some. (Training with gradient \
-                      accumulation, which the file does not state, takes more in a call.)",
+            title: "a feed that ends within a call",
+            meaning: "A call takes device iterations × replication factor × batch samples of a feed. The number of \
+                      samples in the feed is not a multiple of that, so the last call lacks some. (With gradient \
+                      accumulation, a call for training takes more. The file does not state how many.)",
             fix: "Cut or extend the feed to whole calls.",
             when: When::Always,
         },
@@ -334,10 +337,11 @@ fn feed_divides(set: &Set, model: &Model, out: &mut Findings<'_>) {
     for (anchor, feed, runs) in with_feed(set, model) {
         if runs.left_over > 0 {
             out.add(Spot::blob(feed.file, feed.blob.blob()), [anchor.name.by_ref()], || {
-                let needed = count(metadata.elements_per_call(anchor).unwrap_or_default(), "sample");
-                let left_over = count(runs.left_over, "sample");
-                let (name, calls) = (quote(&anchor.name), count(runs.runs, "call"));
-                format!("feed {name} is enough for {calls} of {needed}, with {left_over} left over")
+                let needed = metadata.elements_per_call(anchor).unwrap_or_default();
+                let samples = runs.runs.saturating_mul(needed).saturating_add(runs.left_over);
+                let (name, samples) = (quote(&anchor.name), count(samples, "sample"));
+                let lacking = needed.saturating_sub(runs.left_over);
+                format!("feed {name} has {samples}, and each call takes {needed}: the last call lacks {lacking}")
             });
         }
     }

@@ -63,7 +63,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob that cannot be read",
             meaning: "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF \
                       file, its bytes were overwritten, or something else was appended to it.",
-            fix: "Make sure that this is the right file, and export it again.",
+            fix: "Check whether this is the right file. If it is, copy or export it again.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -81,10 +81,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE005",
             severity: Severity::Error,
             title: "a message beyond the limits",
-            meaning: "Reading a message would cost far more than its length. No exporter writes such a message. An \
-                      attacker does, to fill the memory of a loader.",
-            fix: "Do not load the file. If you made it and its metadata has to be that large, a program that uses \
-                   this library can open it with higher limits (popef::read::Limits); popef-dump cannot.",
+            meaning: "Reading a message would cost far more than its length. No exporter writes such a message. It can \
+                      be made to fill the memory of a loader.",
+            fix: "Do not load the file. If you made it and its metadata has to be that large, a program that uses this \
+                  library can open it with higher limits (popef::read::Limits); popef-dump cannot.",
             when: When::Always,
         },
         run: set_and_unreadable(
@@ -97,8 +97,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE006",
             severity: Severity::Warning,
             title: "a blob of unknown type",
-            meaning: "The blob's type is not one of the five types of the format. A later version wrote it, or its \
-                      bytes were changed. What loaders do with it is not known.",
+            meaning: "The blob's type is not one of the five types of the format. Either a later version of the format \
+                      has this type, or the bytes were changed. What loaders do with the blob is not known.",
             fix: "Find out which program wrote the blob. If nothing needs it, remove it.",
             when: When::Always,
         },
@@ -133,10 +133,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE008",
             severity: Severity::Note,
             title: "more data than the shape requires",
-            meaning: "A tensor or feed has bytes after its last element, which are not part of it. The vendor's own \
-                      listing shows such a file, so loaders accept it. The cause is not known.",
-            fix: "Write the tensor again: this library omits these bytes. This is optional, because loaders accept \
-                  the file as it is.",
+            meaning: "A tensor or feed has bytes after its last element, which are not part of it. They do no harm: \
+                      the vendor's own listing shows such a file, so loaders accept it. Their cause is not known.",
+            fix: "To remove the bytes, write the tensor again, for example with this library.",
             when: When::Always,
         },
         run: blob(surplus),
@@ -147,7 +146,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "data after metadata",
             meaning: "A metadata blob has bytes after its message. The format has no data there: something was hidden \
-                      or overwritten, or the size is wrong.",
+                      there or overwritten, or the blob's size is wrong.",
             fix: "Export the model again.",
             when: When::Always,
         },
@@ -183,7 +182,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "data without a name",
             meaning: "The name of a tensor, feed or opaque blob is empty. Tensors and feeds are found by the name of \
-                      their anchor, opaque blobs by the name of their framework, so most likely nothing uses this blob.",
+                      their anchor, and opaque blobs by the name of their framework, so most likely nothing uses this \
+                      blob.",
             fix: "Export the blob again under its name, or remove it.",
             when: When::Always,
         },
@@ -237,9 +237,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE014",
             severity: Severity::Note,
             title: "a blob with a version",
-            meaning: "All files from the vendor have an empty version. What loaders do with any other version is not \
-                      known.",
-            fix: "If the file does not load, export it with an empty version.",
+            meaning: "The version of a blob is not empty. It is empty in all files from the vendor, and what loaders \
+                      do with another version is not known.",
+            fix: "If a loader refuses the file, write the file again with empty versions.",
             when: When::Always,
         },
         run: set(versions),
@@ -419,11 +419,12 @@ fn versions(set: &Set, out: &mut Findings<'_>) {
         let mut same = same.peekable();
         if same.peek() == Some(&id_of(&blob)) {
             out.add(Spot::blob(blob.file, &blob), [version.clone()], || {
-                let number = count(u64::try_from(same.count()).unwrap_or(u64::MAX), "blob");
-                let version = quote(&version);
-                format!(
-                    "of version {version}, where the vendor's files have none: {number}, of which this is the first"
-                )
+                let (version, number) = (quote(&version), same.count());
+                let first = match number {
+                    1 => format!("the blob has the version {version}"),
+                    _ => format!("{number} blobs have the version {version}, and this is the first of them"),
+                };
+                format!("{first}; in the vendor's files, versions are empty")
             });
         }
     }

@@ -17,7 +17,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE101",
             severity: Severity::Error,
             title: "metadata for a missing executable",
-            meaning: "The metadata names an executable that is not in the files. The model cannot be loaded.",
+            meaning: "The metadata names an executable that is not in the files, so the model cannot be loaded.",
             fix: "Give the file with the executable too, or export the model again.",
             when: When::Always,
         },
@@ -61,10 +61,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE103",
             severity: Severity::Warning,
             title: "an executable without metadata",
-            meaning: "No metadata names the executable. The model runtimes and Triton cannot run it. Only the \
-                      framework that wrote it may be able to, by its opaque blob.",
-            fix: "Give the file with the metadata too. PopART omits it if it cannot describe a model, and says so in \
-                   the export.",
+            meaning: "No metadata names the executable. The model runtimes and Triton cannot run it. Perhaps the \
+                      framework that wrote it can, by its opaque blob.",
+            fix: "Give the file with the metadata too. PopART writes no metadata for a model that it cannot describe, \
+                  and says so during the export.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Check] = &[
                 let name = executable.name();
                 if set.links.first(Key::METADATA_OF, name.as_bytes()).is_none() {
                     out.add(Spot::blob(executable.file, executable.blob.blob()), [name.clone()], || {
-                        format!("no metadata is for executable {}", quote(&name))
+                        format!("executable {} has no metadata", quote(&name))
                     });
                 }
             }
@@ -137,8 +137,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE108",
             severity: Severity::Warning,
             title: "a tensor without an anchor",
-            meaning: "No anchor of any model has the tensor's name, so nothing uses it. A mistyped name has this \
-                      effect: the intended anchor then waits for data from the user.",
+            meaning: "No anchor of any model has the tensor's name, so nothing uses it. If the name is mistyped, the \
+                      intended anchor has no data, and a runtime asks the user for it.",
             fix: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
             when: When::Always,
         },
@@ -160,8 +160,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE110",
             severity: Severity::Error,
             title: "a tensor and a feed with one name",
-            meaning: "A tensor and a feed have the name of one anchor. Which of the two a runtime takes is not \
-                      known.",
+            meaning: "A tensor and a feed have the same name, so both are data for the same anchor. Which of the two a \
+                      runtime takes is not known.",
             fix: "Remove one of them.",
             when: When::Always,
         },
@@ -204,10 +204,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE113",
             severity: Severity::Warning,
-            title: "weights without data",
-            meaning: "Some inputs that only the load programs use have data in the files, and others have none. Inputs of \
-                      the load programs are weights: those without data were most likely lost, and a runtime asks the \
-                      user for them.",
+            title: "some weights without data",
+            meaning: "Inputs that only the load programs use are weights. The files have data for some of them, but \
+                      not for all. The data of the others was most likely lost, and a runtime asks the user for it.",
             fix: "Give the file with the missing weights too, or export the model again with all weights.",
             when: When::Always,
         },
@@ -218,8 +217,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE114",
             severity: Severity::Note,
             title: "no weights in the files",
-            meaning: "None of the inputs that only the load programs use has data in the files. The framework that \
-                      exported the model may provide its weights; other runtimes ask the user for them.",
+            meaning: "Inputs that only the load programs use are weights, and the files have data for none of them. \
+                      The framework that exported the model may provide the weights; other runtimes ask the user for \
+                      them.",
             fix: "To run the model without its framework, give the file with the weights too, or export the model \
                    with its weights.",
             when: When::Always,
@@ -231,8 +231,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE115",
             severity: Severity::Warning,
             title: "data that no load or main program reads",
-            meaning: "An input has data in the files, and the program flow runs none of its programs, neither to load \
-                      the model nor in a call. The data is never uploaded.",
+            meaning: "An input has data in the files, but the program flow runs none of the input's programs, neither \
+                      to load the model nor in a call. So the data is never uploaded.",
             fix: "Compare the input's programs with the program flow, and export the model again.",
             when: When::Always,
         },
@@ -274,10 +274,11 @@ fn weights_without_data(set: &Set, model: &Model, out: &mut Findings<'_>, beside
     let has_others = model.tensors_to_upload().any(|(anchor, _)| is_weight(model, anchor));
     if has_others == beside_others {
         out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
-            let (inputs, names) = (count(number, "input"), missing_weights(model).map(|anchor| &anchor.name));
-            let (verb, others) =
-                (if number == 1 { "has" } else { "have" }, if beside_others { "; other weights have" } else { "" });
-            format!("{inputs} of the load programs {verb} no data in the files{others}: {}", list(names, number))
+            let names = list(missing_weights(model).map(|anchor| &anchor.name), number);
+            match beside_others {
+                true => format!("the files have data for other weights, but not for {names}"),
+                false => format!("the files have no data for {}: {names}", count(number, "weight")),
+            }
         });
     }
 }
@@ -317,7 +318,10 @@ fn without_anchor(set: &Set, out: &mut Findings<'_>, key: Key, kind: &str) {
     let mut data = set.blobs().filter(|blob| blob.as_data().is_some()).peekable();
     if set.metadata().next().is_none() {
         if data.peek().is_some() {
-            out.skip("whether anything uses the tensors and feeds", "none of the files has metadata, and so anchors");
+            out.skip(
+                "whether anything uses the tensors and feeds",
+                "none of the files has metadata, which lists the anchors",
+            );
         }
         return;
     }
@@ -383,7 +387,7 @@ fn data_for_output(set: &Set, out: &mut Findings<'_>) {
         let name = data.name();
         if set.links.first(key, name.as_bytes()).is_some_and(|first| set.uses.is_only_output(first)) {
             out.add(Spot::blob(blob.file, &blob), [name.clone()], || {
-                format!("the data of {} is never read because it is only an output", quote(&name))
+                format!("the data for {0} is never read: {0} is only an output", quote(&name))
             });
         }
     }

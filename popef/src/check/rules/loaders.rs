@@ -23,7 +23,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE601",
             severity: Severity::Error,
-            title: "PopART: two blobs of its own",
+            title: "PopART: more than one PopART blob",
             meaning: "PopART takes every opaque blob whose name contains \"popart\" as its own, and refuses a file \
                       with two. If such a file is used as a cache, PopART silently skips it and compiles the model \
                       again each time.",
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE602",
             severity: Severity::Error,
-            title: "PopART: not exactly one executable for its blob",
+            title: "PopART: its executable is missing or not unique",
             meaning: "PopART's opaque blob names an executable, and PopART requires exactly one with that name.",
             fix: "Export the model again, or give the file with the executable too.",
             when: When::Loader(Loader::Popart),
@@ -53,10 +53,9 @@ pub(super) const RULES: &[Check] = &[
             let number = set.links.all(Key::EXECUTABLE, name.as_bytes()).count();
             if number != 1 {
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone()], || {
-                    format!(
-                        "PopART's blob is for executable {}; there are {number} with this name, not 1",
-                        quote(&name)
-                    )
+                    let have =
+                        if number == 0 { "no executable has".to_owned() } else { format!("{number} executables have") };
+                    format!("PopART's blob is for executable {}, but {have} this name", quote(&name))
                 });
             }
         }),
@@ -65,8 +64,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE603",
             severity: Severity::Error,
-            title: "PopART: no single executable",
-            meaning: "Without an opaque blob of its own, PopART takes the only executable. There is not exactly one.",
+            title: "PopART: not exactly one executable",
+            meaning: "If no opaque blob is PopART's, PopART takes the only executable. The files have none, or more \
+                      than one.",
             fix: "Give PopART one model at a time.",
             when: When::Loader(Loader::Popart),
         },
@@ -125,9 +125,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE607",
             severity: Severity::Warning,
-            title: "PopART: no blob of its own",
-            meaning: "No opaque blob in the files has \"popart\" in its name. PopART can load the executable, but not \
-                      its own state, so it cannot run a session.",
+            title: "PopART: its blob is missing",
+            meaning: "No opaque blob in the files has \"popart\" in its name. PopART can load the executable, but has \
+                      no state of its own for it, so it cannot run a session.",
             fix: "Export the model with PopART.",
             when: When::Loader(Loader::Popart),
         },
@@ -159,7 +159,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "PopART: metadata for another executable",
             meaning: "PopART's opaque blob names an executable, and all metadata in the files is for other \
-                      executables. PopART then has no anchors for its executable, and loads no weights.",
+                      executables. So PopART finds no anchors for its executable, and loads no weights.",
             fix: "Give the file with the metadata too, or export the model again. Do not mix blobs of different \
                    exports.",
             when: When::Loader(Loader::Popart),
@@ -171,7 +171,7 @@ pub(super) const RULES: &[Check] = &[
             if let Some(other) = other.filter(|_| set.links.first(Key::METADATA_OF, name.as_bytes()).is_none()) {
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [name.clone(), other.clone()], || {
                     let (name, other) = (quote(&name), quote(&other));
-                    format!("PopART's blob is for executable {name}, the metadata for {other}")
+                    format!("PopART's blob is for executable {name}, but the metadata is for {other}")
                 });
             }
         }),
@@ -180,7 +180,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE610",
             severity: Severity::Warning,
-            title: "PopART: no anchor for the seed",
+            title: "PopART: no input for the seed",
             meaning: "The metadata names a handle for the random seed, and no input anchor has it. PopART always \
                       writes that anchor, and sets the seed by it.",
             fix: "Export the model with PopART again.",
@@ -211,7 +211,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE612",
             severity: Severity::Error,
-            title: "PopTorch: no blob of its own",
+            title: "PopTorch: its blob is missing",
             meaning: "No opaque blob is named \"poptorch\". PopTorch refuses the file.",
             fix: "Export the model with PopTorch. Files from PopART do not have this blob.",
             when: When::Loader(Loader::Poptorch),
@@ -240,17 +240,17 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE614",
             severity: Severity::Error,
-            title: "PopTorch: no version",
-            meaning: "PopTorch's blob is not a pickle that records a version. PopTorch compares the version with its \
-                      own first, and refuses the file.",
+            title: "PopTorch: its blob has no version",
+            meaning: "PopTorch first compares the version in its blob with its own, and refuses the file if they \
+                      differ. This blob is not a pickle, or it records no version.",
             fix: "Export the model with PopTorch again.",
             when: When::Loader(Loader::Poptorch),
         },
         run: opaque(|_, opaque, pickle, out| {
             if opaque.name() == "poptorch" && pickle.is_none_or(|pickle| pickle.poptorch_version.is_none()) {
-                let what = if pickle.is_some() { "a pickle without" } else { "not a pickle, so it is without" };
+                let what = if pickle.is_some() { "records no version of PopTorch" } else { "is not a pickle" };
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
-                    format!("opaque blob \"poptorch\" is {what} the version of the PopTorch that wrote it")
+                    format!("opaque blob \"poptorch\" {what}")
                 });
             }
         }),
@@ -259,7 +259,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE621",
             severity: Severity::Error,
-            title: "TensorFlow: no blob of its own",
+            title: "TensorFlow: its blob is missing",
             meaning: "No opaque blob is named \"tensorflow\". TensorFlow refuses the file.",
             fix: "Export the model with TensorFlow for the IPU.",
             when: When::Loader(Loader::Tensorflow),
@@ -308,7 +308,7 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE624",
             severity: Severity::Error,
-            title: "TensorFlow: an empty blob",
+            title: "TensorFlow: its blob is empty",
             meaning: "TensorFlow's opaque blob has no bytes, so it states no version of TensorFlow. TensorFlow loads \
                       only files that its own version wrote.",
             fix: "Export the model with TensorFlow for the IPU again.",
@@ -352,7 +352,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE633",
             severity: Severity::Note,
             title: "Triton: the inputs of a request",
-            meaning: "The files have no data for these inputs, so each request must have them all. For all other \
+            meaning: "Each request must have these inputs, because the files have no data for them. For all other \
                       inputs, the files have the data.",
             fix: "Compare the list with the inputs that your clients send. If it contains a weight, a file with data \
                    is missing.",
@@ -365,8 +365,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE634",
             severity: Severity::Error,
             title: "Triton: weights without data",
-            meaning: "Some inputs that only the load programs use have no data in the files. They are weights. \
-                      Triton's backend uploads weights before the first request, and has no data for these.",
+            meaning: "Inputs that only the load programs use are weights. Triton's backend uploads them before the \
+                      first request, and the files do not have the data of all of them.",
             fix: "Give the file with the weights too, or export the model with its weights.",
             when: When::Loader(Loader::Triton),
         },
@@ -376,8 +376,8 @@ pub(super) const RULES: &[Check] = &[
                 out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
                     let names = missing_weights(model).map(|anchor| &anchor.name);
                     format!(
-                        "the load programs need {} that the files have no data for: {}",
-                        count(number, "input"),
+                        "Triton needs {} that the files have no data for: {}",
+                        count(number, "weight"),
                         list(names, number)
                     )
                 });
@@ -441,7 +441,7 @@ pub(super) const RULES: &[Check] = &[
                 let names = [first.clone(), other.executable()];
                 out.add(Spot::blob(other.file, other.blob.blob()), names, || {
                     let (first, other) = (quote(&first), quote(&other.executable()));
-                    format!("there is a model of executable {first}, and one of executable {other}")
+                    format!("the files have a model of executable {first} and a model of executable {other}")
                 });
             }
         }),
@@ -556,14 +556,14 @@ fn request(set: &Set, model: &Model, out: &mut Findings<'_>) {
     }
     let inputs = || model.inputs_from_user();
     out.add(Spot::model(model), inputs().map(|anchor| anchor.name.by_ref()), || {
-        if inputs().next().is_none() {
-            return "a request needs no inputs, because the files have the data for all".to_owned();
-        }
         let shown = inputs().take(MOST).map(|anchor| {
             let info = &anchor.tensor_info;
             format!("{} {} {}", quote(&anchor.name), info.data_type, shape(info.shape.iter().copied()))
         });
         let shown: Vec<_> = shown.collect();
+        if shown.is_empty() {
+            return "a request needs no inputs".to_owned();
+        }
         let number = inputs().count();
         let more = number.saturating_sub(MOST);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -63,8 +63,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Note,
             title: "device iterations of zero",
             meaning: "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and 0 counts as \
-                      1. But a runtime of your own that multiplies by it gets nothing.",
-            fix: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
+                      1. But a program of your own that multiplies by it gets 0.",
+            fix: "Count 0 as 1 in your own programs. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -79,9 +79,10 @@ pub(super) const RULES: &[Check] = &[
             id: "PE205",
             severity: Severity::Warning,
             title: "replicas that cannot be divided among the processes",
-            meaning: "The replication factor is not a multiple of the number of processes, nor the other way round, so \
-                      the processes cannot have equally many replicas. (PopART writes the replicas of one process, and \
-                      as the processes the replicas of all. Then the second is a multiple of the first.)",
+            meaning: "The replication factor is not a multiple of the number of processes, so the processes cannot \
+                      have equally many replicas. (PopART writes the replicas of one process as the replication \
+                      factor, and the replicas of all processes as the number of processes. Such a file is not \
+                      reported.)",
             fix: "Export the model again, with a replication factor that is a multiple of the number of processes.",
             when: When::Always,
         },
@@ -116,7 +117,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE207",
             severity: Severity::Warning,
             title: "a program in the flow that is not listed",
-            meaning: "The program flow runs a program that is not in the programs map. The executable may have it, but \
+            meaning: "The program flow runs a program that is not in the programs map. The executable may have it. But \
                       exporters list all programs, so the index is most likely wrong.",
             fix: "Compare the program flow with the programs map, and export the model again.",
             when: When::Always,
@@ -125,7 +126,7 @@ pub(super) const RULES: &[Check] = &[
             for (phase, programs) in flow(model) {
                 for &program in programs.iter().filter(|&&program| model.program_name(program).is_none()) {
                     out.add(Spot::model(model), [], || {
-                        format!("{phase} runs program {program}, which the programs map does not list")
+                        format!("the {phase} phase runs program {program}, which the programs map does not list")
                     });
                 }
             }
@@ -157,7 +158,7 @@ pub(super) const RULES: &[Check] = &[
             id: "PE209",
             severity: Severity::Warning,
             title: "two names for one program",
-            meaning: "The programs map lists an index twice. The vendor's library keeps one name for each index, and \
+            meaning: "The programs map lists an index twice. The vendor's library keeps one of the two names, and \
                       which one is not known.",
             fix: "Export the model again.",
             when: When::Always,
@@ -166,7 +167,7 @@ pub(super) const RULES: &[Check] = &[
             for (first, program) in out.doubled(&model.metadata().programs_map, |program| Some(program.index)) {
                 out.add(Spot::model(model), [first.name.by_ref(), program.name.by_ref()], || {
                     let (index, first, second) = (program.index, quote(&first.name), quote(&program.name));
-                    format!("program {index} is listed as {first} and again as {second}")
+                    format!("program {index} is listed twice, as {first} and as {second}")
                 });
             }
         }),
@@ -176,9 +177,9 @@ pub(super) const RULES: &[Check] = &[
             id: "PE210",
             severity: Severity::Note,
             title: "a repeated program",
-            meaning: "A phase of the program flow runs a program more than once, or an anchor lists one more than \
-                      once. The first can be intended. The second has no effect.",
-            fix: "Make sure that it is intended.",
+            meaning: "A phase of the program flow runs a program more than once, which may be intended, or an anchor \
+                      lists a program more than once, which has no effect.",
+            fix: "If that is not intended, export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| program_twice(model, out)),
@@ -187,9 +188,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE211",
             severity: Severity::Error,
-            title: "a model that runs nothing",
-            meaning: "The main list of the program flow is empty. The model loads, and a call does nothing.",
-            fix: "Export the model again. The main list has to name a program.",
+            title: "a model without a main program",
+            meaning: "The main phase of the program flow has no program. The model loads, but a call does nothing.",
+            fix: "Export the model again with a program in the main phase of its program flow.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -254,11 +255,11 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE215",
             severity: Severity::Note,
-            title: "a seed handle that no input has",
-            meaning: "The metadata names a handle for the random seed, and no input anchor has it. Files from \
-                      TensorFlow are always like this; a runtime then provides the seed itself, by the handle.",
-            fix: "In a file from PopART, the seed's anchor is missing: export the model again. A file from TensorFlow \
-                  is right as it is.",
+            title: "a seed handle without an input",
+            meaning: "The metadata names a handle for the random seed, and no input has this handle. That is normal in \
+                      files from TensorFlow: a runtime then provides the seed itself, by the handle. PopART always \
+                      writes an input for it.",
+            fix: "If the file is from PopART, export the model again. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -273,8 +274,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Note,
             title: "repeats of zero",
             meaning: "Anchors state that their remote buffer has 0 blocks. TensorFlow never sets this number, and 0 \
-                      counts as 1. But a runtime of your own that multiplies by it gets nothing.",
-            fix: "Take 0 as 1 in your own programs. A file from TensorFlow needs no change.",
+                      counts as 1. But a program of your own that multiplies by it gets 0.",
+            fix: "Count 0 as 1 in your own programs. A file from TensorFlow needs no change.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -288,7 +289,7 @@ pub(super) const RULES: &[Check] = &[
             title: "repeats without remote buffers",
             meaning: "Anchors have more than one repeat and do not use remote buffers. The repeats then have no \
                       meaning, and add no dimension to the shape.",
-            fix: "Make sure that remote buffers were not intended.",
+            fix: "If remote buffers were intended, export the model again with them.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -319,7 +320,7 @@ pub(super) const RULES: &[Check] = &[
             title: "two anchors with one name and direction",
             meaning: "Two inputs, or two outputs, have the same name and different handles. PopART writes this for a \
                       weight that is also an output of each call. Data under that name is used for both.",
-            fix: "Use the handles to distinguish them.",
+            fix: "If you use the two in a program of your own, distinguish them by their handles.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -327,7 +328,11 @@ pub(super) const RULES: &[Check] = &[
             for (first, anchor) in doubled.filter(|(first, anchor)| first.handle != anchor.handle) {
                 out.add(Spot::model(model), [anchor.name.by_ref()], || {
                     let (first, handle) = (quote(&first.handle), quote(&anchor.handle));
-                    format!("{} {} has the handles {first} and {handle}", direction(anchor), quote(&anchor.name))
+                    format!(
+                        "two {}s are named {}, with the handles {first} and {handle}",
+                        direction(anchor),
+                        quote(&anchor.name)
+                    )
                 });
             }
         }),
@@ -349,7 +354,7 @@ pub(super) const RULES: &[Check] = &[
                 for (first, option) in doubled.filter(|(first, option)| first.value != option.value) {
                     out.add(Spot::model(model), [option.name.by_ref()], || {
                         let (first, value) = (quote(&first.value), quote(&option.value));
-                        format!("{kind} option {} is {first} and again {value}", quote(&option.name))
+                        format!("{kind} option {} is listed with the values {first} and {value}", quote(&option.name))
                     });
                 }
             }
@@ -378,8 +383,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE222",
             severity: Severity::Error,
             title: "two inputs with one name and different types or shapes",
-            meaning: "Two inputs have the same name and different types or shapes. Data is given by name, and can fit \
-                      only one of the two.",
+            meaning: "Two inputs have the same name but different types or shapes. Data is given by name, so it can \
+                      fit only one of the two.",
             fix: "Export the model again with a unique name for each input.",
             when: When::Always,
         },
@@ -392,7 +397,7 @@ pub(super) const RULES: &[Check] = &[
                         let info = &anchor.tensor_info;
                         format!("{} {}", info.data_type, shape(info.shape.iter().copied()))
                     });
-                    format!("input {} is {first} and again {second}", quote(&anchor.name))
+                    format!("two inputs are named {}: one is {first}, the other {second}", quote(&anchor.name))
                 });
             }
         }),
@@ -402,8 +407,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE223",
             severity: Severity::Warning,
             title: "a model without outputs",
-            meaning: "No output anchor is used by a main program, so a call gives no results. (A model for training \
-                      may have no other outputs than its weights.)",
+            meaning: "No output is used by a main program, so a call gives no results. (A model for training is not \
+                      reported if it has any outputs, for example its weights.)",
             fix: "Export the model again with its outputs.",
             when: When::Always,
         },
@@ -413,7 +418,7 @@ pub(super) const RULES: &[Check] = &[
                 let is_unknown = |anchor: &Anchor| matches!(anchor.tensor_type, TensorType::Other(_));
                 let is_told = metadata.program_flow.main.is_empty() || metadata.anchors.iter().any(is_unknown);
                 (model.outputs().next().is_none() && !trains && !is_told)
-                    .then(|| "no output anchor is used by a main program".to_owned())
+                    .then(|| "no output is used by a main program".to_owned())
             });
         }),
     },
@@ -514,7 +519,7 @@ fn flow(model: &Model) -> [(&'static str, &[u32]); 3] {
 fn program_twice(model: &Model, out: &mut Findings<'_>) {
     for (phase, programs) in flow(model) {
         for program in twice(&sorted(programs, out)) {
-            out.add(Spot::model(model), [], || format!("{phase} runs program {program} more than once"));
+            out.add(Spot::model(model), [], || format!("the {phase} phase runs program {program} more than once"));
         }
     }
     for anchor in &model.metadata().anchors {

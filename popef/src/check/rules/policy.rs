@@ -195,11 +195,12 @@ fn unlike(model: &Model, out: &mut Findings<'_>, direction: TensorType, demands:
 }
 
 fn demanded(demand: &TensorDemand) -> String {
-    let data_type = demand.data_type.map_or("any type".to_owned(), |data_type| data_type.to_string());
+    let data_type = demand.data_type.map(|data_type| format!("type {data_type}"));
     let extent = |extent: &Extent| match extent {
         Extent::Any => "?".to_owned(),
         Extent::Exactly(extent) => extent.to_string(),
     };
     let shape = demand.shape.as_ref().map(|shape| shape.iter().map(extent).collect::<Vec<_>>().join(", "));
-    format!("{data_type} {}", shape.map_or("of any shape".to_owned(), |shape| format!("[{shape}]")))
+    let parts = [data_type, shape.map(|shape| format!("shape [{shape}]"))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }

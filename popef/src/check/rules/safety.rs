@@ -39,16 +39,16 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE502",
             severity: Severity::Error,
-            title: "a pickle that can run programs or touch files",
+            title: "a pickle that can run programs or use files",
             meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
-                      or imports by name; or it hides what it imports, or changes a class. No exporter writes such a pickle. Loading it \
-                      can do anything that the user who loads it can do.",
+                      or imports by name; or it hides what it imports, or changes a class. No exporter writes such a \
+                      pickle. Loading it can do anything that the user who loads it can do.",
             fix: "Do not load the file. Find out where it is from.",
             when: When::Always,
         },
         run: opaque(|_, opaque, pickle, out| {
-            let what = "can run programs, use files or import by name";
-            imports(opaque, pickle, out, ImportClass::Dangerous, |_| false, what);
+            let can = "which can run programs, use files or import by name";
+            imports(opaque, pickle, out, ImportClass::Dangerous, |_| false, can);
         }),
     },
     Check {
@@ -65,7 +65,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: opaque(|set, opaque, pickle, out| {
             let known = |import: &PickleImport| set.policy.knows_import(&import.path);
-            imports(opaque, pickle, out, ImportClass::Unknown, known, "is not known here");
+            imports(opaque, pickle, out, ImportClass::Unknown, known, "which these checks do not know");
         }),
     },
     Check {
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Check] = &[
             if let Some(PickleFault { offset, reason, .. }) = pickle.and_then(|pickle| pickle.fault.as_ref()) {
                 out.add(place(opaque, *offset), [], || {
                     let named = named(opaque);
-                    format!("{named} is a Python pickle that cannot be followed after its byte {offset}: {reason}")
+                    format!("{named} is a Python pickle that cannot be followed beyond its byte {offset}: {reason}")
                 });
             }
         }),
@@ -190,13 +190,28 @@ fn imports(
     out: &mut Findings<'_>,
     class: ImportClass,
     is_allowed: impl Fn(&PickleImport) -> bool,
-    what: &str,
+    can: &str,
 ) {
     let of_class = pickle.into_iter().flat_map(|pickle| pickle.imports_of(class));
     for import in of_class.filter(|import| !is_allowed(import)) {
         let path = Text::from(import.path.as_str());
         out.add(place(opaque, import.offset), [path.clone()], || {
-            format!("{} is a pickle that imports {}, which {what}", named(opaque), quote(&path))
+            format!("{} is a pickle that {}", named(opaque), described(&import.path, can))
         });
+    }
+}
+
+/// Describes what a pickle does by an import. The path is in parentheses if the import has no name.
+fn described(path: &str, can: &str) -> String {
+    let within = |start: &str| path.strip_prefix(start)?.strip_suffix(')');
+    if let Some(class) = within("(change of ") {
+        return format!("changes {} itself, and so all objects of that class", quote(&class.into()));
+    }
+    if let Some(code) = within("(extension-") {
+        return format!("imports by the extension code {code}, which only the program that loads it can resolve");
+    }
+    match path {
+        "(computed)" => "computes the name of an import while it is loaded".to_owned(),
+        _ => format!("imports {}, {can}", quote(&path.into())),
     }
 }
