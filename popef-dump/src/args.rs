@@ -11,6 +11,9 @@ use clap::{
 use popef::check::Loader;
 use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
 
+use crate::screen::help_width;
+use crate::sections;
+
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
 /// Without an option that says what to show: an overview, with one line per blob.
@@ -23,10 +26,8 @@ use popef_show::{FindingsFormat, Glob, ListFormat, Select, Sort, When};
     infer_long_args = true,
     args_override_self = true,
     after_help = "More, with examples: popef-dump --help",
-    after_long_help = after_help(),
     disable_help_flag = true,
-    disable_version_flag = true,
-    max_term_width = 100
+    disable_version_flag = true
 )]
 pub(crate) struct Args {
     /// Files to read; `-` is standard input
@@ -274,7 +275,8 @@ impl Args {
             let known = BEGINNINGS.iter().find(|(beginning, _)| options && word == *beginning);
             known.map_or(word, |(_, option)| option.into())
         };
-        let mut command = Args::command();
+        let width = help_width();
+        let mut command = Args::command().after_long_help(sections::text(width)).term_width(width);
         let matches = command.try_get_matches_from_mut(line.into_iter().map(Into::into).map(in_full))?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok(Args { given: given(&command, &matches), ..args })
@@ -362,46 +364,3 @@ const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nfeatures: text, json, ndjson, sarif, github, junit; executables unpacked from zlib, gzip, zstd, lz4"
 );
-
-/// The sections after the options: a heading and lines each. The manual page has them too.
-pub(crate) const SECTIONS: [(&str, &str); 3] =
-    [("Examples", EXAMPLES), ("Exit status", EXIT_STATUS), ("Environment", ENVIRONMENT)];
-
-fn after_help() -> String {
-    let indented = |lines: &str| lines.lines().map(|line| format!("  {line}\n")).collect::<String>();
-    SECTIONS.map(|(heading, lines)| format!("{heading}:\n{}", indented(lines))).join("\n")
-}
-
-const EXAMPLES: &str = "\
-popef-dump model.popef                        what is in the file, one line per blob
-popef-dump -u model.popef                     the inputs you must feed, the outputs to fetch
-popef-dump -u model.popef weights.popef       the same for a model in two files
-popef-dump --values --filter '*bias' m.popef  the numbers in all biases
-popef-dump --exclude '*optimizer*' m.popef    all but some names
-popef-dump --format json m.popef | jq '.files[].blobs[].info.name'
-popef-dump --format ndjson --files-from list.txt
-ssh host cat model.popef | popef-dump -       a file on another machine
-popef-dump --validate --deep model.popef      what would fail when it is loaded
-popef-dump --validate --each -q *.popef       only what was found
-popef-dump --validate --format junit m.popef > findings.xml
-popef-dump --explain PE101                    what a finding means
-popef-dump --generate man | man -l -          the manual page
-";
-
-const EXIT_STATUS: &str = "\
-0  every file was read completely
-2  something could not be read, or what was to be shown is damaged (the rest
-   was shown); or the options are wrong
-A reader that closes the pipe early, such as head, is not an error.
-With --validate:
-0  nothing worse than a warning was found; with --strict, than a note
-1  something worse was found, such as damage
-2  something could not be checked, such as a missing file; or there are no
-   files; or the policy or the options are wrong
-";
-
-const ENVIRONMENT: &str = "\
-NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM      whether auto uses colours
-POPEF_LOG_LEVEL                               TRACE, DEBUG, INFO, WARN, ERR or OFF
-POPEF_LOG_DEST                                stdout, stderr or a file
-";

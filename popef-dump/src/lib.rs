@@ -22,6 +22,7 @@ mod log;
 mod policy;
 mod run;
 mod screen;
+mod sections;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 use clap::CommandFactory as _;
 
-use crate::args::{Args, Generate, SECTIONS};
+use crate::args::{Args, Generate};
+use crate::sections::{self, SECTIONS};
 use options::options;
 
 const NAMES: [&str; 2] = ["popef-dump", "popef_dump"];
@@ -31,7 +32,9 @@ fn manual(out: &mut impl Write) -> io::Result<()> {
     page.render_synopsis_section(out)?;
     page.render_description_section(out)?;
     page.render_options_section(out)?;
-    SECTIONS.iter().try_for_each(|(heading, lines)| section(out, heading, lines))
+    /// Pages of manuals are made for terminals of 80 columns, and are indented.
+    const WIDTH: usize = 72;
+    SECTIONS.iter().try_for_each(|(heading, rows)| section(out, heading, &sections::lines(rows, WIDTH)))
 }
 
 /// A section whose lines stay as they are.
