@@ -1,0 +1,7 @@
+//! Reading executables: fixtures of `testdata/executables`, what binutils say of them, and broken ones.
+
+mod binutils;
+mod broken;
+mod common;
+mod fixtures;
+mod poplar;
