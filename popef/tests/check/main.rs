@@ -11,7 +11,6 @@ mod loaders;
 mod metadata;
 mod model;
 mod pickle;
-mod pickle_in_parts;
 mod policy;
 mod report;
 mod rules;
