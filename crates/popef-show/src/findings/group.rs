@@ -96,7 +96,7 @@ impl Group {
             if let Some((file, foreign)) = skipped.file.and_then(foreign) {
                 let why = if file.size.is_none() { foreign } else { "it is not a PopEF file" };
                 why.clone_into(&mut skipped.why);
-                "the file, and what is only missing from the others".clone_into(&mut skipped.what);
+                "the file, and whether anything is missing from the others".clone_into(&mut skipped.what);
             }
         }
     }
