@@ -85,7 +85,7 @@ codes! {
         "A table in the ELF file of a tile is damaged.",
         "Copy the archive again, or make it again with Poplar.";
     MemberTooLong = "member-too-long", Limit,
-        "A member is longer than `Options::member_bytes`.",
+        "The ELF file of a tile is longer than `Options::member_bytes`.",
         "Raise the limit if you trust the file.";
     NamesTooLong = "names-too-long", Limit,
         "The archive's table of long names is longer than 16 MiB.",

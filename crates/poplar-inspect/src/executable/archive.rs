@@ -17,11 +17,24 @@ const NAMES: u64 = 16 << 20;
 /// How much of a name is read.
 const LONGEST_NAME: usize = 1024;
 
+/// How much of a member is read to decide whether it is wanted.
+const START: u64 = 64;
+
 /// A reader of the members of an archive. It holds the table of long names, and no member.
 pub(super) struct Archive<R> {
     input: Input<R>,
     names: Vec<u8>,
+    wanted: Wanted,
     ended: bool,
+}
+
+/// Which members are read.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// Whether one that starts like this is wanted.
+    pub(super) by_start: fn(&[u8]) -> bool,
+    /// The most bytes.
+    pub(super) most: u64,
 }
 
 /// A member of an archive.
@@ -32,7 +45,7 @@ pub(super) struct Member {
     /// Where the member's bytes begin in the archive.
     pub(super) offset: u64,
     pub(super) size: u64,
-    /// Whether the bytes were read. They were not if there are more than the caller wanted.
+    /// Whether all bytes were read. If not, the first [`START`] were.
     pub(super) is_read: bool,
 }
 
@@ -49,30 +62,27 @@ enum Name<'a> {
 
 impl<R: Read> Archive<R> {
     /// Reads the members that follow the archive's first eight bytes.
-    pub(super) fn new(reader: R, part: Part) -> Self {
-        Archive {
-            input: Input::new(reader, len_of(object::archive::MAGIC.len()), part),
-            names: Vec::new(),
-            ended: false,
-        }
+    pub(super) fn new(reader: R, part: Part, wanted: Wanted) -> Self {
+        let input = Input::new(reader, len_of(object::archive::MAGIC.len()), part);
+        Archive { input, names: Vec::new(), wanted, ended: false }
     }
 
     pub(super) fn part(&self) -> Part {
         self.input.part()
     }
 
-    /// Reads the next member into `bytes`, unless it has more than `most`. Tables of names and symbols are no members.
+    /// Reads the next member into `bytes`, or only its start if it is not wanted. Tables of names and symbols are no members.
     /// After the end and after an error it gives `None`.
-    pub(super) fn next(&mut self, most: u64, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
+    pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
         if self.ended {
             return Ok(None);
         }
-        let next = self.next_member(most, bytes);
+        let next = self.next_member(bytes);
         self.ended = !matches!(next, Ok(Some(_)));
         next
     }
 
-    fn next_member(&mut self, most: u64, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
+    fn next_member(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
         loop {
             let start = self.input.offset();
             let mut header = [0; HEADER];
@@ -94,11 +104,11 @@ impl<R: Read> Archive<R> {
                     self.read_names(size)?;
                     None
                 }
-                Name::Short(name) => Some(self.read(name.to_vec(), size, most, bytes)?),
+                Name::Short(name) => Some(self.read(name.to_vec(), size, bytes)?),
                 Name::Long(at) => {
                     let name = long_name(&self.names, at);
                     let name = name.map_err(|fault| self.problem(Problem::NameMissing { fault }, start))?;
-                    Some(self.read(name, size, most, bytes)?)
+                    Some(self.read(name, size, bytes)?)
                 }
                 Name::Before(len) => {
                     let (name, size) = self.name_before(len, size, start)?;
@@ -106,7 +116,7 @@ impl<R: Read> Archive<R> {
                         self.skip(size)?;
                         None
                     } else {
-                        Some(self.read(name, size, most, bytes)?)
+                        Some(self.read(name, size, bytes)?)
                     }
                 }
             };
@@ -117,17 +127,24 @@ impl<R: Read> Archive<R> {
         }
     }
 
-    fn read(&mut self, name: Vec<u8>, size: u64, most: u64, bytes: &mut Vec<u8>) -> Result<Member, Error> {
+    fn read(&mut self, name: Vec<u8>, size: u64, bytes: &mut Vec<u8>) -> Result<Member, Error> {
         let offset = self.input.offset();
-        let is_read = size <= most;
-        bytes.clear();
-        let found = if is_read { self.input.append(size, bytes) } else { self.input.skip(size) };
-        let found = found.map_err(|error| error.in_member(&shown(&name)))?;
+        let (is_read, found) = self.read_wanted(size, bytes).map_err(|error| error.in_member(&shown(&name)))?;
         if found < size {
             let problem = Problem::MemberCut { needed: size, found };
             return Err(self.problem(problem, offset).in_member(&shown(&name)));
         }
         Ok(Member { name, offset, size, is_read })
+    }
+
+    /// Reads a member, or only its start and skips the rest. Returns which, and how many bytes there were.
+    fn read_wanted(&mut self, size: u64, bytes: &mut Vec<u8>) -> Result<(bool, u64), Error> {
+        bytes.clear();
+        let start = self.input.append(size.min(START), bytes)?;
+        let is_read = size <= START || (size <= self.wanted.most && (self.wanted.by_start)(bytes));
+        let rest = size.saturating_sub(START);
+        let rest = if is_read { self.input.append(rest, bytes) } else { self.input.skip(rest) };
+        Ok((is_read, start.saturating_add(rest?)))
     }
 
     fn read_names(&mut self, size: u64) -> Result<(), Error> {

@@ -158,7 +158,7 @@ pub fn visit(
     let found = fill(&mut reader, mark).map_err(|error| failed(error, 0))?;
     if *mark == MAGIC {
         let mut tally = Tally::new(Container::Archive, options);
-        let damage = read_members(Archive::new(reader, Part::Input), &mut tally, &mut each);
+        let damage = read_members(Archive::new(reader, Part::Input, tally.wanted()), &mut tally, &mut each);
         damage.into_iter().for_each(|damage| tally.damaged(damage));
         return Ok(tally.finish());
     }
@@ -217,7 +217,7 @@ fn read_archive_part(unpack: &mut dyn Read, tally: &mut Tally, each: &mut impl F
     let mut mark = [0; MAGIC.len()];
     match fill(&mut *unpack, &mut mark) {
         Err(error) => Some(Error::unreadable(error, Part::Archive, 0)),
-        Ok(_) if mark == MAGIC => read_members(Archive::new(unpack, Part::Archive), tally, each),
+        Ok(_) if mark == MAGIC => read_members(Archive::new(unpack, Part::Archive, tally.wanted()), tally, each),
         Ok(found) => {
             let first = mark.get(..found).unwrap_or_default().to_vec();
             Some(Problem::PartUnknown { first }.at(Part::Archive, 0))
@@ -233,7 +233,7 @@ fn read_members(
 ) -> Option<Error> {
     let mut bytes = Vec::new();
     loop {
-        let member = match archive.next(tally.options().member_bytes, &mut bytes) {
+        let member = match archive.next(&mut bytes) {
             Ok(Some(member)) => member,
             Ok(None) => return None,
             Err(error) => return Some(error),

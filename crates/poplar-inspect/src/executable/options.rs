@@ -10,8 +10,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The longest member of an archive that is read, in bytes. It is held in memory. A tile has at most 624 KiB of
-    /// memory, but its ELF file can have symbols and other tables besides. The default is 64 MiB.
+    /// The longest ELF file of a tile that is read, in bytes. It is held in memory. A tile has at most 624 KiB of memory,
+    /// but its ELF file can have symbols and other tables besides. The default is 64 MiB.
     pub member_bytes: u64,
     /// The most tiles. The largest systems with one address space have 64 IPUs of 1,472 tiles. The default is 131,072.
     pub tiles: usize,

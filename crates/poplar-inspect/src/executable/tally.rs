@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::Options;
-use super::archive::{Member, shown};
+use super::archive::{Member, Wanted, shown};
 use super::input::len_of;
 use super::summary::{Container, Content, NotATile, Numbering, OtherMember, SectionTotal, Summary, Tile};
 use super::tile::{self, SectionKind, TileFile};
@@ -51,6 +51,11 @@ impl Tally {
         &self.options
     }
 
+    /// The members whose bytes [`add`](Self::add) needs.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted { by_start: tile::is_tile, most: self.options.member_bytes }
+    }
+
     /// Keeps the first damage.
     pub(super) fn damaged(&mut self, error: Error) {
         self.summary.damage.get_or_insert(error);
@@ -65,15 +70,15 @@ impl Tally {
         each: &mut impl FnMut(&TileFile<'_>),
     ) -> Result<(), Error> {
         let problem = |problem: Problem, at| problem.at(part, at).in_member(&shown(&member.name));
+        if !tile::is_tile(bytes) {
+            let is_elf = tile::is_elf(bytes);
+            self.add_other(member, if is_elf { NotATile::OtherElf } else { NotATile::NotElf });
+            return Ok(());
+        }
         if !member.is_read {
             let [needed, limit] = [member.size, self.options.member_bytes];
             self.damaged(problem(Problem::MemberTooLong { needed, limit }, member.offset));
             self.add_other(member, NotATile::TooLong);
-            return Ok(());
-        }
-        if !tile::is_tile(bytes) {
-            let is_elf = tile::is_elf(bytes);
-            self.add_other(member, if is_elf { NotATile::OtherElf } else { NotATile::NotElf });
             return Ok(());
         }
         if self.files >= self.options.tiles {

@@ -188,9 +188,18 @@ fn a_damaged_tile_keeps_its_position() {
     assert_eq!(found.tiles.iter().map(|tile| tile.number).collect::<Vec<_>>(), [0, 2]);
 }
 
+/// Only the start of such a member is read.
+#[test]
+fn the_limit_is_only_for_tiles() {
+    let mut options = Options::default();
+    options.member_bytes = 1000;
+    let found = read(&archive(&[member("other/", &[7; 5000])])[..], &options).unwrap();
+    assert_eq!((found.is_complete(), found.other_members[0].reason), (true, NotATile::NotElf));
+}
+
 #[test]
 fn limits_are_said() {
-    let bytes = archive(&[member("t0/", &fixture("tiles.a")), member("t1/", &plain()), member("t2/", &plain())]);
+    let bytes = archive(&[member("t0/", &elf_files("tiles.a")[2]), member("t1/", &plain()), member("t2/", &plain())]);
     let mut options = Options::default();
     options.member_bytes = 1000;
     options.tiles = 1;
