@@ -273,7 +273,10 @@ def held_by_tensorflow(data):
         message.ParseFromString(data)
     except Exception:
         return {"error": True}
-    holds = {"kind": "tensorflow", "bytes": len(data), "message": json_format.MessageToDict(message)}
+    holds = {"kind": "tensorflow", "bytes": len(data)}
+    # Readers of JSON refuse what nests too deep.
+    if json.dumps(read := json_format.MessageToDict(message)).count("[{") < 50:
+        holds["message"] = read
     numbers = sorted({field.field_number for field in unknown_fields.UnknownFieldSet(message)})
     return holds | ({"unknownFields": numbers} if numbers else {})
 

@@ -8,13 +8,15 @@
 //! No file that such a framework wrote is public. What is known comes from the public sources of the frameworks; the
 //! repository's `docs/FORMAT.md` says what is documented there and what is inferred.
 
-#[cfg(feature = "popart")]
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
 mod numbers;
 mod payload;
 #[cfg(feature = "popart")]
 pub mod popart;
 #[allow(dead_code, reason = "some problems are found only by the readers of some frameworks")]
 mod problem;
+#[cfg(feature = "tensorflow")]
+pub mod tensorflow;
 
 pub use payload::Payload;
 
@@ -46,6 +48,15 @@ named! {
 }
 
 impl Framework {
+    /// The name as its makers write it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Framework::Popart => "PopART",
+            Framework::Poptorch => "PopTorch",
+            Framework::Tensorflow => "TensorFlow",
+        }
+    }
+
     /// Returns the framework that takes opaque blobs of this name as its own. Looks at nothing but the name.
     pub fn of_name(name: &Text<'_>) -> Option<Framework> {
         match name.as_bytes() {

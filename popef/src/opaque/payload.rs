@@ -1,6 +1,6 @@
 //! The data of an opaque blob, read as what its name says or its bytes show.
 
-#[cfg(feature = "popart")]
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
 use super::Framework;
 use super::problem::OpaqueProblem;
 use crate::error::Error;
@@ -17,6 +17,9 @@ pub enum Payload<'a> {
     /// PopART's message.
     #[cfg(feature = "popart")]
     Popart(Box<super::popart::Executable>),
+    /// TensorFlow's message.
+    #[cfg(feature = "tensorflow")]
+    Tensorflow(super::tensorflow::Executable<'a>),
     /// Text in UTF-8, without control characters other than tabs and line ends. It can be JSON. No framework's blob: PopRT
     /// lets its users write any text into opaque blobs.
     Text(Text<'a>),
@@ -49,6 +52,8 @@ impl<'a> OpaqueBlob<'a> {
         match self.framework() {
             #[cfg(feature = "popart")]
             Some(Framework::Popart) => Ok(Payload::Popart(Box::new(self.popart()?))),
+            #[cfg(feature = "tensorflow")]
+            Some(Framework::Tensorflow) => Ok(Payload::Tensorflow(self.tensorflow()?)),
             #[allow(unreachable_patterns, reason = "with all features, no framework is left")]
             Some(framework) => Err(self.blob().error(OpaqueProblem::NotBuilt { framework }, self.blob().data_offset())),
             None => self.unowned_payload(),
@@ -94,6 +99,8 @@ impl serde::Serialize for Payload<'_> {
         match self {
             #[cfg(feature = "popart")]
             Payload::Popart(executable) => executable.serialize(serializer),
+            #[cfg(feature = "tensorflow")]
+            Payload::Tensorflow(executable) => executable.serialize(serializer),
             Payload::Text(text) => {
                 let mut object = serializer.serialize_struct("Payload", 3)?;
                 object.serialize_field("kind", "text")?;

@@ -279,3 +279,168 @@ mod popart {
         assert_eq!(serde_json::to_string(&kind).unwrap(), "7");
     }
 }
+
+#[cfg(feature = "tensorflow")]
+mod tensorflow {
+    use super::*;
+    use popef::opaque::tensorflow::{FeedMode, Flag7, PrimitiveType, TfType};
+
+    #[test]
+    #[cfg(feature = "serde")]
+    fn samples_and_random_messages_hold_what_protobuf_reads_there() {
+        let samples = samples("tf").into_iter().map(|name| {
+            let holds: serde_json::Value = serde_json::from_slice(&read(&format!("opaque/{name}.json"))).unwrap();
+            (name.clone(), read(&format!("opaque/{name}.bin")), holds)
+        });
+        let random = lines("tf-random.jsonl").into_iter();
+        let random = random.enumerate().map(|(line, (bytes, holds))| (format!("line {}", line + 1), bytes, holds));
+        for (name, bytes, expected) in samples.chain(random) {
+            let file = file_with("tensorflow", &bytes);
+            let result = only_opaque(&file).payload();
+            if expected.get("error").is_some() {
+                let error = result.expect_err(&name);
+                let byte = error.offset().unwrap() - file.blob(0).unwrap().data_offset();
+                assert!(byte <= bytes.len() as u64, "{name}: {error}");
+                continue;
+            }
+            let payload = result.unwrap_or_else(|error| panic!("{name}: {error}"));
+            let payload = serde_json::to_value(payload).unwrap();
+            assert_holds(&payload, &expected, &name);
+            // What protobuf leaves out is not there either.
+            assert_same_keys(&payload["message"], &expected["message"], &name);
+            assert_eq!(
+                payload["unknownFields"].as_array().unwrap().is_empty(),
+                expected.get("unknownFields").is_none()
+            );
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    fn assert_same_keys(found: &serde_json::Value, expected: &serde_json::Value, place: &str) {
+        use serde_json::Value;
+
+        match (found, expected) {
+            (Value::Object(found), Value::Object(expected)) => {
+                assert!(found.keys().all(|key| expected.contains_key(key)), "{place}: {found:?} {expected:?}");
+                found
+                    .iter()
+                    .for_each(|(key, found)| assert_same_keys(found, &expected[key], &format!("{place}.{key}")));
+            }
+            (Value::Array(found), Value::Array(expected)) => {
+                found.iter().zip(expected).for_each(|(found, expected)| assert_same_keys(found, expected, place));
+            }
+            _ => {}
+        }
+    }
+
+    fn number(mut value: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while value > 0x7f {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    }
+
+    fn part(number_of_field: u64, bytes: &[u8]) -> Vec<u8> {
+        [number(number_of_field << 3 | 2), number(bytes.len() as u64), bytes.to_vec()].concat()
+    }
+
+    fn varint(number_of_field: u64, value: u64) -> Vec<u8> {
+        [number(number_of_field << 3), number(value)].concat()
+    }
+
+    #[test]
+    fn each_field_is_read_by_its_type() {
+        let shape = [varint(2, 11), part(3, &[4, 5]), varint(3, 6), part(5, &part(1, &[1, 0]))].concat();
+        let feed = [part(1, &[part(2, b"7"), varint(3, 1), part(4, &[1, 3, 101])].concat()), part(2, &shape)].concat();
+        let config = [varint(2, 16), part(3, b"IPU"), part(4, b"ipu21"), varint(7, 1)].concat();
+        let bytes = [
+            varint(1, 8),
+            part(2, &feed),
+            part(2, &[]),
+            part(12, &config),
+            varint(13, 2),
+            varint(14, 6),
+            part(15, b"v2.6.3"),
+            part(17, b"0f1e"),
+            part(10, &part(6, &[1, 2])),
+        ];
+        let file = file_with("tensorflow", &bytes.concat());
+        let executable = only_opaque(&file).tensorflow().unwrap();
+        let message = executable.message();
+        assert_eq!((message.replication_factor(), message.poplar_package_hash()), (8, "0f1e"));
+        assert_eq!((message.tf_git_version(), executable.tf_version()), ("v2.6.3", Some((2, 6))));
+        assert_eq!(executable.flag7_meaning(), Some(Flag7::RemoteMemoryEntryParams));
+        assert_eq!((executable.can_stall(), executable.has_remote_entry_parameters()), (Some(false), Some(true)));
+        let config = message.embedded_runtime_config().unwrap();
+        assert_eq!((config.num_ipus(), config.target_type(), config.target_arch()), (16, "IPU", "ipu21"));
+        assert!(config.signature().is_none());
+        let mut feeds = message.infeeds();
+        let feed = feeds.next().unwrap();
+        let shape = feed.shape().unwrap();
+        assert_eq!(shape.element_type(), PrimitiveType::F32);
+        assert_eq!(shape.dimensions().collect::<Vec<_>>(), [4, 5, 6]);
+        assert_eq!(shape.layout().unwrap().minor_to_major().collect::<Vec<_>>(), [1, 0]);
+        let config = feed.config().unwrap();
+        assert_eq!((config.feed_id(), config.mode()), ("7", FeedMode::GetLast));
+        let types: Vec<_> = config.tf_data_types().collect();
+        assert_eq!(types, [TfType::Float, TfType::Int32, TfType::FloatRef]);
+        assert!(feeds.next().unwrap().config().is_none());
+        assert!(feeds.next().is_none());
+        let merged: Vec<_> = message.remote_parameters().flat_map(|parameter| parameter.merged_params()).collect();
+        assert_eq!(merged, [1, 2]);
+        assert!(executable.is_plausible());
+    }
+
+    #[test]
+    fn another_message_is_read_but_not_plausible() {
+        let file = file_with("tensorflow", &[varint(40, 1), part(41, b"text"), part(1, b"\xff")].concat());
+        let executable = only_opaque(&file).tensorflow().unwrap();
+        assert!(!executable.is_plausible());
+        assert_eq!(executable.unknown_fields(), [1, 40, 41]);
+        let empty = file_with("tensorflow", b"");
+        assert!(only_opaque(&empty).tensorflow().unwrap().is_plausible());
+    }
+
+    #[test]
+    fn damage_is_an_error_at_its_byte() {
+        let good = varint(1, 8);
+        let at = |bytes: &[u8], code, words: &str| {
+            let file = file_with("tensorflow", &[&good, bytes].concat());
+            let error = only_opaque(&file).payload().unwrap_err();
+            assert!(error.code() == code && error.reason().contains(words), "{error}");
+            error.offset().unwrap() - file.blob(0).unwrap().data_offset()
+        };
+        let malformed = ErrorCode::PayloadMalformed;
+        assert_eq!(at(&[0x0a, 5, b'a'], ErrorCode::PayloadCut, "needs 9 bytes, the blob has 5"), 4);
+        assert_eq!(at(&part(15, b"caf\xe9"), malformed, "a text is not UTF-8"), 4);
+        assert_eq!(at(&part(12, &[0x0a, 5, b'a']), malformed, "longer than the message that it is in"), 6);
+        assert_eq!(at(&part(12, &part(4, b"\xff")), malformed, "not UTF-8"), 6);
+        assert_eq!(at(&[0x0c], malformed, "a group ends"), 2);
+        assert_eq!(at(&[0x0f], malformed, "a wire type that does not exist"), 2);
+        assert_eq!(at(&[0x00, 0x00], malformed, "the number 0"), 2);
+        assert_eq!(
+            at(&[0x68, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], malformed, "ten bytes"),
+            3
+        );
+        assert_eq!(at(&[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 1], malformed, "2 GiB"), 3);
+        // The message itself is at depth 0, the feed's shape at depth 2.
+        let nested = |levels: usize| part(2, &part(2, &(0..levels).fold(Vec::new(), |shape, _| part(4, &shape))));
+        assert!(only_opaque(&file_with("tensorflow", &nested(98))).payload().is_ok());
+        at(&nested(99), ErrorCode::PayloadTooLarge, "nests deeper than 100");
+    }
+
+    #[test]
+    #[cfg(feature = "serde")]
+    fn a_message_of_empty_messages_takes_no_memory_of_its_own() {
+        // The largest shown form of the smallest part: three letters of JSON for two bytes.
+        let file = file_with("tensorflow", &[0x12, 0].repeat(100_000));
+        let opaque = only_opaque(&file);
+        let executable = opaque.tensorflow().unwrap();
+        assert_eq!(executable.message().infeeds().count(), 100_000);
+        let text = serde_json::to_string(&executable.message()).unwrap();
+        assert_eq!(text.len(), r#"{"infeeds":[]}"#.len() + 3 * 100_000 - 1);
+    }
+}
