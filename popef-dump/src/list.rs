@@ -11,7 +11,7 @@ use popef_show::{
     Failure, Failures, FileReport, FileToShow, Glob, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
 };
 
-use crate::args::{Args, Narrow};
+use crate::args::{Args, Narrow, Parts};
 use crate::exit::{UNREAD, complain, written};
 use crate::log::{Log, Verbosity};
 use crate::screen::{colors, progress, screen};
@@ -21,14 +21,15 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: ListFormat, log: &Log,
     let colors = colors(args.output.color);
     let renderer = format.renderer(&options, screen());
     let together = options.shows_anchors() && !args.narrow.each;
-    let show = Show { renderer: &*renderer, format, colors, options: &options, together, log };
+    let everything = options.pass_all() && (options.select.is_none() || args.parts.all);
+    let show = Show { renderer: &*renderer, format, colors, options: &options, together, everything, log };
     let mut out = Out::new(to, colors);
     let mut so_far = SoFar::default();
     let result = show.all(files, &mut out, &mut so_far);
     options.progress.clear();
-    let SoFar { failed, passed } = so_far;
-    if !files.is_empty() && !passed && !failed && result.is_ok() {
-        complain(&format!("nothing to show passes {}", filters(&args.narrow)));
+    let SoFar { failed, shown } = so_far;
+    if !files.is_empty() && !shown && !failed && result.is_ok() {
+        complain(&nothing(files.len(), args, &options));
     }
     match result {
         Ok(()) if failed => ExitCode::from(UNREAD),
@@ -43,8 +44,32 @@ pub(crate) fn run(files: &[PathBuf], args: &Args, format: ListFormat, log: &Log,
 struct SoFar {
     /// Whether something could not be read.
     failed: bool,
-    /// Whether anything passed the filter.
-    passed: bool,
+    /// Whether anything was shown.
+    shown: bool,
+}
+
+/// Why nothing was shown.
+fn nothing(files: usize, args: &Args, options: &Options) -> String {
+    if !options.pass_all() {
+        return format!("nothing matches {}", filters(&args.narrow));
+    }
+    let parts = parts(&args.parts).join(" or ");
+    if files == 1 { format!("the file has no {parts}") } else { format!("none of the files has {parts}") }
+}
+
+/// The parts that were selected, in words.
+fn parts(parts: &Parts) -> Vec<&'static str> {
+    let Parts { all: _, metadata, anchors, user_anchors, execs, tensors, feeds, opaques } = *parts;
+    let words = [
+        (metadata, "metadata"),
+        (anchors && !user_anchors, "anchors"),
+        (user_anchors, "anchors whose data you must provide"),
+        (execs, "executables"),
+        (tensors, "tensors"),
+        (feeds, "feeds"),
+        (opaques, "opaque blobs"),
+    ];
+    words.into_iter().filter_map(|(selected, word)| selected.then_some(word)).collect()
 }
 
 /// The filters as they are given: `--filter a --exclude b`.
@@ -91,8 +116,8 @@ struct Shown {
     complaints: Vec<String>,
     /// What is worth knowing, and not wrong.
     remark: Option<String>,
-    /// Whether anything passed the filter.
-    passed: bool,
+    /// Whether anything was shown.
+    anything: bool,
 }
 
 /// What is needed to show a file.
@@ -103,6 +128,8 @@ struct Show<'a> {
     options: &'a Options,
     /// Whether the data of an anchor can be in any of the files.
     together: bool,
+    /// Whether everything in the files is shown.
+    everything: bool,
     log: &'a Log,
 }
 
@@ -165,16 +192,20 @@ impl Show<'_> {
         self.renderer.file(out, &report, &mut failures)?;
         let line = |failure: String| format!("{}: {failure}", opened.path.display());
         let complaints: Vec<_> = failures.lines().chain(failure.iter().map(ToString::to_string)).map(line).collect();
-        // Lines of JSON have no place for a file without blobs.
-        let is_silent = self.format == ListFormat::Ndjson && opened.file().is_some_and(File::is_empty);
+        let says_nothing = match self.format {
+            ListFormat::Json => false,
+            ListFormat::Text => self.options.select.is_some(),
+            _ => true,
+        };
+        let is_silent = self.everything && says_nothing && opened.file().is_some_and(File::is_empty);
         let remark = (is_silent && complaints.is_empty()).then(|| line("the file has no blobs".to_owned()));
-        Ok(Shown { complaints, remark, passed: self.options.pass_all() || !report.is_empty() })
+        Ok(Shown { complaints, remark, anything: self.everything || !report.is_empty() })
     }
 
     /// Errors go to stderr, after the file's output on stdout.
     fn report(&self, shown: &Shown, out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
-        let Shown { complaints, remark, passed } = shown;
-        so_far.passed |= passed;
+        let Shown { complaints, remark, anything } = shown;
+        so_far.shown |= anything;
         so_far.failed |= !complaints.is_empty();
         if complaints.is_empty() && remark.is_none() {
             return Ok(());

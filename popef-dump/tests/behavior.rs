@@ -146,7 +146,7 @@ fn the_exit_status_says_whether_all_was_read() {
         (&["executable.popef", "no-such-file.popef"], 2),
         (&["../golden/damaged.popef"], 2),
         (&["../golden/broken-data.popef"], 2),
-        (&["-e", "../golden/broken-data.popef"], 0),
+        (&["-e", "../golden/broken-data.popef", "executable.popef"], 0),
         (&["-t", "--filter", "good", "../golden/broken-data.popef"], 0),
         (&["--values", "--filter", "not_bool", "../golden/broken-data.popef"], 2),
         (&["--filter", "not_bool", "../golden/broken-data.popef"], 0),
@@ -432,20 +432,38 @@ fn a_filter_goes_by_any_name() {
 #[test]
 fn what_shows_nothing_says_so() {
     let cases: &[(&[&str], &str)] = &[
-        (&["--filter", "nosuch"], "nothing to show passes --filter nosuch"),
-        (&["-t", "--filter", "nosuch", "--filter=x*"], "nothing to show passes --filter nosuch --filter x*"),
-        (&["--format", "ndjson", "--filter", "nosuch", "add-clean.popef"], "nothing to show passes --filter nosuch"),
-        (&["-t", "--filter", "*", "--exclude", "*"], "nothing to show passes --filter * --exclude *"),
+        (&["--filter", "nosuch"], "nothing matches --filter nosuch"),
+        (&["-t", "--filter", "nosuch", "--filter=x*"], "nothing matches --filter nosuch --filter x*"),
+        (&["--format", "ndjson", "--filter", "nosuch", "add-clean.popef"], "nothing matches --filter nosuch"),
+        (&["-t", "--filter", "*", "--exclude", "*"], "nothing matches --filter * --exclude *"),
         // The name is one of an anchor.
-        (&["-t", "--filter", "user_input"], "nothing to show passes --filter user_input"),
+        (&["-t", "--filter", "user_input"], "nothing matches --filter user_input"),
         // The name is the executable's, and only anchors are shown.
-        (&["-a", "--filter", "3284579348837926701"], "nothing to show passes --filter 3284579348837926701"),
+        (&["-a", "--filter", "3284579348837926701"], "nothing matches --filter 3284579348837926701"),
         (&["--format", "ndjson", "empty.popef"], "empty.popef: the file has no blobs"),
     ];
     for (args, said) in cases {
         let run = run(&interop(), &[args, &["executable.popef"][..]].concat());
         assert_eq!((run.status, run.err), (0, format!("popef-dump: {said}\n")), "{args:?}");
     }
+    let weights: &[(&[&str], &str)] = &[
+        (&["-m"], "the file has no metadata"),
+        (&["--format", "json", "-m", "-o"], "the file has no metadata or opaque blobs"),
+        (&["-u"], "the file has no anchors whose data you must provide"),
+        (&["-e", "-f", "empty.popef"], "none of the files has executables or feeds"),
+        (&["-m", "--filter", "*"], "nothing matches --filter *"),
+    ];
+    for (args, said) in weights {
+        let run = run(&interop(), &[args, &["split-tensors.popef"][..]].concat());
+        assert_eq!((run.status, run.err), (0, format!("popef-dump: {said}\n")), "{args:?}");
+    }
+    for (args, said) in
+        [(&["--all"][..], true), (&["--all", "--format=ndjson"], true), (&["--format=json"], false), (&[], false)]
+    {
+        let run = run(&interop(), &[args, &["empty.popef"]].concat());
+        assert_eq!(run.err, if said { "popef-dump: empty.popef: the file has no blobs\n" } else { "" }, "{args:?}");
+    }
+    assert_eq!(run(&interop(), &["-m", "none.popef"]).err.lines().count(), 1);
     for args in [&["-a", "--filter", "user_input"][..], &["-t", "--filter", "input*"], &["-t"], &["-m"]] {
         assert_eq!(run(&interop(), &[args, &["add-clean.popef", "executable.popef"]].concat()).err, "", "{args:?}");
     }
@@ -624,6 +642,37 @@ fn anchors_and_metadata_are_excluded_by_name() {
     assert_eq!(anchors(&["--exclude", "user_input"]), [3]);
     assert_eq!(anchors(&["--exclude", "328*"]), [0_usize; 0]);
     assert_eq!(anchors(&["--filter", "*input*", "--exclude", "user_input"]), [2]);
+}
+
+/// The figures are the file's. What a filter leaves of them is shown beside.
+#[test]
+fn the_overview_says_what_a_filter_leaves() {
+    let of = |args: &[&str]| run(&interop(), &[args, &["executable.popef"]].concat()).out;
+    assert!(!of(&[]).contains("shown:"));
+    for (args, shown) in [
+        (&["--filter", "*Add*"][..], "1 of 4 blobs"),
+        (&["--exclude", "popart"], "3 of 4 blobs"),
+        (&["--filter", "none"], "0 of 4 blobs"),
+    ] {
+        let overview = of(args);
+        assert!(overview.contains(" in 4 blobs: "), "{overview}");
+        assert!(overview.contains(&format!("\n  shown: {shown}\n")), "{overview}");
+    }
+}
+
+#[test]
+fn the_overview_of_a_file_without_readable_blobs_counts_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let cut = fs::read(interop().join("executable.popef")).unwrap();
+    for bytes in [&cut[..32], b"this is a text, and no PopEF file"] {
+        fs::write(folder.path().join("f"), bytes).unwrap();
+        let overview = run(folder.path(), &["f"]).out;
+        assert_eq!(overview, format!("PopEF file: f\n  {} B, but no blob could be read\n", bytes.len()));
+        // The length of a stream is not known.
+        let overview = run_with_input(folder.path(), &["-"], bytes).out;
+        assert_eq!(overview, "PopEF file: -\n  nothing could be read\n");
+    }
+    assert_eq!(run(&interop(), &["empty.popef"]).out, "PopEF file: empty.popef\n  0 B in 0 blobs\n");
 }
 
 /// A file with models for several targets names each target once, and not more than fit.

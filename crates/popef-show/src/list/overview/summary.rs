@@ -10,13 +10,17 @@ use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{MetadataView, Provider};
 
-/// What a file holds, in figures. It is about the whole file, whatever the filter.
+/// What a file holds, in figures. They are about the whole file, except for the number of blobs that pass a filter.
 #[derive(Default)]
 pub(super) struct Summary {
     size: Option<u64>,
+    /// How many blobs pass the filter; none if there is no filter.
+    shown: Option<usize>,
     /// Executables, metadata, tensors, feeds, opaque blobs, and unknown ones, with their bytes.
     counts: [Count; 6],
     unread: u64,
+    /// Whether the file could not be read to its end.
+    damaged: bool,
     /// What the models run on, each once.
     targets: BTreeSet<Target>,
     inputs: Anchors,
@@ -57,9 +61,11 @@ const WORDS: [(&str, &str); 6] = [
 
 impl Summary {
     pub(super) fn of(report: &FileReport<'_>) -> Self {
-        let mut summary = Summary { size: report.size(), ..Summary::default() };
+        let (size, damaged) = (report.size(), report.input.failure.is_some());
+        let mut summary = Summary { size, damaged, ..Summary::default() };
         let Some(file) = report.input.file else { return summary };
         summary.unread = file.size().saturating_sub(file.end());
+        summary.shown = (!report.options.pass_all()).then(|| report.blobs().count());
         for blob in file.blobs() {
             let kind = usize::from(blob.blob_type().number()).min(WORDS.len() - 1);
             if let Some(count) = summary.counts.get_mut(kind) {
@@ -87,8 +93,28 @@ impl Summary {
     }
 
     pub(super) fn write(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
-        let Some(size) = self.size else { return out.put("  nothing could be read").end_line() };
         let blobs = self.counts.iter().map(|count| count.blobs).sum();
+        // Of a stream, only what was read is known.
+        let Some(size) = self.size.filter(|&size| blobs > 0 || size > 0 || !self.damaged) else {
+            return out.put("  nothing could be read").end_line();
+        };
+        phrase::write(out, "  ", &self.blobs(size, blobs), width)?;
+        self.write_targets(out, width)?;
+        self.write_anchors(out, width)?;
+        match self.shown {
+            None => Ok(()),
+            Some(shown) => {
+                let of_all = format!(" of {}", units::counted(blobs, "blob", "blobs"));
+                phrase::write(out, "  ", &[Phrase::new("shown: ", &shown, of_all)], width)
+            }
+        }
+    }
+
+    /// `65.3 KiB in 2 blobs: 1 executable (62.3 KiB), 1 metadata (3 KiB)`
+    fn blobs(&self, size: u64, blobs: usize) -> Vec<Phrase> {
+        if blobs == 0 && self.damaged {
+            return vec![Phrase::new("", &units::size(size), ", but no blob could be read")];
+        }
         let colon = if blobs > 0 { ":" } else { "" };
         let blobs = units::counted(blobs, "blob", "blobs");
         let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}{colon}"))];
@@ -96,8 +122,10 @@ impl Summary {
         if self.unread > 0 {
             phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
         }
-        phrase::write(out, "  ", &phrases, width)?;
-        self.write_targets(out, width)?;
+        phrases
+    }
+
+    fn write_anchors(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
         if self.inputs.all + self.outputs.all + self.others.all == 0 {
             return Ok(());
         }
