@@ -16,7 +16,7 @@ use crate::sections;
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
-/// Without an option that says what to show: an overview, with one line per blob.
+/// Without an option that says what to show, prints an overview with one line per blob.
 #[derive(Debug, Parser)]
 #[command(
     name = "popef-dump",
@@ -75,16 +75,16 @@ pub(crate) struct Parts {
     /// Anchors: the model's inputs and outputs, and who provides their data
     #[arg(short, long)]
     pub(crate) anchors: bool,
-    /// Only the anchors whose data you must provide
+    /// Only the inputs that you must feed, and the outputs for you to fetch
     ///
-    /// None of the files has a tensor or feed with their name. If a file cannot be read to its end, also those for which this
-    /// is unknown.
+    /// These are the anchors without a tensor or feed of their name in any of the files. If a file cannot be read to its end,
+    /// anchors whose data may be in the rest of it are shown too.
     #[arg(short, long)]
     pub(crate) user_anchors: bool,
     /// Poplar executables
     #[arg(short, long)]
     pub(crate) execs: bool,
-    /// Tensors: the data of one tensor each, such as weights
+    /// Tensors, such as weights
     #[arg(short, long)]
     pub(crate) tensors: bool,
     /// Feeds: the data of one input for several runs
@@ -101,27 +101,27 @@ pub(crate) struct Parts {
 pub(crate) struct Narrow {
     /// Only blobs and anchors whose name matches GLOB
     ///
-    /// `*` is any characters, `?` is one, `[a-c]` is one of these. Metadata matches by the name of its executable or of an
-    /// anchor. Can be given several times.
+    /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata matches by the name of its
+    /// executable or of an anchor. Can be given several times.
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     pub(crate) filter: Vec<Glob>,
-    /// No blobs and anchors whose name matches GLOB, even if it matches --filter
+    /// Leave out blobs and anchors whose name matches GLOB
     ///
-    /// Metadata matches by the name of its executable. Can be given several times.
+    /// This counts more than --filter. Metadata matches by the name of its executable. Can be given several times.
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     pub(crate) exclude: Vec<Glob>,
-    /// Ignore case in --filter and --exclude, for ASCII letters
+    /// Ignore the case of ASCII letters in --filter and --exclude
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
-    /// The order within a file
+    /// Sort blobs and anchors
     ///
-    /// By position, by name (t2 before t10), or by size, the largest first.
+    /// Each file is sorted on its own. offset: by position in the file, the default; name: by name, t2 before t10; size: the largest first.
     #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "offset", hide_default_value = true)]
     pub(crate) sort: Sort,
-    /// Also the first N values (default 10) of tensors and feeds, and statistics
+    /// Also show N values (default 10) and statistics of tensors and feeds
     ///
-    /// Of a feed, these are the elements of its first tensor. The statistics are of all elements; minimum, maximum and mean are
-    /// of the finite ones.
+    /// These are the first values; of a feed, those of its first tensor. The statistics are of all values; minimum, maximum and mean are of
+    /// the finite ones.
     #[arg(
         long,
         value_name = "N",
@@ -131,14 +131,14 @@ pub(crate) struct Narrow {
         default_missing_value = "10"
     )]
     pub(crate) values: Option<u64>,
-    /// Take each file on its own, for models that are independent of each other
+    /// Treat each file on its own, for models that are independent of each other
     ///
-    /// The default is that a model can be in several files.
+    /// By default, all files together are one set, because a model can be spread over several files.
     #[arg(long)]
     pub(crate) each: bool,
-    /// Also the files that LIST names; `-` is standard input
+    /// Also read the files that LIST names; `-` is standard input
     ///
-    /// One per line, or separated by NUL, as `find -print0` writes them.
+    /// LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
     #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append)]
     pub(crate) files_from: Vec<PathBuf>,
 }
@@ -157,7 +157,7 @@ pub(crate) struct Checks {
     pub(crate) deep: bool,
     /// Check for LOADER
     ///
-    /// Also check what LOADER requires. Separate several with commas.
+    /// This adds what LOADER requires. Separate several with commas.
     #[arg(long = "for", value_name = "LOADER", value_parser = loader(), value_delimiter = ',')]
     pub(crate) loaders: Vec<Loader>,
     /// Also check what POLICY, a TOML file, requires; `-` is standard input
@@ -166,6 +166,8 @@ pub(crate) struct Checks {
     #[arg(long, value_name = "POLICY", value_parser = path(), action = ArgAction::Append)]
     pub(crate) policy: Vec<PathBuf>,
     /// Fail on warnings too
+    ///
+    /// With --format github, warnings are annotated as errors.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Pass if there are no files to check
@@ -200,7 +202,7 @@ pub(crate) struct OutputArgs {
     /// scanners; github: annotations in GitHub Actions; junit: JUnit XML, for CI systems.
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true)]
     pub(crate) format: Format,
-    /// Whether to use colours
+    /// When to use colours
     ///
     /// auto: on a terminal, depending on NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM. Without WHEN: always.
     #[arg(
@@ -225,7 +227,7 @@ pub(crate) struct OutputArgs {
     pub(crate) quiet: bool,
     /// Log what is read, and show more of executables and findings
     ///
-    /// The log goes to stderr. Executables have their Poplar headers, and findings what they mean.
+    /// The log goes to stderr. Executables are shown with their Poplar headers, and findings with what they mean.
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
