@@ -41,7 +41,7 @@ pub(super) fn is_plain(name: &Text<'_>) -> bool {
     name.as_bytes().iter().all(u8::is_ascii_graphic)
 }
 
-/// Describes where two names differ, in code points: `U+00E9, not U+0065 U+0301`.
+/// Describes how a name differs from another one, in code points: `has U+00E9 instead of U+0065 U+0301`.
 pub(super) fn difference(name: &Text<'_>, other: &Text<'_>) -> String {
     let (name, other): (Vec<char>, Vec<char>) = (name.chars().collect(), other.chars().collect());
     let same_start = name.iter().zip(&other).take_while(|(one, other)| one == other).count();
@@ -51,16 +51,22 @@ pub(super) fn difference(name: &Text<'_>, other: &Text<'_>) -> String {
         let letters = letters.get(..letters.len().saturating_sub(same_end)).unwrap_or_default();
         code_points(letters)
     };
-    format!("{}, not {}", middle(name), middle(other))
+    match (middle(name), middle(other)) {
+        (None, None) => "is the same".to_owned(),
+        (Some(extra), None) => format!("has an extra {extra}"),
+        (None, Some(missing)) => format!("lacks {missing}"),
+        (Some(one), Some(other)) => format!("has {one} instead of {other}"),
+    }
 }
 
-fn code_points(letters: &[char]) -> String {
+/// The code points of letters, if there are any.
+fn code_points(letters: &[char]) -> Option<String> {
     const MOST: usize = 4;
     let shown: Vec<_> = letters.iter().take(MOST).map(|&letter| format!("U+{:04X}", u32::from(letter))).collect();
     match shown.len() {
-        0 => "nothing".to_owned(),
-        _ if letters.len() > MOST => format!("{} ...", shown.join(" ")),
-        _ => shown.join(" "),
+        0 => None,
+        _ if letters.len() > MOST => Some(format!("{} ...", shown.join(" "))),
+        _ => Some(shown.join(" ")),
     }
 }
 
@@ -100,7 +106,7 @@ impl Wanted {
     pub(super) fn hint(&self, name: &Text<'_>, kind: &str) -> String {
         let like = folded(name).and_then(|looks| self.by_looks.get(&looks)?.as_ref());
         like.map_or(String::new(), |like| {
-            format!("; did you mean {kind} {}? It has {}", quote(like), difference(like, name))
+            format!("; did you mean {kind} {}, which {}?", quote(like), difference(like, name))
         })
     }
 }
@@ -136,9 +142,10 @@ mod tests {
     #[test]
     fn the_difference_is_told_in_code_points() {
         let of = |one: &str, other: &str| difference(&Text::from(one), &Text::from(other));
-        assert_eq!(of("caf\u{e9}s", "cafe\u{301}s"), "U+00E9, not U+0065 U+0301");
-        assert_eq!(of("w", "w "), "nothing, not U+0020");
-        assert_eq!(of("aa", "a"), "U+0061, not nothing");
-        assert_eq!(of("ABCDEF", "abcdef"), "U+0041 U+0042 U+0043 U+0044 ..., not U+0061 U+0062 U+0063 U+0064 ...");
+        assert_eq!(of("caf\u{e9}s", "cafe\u{301}s"), "has U+00E9 instead of U+0065 U+0301");
+        assert_eq!(of("w", "w "), "lacks U+0020");
+        assert_eq!(of("aa", "a"), "has an extra U+0061");
+        let letters = "has U+0041 U+0042 U+0043 U+0044 ... instead of U+0061 U+0062 U+0063 U+0064 ...";
+        assert_eq!(of("ABCDEF", "abcdef"), letters);
     }
 }

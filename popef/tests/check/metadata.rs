@@ -139,15 +139,19 @@ fn names_that_were_not_found_are_told_with_those_that_look_alike() {
     let told = |anchor: &'static str| found("PE108", &model(vec![input(anchor, &[0])])).pop();
     let message = |hint: &str| Some(format!("tensor \"w\": no anchor has this name{hint}"));
     assert_eq!(told("v"), message(""));
-    assert_eq!(told("W"), message("; did you mean anchor \"W\"? It has U+0057, not U+0077"));
-    assert_eq!(told("w "), message("; did you mean anchor \"w \"? It has U+0020, not nothing"));
+    assert_eq!(told("W"), message("; did you mean anchor \"W\", which has U+0057 instead of U+0077?"));
+    assert_eq!(told("w "), message("; did you mean anchor \"w \", which has an extra U+0020?"));
     let file = written(|writer| {
         writer.write_executable("MODEL", b"program").unwrap();
         writer.write_metadata(&Metadata { executable: "Model".into(), ..Metadata::default() }).unwrap();
     });
     let report = check([&file], &CheckOptions::new());
     let missing = report.findings.iter().find(|finding| finding.rule.id == "PE101").unwrap();
-    assert!(missing.message.contains("did you mean executable \"MODEL\"? It has U+004F U+0044"), "{}", missing.message);
+    assert!(
+        missing.message.contains("did you mean executable \"MODEL\", which has U+004F U+0044"),
+        "{}",
+        missing.message
+    );
 }
 
 #[test]

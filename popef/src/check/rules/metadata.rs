@@ -454,7 +454,7 @@ fn look_alike(model: &Model, out: &mut Findings<'_>) {
         names.dedup();
         for name in names.into_iter().filter(|name| looks(name) == looks(first)) {
             out.add(Spot::model(model), [first, name].map(|name: &Text<'_>| name.by_ref()), || {
-                format!("{} looks like {}: it has {}", quote(name), quote(first), difference(name, first))
+                format!("{} looks like {}, but {}", quote(name), quote(first), difference(name, first))
             });
         }
     }
