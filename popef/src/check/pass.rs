@@ -9,7 +9,7 @@ use super::given::Given;
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
 use super::run::Run;
-use super::scan::{Reading, Scanned, bytes_to_read, scan};
+use super::scan::{Executable, Parts, Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses};
 use super::skips::Skips;
 use super::start::Stored;
@@ -44,7 +44,7 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
     };
     let active = rules::active(options);
     let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
-    let mut pass = Pass { set, outs, skips, meaningless: 0 };
+    let mut pass = Pass { set, outs, skips, meaningless: 0, packed_twice: 0 };
     pass.run(&files, options, progress);
     Report { repeated, ..pass.finish() }
 }
@@ -55,6 +55,8 @@ struct Pass<'n> {
     skips: Skips<'n>,
     /// The number of tensors and feeds with elements whose encoding is not known.
     meaningless: u64,
+    /// The number of executables whose parts are compressed twice.
+    packed_twice: u64,
 }
 
 impl Pass<'_> {
@@ -77,6 +79,10 @@ impl Pass<'_> {
         if self.meaningless > 0 {
             let what = format!("the elements of {} of type F8", count(self.meaningless, "tensor"));
             self.skips.left_out(what, "what their bits mean is not known");
+        }
+        if self.packed_twice > 0 {
+            let what = format!("what is inside {}", count(self.packed_twice, "compressed Poplar executable"));
+            self.skips.left_out(what, "only the outer of two layers of compression is unpacked");
         }
         self.skips.afterwards(files);
         let Pass { set, outs, .. } = self;
@@ -141,7 +147,7 @@ impl Pass<'_> {
     }
 
     fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {
-        let Pass { outs, skips, meaningless, .. } = self;
+        let Pass { outs, skips, meaningless, packed_twice, .. } = self;
         let failed = |skips: &mut Skips<'_>, error: &Error| {
             skips.failed(blob.file, format!("the data of blob {}", blob.index()), error.reason());
         };
@@ -157,7 +163,12 @@ impl Pass<'_> {
             {
                 failed(skips, &error);
             }
-            Ok(Some(scanned)) => each(outs, |run| run.data, |run, out| run(blob, &scanned, out)),
+            Ok(Some(scanned)) => {
+                if let Scanned::Executable(Ok(Executable { parts: Parts::Packed, .. })) = scanned {
+                    *packed_twice = packed_twice.saturating_add(1);
+                }
+                each(outs, |run| run.data, |run, out| run(blob, &scanned, out));
+            }
             Err(error) => failed(skips, &error),
         }
     }

@@ -26,8 +26,18 @@ pub(super) enum Scanned {
 pub(super) struct Executable {
     /// What its first bytes are, unpacked if it is compressed.
     pub(super) start: Start,
-    /// A part after Poplar's header that cannot be unpacked, and the reason.
-    pub(super) damaged_part: Option<(&'static str, Error)>,
+    /// What unpacking the parts after Poplar's header found.
+    pub(super) parts: Parts,
+}
+
+/// What unpacking the parts of an executable found.
+pub(super) enum Parts {
+    /// There is nothing wrong, or there are no parts.
+    Right,
+    /// The first damaged part, and the reason.
+    Damaged(&'static str, Error),
+    /// They were not unpacked, because the whole executable is compressed.
+    Packed,
 }
 
 /// The number of elements, and what is unusual about them.
@@ -135,7 +145,7 @@ fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<
     let read = unpacked.by_ref().take(as_u64(FIRST)).read_to_end(&mut first);
     read.map_err(|error| executable.unpack_error(error))?;
     let start = Start::of(&first);
-    let mut damaged_part = None;
+    let mut parts = Parts::Right;
     if executable.is_compressed() {
         let mut given = as_u64(first.len());
         drain(&mut unpacked, |bytes| {
@@ -143,21 +153,24 @@ fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<
             reading.show(share(given, size, data.len()));
         })
         .map_err(|error| executable.unpack_error(error))?;
+        if matches!(start, Start::Poplar { .. }) {
+            parts = Parts::Packed;
+        }
     } else if let Start::Poplar { header, .. } = &start
         && needed_by(header) <= data.len().into()
     {
-        damaged_part = unpack_parts(executable, header, reading)?;
+        parts = unpack_parts(executable, header, reading)?;
     }
     reading.advance(data.len());
-    Ok(Executable { start, damaged_part })
+    Ok(Executable { start, parts })
 }
 
-/// Unpacks the parts after Poplar's header. Returns the first damaged part.
+/// Unpacks the parts after Poplar's header.
 fn unpack_parts(
     executable: &ExecutableBlob<'_>,
     header: &PoplarHeader,
     reading: &mut Reading<'_>,
-) -> Result<Option<(&'static str, Error)>, Error> {
+) -> Result<Parts, Error> {
     let mut before = 0u64;
     for (name, part, size) in parts(&executable.data(), header)? {
         let mut given = 0u64;
@@ -171,12 +184,12 @@ fn unpack_parts(
         match unpacked {
             Ok(()) => before = before.saturating_add(part.len()),
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unknown) => {
-                return Ok(Some((name, error)));
+                return Ok(Parts::Damaged(name, error));
             }
             Err(error) => return Err(error),
         }
     }
-    Ok(None)
+    Ok(Parts::Right)
 }
 
 /// Reads to the end, and calls `see` with the length of each piece.

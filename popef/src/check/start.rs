@@ -7,7 +7,7 @@ use crate::read::{Compression, Data, ExecutableBlob, PoplarHeader};
 pub(super) enum Start {
     /// Poplar's header, and the name of a part after it that does not begin like an LZ4 frame.
     Poplar { header: PoplarHeader, bad_part: Option<&'static str> },
-    /// Poplar's magic number, and too few bytes for its header.
+    /// The beginning of Poplar's header, and too few bytes for all of it.
     CutPoplar,
     /// Something that is not an executable.
     Other(&'static str),
@@ -101,6 +101,8 @@ pub(super) fn parts<'a>(data: &Data<'a>, header: &PoplarHeader) -> Result<Vec<(&
     Ok(parts)
 }
 
+/// Poplar's header begins with it.
+const MAGIC: &[u8] = b"GC_EXE_";
 const LZ4: &[u8] = &[0x04, 0x22, 0x4d, 0x18];
 
 /// The magic numbers of some other formats.
@@ -125,7 +127,8 @@ impl Start {
             let archive = archive.get(..4).filter(|_| header.format == 3 && header.archive_compressed_size >= 4);
             return Start::Poplar { header, bad_part: archive.filter(|mark| *mark != LZ4).map(|_| ARCHIVE) };
         }
-        if first.starts_with(b"GC_EXE_") && first.len() < PoplarHeader::LEN {
+        let is_poplar = first.starts_with(MAGIC) || MAGIC.starts_with(first) && !first.is_empty();
+        if is_poplar && first.len() < PoplarHeader::LEN {
             return Start::CutPoplar;
         }
         other(first).map_or(Start::Unknown, Start::Other)
@@ -141,9 +144,12 @@ fn other(first: &[u8]) -> Option<&'static str> {
         .or_else(|| (!first.is_empty() && is_zeros(first)).then_some("zeros, at least at its start"))
 }
 
-/// Pickles of protocols 2 and 3 begin with only two fixed bytes. These are the opcodes that usually follow.
+/// Pickles of protocols 2 and 3 begin with only two fixed bytes, and older ones with none. These are the opcodes that
+/// usually follow. The number (0x8a) begins files of older versions of `torch.save`.
 fn of_old_pickle(first: &[u8]) -> Option<&'static str> {
-    matches!(first, [0x80, 2 | 3, b'c' | b'}' | b']' | b'(' | b'X', ..]).then_some("a Python pickle")
+    let usual = matches!(first, [0x80, 2 | 3, b'c' | b'}' | b']' | b'(' | b'X' | 0x8a, ..]);
+    let oldest: [&[u8]; 5] = [b"(dp0\n", b"(lp0\n", b"ccopy_reg\n", b"}q\0", b"]q\0"];
+    (usual || oldest.iter().any(|start| first.starts_with(start))).then_some("a Python pickle")
 }
 
 fn of_text(first: &[u8]) -> Option<&'static str> {
@@ -180,6 +186,9 @@ mod tests {
             (b"<?xml version", "an XML document"),
             (b"\x80\x02}q\0", "a Python pickle"),
             (b"\x80\x04\x95\x10", "a Python pickle"),
+            (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "a Python pickle"),
+            (b"(dp0\nVa\np1\nI1\ns.", "a Python pickle"),
+            (b"}q\0X\x01\0\0\0aq\x01K\x01s.", "a Python pickle"),
             (b"\x1f\x8b\x08\0", "data compressed with gzip"),
             (b"\0", "zeros, at least at its start"),
             (&[0; 4096], "zeros, at least at its start"),
@@ -195,7 +204,10 @@ mod tests {
     fn a_poplar_header_is_whole_or_cut() {
         let whole = [&b"GC_EXE_3"[..], &[9; 32]].concat();
         assert!(matches!(Start::of(&whole), Start::Poplar { bad_part: None, .. }));
-        assert!(matches!(Start::of(&whole[..39]), Start::CutPoplar));
+        for len in 1..40 {
+            assert!(matches!(Start::of(&whole[..len]), Start::CutPoplar), "{len} bytes");
+        }
+        assert!(matches!(Start::of(b"GC_EXO_"), Start::Unknown));
         assert!(matches!(Start::of(&[&whole[..], b"LZ4?"].concat()), Start::Poplar { bad_part: Some("archive"), .. }));
         let frame = [&whole[..], &[4, 0x22, 0x4d, 0x18]].concat();
         assert!(matches!(Start::of(&frame), Start::Poplar { bad_part: None, .. }));

@@ -159,18 +159,21 @@ impl Error {
 
     /// The text without the file, the blob and the byte, for callers that show these separately.
     pub fn reason(&self) -> String {
-        format!("{}{}", self.0.problem, self.what_to_keep())
+        format!("{}{}", self.0.problem, self.advice())
     }
 
-    /// What to do if the file ends early. It depends on whether there are blobs before this one.
-    fn what_to_keep(&self) -> &'static str {
+    /// What to do about some damage. It may depend on whether there are blobs before this one. Rules of checks have advice
+    /// of their own.
+    fn advice(&self) -> &'static str {
         match (self.code(), self.blob()) {
             (ErrorCode::HeaderCut | ErrorCode::BlobCut, Some(1..)) => {
                 "; copy or export the file again, or keep the blobs before this one"
             }
-            (ErrorCode::HeaderCut | ErrorCode::BlobCut, _) => "; copy or export the file again",
+            (ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::CompressedDataDamaged, _) => {
+                "; copy or export the file again"
+            }
             (ErrorCode::BlobUnwritten, Some(1..)) => "; keep the blobs before this one",
-            (ErrorCode::BlobUnwritten, _) => "; export the file again",
+            (ErrorCode::BlobUnwritten | ErrorCode::CompressedDataMissing, _) => "; export the file again",
             _ => "",
         }
     }
@@ -187,7 +190,7 @@ impl fmt::Display for Error {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
         }
-        write!(f, "{}{}{}", self.0.location, self.0.problem, self.what_to_keep())
+        write!(f, "{}{}{}", self.0.location, self.0.problem, self.advice())
     }
 }
 

@@ -39,6 +39,7 @@ fn what_is_no_executable_is_found_also_inside_a_compressed_one() {
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
         (b"\x7fELF\x02\x01\x01", "an ELF program"),
         (b"\x80\x04\x95\x0a\0\0\0\0\0\0\0}\x94.", "a Python pickle"),
+        (b"(dp0\nVa\np1\nI1\ns.", "a Python pickle"),
         (b"\x1f\x8b\x08\0\0\0\0\0", "data compressed with gzip"),
         (b"\x28\xb5\x2f\xfd\x24", "data compressed with zstd"),
     ] {
@@ -93,6 +94,29 @@ fn a_part_that_does_not_unpack_is_found_by_a_deep_check() {
         assert_eq!((shallow.len(), deep.len()), (0, 1));
         assert!(deep[0].1.contains("unpacks to"), "{deep:?}");
     }
+}
+
+/// The rule says what to do.
+#[test]
+fn a_finding_about_damaged_data_says_only_what_is_wrong() {
+    let mut bytes = fs::read("../testdata/compressed/zlib-poplar.popef").unwrap();
+    let blob = File::from_bytes(bytes.clone()).unwrap().blob(0).map(|blob| blob.data_offset() as usize).unwrap();
+    bytes[blob + 2] = 0xff;
+    let [shallow, deep] = broken(&File::from_bytes(bytes).unwrap());
+    assert_eq!((shallow.len(), deep.len(), deep[0].0), (0, 1, "PE401"));
+    assert!(deep[0].1.contains("the zlib data is damaged: ") && !deep[0].1.contains("again"), "{}", deep[0].1);
+}
+
+/// Two layers of compression could turn a few bytes into very many.
+#[test]
+fn a_check_says_that_it_unpacks_only_one_layer() {
+    let skipped = |file: &str| {
+        let file = OpenOptions::new().open(format!("../testdata/compressed/{file}.popef")).unwrap();
+        let report = check([&file], CheckOptions::new().deep(true));
+        report.skipped.iter().map(|skipped| skipped.what.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(skipped("zlib-poplar"), ["what is inside 1 compressed Poplar executable"]);
+    assert_eq!(skipped("plain-poplar"), [""; 0]);
 }
 
 /// What is cut is told once, and the sizes of its header are not followed.

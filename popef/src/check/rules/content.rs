@@ -3,7 +3,7 @@
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, data, executable, executable_and_data};
-use super::super::scan::{Counts, Executable, Scanned};
+use super::super::scan::{Counts, Executable, Parts, Scanned};
 use super::super::severity::Severity;
 use super::super::start::{Start, Stored, needed_by};
 use super::super::words::{count, quote};
@@ -38,7 +38,7 @@ pub(super) const RULES: &[Check] = &[
         run: executable(|executable, stored, out| {
             if let Stored::UnknownCompression(error) = stored {
                 out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
-                    format!("executable {}: {}", quote(&executable.name()), error.reason())
+                    format!("executable {}: {}", quote(&executable.name()), error.problem())
                 });
             }
         }),
@@ -122,10 +122,11 @@ pub(super) const RULES: &[Check] = &[
             id: "PE407",
             severity: Severity::Error,
             title: "a Poplar executable with a damaged part",
-            meaning: "After Poplar's header follow the archive and Poplar's own metadata, compressed as LZ4 frames. \
-                      One of them is damaged: it is not LZ4, does not unpack, or unpacks to another size than the \
-                      header states. Poplar cannot load the executable. Every check examines the first bytes of both; \
-                      only a deep check unpacks them.",
+            meaning: "After Poplar's header follow the archive and Poplar's own metadata, compressed as LZ4 frames. One of \
+                      them is damaged: it is not LZ4, does not unpack, or unpacks to another size than the header \
+                      states. Poplar cannot load the executable. Every check examines the first bytes of both, and a \
+                      deep check unpacks them. If the whole executable is compressed, only a deep check examines the \
+                      first bytes of the archive, and no check unpacks the two.",
             fix: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
             when: When::Always,
         },
@@ -215,12 +216,12 @@ fn bad_part(executable: &Linked<ExecutableBlob<'_>>, start: &Start, out: &mut Fi
 }
 
 fn damaged_part(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>) {
-    let Scanned::Executable(Ok(Executable { start, damaged_part: Some((part, error)) })) = scanned else { return };
+    let Scanned::Executable(Ok(Executable { start, parts: Parts::Damaged(part, error) })) = scanned else { return };
     // A part that does not begin like an LZ4 frame was already reported.
     if !matches!(start, Start::Poplar { bad_part: Some(_), .. }) && !is_unknown(error.code()) {
         let name = blob.name().unwrap_or_default();
         out.add(Spot::data(blob.file, blob), [name.clone()], || {
-            format!("executable {}: its {part} is damaged: {}", quote(&name), error.reason())
+            format!("executable {}: its {part} is damaged: {}", quote(&name), error.problem())
         });
     }
 }
@@ -230,7 +231,7 @@ fn packed(blob: &Linked<Blob<'_>>, scanned: &Scanned, out: &mut Findings<'_>, is
     if is_it(error.code()) {
         let name = blob.name().unwrap_or_default();
         out.add(Spot::data(blob.file, blob), [name.clone()], || {
-            format!("executable {}: {}", quote(&name), error.reason())
+            format!("executable {}: {}", quote(&name), error.problem())
         });
     }
 }

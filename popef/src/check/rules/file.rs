@@ -292,10 +292,10 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE017",
-            severity: Severity::Warning,
+            severity: Severity::Error,
             title: "an executable without bytes",
-            meaning: "An executable blob has no data. No program can be loaded from it.",
-            fix: "Export the model again, and check whether the disk was full.",
+            meaning: "An executable blob has no data, so there is no program to load. Most likely, the export failed.",
+            fix: "Export the model again. Check whether the disk was full.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {

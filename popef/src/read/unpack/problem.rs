@@ -9,7 +9,7 @@ problems! {
     UnpackProblem {
         NoData => {
             code: ErrorCode::CompressedDataMissing,
-            words: "the blob says that its data is compressed, but it has none; export the file again",
+            words: "the blob says that its data is compressed, but it has none",
         }
         UnknownFormat { first: FirstBytes } => {
             code: ErrorCode::UnknownCompression,
@@ -24,7 +24,7 @@ problems! {
         Damaged { format: &'static str, fault: &'static str, source: Option<io::Error> } => {
             code: ErrorCode::CompressedDataDamaged,
             source: source.as_ref().map(|source| source as _),
-            words: "the {format} data is damaged: {fault}; copy or export the file again",
+            words: "the {format} data is damaged: {fault}",
         }
         /// The number of bytes is unknown for a reader that the caller gave, because it may never end.
         Surplus { found: Option<u64> } => {
