@@ -34,6 +34,8 @@ fn main() {
     let asked = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let mut all = worst::messages::worst_messages();
     all.extend(worst::decoders::worst_decoders());
+    #[cfg(all(feature = "popart", feature = "serde", feature = "tensorflow"))]
+    all.extend(worst::payloads::worst_payloads());
     all.extend(worst::pickles::worst_pickles());
     all.retain(|worst| worst.name.contains(&asked) || worst.bound.decoder.contains(&asked));
     decoding::print(&all);

@@ -62,6 +62,8 @@ pub const fn zstd(ahead: u64) -> Bound {
 }
 
 pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(50_000, 120, 0), heap: line(256 << 10, 16, 0) };
+/// The payload of an opaque blob, and its JSON.
+pub const PAYLOAD: Bound = Bound { decoder: "payload", time: line(50_000, 150, 10), heap: line(128 << 10, 8, 0) };
 
 impl Line {
     pub fn of(self, bytes_in: u64, bytes_out: u64) -> u64 {

@@ -4,6 +4,9 @@
 pub mod decoders;
 #[path = "worst/messages.rs"]
 pub mod messages;
+#[cfg(all(feature = "popart", feature = "serde", feature = "tensorflow"))]
+#[path = "worst/payloads.rs"]
+pub mod payloads;
 #[path = "worst/pickles.rs"]
 pub mod pickles;
 

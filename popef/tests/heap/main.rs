@@ -5,6 +5,8 @@ mod common;
 
 mod allocations;
 mod files;
+#[cfg(all(feature = "popart", feature = "serde", feature = "tensorflow"))]
+mod payloads;
 mod pickles;
 
 #[global_allocator]

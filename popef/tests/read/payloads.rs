@@ -444,3 +444,112 @@ mod tensorflow {
         assert_eq!(text.len(), r#"{"infeeds":[]}"#.len() + 3 * 100_000 - 1);
     }
 }
+
+/// The commands of Cap'n Proto and protobuf read the same messages to the same values.
+#[cfg(all(feature = "popart", feature = "serde", feature = "tensorflow"))]
+mod commands {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::common::peers::skip;
+
+    /// What a command prints for some input. `None` if it fails.
+    fn piped(command: &mut Command, input: &[u8]) -> Option<Vec<u8>> {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // A command that refuses its input may end before it has read all of it.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        output.status.success().then_some(output.stdout)
+    }
+
+    fn is_missing(command: &str) -> bool {
+        let missing = Command::new(command).arg("--version").output().is_err();
+        if missing {
+            skip(&format!("there is no {command}"));
+        }
+        missing
+    }
+
+    fn payload_of(name: &str, bytes: &[u8]) -> Result<Value, Error> {
+        let file = file_with(name, bytes);
+        only_opaque(&file).payload().map(|payload| serde_json::to_value(payload).unwrap())
+    }
+
+    /// A tensor as `capnp convert` shows it, with our names. Texts of numbers are numbers for `assert_holds`.
+    fn tensor(shown: &Value) -> Value {
+        let (info, location) = (&shown["info"], &shown["location"]);
+        let is_remote = location["remote"] == true;
+        let mut tensor = json!({
+            "id": shown["id"].as_str().unwrap_or_default(),
+            "kind": shown["kind"],
+            "dataType": info["type"]["dataType"].as_str().unwrap_or("uint8"),
+            "storedBytes": info["type"]["tensorBytes"].as_i64().unwrap_or_default(),
+            "shape": info["shape"].as_array().cloned().unwrap_or_default(),
+            "sharded": location["sharded"] == true,
+            "remote": is_remote.then(|| [&location["buffer"]["id"], &location["buffer"]["index"]]),
+        });
+        if let Some(settings) = shown.get("variableSettings").filter(|settings| settings.get("stride").is_some()) {
+            tensor["variableSettings"] = json!({
+                "commGroup": settings["commGroupKind"],
+                "groupSize": settings["groupSize"],
+                "retrieval": settings["retrievalMode"],
+                "stride": settings["stride"],
+                "useCommGroup": settings["useCommGroup"],
+            });
+        }
+        tensor
+    }
+
+    #[test]
+    fn capnp_convert_shows_the_same_tensors() {
+        if is_missing("capnp") {
+            return;
+        }
+        let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/popart.capnp");
+        for (line, (bytes, holds)) in lines("popart-random.jsonl").into_iter().enumerate() {
+            let root = match holds["layout"].as_str().unwrap() {
+                "L30" => "Executable".to_owned(),
+                layout => format!("Executable{layout}"),
+            };
+            let shown = piped(Command::new("capnp").args(["convert", "binary:json", schema, &root]), &bytes).unwrap();
+            let shown: Value = serde_json::from_slice(&shown).unwrap();
+            let tensors: Vec<_> = shown["tensors"].as_array().unwrap().iter().map(tensor).collect();
+            let payload = payload_of("popart", &bytes).unwrap();
+            assert_holds(&payload["tensors"], &tensors.into(), &format!("line {}", line + 1));
+        }
+    }
+
+    #[test]
+    fn protoc_reads_the_same_fields() {
+        if is_missing("protoc") {
+            return;
+        }
+        let folder = testdata("opaque");
+        let protoc = |mode: &str, input: &[u8]| {
+            let mode = format!("--{mode}=popef.opaque.tensorflow.Executable");
+            piped(Command::new("protoc").current_dir(&folder).args(["-I.", &mode, "tensorflow.proto"]), input)
+        };
+        let mut compared = 0;
+        for (line, (bytes, holds)) in lines("tf-random.jsonl").into_iter().enumerate().take(120) {
+            let payload = payload_of("tensorflow", &bytes);
+            let text = protoc("decode", &bytes);
+            assert_eq!(text.is_some(), payload.is_ok(), "line {}: {:?}", line + 1, payload.err());
+            // Text that protoc writes of unknown fields cannot be read back.
+            let Some(anew) = text.and_then(|text| protoc("encode", &text)) else { continue };
+            if holds.get("unknownFields").is_none() {
+                assert_eq!(
+                    payload_of("tensorflow", &anew).unwrap()["message"],
+                    payload.unwrap()["message"],
+                    "line {}",
+                    line + 1
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared > 30, "{compared}");
+    }
+}

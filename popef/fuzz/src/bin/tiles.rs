@@ -6,9 +6,9 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use poplar_inspect::executable::{Options, Summary, read};
 use popef_fuzz::cost::{Bound, Line, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
+use poplar_inspect::executable::{Options, Summary, read};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
