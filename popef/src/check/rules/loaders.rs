@@ -44,7 +44,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "PopART: its executable is missing or not unique",
             meaning: "PopART's opaque blob names an executable, and PopART requires exactly one with that name.",
-            fix: "Export the model again, or give the file with the executable too.",
+            fix: "If the executable is missing, give the file with it too. If there are two, give the files of one \
+                  model only.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -67,7 +68,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopART: not exactly one executable",
             meaning: "If no opaque blob is PopART's, PopART takes the only executable. The files have none, or more \
                       than one.",
-            fix: "Give PopART one model at a time.",
+            fix: "Give PopART the files of one model, with its executable.",
             when: When::Loader(Loader::Popart),
         },
         run: set(|set, out| {
@@ -202,7 +203,7 @@ pub(super) const RULES: &[Check] = &[
             title: "PopTorch: not exactly one executable",
             meaning: "PopTorch requires exactly one executable in the file. It loads it with PopART, so check for \
                       popart as well.",
-            fix: "Put each model into its own file.",
+            fix: "Give PopTorch one file with one executable.",
             when: When::Loader(Loader::Poptorch),
         },
         run: set(|set, out| exactly_one_executable(set, out, "PopTorch")),
@@ -366,7 +367,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "Triton: weights without data",
             meaning: "Inputs that only the load programs use are weights. Triton's backend uploads them before the \
-                      first request, and the files do not have the data of all of them.",
+                      first request, and the files have no data for some of them.",
             fix: "Give the file with the weights too, or export the model with its weights.",
             when: When::Loader(Loader::Triton),
         },
