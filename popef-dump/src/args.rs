@@ -227,7 +227,8 @@ pub(crate) struct OutputArgs {
     pub(crate) quiet: bool,
     /// Log what is read, and show more of executables and findings
     ///
-    /// The log goes to stderr. Executables are shown with their Poplar headers, and findings with what they mean.
+    /// The log goes to stderr. Executables are shown with their Poplar headers, with -e or --all also with their tiles,
+    /// and findings with what they mean.
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

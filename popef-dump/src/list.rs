@@ -90,6 +90,7 @@ fn options(args: &Args) -> Options {
     options.full_names = args.output.full_names;
     options.values = args.narrow.values;
     options.inside = args.output.verbose;
+    options.tiles = args.output.verbose && options.select.is_some_and(|select| select.executables);
     options.workers = Box::new(AllProcessors);
     options.progress = progress("values");
     options

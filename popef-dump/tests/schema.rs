@@ -45,9 +45,11 @@ impl Schema {
 #[test]
 fn all_files_under_all_options() {
     let schema = Schema::load();
-    for folder in [interop(), golden(), testdata().join("compressed")] {
+    for folder in [interop(), golden(), testdata().join("compressed"), testdata().join("executables")] {
         for file in files(&folder, ".popef") {
-            for options in [&[][..], &["-v", "--values=3"], &["-a"], &["-m", "-t"], &["-u", "--sort", "name"]] {
+            for options in
+                [&[][..], &["-v", "--values=3"], &["-v", "-e"], &["-a"], &["-m", "-t"], &["-u", "--sort", "name"]]
+            {
                 schema.hold(&folder, &[options, &[&file]].concat());
             }
         }

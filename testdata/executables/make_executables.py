@@ -18,12 +18,14 @@ import os
 import struct
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 import capnp
 import lz4.frame
 
 FOLDER = Path(__file__).parent
+popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
 IPU, I386 = 248, 3
 RELOCATABLE, LINKED = 1, 2
 PROGBITS, SYMTAB, STRTAB, NOTE, NOBITS, REL = 1, 2, 3, 7, 8, 9
@@ -189,16 +191,26 @@ def frames(content, piece):
     )
 
 
-def poplar_executable(name, format, archive, metadata):
+def poplar_executable(format, archive, metadata):
     packed = [frames(archive, 3000), frames(metadata, 200)]
     sizes = [len(archive), len(packed[0]), len(metadata), len(packed[1])]
     start = b"GC_EXE_%d" % format + struct.pack("<4Q", *sizes)
-    (FOLDER / name).write_bytes(start + b"".join(packed))
+    return start + b"".join(packed)
+
+
+def blob(name, data, uncompressed_size=2**64 - 1):
+    """An executable in a PopEF file."""
+    info = popef.PoplarExecutable.new_message(name=name, uncompressedSize=uncompressed_size).to_bytes()
+    # The header's length does not depend on the size.
+    return header(len(header(0)) + len(info) + len(data)) + info + data
+
+
+def header(size):
+    return popef.BlobHeader.new_message(version="", type="poplarExecutable", size=size).to_bytes()
 
 
 def metadata(options):
     """A message of Cap'n Proto, in two segments if it has many options. Poplar's own schema is not known: this is one of PopEF."""
-    popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
     message = popef.Metadata.new_message(executable="not what Poplar writes", numIpus=1)
     for i, option in enumerate(message.init("engineOptions", options)):
         option.name, option.value = f"option{i}", "on"
@@ -241,9 +253,24 @@ def main():
         run("ar", "rcDT", "thin.a", "tile0.elf", cwd=folder)
         (FOLDER / "thin.a").write_bytes((Path(folder) / "thin.a").read_bytes())
 
-    poplar_executable("poplar-3.gc_exe", 3, (FOLDER / "tiles.a").read_bytes(), metadata(400))
-    poplar_executable("poplar-1.gc_exe", 1, (FOLDER / "kinds.a").read_bytes(), b"")
-    poplar_executable("poplar-no-archive.gc_exe", 3, b"something else", metadata(2))
+    archive = (FOLDER / "tiles.a").read_bytes()
+    no_archive = poplar_executable(3, b"something else", metadata(2))
+    for name, executable in {
+        "poplar-3": poplar_executable(3, archive, metadata(400)),
+        "poplar-1": poplar_executable(1, (FOLDER / "kinds.a").read_bytes(), b""),
+        "poplar-no-archive": no_archive,
+    }.items():
+        (FOLDER / f"{name}.gc_exe").write_bytes(executable)
+
+    whole = poplar_executable(3, archive, metadata(2))
+    damaged = poplar_executable(3, archive[:3000], metadata(2))
+    (FOLDER / "models.popef").write_bytes(
+        blob("whole", zlib.compress(whole), len(whole))
+        + blob("damaged", damaged)
+        + blob("no-archive", no_archive)
+        + blob("not-of-poplar", b"something else")
+        + blob("cut-zlib", zlib.compress(whole)[:-500], len(whole))
+    )
 
 
 main()

@@ -71,19 +71,19 @@ codes! {
         "Nothing. If you can, report it to this project: no public sample of such a file exists.";
     HeaderCut = "header-cut", Damaged,
         "The archive ends inside the header of a member.",
-        "Copy the archive again, or make it again with Poplar.";
+        "Copy the archive again, or make it again.";
     HeaderDamaged = "header-damaged", Damaged,
         "The header of an archive's member is damaged.",
-        "Copy the archive again, or make it again with Poplar.";
+        "Copy the archive again, or make it again.";
     MemberCut = "member-cut", Damaged,
         "The archive ends before a member does: its header gives the member more bytes than the archive has left.",
-        "Copy the archive again, or make it again with Poplar.";
+        "Copy the archive again, or make it again.";
     NameMissing = "name-missing", Damaged,
         "A member's name is not where its header says.",
-        "Copy the archive again, or make it again with Poplar.";
+        "Copy the archive again, or make it again.";
     TileDamaged = "tile-damaged", Damaged,
         "A table in the ELF file of a tile is damaged.",
-        "Copy the archive again, or make it again with Poplar.";
+        "Copy the archive again, or make it again.";
     MemberTooLong = "member-too-long", Limit,
         "The ELF file of a tile is longer than `Options::member_bytes`.",
         "Raise the limit if you trust the file.";
@@ -160,7 +160,7 @@ impl fmt::Display for Place {
 /// assert_eq!(
 ///     damage.to_string(),
 ///     "member \"tile0.elf\", byte 68: the archive ends inside this member, which has 9 of its 5000 bytes; \
-///      copy the archive again, or make it again with Poplar"
+///      copy or make the file again"
 /// );
 /// # Ok::<(), poplar_inspect::Error>(())
 /// ```
@@ -215,14 +215,11 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const AGAIN: &str = "copy the archive again, or make it again with Poplar";
+        const AGAIN: &str = "copy or make the file again";
         match self {
-            Problem::UnknownStart { first } => write!(
-                f,
-                "this is neither a Unix archive nor a Poplar executable: it {}; give Poplar's archive.a or the data of an \
-                 executable",
-                Begins(first)
-            ),
+            Problem::UnknownStart { first } => {
+                write!(f, "this is neither a Unix archive nor a Poplar executable: it {}", Begins(first))
+            }
             Problem::ThinArchive => f.write_str(
                 "the archive is thin: it has only the names of files; make an ordinary one of those files with `ar rc`",
             ),

@@ -4,6 +4,7 @@ use std::io;
 
 use popef::DataType;
 use popef::read::{PoplarHeader, Value};
+use poplar_inspect::executable::Tiles;
 
 use crate::output::color::Kind::{Number, Plain, Type};
 use crate::output::out::Out;
@@ -91,6 +92,18 @@ pub(super) fn stats(out: &mut Out, values: &Values<'_>) {
     out.put(", NaN: ").number(stats.nan);
     out.put(", infinite: ").number(stats.infinite);
     out.put(", zeros: ").number(stats.zeros);
+}
+
+/// The tiles of an executable, and how far the figures can be trusted.
+pub(super) fn tiles(out: &mut Out, tiles: &Tiles) {
+    out.put("Tiles: { count: ").number(tiles.count).put(", distinct: ").number(tiles.distinct);
+    out.put(", bytes: ").number(tiles.total_bytes).put(" }");
+    match (tiles.verified, tiles.complete) {
+        (true, true) => out,
+        (true, false) => out.put(", incomplete"),
+        (false, true) => out.put(", unverified"),
+        (false, false) => out.put(", unverified, incomplete"),
+    };
 }
 
 /// The header that Poplar puts before an executable.

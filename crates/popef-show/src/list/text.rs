@@ -239,7 +239,29 @@ impl<'f> Sections<'_, '_, 'f> {
         }
         self.out.put(ITEM);
         pieces::poplar(self.out, inside.poplar_header.as_ref());
-        self.out.end_line()
+        self.out.end_line()?;
+        self.tiles(executable)
+    }
+
+    fn tiles(&mut self, executable: &ExecutableBlob<'_>) -> io::Result<()> {
+        let Some(view) = self.report.tiles(executable) else { return Ok(()) };
+        if let Some(tiles) = &view.tiles {
+            self.out.put(ITEM);
+            pieces::tiles(self.out, tiles);
+            self.out.end_line()?;
+            if let Some(number) = tiles.largest_tile {
+                self.out.put(ITEM).put("Largest tile: { number: ").number(number);
+                self.out.put(", bytes: ").number(tiles.largest_bytes).put(" }").end_line()?;
+            }
+        }
+        match (&view.failure, &view.not_read) {
+            (Some(failure), _) => self.failure(ITEM, failure),
+            (None, Some(error)) => {
+                self.out.put(ITEM).put(if view.tiles.is_some() { "More tiles" } else { "Tiles" });
+                self.out.put(": not read: ").put(&error.to_string()).end_line()
+            }
+            (None, None) => Ok(()),
+        }
     }
 
     fn tensor(&mut self, blob: &Blob<'f>) -> io::Result<()> {

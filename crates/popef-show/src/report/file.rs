@@ -10,6 +10,7 @@ use popef::{Blob, Content, File};
 use super::metadata::{MetadataView, Provider};
 use super::natural;
 use super::options::{Options, Sort};
+use super::tiles::TilesView;
 use crate::failure::Failure;
 
 /// A file to show.
@@ -121,6 +122,11 @@ impl<'f> FileReport<'f> {
     /// What an executable's own bytes say of it. It is read only when asked for.
     pub(crate) fn inside(&self, executable: &ExecutableBlob<'_>) -> Option<Result<ExecutableInside, Failure>> {
         self.options.inside.then(|| executable.inside().map_err(Failure::from))
+    }
+
+    /// What tiles an executable has. It is read only when asked for.
+    pub(crate) fn tiles(&self, executable: &ExecutableBlob<'_>) -> Option<TilesView> {
+        self.options.tiles.then(|| TilesView::of(executable))
     }
 
     /// The bytes of the file: none if it could not be opened.

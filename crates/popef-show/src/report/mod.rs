@@ -7,5 +7,6 @@ mod natural;
 pub(crate) mod options;
 pub(crate) mod stats;
 pub(crate) mod tensor;
+pub(crate) mod tiles;
 pub(crate) mod values;
 pub(crate) mod workers;

@@ -35,6 +35,8 @@ pub struct Options {
     pub values: Option<u64>,
     /// Whether to show what executables' own first bytes say.
     pub inside: bool,
+    /// Whether to show which tiles executables have. They are read completely for this.
+    pub tiles: bool,
     /// Who works out statistics.
     pub workers: Box<dyn Workers>,
     /// Where it is shown how much of the values was read.
@@ -85,6 +87,7 @@ impl Default for Options {
             full_names: false,
             values: None,
             inside: false,
+            tiles: false,
             workers: Box::new(OneThread),
             progress: ProgressLine::hidden(),
         }

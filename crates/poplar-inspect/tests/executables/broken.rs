@@ -34,12 +34,7 @@ fn assert_refused(bytes: &[u8], code: ErrorCode, text: &str) {
 
 #[test]
 fn other_files_are_refused() {
-    let unknown = |how: &str| {
-        format!(
-            "byte 0: this is neither a Unix archive nor a Poplar executable: it {how}; give Poplar's archive.a or the \
-             data of an executable"
-        )
-    };
+    let unknown = |how: &str| format!("byte 0: this is neither a Unix archive nor a Poplar executable: it {how}");
     assert_refused(b"", ErrorCode::UnknownStart, &unknown("is empty"));
     assert_refused(b"!<arc", ErrorCode::UnknownStart, &unknown("begins with 0x213c617263"));
     assert_refused(b"<bigaf>\n rest", ErrorCode::UnknownStart, &unknown("begins with 0x3c62696761663e0a"));

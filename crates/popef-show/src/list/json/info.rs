@@ -1,5 +1,6 @@
 //! The `info` of a blob: what the library says, and what is worked out here.
 
+use popef::read::ExecutableBlob;
 use popef::types::ExecutableInside;
 use popef::{Blob, Content};
 use serde::Serialize;
@@ -12,12 +13,13 @@ use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
 use crate::report::options::Options;
 use crate::report::tensor::TensorView;
+use crate::report::tiles::TilesView;
 use crate::report::values::Values;
 
 /// What there is to say of a blob beyond what its content says itself. It is worked out before anything is written, because
 /// failures are written after it.
 pub(super) enum Info<'a, 'f> {
-    Executable(Option<Result<ExecutableInside, Failure>>),
+    Executable(Option<Result<ExecutableInside, Failure>>, Option<TilesView>),
     Metadata(&'a MetadataView<'f>, &'a Options),
     Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
     Other,
@@ -26,11 +28,18 @@ pub(super) enum Info<'a, 'f> {
 impl<'a, 'f> Info<'a, 'f> {
     pub(super) fn of(blob: &Blob<'f>, content: &Content<'f>, report: &'a FileReport<'f>) -> Self {
         match content {
-            Content::Executable(executable) => Info::Executable(report.inside(executable)),
+            Content::Executable(executable) => Info::executable(executable, report),
             Content::Tensor(tensor) => Info::tensor(TensorView::of_tensor(tensor), report),
             Content::Feed(feed) => Info::tensor(TensorView::of_feed(feed), report),
             _ => report.metadata_of(blob).map_or(Info::Other, |view| Info::Metadata(view, report.options)),
         }
+    }
+
+    /// If not even the first bytes can be read, there is no use in reading all.
+    fn executable(executable: &ExecutableBlob<'_>, report: &FileReport<'_>) -> Self {
+        let inside = report.inside(executable);
+        let tiles = if matches!(inside, Some(Err(_))) { None } else { report.tiles(executable) };
+        Info::Executable(inside, tiles)
     }
 
     fn tensor(mut view: TensorView<'f>, report: &FileReport<'f>) -> Self {
@@ -41,7 +50,10 @@ impl<'a, 'f> Info<'a, 'f> {
     /// What is wrong with the blob as a whole.
     pub(super) fn failure(&self) -> Option<&Failure> {
         match self {
-            Info::Executable(inside) => inside.as_ref()?.as_ref().err(),
+            Info::Executable(inside, tiles) => {
+                let of_tiles = || tiles.as_ref()?.failure.as_ref();
+                inside.as_ref().and_then(|inside| inside.as_ref().err()).or_else(of_tiles)
+            }
             Info::Metadata(view, _) => view.value.as_ref().err(),
             Info::Tensor(view, _) => view.failure.as_ref(),
             Info::Other => None,
@@ -86,13 +98,21 @@ impl Serialize for WithContent<'_, '_, '_> {
             _ => {}
         }
         match self.info {
-            Info::Executable(Some(Ok(inside))) => members(&mut map, inside)?,
+            Info::Executable(inside, of_tiles) => {
+                inside.iter().flatten().try_for_each(|inside| members(&mut map, inside))?;
+                of_tiles.iter().try_for_each(|view| tiles(&mut map, view))?;
+            }
             Info::Metadata(view, options) => metadata(&mut map, view, options)?,
             Info::Tensor(_, Some(values)) => map.serialize_entry("values", values)?,
             _ => {}
         }
         map.end()
     }
+}
+
+fn tiles<M: SerializeMap>(map: &mut M, view: &TilesView) -> Result<(), M::Error> {
+    map.serialize_entry("tiles", &view.tiles)?;
+    map.serialize_entry("tilesNotRead", &view.not_read)
 }
 
 fn metadata<M: SerializeMap>(map: &mut M, view: &MetadataView<'_>, options: &Options) -> Result<(), M::Error> {
