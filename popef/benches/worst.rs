@@ -37,6 +37,8 @@ fn main() {
     #[cfg(all(feature = "popart", feature = "serde", feature = "tensorflow"))]
     all.extend(worst::payloads::worst_payloads());
     all.extend(worst::pickles::worst_pickles());
+    #[cfg(feature = "poptorch")]
+    all.extend(worst::poptorch::worst_poptorch_data());
     all.retain(|worst| worst.name.contains(&asked) || worst.bound.decoder.contains(&asked));
     decoding::print(&all);
 }

@@ -82,3 +82,27 @@ fn a_scan_without_memory_says_so() {
     }
     assert!(refused > 100, "{refused}");
 }
+
+#[cfg(feature = "poptorch")]
+#[test]
+fn reading_poptorch_data_without_memory_is_an_error() {
+    use popef::error::ErrorCode;
+    use popef::opaque::poptorch::PoptorchData;
+
+    let mut refused = 0;
+    for worst in common::worst::poptorch::worst_poptorch_data() {
+        let bytes = (worst.make)(20_000);
+        let whole = PoptorchData::read_bytes(&bytes);
+        for left in (0..14).map(|step| (1 << step) * 300) {
+            LEFT.set(left);
+            let read = PoptorchData::read_bytes(&bytes);
+            LEFT.set(usize::MAX);
+            match (read, &whole) {
+                (Ok(read), Ok(whole)) => assert_eq!(read, *whole, "{} with {left} bytes", worst.name),
+                (Err(error), _) if error.code() == ErrorCode::OutOfMemory => refused += 1,
+                (read, _) => assert_eq!(read.is_err(), whole.is_err(), "{} with {left} bytes", worst.name),
+            }
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use popef::error::ErrorCode;
 use popef::read::ReadAt;
 use popef::{Blob, Content, Error, File, OpenOptions};
 
@@ -91,5 +92,9 @@ fn of_blob(blob: &Blob<'_>, data: bool) -> (String, Vec<u8>) {
 }
 
 fn of_error(error: &Error) -> String {
+    // Only those who have the bytes can tell where the pickle ends.
+    if error.code() == ErrorCode::PickleFirst {
+        return error.code().to_string();
+    }
     format!("{:?} {:?} {:?} {}", error.kind(), error.blob(), error.offset(), error.reason())
 }

@@ -75,6 +75,9 @@ codes! {
     BlobUnwritten = "blob-unwritten", Damaged,
         "The blob begins with zeros: a program was stopped while it wrote the blob.",
         "Keep the blobs before this one; `recover` cuts off the rest.";
+    PickleFirst = "pickle-first", Damaged,
+        "The file begins with a Python pickle, as the `.poptorch` files of SDK 2.5 and older do.",
+        "Open it with `OpenOptions::after_pickle`. Do not load the pickle.";
     BlobTooSmall = "blob-too-small", Damaged,
         "A blob's header claims a size that is smaller than the header and info message together.",
         "Export the file again: the size was never filled in, or it was overwritten.";

@@ -13,6 +13,8 @@ mod numbers;
 mod payload;
 #[cfg(feature = "popart")]
 pub mod popart;
+#[cfg(feature = "poptorch")]
+pub mod poptorch;
 #[allow(dead_code, reason = "some problems are found only by the readers of some frameworks")]
 mod problem;
 #[cfg(feature = "tensorflow")]

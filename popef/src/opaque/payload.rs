@@ -1,6 +1,6 @@
 //! The data of an opaque blob, read as what its name says or its bytes show.
 
-#[cfg(any(feature = "popart", feature = "tensorflow"))]
+#[cfg(any(feature = "popart", feature = "poptorch", feature = "tensorflow"))]
 use super::Framework;
 use super::problem::OpaqueProblem;
 use crate::error::Error;
@@ -20,6 +20,9 @@ pub enum Payload<'a> {
     /// TensorFlow's message.
     #[cfg(feature = "tensorflow")]
     Tensorflow(super::tensorflow::Executable<'a>),
+    /// PopTorch's data. Damage of it is in its [`fault`](super::poptorch::PoptorchData::fault).
+    #[cfg(feature = "poptorch")]
+    Poptorch(Box<super::poptorch::PoptorchData>),
     /// Text in UTF-8, without control characters other than tabs and line ends. It can be JSON. No framework's blob: PopRT
     /// lets its users write any text into opaque blobs.
     Text(Text<'a>),
@@ -54,6 +57,8 @@ impl<'a> OpaqueBlob<'a> {
             Some(Framework::Popart) => Ok(Payload::Popart(Box::new(self.popart()?))),
             #[cfg(feature = "tensorflow")]
             Some(Framework::Tensorflow) => Ok(Payload::Tensorflow(self.tensorflow()?)),
+            #[cfg(feature = "poptorch")]
+            Some(Framework::Poptorch) => Ok(Payload::Poptorch(Box::new(self.poptorch()?))),
             #[allow(unreachable_patterns, reason = "with all features, no framework is left")]
             Some(framework) => Err(self.blob().error(OpaqueProblem::NotBuilt { framework }, self.blob().data_offset())),
             None => self.unowned_payload(),
@@ -101,6 +106,8 @@ impl serde::Serialize for Payload<'_> {
             Payload::Popart(executable) => executable.serialize(serializer),
             #[cfg(feature = "tensorflow")]
             Payload::Tensorflow(executable) => executable.serialize(serializer),
+            #[cfg(feature = "poptorch")]
+            Payload::Poptorch(data) => data.serialize(serializer),
             Payload::Text(text) => {
                 let mut object = serializer.serialize_struct("Payload", 3)?;
                 object.serialize_field("kind", "text")?;

@@ -3,6 +3,7 @@ use std::collections::TryReserveError;
 use std::mem;
 use std::ops::Range;
 
+use super::keep::Place;
 use crate::error::Error;
 use crate::len::{as_u64, as_usize};
 use crate::read::Data;
@@ -41,6 +42,8 @@ pub(super) struct PickleBytes<'a> {
     data: Data<'a>,
     window: Cow<'a, [u8]>,
     window_start: u64,
+    /// These are not the data itself, but what a text in it was decoded to.
+    is_copy: bool,
 }
 
 impl<'a> PickleBytes<'a> {
@@ -49,7 +52,12 @@ impl<'a> PickleBytes<'a> {
     const BEHIND: u64 = 8 << 10;
 
     pub(super) fn new(data: Data<'a>) -> Self {
-        PickleBytes { data, window: Cow::Borrowed(data.as_slice().unwrap_or_default()), window_start: 0 }
+        let window = Cow::Borrowed(data.as_slice().unwrap_or_default());
+        PickleBytes { data, window, window_start: 0, is_copy: false }
+    }
+
+    pub(super) fn copy(data: Data<'a>) -> Self {
+        PickleBytes { is_copy: true, ..PickleBytes::new(data) }
     }
 
     /// All of it.
@@ -180,6 +188,12 @@ impl<'a> PickleReader<'_, 'a> {
     /// Returns the bytes of a range that was skipped.
     pub(super) fn bytes(&mut self, range: Range<u64>) -> Result<&[u8], Halt> {
         self.source.bytes(range)
+    }
+
+    /// Returns where in the data a range is.
+    pub(super) fn place(&self, range: &Range<u64>) -> Place {
+        let offset = (!self.source.is_copy).then_some(range.start);
+        Place { offset, len: range.end.saturating_sub(range.start) }
     }
 
     /// Returns a range that was skipped as a separate input.

@@ -5,19 +5,28 @@
 
 #![deny(clippy::arithmetic_side_effects, reason = "lengths in a pickle are claims")]
 
+mod calls;
+mod end;
 mod imports;
 mod input;
+mod keep;
 mod list;
 mod names;
+mod nested;
 mod op;
 mod path;
+mod scan;
 mod text;
+#[cfg(feature = "poptorch")]
+pub(crate) mod tree;
 mod values;
+mod version;
 mod walk;
 
-use crate::error::Error;
+use crate::error::{Error, SystemProblem};
 use crate::names::named;
 use crate::read::{Data, OpaqueBlob};
+use input::Halt;
 
 /// What loading a Python pickle would import, and so what it can run.
 ///
@@ -78,6 +87,8 @@ named!(ImportClass, "a class of imports": Ordinary = "ordinary", Unknown = "unkn
 
 /// Why a pickle could not be followed to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct PickleFault {
     /// The byte, counted from the start of the data.
@@ -85,6 +96,7 @@ pub struct PickleFault {
     /// The reason, as a phrase.
     pub reason: &'static str,
     /// Whether the reason is too little memory. Then nothing is wrong with the data, which may not even be a pickle.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub no_memory: bool,
 }
 
@@ -99,7 +111,7 @@ impl Pickle {
     /// Scans the data of a blob like [`scan_bytes`](Self::scan_bytes). Reads it in parts: memory holds one window of it,
     /// and about eight bytes for each value that the pickle keeps.
     pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
-        walk::scan(data)
+        Ok(scan::scan(data, &mut keep::Nothing)?.map(|scanned| scanned.pickle))
     }
 
     /// Iterates over the imports of a class.
@@ -111,6 +123,37 @@ impl Pickle {
     pub fn worst(&self) -> Option<&PickleImport> {
         let worst = self.imports.iter().map(|import| import.class).max()?;
         self.imports_of(worst).next()
+    }
+}
+
+/// Returns where the pickles end with which bytes begin. `None` if they do not begin with a pickle that has an end.
+///
+/// The `.poptorch` files of SDK 2.5 and older begin with a pickle, and PopEF follows it.
+/// [`OpenOptions::after_pickle`](crate::OpenOptions::after_pickle) opens such a file.
+///
+/// ```
+/// let mut bytes = std::fs::read("examples/data/poptorch34-noexport.pickle")?;
+/// bytes.extend(std::fs::read("examples/data/all-types.popef")?);
+/// assert_eq!(popef::pickle::end_of_pickles(&bytes), Some(2612));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn end_of_pickles(bytes: &[u8]) -> Option<u64> {
+    // Bytes in memory cannot fail to be read.
+    end_of(&Data::in_memory(bytes)).unwrap_or_default()
+}
+
+/// Returns whether bytes begin like a pickle of protocol 2 or newer. No PopEF file does: it would have too many segments.
+pub(crate) fn is_marked(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x80, 2..=5, ..])
+}
+
+/// Like [`end_of_pickles`], for data that may be in a file. Reads it in parts.
+pub(crate) fn end_of(data: &Data<'_>) -> Result<Option<u64>, Error> {
+    match end::end_of(data) {
+        Ok(end) => Ok(end),
+        Err(Halt::Unread(error)) => Err(error),
+        Err(Halt::NoMemory) => Err(SystemProblem::OutOfMemory { needed: data.len() }.into()),
+        Err(_) => Ok(None),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reads one opcode after the other with its arguments.
 
+#![cfg_attr(not(feature = "poptorch"), expect(dead_code, reason = "a scan needs no values"))]
+
 use std::ops::Range;
 
 use super::input::{Halt, PickleReader};
@@ -12,8 +14,7 @@ pub(super) enum Op {
     Pop,
     PopMark,
     Dup,
-    /// Pushes a value whose content does not matter.
-    StandIn,
+    Plain(Plain),
     Text(Spelling, Range<u64>),
     Bytes(Range<u64>),
     ByteArray(Range<u64>),
@@ -23,7 +24,8 @@ pub(super) enum Op {
     /// All values above the mark become one tuple.
     MarkedTuple,
     MarkedDict,
-    Marked,
+    MarkedList,
+    MarkedFrozenSet,
     Append,
     /// All values above the mark go into the value below it.
     Appends,
@@ -39,7 +41,7 @@ pub(super) enum Op {
     Global(Names),
     StackGlobal,
     Extension(i64),
-    /// One value becomes another.
+    /// A value becomes the object that it is the name of.
     PersistentId,
     Get(u64),
     Put(u64),
@@ -48,6 +50,32 @@ pub(super) enum Op {
     /// The next opcodes take this many bytes.
     Frame(u64),
     Nothing,
+}
+
+/// A value that no import can come from.
+#[derive(Clone, Debug)]
+pub(super) enum Plain {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Number(Notation, Range<u64>),
+    List,
+    Set,
+    /// What the program that loads the pickle gives it: a buffer, or the object that a line names.
+    Given,
+}
+
+/// How bytes in the pickle encode a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Notation {
+    /// Decimal digits. `00` and `01` are booleans.
+    IntLine,
+    /// Decimal digits, and usually an `L`.
+    LongLine,
+    FloatLine,
+    /// Two's complement, the lowest byte first.
+    Bytes,
 }
 
 /// The lines of a module and of a name in it.
@@ -62,20 +90,31 @@ const LONGEST_NAME: u64 = 4096;
 
 impl Op {
     pub(super) fn read(input: &mut PickleReader<'_, '_>) -> Result<Op, Halt> {
-        Ok(match input.byte()? {
+        let opcode = input.byte()?;
+        Ok(match opcode {
             b'.' => Op::Stop,
             b'(' => Op::Mark,
             b'0' => Op::Pop,
             b'1' => Op::PopMark,
             b'2' => Op::Dup,
-            b'F' | b'I' | b'L' | b'P' => line_then(input, Op::StandIn)?,
-            b'J' => skip_then(input, 4, Op::StandIn)?,
-            b'K' => skip_then(input, 1, Op::StandIn)?,
-            b'M' => skip_then(input, 2, Op::StandIn)?,
-            b'G' => skip_then(input, 8, Op::StandIn)?,
-            0x8a => long(input, 1)?,
-            0x8b => long(input, 4)?,
-            b'N' | 0x88 | 0x89 | b']' | 0x8f | 0x97 => Op::StandIn,
+            b'N' => Op::Plain(Plain::None),
+            0x88 => Op::Plain(Plain::Bool(true)),
+            0x89 => Op::Plain(Plain::Bool(false)),
+            b'J' => Op::Plain(Plain::Int(i32::from_le_bytes(input.array()?).into())),
+            b'K' => Op::Plain(Plain::Int(input.byte()?.into())),
+            b'M' => Op::Plain(Plain::Int(u16::from_le_bytes(input.array()?).into())),
+            b'G' => Op::Plain(Plain::Float(f64::from_be_bytes(input.array()?))),
+            b'F' => Op::Plain(Plain::Number(Notation::FloatLine, input.skip_line()?)),
+            b'I' => Op::Plain(Plain::Number(Notation::IntLine, input.skip_line()?)),
+            b'L' => Op::Plain(Plain::Number(Notation::LongLine, input.skip_line()?)),
+            0x8a | 0x8b => Op::Plain(Plain::Number(Notation::Bytes, counted(opcode, input)?)),
+            b']' => Op::Plain(Plain::List),
+            0x8f => Op::Plain(Plain::Set),
+            0x97 => Op::Plain(Plain::Given),
+            b'P' => {
+                input.skip_line()?;
+                Op::Plain(Plain::Given)
+            }
             0x98 => Op::Nothing,
             b')' => Op::Tuple(0),
             0x85 => Op::Tuple(1),
@@ -83,7 +122,8 @@ impl Op {
             0x87 => Op::Tuple(3),
             b't' => Op::MarkedTuple,
             b'd' => Op::MarkedDict,
-            b'l' | 0x91 => Op::Marked,
+            b'l' => Op::MarkedList,
+            0x91 => Op::MarkedFrozenSet,
             b'}' => Op::EmptyDict,
             b'a' => Op::Append,
             b'e' | 0x90 => Op::Appends,
@@ -110,7 +150,7 @@ impl Op {
             0x94 => Op::Memoize,
             0x80 => Op::Protocol(input.byte()?),
             0x95 => Op::Frame(u64::from_le_bytes(input.array()?)),
-            other => text_or_bytes(other, input)?,
+            _ => text_or_bytes(opcode, input)?,
         })
     }
 }
@@ -129,8 +169,8 @@ fn text_or_bytes(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Op, Hal
 /// Skips bytes that have their number before them, and returns their range.
 fn counted(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
     let len = match opcode {
-        b'U' | 0x8c | b'C' => input.byte()?.into(),
-        b'T' | b'X' | b'B' => u32::from_le_bytes(input.array()?).into(),
+        b'U' | 0x8c | b'C' | 0x8a => input.byte()?.into(),
+        b'T' | b'X' | b'B' | 0x8b => u32::from_le_bytes(input.array()?).into(),
         _ => u64::from_le_bytes(input.array()?),
     };
     input.skip(len)
@@ -163,22 +203,6 @@ fn any_line(input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
         Err(Halt::Limit(_)) => input.skip_line().map(|rest| start..rest.end),
         line => line,
     }
-}
-
-fn line_then(input: &mut PickleReader<'_, '_>, op: Op) -> Result<Op, Halt> {
-    input.skip_line()?;
-    Ok(op)
-}
-
-fn skip_then(input: &mut PickleReader<'_, '_>, bytes: u64, op: Op) -> Result<Op, Halt> {
-    input.skip(bytes)?;
-    Ok(op)
-}
-
-/// Skips the number of a `LONG1` or `LONG4`.
-fn long(input: &mut PickleReader<'_, '_>, width: u8) -> Result<Op, Halt> {
-    let len = if width == 1 { u64::from(input.byte()?) } else { u32::from_le_bytes(input.array()?).into() };
-    skip_then(input, len, Op::StandIn)
 }
 
 /// Reads a number of the memo from a line.

@@ -51,44 +51,69 @@ impl StandIn {
     }
 }
 
-const _: () = assert!(size_of::<StandIn>() == 8 && size_of::<Option<StandIn>>() == 8, "there may be very many");
+/// A value on the stack or in the memo.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot<N> {
+    pub(super) stand_in: StandIn,
+    /// The value in what the walk [keeps](super::keep::Keep).
+    pub(super) node: N,
+}
+
+impl<N> Slot<N> {
+    /// Returns another reference to the same value.
+    pub(super) fn again(self) -> Self {
+        Slot { stand_in: self.stand_in.again(), ..self }
+    }
+}
+
+const _: () = assert!(size_of::<Slot<()>>() == 8 && size_of::<Option<Slot<()>>>() == 8, "there may be very many");
 
 pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
 const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
 
-#[derive(Default)]
-pub(super) struct Stack {
-    values: List<StandIn>,
+pub(super) struct Stack<N> {
+    values: List<Slot<N>>,
     /// The number of values below each mark.
     marks: List<usize>,
     /// The last of the marks. Values below it cannot be popped.
     floor: usize,
 }
 
-impl Stack {
+impl<N> Default for Stack<N> {
+    fn default() -> Self {
+        Stack { values: List::default(), marks: List::default(), floor: 0 }
+    }
+}
+
+impl<N: Copy> Stack<N> {
     pub(super) fn clear(&mut self) {
         self.values.truncate(0);
         self.marks.truncate(0);
         self.floor = 0;
     }
 
-    pub(super) fn push(&mut self, value: StandIn) -> Result<(), Halt> {
+    pub(super) fn push(&mut self, value: Slot<N>) -> Result<(), Halt> {
         self.values.push(value)
     }
 
-    pub(super) fn pop(&mut self) -> Result<StandIn, Halt> {
+    pub(super) fn pop(&mut self) -> Result<Slot<N>, Halt> {
         let above = self.values.len() > self.floor;
         above.then(|| self.values.pop()).flatten().ok_or(EMPTY)
     }
 
-    pub(super) fn top(&self) -> Result<StandIn, Halt> {
+    pub(super) fn top(&self) -> Result<Slot<N>, Halt> {
         let above = self.values.len() > self.floor;
         above.then(|| self.values.last()).flatten().ok_or(EMPTY)
     }
 
-    pub(super) fn replace_top(&mut self, value: StandIn) -> Result<(), Halt> {
+    pub(super) fn replace_top(&mut self, value: Slot<N>) -> Result<(), Halt> {
         self.pop()?;
         self.push(value)
+    }
+
+    #[cfg(feature = "poptorch")]
+    pub(super) fn is_marked(&self) -> bool {
+        self.marks.len() > 0
     }
 
     pub(super) fn mark(&mut self) -> Result<(), Halt> {
@@ -116,8 +141,21 @@ impl Stack {
         self.values.len().checked_sub(count).filter(|&start| start >= self.floor).ok_or(EMPTY)
     }
 
-    pub(super) fn values_from(&self, start: usize) -> impl Iterator<Item = StandIn> {
+    /// Returns the value below the values from `start` on.
+    pub(super) fn below(&self, start: usize) -> Option<Slot<N>> {
+        start.checked_sub(1).filter(|&below| below >= self.floor).and_then(|below| self.values.get(below))
+    }
+
+    pub(super) fn slots_from(&self, start: usize) -> impl Iterator<Item = Slot<N>> {
         (start..self.values.len()).map_while(|index| self.values.get(index))
+    }
+
+    pub(super) fn values_from(&self, start: usize) -> impl Iterator<Item = StandIn> {
+        self.slots_from(start).map(|slot| slot.stand_in)
+    }
+
+    pub(super) fn nodes_from(&self, start: usize) -> impl Iterator<Item = N> {
+        self.slots_from(start).map(|slot| slot.node)
     }
 
     pub(super) fn cut(&mut self, start: usize) {
@@ -126,17 +164,22 @@ impl Stack {
 }
 
 /// The memo: values by the numbers that the pickle gives them.
-#[derive(Default)]
-pub(super) struct Memo {
+pub(super) struct Memo<N> {
     /// The values with small numbers. Picklers count up from 0 or 1, so most values are here.
-    near: List<Option<StandIn>>,
-    far: Far,
+    near: List<Option<Slot<N>>>,
+    far: Far<N>,
     /// How many values were put here, and how many places have one.
     puts: u64,
     len: u64,
 }
 
-impl Memo {
+impl<N> Default for Memo<N> {
+    fn default() -> Self {
+        Memo { near: List::default(), far: Far::default(), puts: 0, len: 0 }
+    }
+}
+
+impl<N: Copy> Memo<N> {
     pub(super) fn clear(&mut self) {
         self.near.truncate(0);
         if !self.far.is_empty() {
@@ -146,11 +189,11 @@ impl Memo {
         (self.puts, self.len) = (0, 0);
     }
 
-    pub(super) fn get(&self, place: u64) -> Option<StandIn> {
+    pub(super) fn get(&self, place: u64) -> Option<Slot<N>> {
         self.near.get(as_usize(place)).flatten().or_else(|| self.far.get(place))
     }
 
-    pub(super) fn put(&mut self, place: u64, value: StandIn) -> Result<(), Halt> {
+    pub(super) fn put(&mut self, place: u64, value: Slot<N>) -> Result<(), Halt> {
         self.puts = self.puts.saturating_add(1);
         // So there are never more near places than puts, and `append` never needs a far one.
         let before = if place <= self.puts { self.put_near(place, value)? } else { self.far.put(place, value)? };
@@ -158,7 +201,7 @@ impl Memo {
         Ok(())
     }
 
-    fn put_near(&mut self, place: u64, value: StandIn) -> Result<Option<StandIn>, Halt> {
+    fn put_near(&mut self, place: u64, value: Slot<N>) -> Result<Option<Slot<N>>, Halt> {
         let near = as_usize(place);
         while self.near.len() <= near {
             self.near.push(None)?;
@@ -168,24 +211,29 @@ impl Memo {
     }
 
     /// Puts a value at the next place, whose number is the number of used places.
-    pub(super) fn append(&mut self, value: StandIn) -> Result<(), Halt> {
+    pub(super) fn append(&mut self, value: Slot<N>) -> Result<(), Halt> {
         self.put(self.len, value)
     }
 }
 
 /// Values with numbers that no pickler uses. Most fit in 32 bits, which takes less memory than 64.
-#[derive(Default)]
-struct Far {
-    by_32: HashMap<u32, StandIn>,
-    by_64: HashMap<u64, StandIn>,
+struct Far<N> {
+    by_32: HashMap<u32, Slot<N>>,
+    by_64: HashMap<u64, Slot<N>>,
 }
 
-impl Far {
+impl<N> Default for Far<N> {
+    fn default() -> Self {
+        Far { by_32: HashMap::new(), by_64: HashMap::new() }
+    }
+}
+
+impl<N: Copy> Far<N> {
     fn is_empty(&self) -> bool {
         self.by_32.is_empty() && self.by_64.is_empty()
     }
 
-    fn get(&self, place: u64) -> Option<StandIn> {
+    fn get(&self, place: u64) -> Option<Slot<N>> {
         match u32::try_from(place) {
             Ok(place) => self.by_32.get(&place).copied(),
             Err(_) => self.by_64.get(&place).copied(),
@@ -193,7 +241,7 @@ impl Far {
     }
 
     /// Returns the previous value.
-    fn put(&mut self, place: u64, value: StandIn) -> Result<Option<StandIn>, Halt> {
+    fn put(&mut self, place: u64, value: Slot<N>) -> Result<Option<Slot<N>>, Halt> {
         Ok(match u32::try_from(place) {
             Ok(place) => {
                 self.by_32.try_reserve(1)?;
@@ -206,7 +254,7 @@ impl Far {
         })
     }
 
-    fn remove(&mut self, place: u64) -> Option<StandIn> {
+    fn remove(&mut self, place: u64) -> Option<Slot<N>> {
         match u32::try_from(place) {
             Ok(place) => self.by_32.remove(&place),
             Err(_) => self.by_64.remove(&place),
@@ -224,6 +272,14 @@ pub(super) struct Texts {
     text: Vec<u8>,
 }
 
+/// How many texts there were at some moment.
+#[cfg(feature = "poptorch")]
+#[derive(Clone, Copy)]
+pub(super) struct TextsMark {
+    current: usize,
+    len: usize,
+}
+
 impl Texts {
     /// The length of the longest module or name.
     const LONGEST: usize = 256;
@@ -234,6 +290,20 @@ impl Texts {
         self.current = 0;
         if let Some(first) = self.blocks.first_mut() {
             first.clear();
+        }
+    }
+
+    #[cfg(feature = "poptorch")]
+    pub(super) fn mark(&self) -> TextsMark {
+        TextsMark { current: self.current, len: self.blocks.get(self.current).map_or(0, Vec::len) }
+    }
+
+    /// Drops the texts that were added since a mark.
+    #[cfg(feature = "poptorch")]
+    pub(super) fn rewind(&mut self, mark: TextsMark) {
+        self.current = mark.current;
+        if let Some(block) = self.blocks.get_mut(mark.current) {
+            block.truncate(mark.len);
         }
     }
 
@@ -295,7 +365,7 @@ impl Texts {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{Memo, Spelling, StandIn, Text, Texts};
+    use super::{Memo, Slot, Spelling, StandIn, Text, Texts};
 
     /// Compares with a dictionary like Python's, in which `MEMOIZE` uses the number of entries as key.
     #[test]
@@ -303,6 +373,7 @@ mod tests {
     fn places_near_and_far_are_those_of_a_map() {
         let (mut memo, mut map) = (Memo::default(), HashMap::new());
         let mut random = 1u64;
+        let slot = |step| Slot { stand_in: StandIn::Text(step), node: () };
         for step in 0..20_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let place = match random >> 61 {
@@ -312,14 +383,15 @@ mod tests {
                 5 | 6 => random >> 30 & 0xffff_ffff,
                 _ => random,
             };
-            memo.put(place, StandIn::Text(step)).unwrap();
+            memo.put(place, slot(step)).unwrap();
             map.insert(place, step);
-            memo.append(StandIn::Text(step)).unwrap();
+            memo.append(slot(step)).unwrap();
             map.insert(map.len() as u64, step);
         }
         assert!(memo.far.by_32.len() > 1000 && memo.far.by_64.len() > 1000 && memo.near.len() > 10_000);
         for place in map.keys().copied().chain(0..70_000) {
-            assert_eq!(memo.get(place), map.get(&place).map(|&step| StandIn::Text(step)), "{place}");
+            let kept = memo.get(place).map(|slot| slot.stand_in);
+            assert_eq!(kept, map.get(&place).map(|&step| StandIn::Text(step)), "{place}");
         }
         memo.clear();
         assert!(map.keys().all(|&place| memo.get(place).is_none()));

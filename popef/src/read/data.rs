@@ -159,7 +159,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    pub(super) fn error(&self, problem: impl Into<Problem>) -> Error {
+    pub(crate) fn error(&self, problem: impl Into<Problem>) -> Error {
         let problem = problem.into();
         match self.0 {
             Origin::Memory(_) => problem.into(),

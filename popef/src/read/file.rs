@@ -9,7 +9,7 @@ use super::index::{self, Index};
 use super::source::{Backing, FileId};
 use super::walk::Place;
 use crate::error::Error;
-use crate::len::len_of;
+use crate::len::{as_usize, len_of};
 use crate::limits::Limits;
 use crate::types::BlobType;
 use crate::wire::Head;
@@ -45,6 +45,7 @@ pub struct File(Arc<Inner>);
 struct Inner {
     content: Held,
     index: Index,
+    start: u64,
     limits: Limits,
     damage: Option<Error>,
 }
@@ -60,6 +61,15 @@ pub(super) enum Held {
 }
 
 impl Held {
+    /// All bytes, if they are anywhere.
+    pub(super) fn all(&self) -> Option<Data<'_>> {
+        match self {
+            Held::Memory { bytes, .. } => Some(Data::in_memory((**bytes).as_ref())),
+            Held::InParts { source, .. } => Some(Data::in_source(source, 0, 0, source.size())),
+            Held::Gone { .. } => None,
+        }
+    }
+
     /// The source of a file that is read in parts or mapped.
     pub(super) fn source(&self) -> Option<&Backing> {
         match self {
@@ -71,8 +81,8 @@ impl Held {
 }
 
 impl File {
-    pub(super) fn new(content: Held, index: Index, limits: Limits, damage: Option<Error>) -> Self {
-        File(Arc::new(Inner { content, index, limits, damage }))
+    pub(super) fn new(content: Held, index: Index, start: u64, limits: Limits, damage: Option<Error>) -> Self {
+        File(Arc::new(Inner { content, index, start, limits, damage }))
     }
 
     /// Returns the path by which the file was opened, or the name that its source gives, if any.
@@ -91,6 +101,17 @@ impl File {
             Held::Memory { bytes, .. } => len_of((**bytes).as_ref()),
             Held::InParts { source, .. } => source.size(),
             Held::Gone { size, .. } => *size,
+        }
+    }
+
+    /// Returns the bytes before the first blob. Most files have none: see
+    /// [`OpenOptions::after_pickle`](crate::OpenOptions::after_pickle).
+    pub fn prefix(&self) -> Data<'_> {
+        let len = self.0.start.min(self.size());
+        match &self.0.content {
+            Held::Memory { bytes, .. } => Data::in_memory((**bytes).as_ref().get(..as_usize(len)).unwrap_or_default()),
+            Held::InParts { source, .. } => Data::in_source(source, 0, 0, len),
+            Held::Gone { .. } => Data::gone(0, 0, len),
         }
     }
 

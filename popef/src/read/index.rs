@@ -34,6 +34,11 @@ struct Entry {
 }
 
 impl Index {
+    /// An index of a file whose first blob is at an offset.
+    pub(super) fn from(offset: u64) -> Self {
+        Index { end: offset, ..Index::default() }
+    }
+
     pub(super) fn push(&mut self, place: Place, head: Head) -> Result<(), Problem> {
         let index = u32::try_from(place.index).map_err(|_| ReadProblem::TooManyBlobs)?;
         let Head { size, header_len, len, version, info } = head;

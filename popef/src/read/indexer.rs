@@ -49,7 +49,8 @@ impl OpenOptions {
 impl Indexer {
     pub(super) fn new(options: OpenOptions, size: u64, ahead: ReadAhead) -> Self {
         let window = Window::new(size, ahead);
-        let mut indexer = Indexer { options, size, window, heads: Heads::default(), listing: Listing::default() };
+        let listing = Listing::from(options.start, Some(size));
+        let mut indexer = Indexer { options, size, window, heads: Heads::default(), listing };
         indexer.go_on();
         indexer
     }

@@ -16,6 +16,15 @@ pub(super) struct Listing {
 }
 
 impl Listing {
+    /// A listing whose first blob is at an offset of a file of `size` bytes, if that is known.
+    pub(super) fn from(offset: u64, size: Option<u64>) -> Self {
+        let mut listing = Listing { walk: Walk::from(offset), index: Index::from(offset), damage: None };
+        if let Some(len) = size.filter(|&size| size < offset) {
+            listing.damage = Some(ReadProblem::StartPastEnd { start: offset, len }.into());
+        }
+        listing
+    }
+
     /// Walks to the end, to the first error, or as far as there are bytes. Calls `keep` with the bytes of each head.
     pub(super) fn walk_on(
         &mut self,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
+use super::data::Data;
 use super::file::{File, Held};
 use super::options::OpenOptions;
 use super::source::{Backing, LocalFile, ReadAt as _};
@@ -42,9 +43,10 @@ impl OpenOptions {
         let map = map.map_err(|e| Error::io(file.name(), "map the file", e))?;
         // Headers can be far apart, and without this advice the kernel reads megabytes of data around each.
         advise(&map, Pattern::Scattered);
-        let listing = self.list_memory(&map);
+        let options = self.started_in(&Data::in_memory(&map))?;
+        let listing = options.list_memory(&map);
         advise(&map, Pattern::Usual);
-        self.assemble(listing, Held::Memory { bytes: Box::new(map), source: Some(Backing::of(file)) })
+        options.assemble(listing, Held::Memory { bytes: Box::new(map), source: Some(Backing::of(file)) })
     }
 }
 

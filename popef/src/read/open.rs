@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::data::Data;
+use super::fetch::Fetch as _;
 use super::file::{File, Held};
 use super::heads::Heads;
 use super::indexer::Indexer;
@@ -10,6 +12,7 @@ use super::listing::Listing;
 use super::options::OpenOptions;
 use super::source::{Backing, LocalFile, ReadAhead, ReadAt, Stream};
 use crate::error::Error;
+use crate::len::len_of;
 
 impl OpenOptions {
     /// Opens a file and reads it in parts, as [`File::open`] does.
@@ -27,7 +30,8 @@ impl OpenOptions {
     pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
         let usual = if source.local_file().is_some() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
         let source = Backing::of(source);
-        let mut indexer = Indexer::new(*self, source.size(), self.read_ahead.unwrap_or(usual));
+        let options = self.started_in(&Data::in_source(&source, 0, 0, source.size()))?;
+        let mut indexer = Indexer::new(options, source.size(), self.read_ahead.unwrap_or(usual));
         while let Some(range) = indexer.wants() {
             let gap = indexer.gap();
             let count = gap.len();
@@ -41,8 +45,9 @@ impl OpenOptions {
 
     /// Opens a file whose bytes are in memory, as [`File::from_bytes`] does.
     pub fn bytes(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<File, Error> {
-        let listing = self.list_memory(bytes.as_ref());
-        self.assemble(listing, Held::Memory { bytes: Box::new(bytes), source: None })
+        let options = self.started_in(&Data::in_memory(bytes.as_ref()))?;
+        let listing = options.list_memory(bytes.as_ref());
+        options.assemble(listing, Held::Memory { bytes: Box::new(bytes), source: None })
     }
 
     /// Lists a file that comes from a stream, such as a pipe. Headers and infos are kept, data is skipped, and
@@ -52,14 +57,16 @@ impl OpenOptions {
     /// the end of the blob has arrived.
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
         let mut heads = Heads::default();
-        let mut listing = Listing::default();
-        listing.walk_on(&mut Stream::new(stream), &self.limits, |head| heads.push(head));
+        let mut stream = Stream::new(stream);
+        let reached = stream.reach(self.start)?;
+        let mut listing = Listing::from(self.start, Some(reached));
+        listing.walk_on(&mut stream, &self.limits, |head| heads.push(head));
         let size = listing.index.end();
         self.assemble(listing, Held::Gone { heads, size })
     }
 
     pub(super) fn list_memory(&self, mut bytes: &[u8]) -> Listing {
-        let mut listing = Listing::default();
+        let mut listing = Listing::from(self.start, Some(len_of(bytes)));
         listing.walk_on(&mut bytes, &self.limits, |_| Ok(()));
         listing
     }

@@ -1,8 +1,11 @@
+use super::data::Data;
 use super::file::{File, Held};
 use super::listing::Listing;
+use super::problem::ReadProblem;
 use super::source::{Backing, ReadAhead};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode, Problem};
 use crate::limits::Limits;
+use crate::pickle;
 
 /// Options for opening a file: the limits, whether to accept a damaged file, and how far to read ahead.
 ///
@@ -22,6 +25,8 @@ use crate::limits::Limits;
 pub struct OpenOptions {
     pub(super) limits: Limits,
     damaged: bool,
+    pub(super) start: u64,
+    after_pickle: bool,
     pub(super) read_ahead: Option<ReadAhead>,
 }
 
@@ -40,6 +45,54 @@ impl OpenOptions {
     /// Sets whether a damaged file opens, with the blobs before the damage. [`File::damage`] then has the error.
     pub fn damaged(&mut self, accept: bool) -> &mut Self {
         self.damaged = accept;
+        self
+    }
+
+    /// Sets where the first blob begins, if something else comes before PopEF in the file. The default is 0.
+    ///
+    /// All offsets are still those in the file. [`File::prefix`] has the bytes before the first blob. Fails to open a file that
+    /// is shorter.
+    ///
+    /// ```
+    /// let mut bytes = b"something else".to_vec();
+    /// bytes.extend(std::fs::read("examples/data/all-types.popef")?);
+    ///
+    /// let file = popef::OpenOptions::new().start(14).bytes(bytes)?;
+    /// assert_eq!(file.blob(0).map(|blob| blob.offset()), Some(14));
+    /// assert_eq!(*file.prefix().read()?, *b"something else");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start(&mut self, offset: u64) -> &mut Self {
+        self.start = offset;
+        self
+    }
+
+    /// Sets whether a file may begin with a Python pickle, as the `.poptorch` files of SDK 2.5 and older do. The first blob then
+    /// follows the pickle's end. Files that begin with a blob open as usual.
+    ///
+    /// Without this, such a file fails to open with the code [`PickleFirst`](crate::error::ErrorCode::PickleFirst). Streams and
+    /// an [`Indexer`](crate::read::Indexer) ignore it, because they do not have the pickle: use [`start`](Self::start).
+    ///
+    /// The pickle's opcodes are read to find its end, and nothing of it is run. [`File::prefix`] has the pickle.
+    ///
+    /// ```
+    /// use popef::error::ErrorCode;
+    /// use popef::pickle::Pickle;
+    /// use popef::{File, OpenOptions};
+    ///
+    /// let mut bytes = std::fs::read("examples/data/poptorch34-noexport.pickle")?;
+    /// bytes.extend(std::fs::read("examples/data/all-types.popef")?);
+    /// let error = File::from_bytes(bytes.clone()).unwrap_err();
+    /// assert_eq!((error.code(), error.found()), (ErrorCode::PickleFirst, Some(2612)));
+    ///
+    /// let file = OpenOptions::new().after_pickle(true).bytes(bytes)?;
+    /// assert_eq!(file.blob(0).map(|blob| blob.offset()), Some(2612));
+    /// let pickle = Pickle::scan(&file.prefix())?.expect("the file begins with one");
+    /// assert_eq!(pickle.poptorch_version.as_deref(), Some("3.4.0+0000000000_1234567-feedface"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn after_pickle(&mut self, accept: bool) -> &mut Self {
+        self.after_pickle = accept;
         self
     }
 
@@ -73,12 +126,32 @@ impl OpenOptions {
 
     /// Makes the file of a listing, unless it is damaged and that is not accepted.
     pub(super) fn assemble(&self, Listing { index, damage, .. }: Listing, content: Held) -> Result<File, Error> {
+        let damage = damage.map(|damage| with_end_of_pickle(damage, &content));
         let damage = damage.map(|damage| damage.in_file(content.source().and_then(Backing::name)));
         match damage {
             Some(damage) if !self.damaged => Err(damage),
             // A failure to read is not damage: the rest of the file may be undamaged.
             Some(failure) if !failure.is_about_the_file() => Err(failure),
-            damage => Ok(File::new(content, index, self.limits, damage)),
+            damage => Ok(File::new(content, index, self.start, self.limits, damage)),
         }
+    }
+}
+
+/// If the error is that the file begins with a pickle, adds where the pickle ends. Only then are its opcodes read.
+fn with_end_of_pickle(damage: Error, content: &Held) -> Error {
+    let (ErrorCode::PickleFirst, Some(data)) = (damage.code(), content.all()) else { return damage };
+    match pickle::end_of(&data) {
+        Ok(end) => Problem::from(ReadProblem::PickleFirst { end, len: data.len() }).at(0, 0),
+        Err(failure) => failure,
+    }
+}
+
+impl OpenOptions {
+    /// Returns the options for a file with this data: with the end of the pickle, if it begins with one.
+    pub(super) fn started_in(&self, data: &Data<'_>) -> Result<OpenOptions, Error> {
+        let mut first = [0; 2];
+        let begins_as_pickle = self.after_pickle && pickle::is_marked(data.read_up_to(0, &mut first)?);
+        let end = if begins_as_pickle { pickle::end_of(data)? } else { None };
+        Ok(OpenOptions { start: end.unwrap_or(self.start), ..*self })
     }
 }

@@ -11,6 +11,17 @@ problems! {
             source: Some(source),
             words: "cannot read it by position: {source}",
         }
+        PickleFirst { end: Option<u64>, len: u64 } => {
+            code: ErrorCode::PickleFirst,
+            found: *end,
+            words: "{}", pickle_first(*end, *len),
+        }
+        StartPastEnd { start: u64, len: u64 } => {
+            code: ErrorCode::NoSuchBytes,
+            needed: *start,
+            found: *len,
+            words: "the first blob was said to begin at byte {start}, but the file has {}", counted(*len, "byte"),
+        }
         FileChanged => {
             code: ErrorCode::FileChanged,
             words: "the file was changed by somebody else after it was opened; open it again",
@@ -69,5 +80,18 @@ problems! {
             found: *found,
             words: "the buffer for the converted elements needs room for {needed}, and has room for {found}",
         }
+    }
+}
+
+fn pickle_first(end: Option<u64>, len: u64) -> String {
+    match end {
+        Some(end) if end == len => "this is a Python pickle, and no PopEF follows it".to_owned(),
+        Some(end) => format!(
+            "this is a .poptorch file of SDK 2.5 or older: a Python pickle of {}, then PopEF; open it after the pickle",
+            counted(end, "byte")
+        ),
+        None => "the file begins with a Python pickle, as .poptorch files of SDK 2.5 and older do, but where the pickle ends \
+                 is not known"
+            .to_owned(),
     }
 }

@@ -1,9 +1,11 @@
 //! Walks a file from one blob's header to the next.
 
 use super::fetch::Fetch;
+use super::problem::ReadProblem;
 use crate::error::{Error, Problem};
 use crate::len::len_of;
 use crate::limits::Limits;
+use crate::pickle::is_marked;
 use crate::wire::{Head, Stop, WireProblem};
 
 /// The index and the offset of a blob.
@@ -54,6 +56,11 @@ pub(super) enum Step {
 }
 
 impl Walk {
+    /// A walk whose first blob is at an offset.
+    pub(super) fn from(offset: u64) -> Self {
+        Walk { next: Place { index: 0, offset }, ended: false }
+    }
+
     /// Goes to the next blob. After an error, the walk ends.
     ///
     /// Calls `keep` with the bytes of each head.
@@ -118,6 +125,9 @@ fn read_head(
             // `reach`, that is reported instead. So find out how long the input is, and parse again.
             Err(Stop::Fault { reach, .. }) if room == u64::MAX && reach > len_of(bytes) => {
                 room = from.measure(reach).map_err(|problem| fault(problem, 0))?;
+            }
+            Err(Stop::Fault { .. }) if place.offset == 0 && is_marked(bytes) => {
+                return Err(fault(ReadProblem::PickleFirst { end: None, len: room }.into(), 0));
             }
             Err(Stop::Fault { problem, at, .. }) => return Err(fault(problem, at)),
         }

@@ -65,6 +65,10 @@ pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(50_000, 120, 0),
 /// The payload of an opaque blob, and its JSON.
 pub const PAYLOAD: Bound = Bound { decoder: "payload", time: line(50_000, 150, 10), heap: line(128 << 10, 8, 0) };
 
+/// What is written out for PopTorch's data is limited by its length, too.
+pub const POPTORCH: Bound =
+    Bound { decoder: "PopTorch's data", time: line(200_000, 600, 0), heap: line(768 << 10, 64, 0) };
+
 impl Line {
     pub fn of(self, bytes_in: u64, bytes_out: u64) -> u64 {
         (self.fixed + self.per_byte_in * bytes_in + self.per_byte_out * bytes_out).min(self.most)

@@ -9,6 +9,9 @@ pub mod messages;
 pub mod payloads;
 #[path = "worst/pickles.rs"]
 pub mod pickles;
+#[cfg(feature = "poptorch")]
+#[path = "worst/poptorch.rs"]
+pub mod poptorch;
 
 const fn to_struct(offset: i32, data: u64, pointers: u64) -> u64 {
     (offset << 2) as u32 as u64 | data << 32 | pointers << 48

@@ -28,3 +28,17 @@ fn a_scan_takes_memory_in_proportion_to_the_data() {
         }
     }
 }
+
+#[cfg(feature = "poptorch")]
+#[test]
+fn reading_poptorch_data_takes_memory_in_proportion_to_the_data() {
+    drop(Pickle::scan_bytes(b"cm\nn\n."));
+    for Worst { bound, name, make, work } in common::worst::poptorch::worst_poptorch_data() {
+        for size in [0, 1000, 6_200, 150_000] {
+            let bytes = make(size);
+            let cost = Cost::of(bytes.len() as u64, || work(&bytes));
+            let (_, heap) = cost.shares(&bound);
+            assert!(heap <= 1.0, "{name}: {cost}, {heap:.2} of what is promised");
+        }
+    }
+}

@@ -84,7 +84,10 @@ fn of_files() -> Vec<Case> {
         (UnknownDataType, Unsupported, "type-unknown"),
         (UnknownCompression, Unsupported, "zlib-dictionary"),
     ];
-    files.map(|(code, io_kind, name)| (code, io_kind, broken(name))).into()
+    let pickle = File::open(testdata("opaque/poptorch/poptorch34-noexport.pickle")).unwrap_err();
+    let mut files: Vec<Case> = files.map(|(code, io_kind, name)| (code, io_kind, broken(name))).into();
+    files.push((PickleFirst, InvalidData, pickle));
+    files
 }
 
 fn of_limits() -> Vec<Case> {

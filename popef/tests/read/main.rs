@@ -19,6 +19,7 @@ mod lookup;
 mod names;
 mod odd_files;
 mod payloads;
+mod poptorch;
 mod readers;
 mod reads;
 mod regressions;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use common::everything::{everything, walk};
 use common::{description, testdata, ways, without_path};
 use popef::OpenOptions;
+use popef::error::ErrorCode;
 use popef::pickle::Pickle;
 
 /// All files below a folder of testdata.
@@ -38,7 +39,12 @@ fn every_file_of_testdata_reads_the_same_in_every_way_in() {
         let streamed = OpenOptions::new().damaged(true).stream(&*bytes).unwrap();
         everything(&streamed, bytes.len() as u64);
         let in_memory = OpenOptions::new().damaged(true).bytes(bytes.clone()).unwrap();
-        assert_eq!(streamed.damage().map(without_path), in_memory.damage().map(without_path), "{}", path.display());
+        let damages = [&streamed, &in_memory].map(|file| file.damage());
+        // A stream cannot tell where a pickle before PopEF ends.
+        let has_pickle =
+            damages.iter().all(|damage| damage.is_some_and(|error| error.code() == ErrorCode::PickleFirst));
+        let [streamed, in_memory] = damages.map(|damage| damage.map(without_path));
+        assert!(has_pickle || streamed == in_memory, "{}: {streamed:?}, {in_memory:?}", path.display());
         drop(Pickle::scan_bytes(&bytes));
     }
 }

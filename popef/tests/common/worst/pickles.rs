@@ -4,13 +4,17 @@ use popef::pickle::Pickle;
 
 use super::super::cost::{PICKLE, Worst};
 
-type Make = Box<dyn Fn(usize) -> Vec<u8>>;
-type Inputs = Vec<(&'static str, Make)>;
+pub(super) type Make = Box<dyn Fn(usize) -> Vec<u8>>;
+pub(super) type Inputs = Vec<(&'static str, Make)>;
 
 pub fn worst_pickles() -> Vec<Worst> {
-    let all = [opcodes(), places(), texts(), imports(), trials(), one_behind_the_other(), nested()];
     let worst = |(name, make)| Worst { bound: PICKLE, name, make, work: scan };
-    all.into_iter().flatten().map(worst).collect()
+    inputs().into_iter().map(worst).collect()
+}
+
+pub(super) fn inputs() -> Inputs {
+    let all = [opcodes(), places(), texts(), imports(), trials(), one_behind_the_other(), nested()];
+    all.into_iter().flatten().collect()
 }
 
 /// Nothing comes out of a pickle.
@@ -225,7 +229,7 @@ fn in_each_other<C: AsRef<[u8]>>(hold: Hold, contents: [C; 5]) -> Vec<u8> {
         .unwrap_or_default()
 }
 
-fn text_of(text: &[u8]) -> Vec<u8> {
+pub(super) fn text_of(text: &[u8]) -> Vec<u8> {
     [with_number(b'X', text.len() as u32), text.to_vec()].concat()
 }
 

@@ -1,0 +1,192 @@
+//! What a pickle imports and calls.
+
+use super::ImportClass;
+use super::imports::Role;
+use super::input::Halt;
+use super::keep::{Keep, Kind, Made, Part};
+use super::names::{classify, classify_attribute};
+use super::op::Names;
+use super::scan::{Machine, Scan};
+use super::values::{Arguments, EMPTY, Slot, StandIn};
+use super::walk::{Walk, leak};
+
+impl<K: Keep> Walk<'_, '_, '_, '_, K> {
+    // ---- imports
+
+    /// Records the import whose path is in the buffer, and returns its place.
+    fn note(&mut self, judge: impl FnOnce(&str, &str) -> (ImportClass, Role)) -> Result<u16, Halt> {
+        let Scan { imports, path, place, .. } = &mut *self.scan;
+        let (of, name) = path.parts();
+        let import = imports.note(path.as_str(), *place, || judge(of, name))?;
+        self.found.imports = true;
+        self.found.dangerous |= imports.get(import).is_some_and(|import| import.is_dangerous_name());
+        Ok(import)
+    }
+
+    pub(super) fn import_lines(&mut self, names: Names) -> Result<u16, Halt> {
+        let path = &mut self.scan.path;
+        path.begin();
+        path.add_line(self.input.bytes(names.module)?)?;
+        path.add_dot()?;
+        path.add_line(self.input.bytes(names.name)?)?;
+        self.note(|module, name| (classify(module, name), Role::of(module, name)))
+    }
+
+    fn import_texts(&mut self, module: u32, name: u32) -> Result<u16, Halt> {
+        let path = &mut self.scan.path;
+        path.begin();
+        path.add(self.level.texts.get(module))?;
+        path.add_dot()?;
+        path.add(self.level.texts.get(name))?;
+        self.note(|module, name| (classify(module, name), Role::of(module, name)))
+    }
+
+    /// Records an attribute that `getattr` returns.
+    fn import_attribute(&mut self, of: u16, name: u32) -> Result<StandIn, Halt> {
+        let Scan { imports, path, .. } = &mut *self.scan;
+        let Some(of) = imports.get(of) else { return Ok(StandIn::Other) };
+        path.begin();
+        path.add(of.path.as_bytes())?;
+        path.add_dot()?;
+        path.add(self.level.texts.get(name))?;
+        let class = of.class;
+        self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(StandIn::Import)
+    }
+
+    /// Records that the pickle changes something that it imports. No pickler does that.
+    pub(super) fn import_change(&mut self, of: u16) -> Result<(), Halt> {
+        let Scan { imports, path, .. } = &mut *self.scan;
+        let Some(of) = imports.get(of) else { return Ok(()) };
+        path.begin();
+        path.add(b"(change of ")?;
+        path.add(of.path.as_bytes())?;
+        path.add(b")")?;
+        self.note(|_, _| (ImportClass::Dangerous, Role::Other)).map(drop)
+    }
+
+    /// Records an import that has no name.
+    pub(super) fn import_unnamed(&mut self, what: &str) -> Result<u16, Halt> {
+        self.scan.path.begin();
+        self.scan.path.add(what.as_bytes())?;
+        self.note(|_, _| (ImportClass::Dangerous, Role::Other))
+    }
+
+    pub(super) fn stack_global(&mut self) -> Result<(), Halt> {
+        let (name, module) = (self.level.stack.pop()?, self.level.stack.pop()?);
+        let import = match (module.stand_in, name.stand_in) {
+            (StandIn::Text(module), StandIn::Text(name)) => self.import_texts(module, name)?,
+            _ => self.import_unnamed("(computed)")?,
+        };
+        self.push_import(import)
+    }
+
+    fn make_import(&mut self, import: u16) -> Result<K::Node, Halt> {
+        self.scan.keep.make(Made::Import { import, inner: self.level.depth > 0 })
+    }
+
+    pub(super) fn push_import(&mut self, import: u16) -> Result<(), Halt> {
+        let node = self.make_import(import)?;
+        self.push(StandIn::Import(import), node)
+    }
+
+    // ---- calls
+
+    pub(super) fn reduce(&mut self) -> Result<(), Halt> {
+        let (arguments, callable) = (self.level.stack.pop()?, self.level.stack.pop()?);
+        let result = match callable.stand_in {
+            StandIn::Import(import) => self.call(import, arguments.stand_in)?,
+            _ => StandIn::Other,
+        };
+        let node = self.scan.keep.make(Made::Object { of: callable.node, arguments: arguments.node })?;
+        self.push(result, node)
+    }
+
+    fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
+        self.found.called = true;
+        let imports = &mut self.scan.imports;
+        let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
+        Ok(match (role, arguments) {
+            (Role::Attribute, StandIn::Tuple(Arguments::ImportAndText(of, name))) => {
+                imports.understand(import);
+                self.import_attribute(of, name)?
+            }
+            (Role::Load, StandIn::Tuple(Arguments::Known)) => {
+                imports.understand(import);
+                StandIn::Other
+            }
+            (Role::Attribute | Role::Load, _) => {
+                imports.misuse(import);
+                StandIn::Other
+            }
+            (Role::Reconstruct, StandIn::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
+                StandIn::Object(class)
+            }
+            // With another encoding, the result is not the bytes that were scanned.
+            (Role::Encode, StandIn::Tuple(Arguments::KnownAndLatin1)) => StandIn::Known,
+            _ => StandIn::Object(import),
+        })
+    }
+
+    pub(super) fn new_object(&mut self) -> Result<(), Halt> {
+        let arguments = self.pop_and_leak()?;
+        let class = self.level.stack.pop()?;
+        self.push_object(class, arguments)
+    }
+
+    pub(super) fn new_object_with_names(&mut self) -> Result<(), Halt> {
+        let start = self.level.stack.start_of_last(2)?;
+        let arguments = self.arguments_node(start)?;
+        let class = self.level.stack.pop()?;
+        self.push_object(class, arguments)
+    }
+
+    /// Makes an object of the class that is the first value above the mark.
+    pub(super) fn marked_object(&mut self) -> Result<(), Halt> {
+        let start = self.level.stack.unmark()?;
+        let class = self.level.stack.slots_from(start).next().ok_or(EMPTY)?;
+        let arguments = self.arguments_node(start.saturating_add(1))?;
+        self.level.stack.cut(start);
+        self.push_object(class, arguments)
+    }
+
+    pub(super) fn instance(&mut self, names: Names) -> Result<(), Halt> {
+        let class = self.import_lines(names)?;
+        let class = Slot { stand_in: StandIn::Import(class), node: self.make_import(class)? };
+        let start = self.level.stack.unmark()?;
+        let arguments = self.arguments_node(start)?;
+        self.push_object(class, arguments)
+    }
+
+    /// Takes the values from `start` on, as the arguments of a call.
+    fn arguments_node(&mut self, start: usize) -> Result<K::Node, Halt> {
+        self.leak_from(start);
+        let node = self.scan.keep.make(Made::Empty(Kind::Tuple))?;
+        self.scan.keep.add(node, Part::Items, self.level.stack.nodes_from(start))?;
+        self.level.stack.cut(start);
+        Ok(node)
+    }
+
+    fn push_object(&mut self, class: Slot<K::Node>, arguments: K::Node) -> Result<(), Halt> {
+        leak(&mut self.scan.imports, class.stand_in);
+        let stand_in =
+            if let StandIn::Import(class) = class.stand_in { StandIn::Object(class) } else { StandIn::Other };
+        let node = self.scan.keep.make(Made::Object { of: class.node, arguments })?;
+        self.push(stand_in, node)
+    }
+
+    pub(super) fn arguments_from(&self, start: usize) -> Option<Arguments> {
+        let Machine { stack, texts, .. } = &*self.level;
+        let mut values = stack.values_from(start);
+        match [values.next(), values.next(), values.next(), values.next()] {
+            [Some(StandIn::Import(import)), Some(StandIn::Text(text)), None, _] => {
+                Some(Arguments::ImportAndText(import, text))
+            }
+            [Some(StandIn::Import(import)), _, _, None] => Some(Arguments::Import(import)),
+            [Some(StandIn::Known), None, ..] => Some(Arguments::Known),
+            [Some(StandIn::Known), Some(StandIn::Text(codec)), None, _] => {
+                (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)
+            }
+            _ => None,
+        }
+    }
+}

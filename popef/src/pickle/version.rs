@@ -1,0 +1,90 @@
+//! The version that PopTorch records, which a scan finds without keeping any values.
+
+use super::input::Halt;
+use super::keep::{Keep, Part};
+use super::scan::Machine;
+use super::values::{Slot, StandIn};
+use super::walk::{Walk, leak};
+
+const UNCLEAR_VERSION: &str = "it sets PopTorch's version in a way that cannot be followed";
+
+impl<K: Keep> Walk<'_, '_, '_, '_, K> {
+    /// Returns the stand-in for a dictionary to which the keys and values from `start` on are added.
+    pub(super) fn dict_with(&self, dict: StandIn, start: usize) -> StandIn {
+        let Machine { stack, texts, .. } = &*self.level;
+        let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
+        keys.zip(values).fold(dict, |dict, item| match item {
+            (StandIn::Text(key), StandIn::Text(value)) if texts.get(key) == b"version" => StandIn::Versioned(value),
+            (StandIn::Text(key), _) if texts.get(key) == b"version" => StandIn::Dict,
+            // A computed key may be the same text.
+            (StandIn::Object(_), _) => StandIn::Dict,
+            _ => dict,
+        })
+    }
+
+    pub(super) fn set_items(&mut self, start: usize) -> Result<(), Halt> {
+        self.leak_from(start);
+        let below = self.level.stack.below(start);
+        let dict = match below {
+            Some(Slot { stand_in: dict @ (StandIn::Dict | StandIn::Versioned(_)), node }) => {
+                Some(Slot { stand_in: self.dict_with(dict, start), node })
+            }
+            _ => None,
+        };
+        self.put_into_below(Part::Pairs, start)?;
+        self.level.stack.cut(start);
+        match dict {
+            Some(dict) => self.level.stack.replace_top(dict),
+            None => {
+                self.level.stack.top()?;
+                self.check_change()
+            }
+        }
+    }
+
+    pub(super) fn build(&mut self) -> Result<(), Halt> {
+        let state = self.level.stack.pop()?;
+        leak(&mut self.scan.imports, state.stand_in);
+        let object = self.level.stack.top()?;
+        self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
+        let StandIn::Object(class) = object.stand_in else { return self.check_change() };
+        let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
+        if is_poptorch && self.level.depth == 0 {
+            self.set_version(state.stand_in);
+        }
+        Ok(())
+    }
+
+    /// Records the version in the state of PopTorch's data.
+    fn set_version(&mut self, state: StandIn) {
+        let version = match state {
+            StandIn::Versioned(version) => self.level.texts.get(version),
+            StandIn::Dict if self.found.version.is_none() && !self.dict_changed_again => return,
+            _ => return self.lose_version(),
+        };
+        let version = String::from_utf8_lossy(version).into_owned();
+        let is_other = self.found.version.as_ref().is_some_and(|before| *before != version);
+        if is_other || self.dict_changed_again {
+            return self.lose_version();
+        }
+        self.found.version = Some(version);
+    }
+
+    fn lose_version(&mut self) {
+        self.found.version = None;
+        self.found.halt(&Halt::Limit(UNCLEAR_VERSION), self.place());
+    }
+
+    /// Reports a change of something that is imported: every object of that class would change. Also records a change of a
+    /// dictionary through the memo.
+    pub(super) fn check_change(&mut self) -> Result<(), Halt> {
+        match self.level.stack.top().map(|top| top.stand_in) {
+            Ok(StandIn::Import(import)) => self.import_change(import),
+            Ok(StandIn::SameDict) => {
+                self.dict_changed_again = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
