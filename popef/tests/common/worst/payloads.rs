@@ -116,7 +116,7 @@ fn tensorflow() -> Inputs {
             repeated(&[&[0x82, 1, inside.len() as u8][..], &inside].concat())
         }),
         ("groups in groups", {
-            let inside = [vec![0x93, 1].repeat(90), vec![0x94, 1].repeat(90)].concat();
+            let inside = [[0x93, 1].repeat(90), [0x94, 1].repeat(90)].concat();
             repeated(&inside)
         }),
         ("shapes of shapes", {
