@@ -115,12 +115,11 @@ fn a_file_given_again_is_checked_once() {
     fs::copy(at("model.popef"), at("copy.popef")).unwrap();
     fs::hard_link(at("model.popef"), at("hard.popef")).unwrap();
     fs::create_dir(at("folder")).unwrap();
-    let mut names = vec!["model.popef", "folder/../model.popef", "hard.popef", "copy.popef"];
     #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink("model.popef", at("link.popef")).unwrap();
-        names.push("link.popef");
-    }
+    std::os::unix::fs::symlink("model.popef", at("link.popef")).unwrap();
+    let link = cfg!(unix).then_some("link.popef");
+    let names: Vec<_> =
+        ["model.popef", "folder/../model.popef", "hard.popef", "copy.popef"].into_iter().chain(link).collect();
     let mut files: Vec<_> = names.iter().map(|name| OpenOptions::new().open(at(name))).collect();
     // What cannot be opened does not move the numbers of the others.
     files.insert(0, OpenOptions::new().open(at("missing.popef")));
