@@ -94,9 +94,13 @@ mod tests {
             ("opaques = [[]]", "line 1, `opaques = [[]]`: the value must be a text in \"\", not a list"),
             (
                 "[inputs]",
-                "line 1, `[inputs]`: the value must be a list in [], not a table; if this is a table, write [[NAME]]",
+                "line 1, `[inputs]`: the value must be a list in [], not a table; a list of tables is written [[NAME]]",
             ),
             ("inputs = [\"x\"]", "line 1, `inputs = [\"x\"]`: the value must be a table, not \"x\""),
+            (
+                "opaques = \"a, expected b\"",
+                "line 1, `opaques = \"a, expected b\"`: the value must be a list in [], not \"a, expected b\"",
+            ),
             ("rules = \"off\"", "line 1, `rules = \"off\"`: the value must be a table, not \"off\""),
             (
                 "[rules]\n\nPE008 = \"no\"\n",

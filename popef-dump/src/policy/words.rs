@@ -2,7 +2,7 @@
 
 /// A message in plain words, in one line. Messages of other forms are kept.
 pub(super) fn plain(message: &str) -> String {
-    let (problem, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    let (problem, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     let (words, subject) = problem.split_once(['`', ':']).unwrap_or((problem, ""));
     let subject = subject.trim_matches(['`', ' ']);
     match words.trim_end() {
@@ -22,9 +22,8 @@ fn choices(expected: &str) -> &str {
 }
 
 fn wrong_value(found: &str, expected: &str) -> String {
-    // Of a list of tables, `[NAME]` makes one table.
     let advice = match (found, expected) {
-        ("map", "a sequence") => "; if this is a table, write [[NAME]]",
+        ("map", "a sequence") => "; a list of tables is written [[NAME]]",
         _ => "",
     };
     format!("the value must be {}, not {}{advice}", kind(expected), value(found))
