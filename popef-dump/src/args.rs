@@ -225,10 +225,10 @@ pub(crate) struct OutputArgs {
     /// If nothing was found, print nothing. For --format text and github.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Log what is read, and show more of executables and findings
+    /// Log what is read, and show more of executables, opaque blobs and findings
     ///
     /// The log goes to stderr. Executables are shown with their Poplar headers, with -e or --all also with their tiles,
-    /// and findings with what they mean.
+    /// opaque blobs with what a framework wrote into them, and findings with what they mean.
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

@@ -137,7 +137,8 @@ struct Show<'a> {
 impl Show<'_> {
     fn all(&self, files: &[PathBuf], out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
         self.renderer.begin(out)?;
-        let data = if self.options.values.is_some() { StreamData::Keep } else { StreamData::Skip };
+        let data =
+            if self.options.values.is_some() || self.options.inside { StreamData::Keep } else { StreamData::Skip };
         let opening = |path: &_| self.log.opening(path);
         let inputs = Inputs { paths: files, data, together: self.together, opening: &opening };
         // The output of a single file, or one with all values, can be too large to be kept in memory. Threads would not make

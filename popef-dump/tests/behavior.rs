@@ -120,7 +120,8 @@ fn a_full_disk_is_an_error() {
 fn standard_input_is_read_like_a_file() {
     for file in common::files(&interop(), ".popef") {
         let bytes = fs::read(interop().join(&file)).unwrap();
-        for args in [&["--all"][..], &["--format", "json"], &["--all", "--values"], &[]] {
+        // Data is kept only if it was asked for, so without -v there are no payloads.
+        for args in [&["--all"][..], &["--format", "json", "-v"], &["--all", "--values"], &["-v"]] {
             let piped = run_with_input(&interop(), &[args, &["-"]].concat(), &bytes);
             let opened = run(&interop(), &[args, &[&file]].concat());
             let renamed = opened.out.replace(&format!("PopEF file: {file}"), "PopEF file: -");

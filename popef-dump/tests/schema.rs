@@ -45,7 +45,9 @@ impl Schema {
 #[test]
 fn all_files_under_all_options() {
     let schema = Schema::load();
-    for folder in [interop(), golden(), testdata().join("compressed"), testdata().join("executables")] {
+    for folder in
+        [interop(), golden(), testdata().join("compressed"), testdata().join("executables"), testdata().join("opaque")]
+    {
         for file in files(&folder, ".popef") {
             for options in
                 [&[][..], &["-v", "--values=3"], &["-v", "-e"], &["-a"], &["-m", "-t"], &["-u", "--sort", "name"]]

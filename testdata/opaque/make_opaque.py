@@ -3,7 +3,8 @@
     python make_opaque.py
 
 `popart-random.jsonl` and `tf-random.jsonl` have one payload per line: its bytes in hexadecimal, and as JSON what it holds.
-`opaque.popef` has a payload of each kind in an opaque blob. Shares no code with this project. Needs the packages pycapnp and
+`opaque.popef` has a payload of each kind in an opaque blob, and `samples.popef` most payloads of this folder, two that
+are damaged among them, each for the executable that has the name of the payload's file. Shares no code with this project. Needs the packages pycapnp and
 protobuf, and the command protoc.
 """
 
@@ -289,8 +290,8 @@ def write_lines(name, payloads):
     (HERE / name).write_text("\n".join(lines) + "\n")
 
 
-def blob(name, data):
-    info = popef.Opaque.new_message(name=name, executable="model").to_bytes()
+def blob(name, data, executable="model"):
+    info = popef.Opaque.new_message(name=name, executable=executable).to_bytes()
     length = len(popef.BlobHeader.new_message(type="opaque", size=0).to_bytes()) + len(info) + len(data)
     return popef.BlobHeader.new_message(type="opaque", size=length).to_bytes() + info + data
 
@@ -304,4 +305,17 @@ write_lines("tf-random.jsonl", ((data, held_by_tensorflow(data)) for data in pay
     + blob("runner", b'{"batch": [1, 2.5, "x"]}\n')
     + blob("note", "made for a test: naïve\n".encode())
     + blob("key", bytes(range(64)))
+)
+
+FRAMEWORKS = {"popart": "popart", "tf": "tensorflow", "poptorch": "poptorch"}
+samples = sorted([*HERE.glob("*.bin"), *(HERE / "poptorch").glob("*.pickle")])
+(HERE / "samples.popef").write_bytes(
+    b"".join(
+        blob(name, sample.read_bytes(), sample.stem)
+        for prefix, name in FRAMEWORKS.items()
+        for sample in samples
+        if sample.name.startswith(prefix) and sample.stat().st_size < 10_000
+    )
+    + blob("popart", (HERE / "popart-infer.bin").read_bytes()[:500], "popart-cut")
+    + blob("tensorflow", b"\x0a\x05ab", "tf-cut")
 )

@@ -3,6 +3,7 @@
 pub(crate) mod format;
 mod json;
 mod overview;
+mod payload;
 mod pieces;
 pub(crate) mod renderer;
 mod text;

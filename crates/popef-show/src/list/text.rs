@@ -2,10 +2,11 @@
 
 use std::io;
 
-use popef::read::ExecutableBlob;
+use popef::read::{ExecutableBlob, OpaqueBlob};
 use popef::types::{BlobType, EngineOption, TensorType, Text};
 use popef::{Blob, Content, DataType, Metadata};
 
+use super::payload;
 use super::pieces::{self, Lines};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
@@ -292,7 +293,17 @@ impl<'f> Sections<'_, '_, 'f> {
         let Content::Opaque(opaque) = blob.content() else { return Ok(()) };
         self.name(GROUP, &opaque.name())?;
         self.text_field(ITEM, "Executable", &opaque.executable())?;
-        self.blob_fields(blob)
+        self.blob_fields(blob)?;
+        self.payload(&opaque)
+    }
+
+    fn payload(&mut self, opaque: &OpaqueBlob<'f>) -> io::Result<()> {
+        let wanted = self.report.options.inside.then(|| self.report.payload(opaque)).flatten();
+        let Some(view) = wanted else { return Ok(()) };
+        self.out.put(ITEM).put("Payload: ").put_as(Type, &payload::headline(&view)).end_line()?;
+        payload::write(self.out, FIELD.len(), &view)?;
+        view.failure().into_iter().for_each(|failure| self.failures.push(failure));
+        Ok(())
     }
 
     fn unknown(&mut self) -> io::Result<()> {

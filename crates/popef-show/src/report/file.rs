@@ -3,13 +3,14 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::path::Path;
 
-use popef::read::ExecutableBlob;
+use popef::read::{ExecutableBlob, OpaqueBlob};
 use popef::types::{BlobType, ExecutableInside, Text};
 use popef::{Blob, Content, File};
 
 use super::metadata::{MetadataView, Provider};
 use super::natural;
 use super::options::{Options, Sort};
+use super::payload::PayloadView;
 use super::tiles::TilesView;
 use crate::failure::Failure;
 
@@ -127,6 +128,11 @@ impl<'f> FileReport<'f> {
     /// What tiles an executable has. It is read only when asked for.
     pub(crate) fn tiles(&self, executable: &ExecutableBlob<'_>) -> Option<TilesView> {
         self.options.tiles.then(|| TilesView::of(executable))
+    }
+
+    /// What a framework put into an opaque blob. None if it is not read.
+    pub(crate) fn payload(&self, opaque: &OpaqueBlob<'f>) -> Option<PayloadView<'f>> {
+        PayloadView::of(opaque, self.options)
     }
 
     /// The bytes of the file: none if it could not be opened.

@@ -5,6 +5,7 @@ pub(crate) mod glob;
 pub(crate) mod metadata;
 mod natural;
 pub(crate) mod options;
+pub(crate) mod payload;
 pub(crate) mod stats;
 pub(crate) mod tensor;
 pub(crate) mod tiles;

@@ -33,7 +33,7 @@ pub struct Options {
     pub full_names: bool,
     /// How many of the first elements of each tensor to show, with statistics of all.
     pub values: Option<u64>,
-    /// Whether to show what executables' own first bytes say.
+    /// Whether to show what executables' own first bytes say, and everything that opaque blobs hold.
     pub inside: bool,
     /// Whether to show which tiles executables have. They are read completely for this.
     pub tiles: bool,

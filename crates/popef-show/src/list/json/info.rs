@@ -12,6 +12,7 @@ use crate::json::text::{List, text};
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
 use crate::report::options::Options;
+use crate::report::payload::PayloadView;
 use crate::report::tensor::TensorView;
 use crate::report::tiles::TilesView;
 use crate::report::values::Values;
@@ -22,6 +23,7 @@ pub(super) enum Info<'a, 'f> {
     Executable(Option<Result<ExecutableInside, Failure>>, Option<TilesView>),
     Metadata(&'a MetadataView<'f>, &'a Options),
     Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
+    Opaque(Option<PayloadView<'f>>),
     Other,
 }
 
@@ -31,6 +33,7 @@ impl<'a, 'f> Info<'a, 'f> {
             Content::Executable(executable) => Info::executable(executable, report),
             Content::Tensor(tensor) => Info::tensor(TensorView::of_tensor(tensor), report),
             Content::Feed(feed) => Info::tensor(TensorView::of_feed(feed), report),
+            Content::Opaque(opaque) => Info::Opaque(report.payload(opaque)),
             _ => report.metadata_of(blob).map_or(Info::Other, |view| Info::Metadata(view, report.options)),
         }
     }
@@ -56,7 +59,16 @@ impl<'a, 'f> Info<'a, 'f> {
             }
             Info::Metadata(view, _) => view.value.as_ref().err(),
             Info::Tensor(view, _) => view.failure.as_ref(),
+            Info::Opaque(payload) => payload.as_ref()?.failure(),
             Info::Other => None,
+        }
+    }
+
+    /// What an opaque blob holds.
+    pub(super) fn payload(&self) -> Option<&PayloadView<'f>> {
+        match self {
+            Info::Opaque(payload) => payload.as_ref(),
+            _ => None,
         }
     }
 

@@ -2,6 +2,7 @@
 //! are written blob by blob, so that memory stays small.
 
 mod info;
+mod payload;
 mod values;
 
 use std::io;
@@ -19,6 +20,7 @@ use crate::json::write::{line, object};
 use crate::output::out::Out;
 use crate::report::file::FileReport;
 use info::Info;
+use payload::PayloadObject;
 
 /// The version of this shape, `docs/dump.schema.json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -142,6 +144,9 @@ impl Serialize for BlobObject<'_, '_> {
         }
         members_without(&mut map, &["info", "error"], self.blob)?;
         map.serialize_entry("info", &self.info.with(self.content))?;
+        if let Some(payload) = self.info.payload() {
+            map.serialize_entry("payload", &PayloadObject(payload))?;
+        }
         if let Some(failure) = self.info.failure().or(self.info.late_failure()) {
             map.serialize_entry("error", failure)?;
         }

@@ -4,11 +4,13 @@ use popef::read::{ExecutableBlob, OpaqueBlob};
 use popef::types::TensorType;
 use popef::{Blob, Content, DataType};
 
+use super::super::payload;
 use crate::output::escape::escape;
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::MetadataView;
 use crate::report::options::Options;
+use crate::report::payload::PayloadView;
 use crate::report::tensor::TensorView;
 
 /// What a blob holds, worked out for its line and for the lines under it.
@@ -17,7 +19,8 @@ pub(super) enum Holds<'r, 'f> {
     Metadata(&'r MetadataView<'f>),
     /// With the number of bytes beyond those that shape and type need.
     Tensor(TensorView<'f>, u64),
-    Opaque(OpaqueBlob<'f>),
+    /// With what a framework put into it, if that was read.
+    Opaque(OpaqueBlob<'f>, Option<PayloadView<'f>>),
     Unknown,
 }
 
@@ -27,7 +30,7 @@ impl<'r, 'f> Holds<'r, 'f> {
             Content::Executable(executable) => Holds::Executable(executable),
             Content::Tensor(tensor) => Holds::Tensor(TensorView::of_tensor(&tensor), tensor.surplus()),
             Content::Feed(feed) => Holds::Tensor(TensorView::of_feed(&feed), feed.surplus()),
-            Content::Opaque(opaque) => Holds::Opaque(opaque),
+            Content::Opaque(opaque) => Holds::Opaque(opaque, report.payload(&opaque)),
             _ => report.metadata_of(blob).map_or(Holds::Unknown, Holds::Metadata),
         }
     }
@@ -38,7 +41,8 @@ impl<'r, 'f> Holds<'r, 'f> {
             Holds::Executable(_) => options.inside,
             Holds::Metadata(view) => view.failures().next().is_some(),
             Holds::Tensor(view, _) => options.values.is_some() || view.failure.is_some(),
-            Holds::Opaque(_) | Holds::Unknown => false,
+            Holds::Opaque(..) => options.inside,
+            Holds::Unknown => false,
         }
     }
 
@@ -51,9 +55,7 @@ impl<'r, 'f> Holds<'r, 'f> {
             }
             Holds::Metadata(view) => write_metadata(text, view),
             Holds::Tensor(view, surplus) => write_tensor(text, view, *surplus),
-            Holds::Opaque(opaque) if !opaque.executable().is_empty() => {
-                write!(text, "for {}", escape(&opaque.executable().to_string_lossy()))
-            }
+            Holds::Opaque(opaque, payload) => write_opaque(text, opaque, payload.as_ref()),
             _ => Ok(()),
         };
     }
@@ -71,6 +73,15 @@ fn write_metadata(text: &mut String, view: &MetadataView<'_>) -> std::fmt::Resul
     }
     // Most models only infer.
     text.write_str(if metadata.is_inference { "" } else { ", training" })
+}
+
+fn write_opaque(text: &mut String, opaque: &OpaqueBlob<'_>, payload: Option<&PayloadView<'_>>) -> std::fmt::Result {
+    let executable = opaque.executable();
+    if !executable.is_empty() {
+        write!(text, "for {}", escape(&executable.to_string_lossy()))?;
+    }
+    let Some(payload) = payload else { return Ok(()) };
+    write!(text, "{}{}", if executable.is_empty() { "" } else { ", " }, payload::headline(payload))
 }
 
 fn write_tensor(text: &mut String, view: &TensorView<'_>, surplus: u64) -> std::fmt::Result {

@@ -11,6 +11,7 @@ use std::io;
 use popef::Blob;
 use popef::read::Value;
 
+use super::payload;
 use super::pieces::{self, Lines};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
@@ -19,6 +20,7 @@ use crate::output::heading::heading;
 use crate::output::out::Out;
 use crate::output::screen::Screen;
 use crate::report::file::FileReport;
+use crate::report::payload::PayloadView;
 use crate::report::tensor::TensorView;
 use crate::report::values::Values;
 use holds::Holds;
@@ -107,8 +109,15 @@ impl<'f> Details<'_, 'f> {
                 self.values(&mut view)?;
                 view.failure.iter().try_for_each(|failure| self.failure(failure))
             }
-            Holds::Opaque(_) | Holds::Unknown => Ok(()),
+            Holds::Opaque(_, payload) => payload.map_or(Ok(()), |payload| self.payload(&payload)),
+            Holds::Unknown => Ok(()),
         }
+    }
+
+    fn payload(&mut self, view: &PayloadView<'_>) -> io::Result<()> {
+        payload::write(self.out, self.indent.len(), view)?;
+        view.failure().into_iter().for_each(|failure| self.failures.push(failure));
+        Ok(())
     }
 
     /// The first elements and the statistics of a tensor.

@@ -1,0 +1,69 @@
+//! What opaque blobs hold, as text: a headline, and facts in a line each.
+
+mod facts;
+mod popart;
+mod poptorch;
+mod tensorflow;
+
+use std::io;
+
+use popef::opaque::{Framework, Payload};
+use popef::types::Text;
+
+use crate::output::color::Kind;
+use crate::output::out::Out;
+use crate::report::payload::{PayloadView, is_json};
+use facts::Facts;
+
+/// What it is, in a few words: `PopART, SDK 3.0 to 3.4, inference`.
+pub(super) fn headline(view: &PayloadView<'_>) -> String {
+    match &view.value {
+        Ok(Payload::Popart(executable)) => popart::headline(executable),
+        Ok(Payload::Poptorch(data)) => poptorch::headline(data),
+        Ok(Payload::Tensorflow(executable)) => tensorflow::headline(executable),
+        Ok(Payload::Text(text)) if is_json(text) => "JSON".to_owned(),
+        Ok(Payload::Text(_)) => "text".to_owned(),
+        Ok(_) => "bytes of unknown meaning".to_owned(),
+        Err(_) => match view.framework {
+            Some(framework) => format!("unreadable {} data", name(framework)),
+            None => "unreadable data".to_owned(),
+        },
+    }
+}
+
+/// The framework as its makers spell it.
+fn name(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Popart => "PopART",
+        Framework::Poptorch => "PopTorch",
+        Framework::Tensorflow => "TensorFlow",
+        other => other.as_str(),
+    }
+}
+
+/// Everything else, below the headline.
+pub(super) fn write(out: &mut Out, indent: usize, view: &PayloadView<'_>) -> io::Result<()> {
+    let mut facts = Facts::new(out, indent);
+    match &view.value {
+        Ok(Payload::Popart(executable)) => popart::write(&mut facts, executable),
+        Ok(Payload::Poptorch(data)) => poptorch::write(&mut facts, data),
+        Ok(Payload::Tensorflow(executable)) => tensorflow::write(&mut facts, executable),
+        Ok(Payload::Text(text)) => lines(out, indent, text),
+        Ok(_) => Ok(()),
+        Err(failure) => facts.fact("Not read", failure.message()),
+    }
+}
+
+/// A text as it is, line by line.
+fn lines(out: &mut Out, indent: usize, text: &Text<'_>) -> io::Result<()> {
+    text.as_bytes().trim_ascii_end().split(|&byte| byte == b'\n').try_for_each(|line| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        out.spaces(indent).text(Kind::Plain, &Text::from(line)).end_line()
+    })
+}
+
+/// A shape: `[2, 3]`.
+fn shape(extents: impl Iterator<Item = i64>) -> String {
+    let extents: Vec<_> = extents.map(|extent| extent.to_string()).collect();
+    format!("[{}]", extents.join(", "))
+}

@@ -1,0 +1,58 @@
+//! What a framework put into an opaque blob.
+
+use popef::Error;
+use popef::error::ErrorCode;
+use popef::opaque::{Framework, Payload};
+use popef::read::OpaqueBlob;
+use popef::types::Text;
+use serde::de::IgnoredAny;
+
+use super::options::Options;
+use crate::failure::Failure;
+
+/// An opaque blob's data, read.
+pub(crate) struct PayloadView<'f> {
+    /// The framework that takes the blob as its own.
+    pub(crate) framework: Option<Framework>,
+    pub(crate) value: Result<Payload<'f>, Failure>,
+    /// Whether it is the file itself that cannot be read. Data in an unknown form is no failure: a blob belongs to a framework
+    /// by its name alone.
+    is_failure: bool,
+}
+
+/// The longest payload that is read without being asked for. Most have some kilobytes; those with weights inside can have
+/// gigabytes.
+const MODERATE: u64 = 1 << 20;
+
+impl<'f> PayloadView<'f> {
+    /// Reads the data. If it was not asked for, only if that is cheap, and nothing becomes of it if it cannot be read.
+    pub(crate) fn of(opaque: &OpaqueBlob<'f>, options: &Options) -> Option<Self> {
+        let (framework, asked_for) = (opaque.framework(), options.inside);
+        if !asked_for && (framework.is_none() || opaque.data().len() > MODERATE) {
+            return None;
+        }
+        let value = opaque.payload();
+        if value.is_err() && !asked_for {
+            return None;
+        }
+        let is_failure = value.as_ref().is_err_and(|error| !is_of_payload(error));
+        Some(PayloadView { framework, value: value.map_err(Failure::from), is_failure })
+    }
+
+    /// What kept the data from being read.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.value.as_ref().err().filter(|_| self.is_failure)
+    }
+}
+
+fn is_of_payload(error: &Error) -> bool {
+    use ErrorCode::{PayloadCut, PayloadMalformed, PayloadNotBuilt, PayloadTooLarge};
+
+    matches!(error.code(), PayloadCut | PayloadMalformed | PayloadNotBuilt | PayloadTooLarge)
+}
+
+/// Whether a text is JSON: an object or an array. Any number is JSON too, but nobody means it so.
+pub(crate) fn is_json(text: &Text<'_>) -> bool {
+    let bytes = text.as_bytes().trim_ascii_start();
+    matches!(bytes.first(), Some(b'{' | b'[')) && serde_json::from_slice::<IgnoredAny>(bytes).is_ok()
+}
