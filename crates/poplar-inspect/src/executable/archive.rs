@@ -14,6 +14,9 @@ const HEADER: usize = 60;
 /// The longest table of long names.
 const NAMES: u64 = 16 << 20;
 
+/// How the names of BSD's tables of symbols begin: `__.SYMDEF`, `__.SYMDEF_64`, `__.SYMDEF SORTED`.
+const BSD_SYMBOLS: &[u8] = b"__.SYMDEF";
+
 /// How much of a name is read.
 const LONGEST_NAME: usize = 1024;
 
@@ -25,7 +28,6 @@ pub(super) struct Archive<R> {
     input: Input<R>,
     names: Vec<u8>,
     wanted: Wanted,
-    ended: bool,
 }
 
 /// Which members are read.
@@ -38,7 +40,7 @@ pub(super) struct Wanted {
 }
 
 /// A member of an archive.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Member {
     /// The name, cut after [`LONGEST_NAME`] bytes.
     pub(super) name: Vec<u8>,
@@ -64,25 +66,16 @@ impl<R: Read> Archive<R> {
     /// Reads the members that follow the archive's first eight bytes.
     pub(super) fn new(reader: R, part: Part, wanted: Wanted) -> Self {
         let input = Input::new(reader, len_of(object::archive::MAGIC.len()), part);
-        Archive { input, names: Vec::new(), wanted, ended: false }
+        Archive { input, names: Vec::new(), wanted }
     }
 
     pub(super) fn part(&self) -> Part {
         self.input.part()
     }
 
-    /// Reads the next member into `bytes`, or only its start if it is not wanted. Tables of names and symbols are no members.
-    /// After the end and after an error it gives `None`.
+    /// Reads the next member into `bytes`, or only its start if it is not wanted. Tables of names and symbols are no
+    /// members. After an error there is nothing to read.
     pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
-        if self.ended {
-            return Ok(None);
-        }
-        let next = self.next_member(bytes);
-        self.ended = !matches!(next, Ok(Some(_)));
-        next
-    }
-
-    fn next_member(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
         loop {
             let start = self.input.offset();
             let mut header = [0; HEADER];
@@ -94,37 +87,38 @@ impl<R: Read> Archive<R> {
                     return Err(self.problem(problem, start));
                 }
             }
-            let (name, size) = parse(&header).map_err(|fault| self.problem(Problem::HeaderDamaged { fault }, start))?;
-            let member = match name {
-                Name::Symbols => {
-                    self.skip(size)?;
-                    None
-                }
-                Name::Table => {
-                    self.read_names(size)?;
-                    None
-                }
-                Name::Short(name) => Some(self.read(name.to_vec(), size, bytes)?),
-                Name::Long(at) => {
-                    let name = long_name(&self.names, at);
-                    let name = name.map_err(|fault| self.problem(Problem::NameMissing { fault }, start))?;
-                    Some(self.read(name, size, bytes)?)
-                }
-                Name::Before(len) => {
-                    let (name, size) = self.name_before(len, size, start)?;
-                    if name.starts_with(b"__.SYMDEF") {
-                        self.skip(size)?;
-                        None
-                    } else {
-                        Some(self.read(name, size, bytes)?)
-                    }
-                }
-            };
+            let parsed = parse(&header).map_err(|fault| self.problem(Problem::HeaderDamaged { fault }, start));
+            let (name, size) = parsed?;
+            let member = self.after_header(&name, size, start, bytes)?;
             self.skip_padding()?;
             if member.is_some() {
                 return Ok(member);
             }
         }
+    }
+
+    /// Reads what follows a header at `start`. `None` if it is a table.
+    fn after_header(
+        &mut self,
+        name: &Name<'_>,
+        size: u64,
+        start: u64,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<Member>, Error> {
+        let (name, size) = match *name {
+            Name::Symbols => return self.skip(size).map(|()| None),
+            Name::Table => return self.read_names(size).map(|()| None),
+            Name::Short(name) => (name.to_vec(), size),
+            Name::Long(at) => {
+                let name = long_name(&self.names, at);
+                (name.map_err(|fault| self.problem(Problem::NameMissing { fault }, start))?, size)
+            }
+            Name::Before(len) => self.name_before(len, size, start)?,
+        };
+        if name.starts_with(BSD_SYMBOLS) {
+            return self.skip(size).map(|()| None);
+        }
+        self.read(name, size, bytes).map(Some)
     }
 
     fn read(&mut self, name: Vec<u8>, size: u64, bytes: &mut Vec<u8>) -> Result<Member, Error> {
@@ -216,7 +210,7 @@ fn parse(header: &[u8; HEADER]) -> Result<(Name<'_>, u64), &'static str> {
 fn name(field: &[u8; 16]) -> Result<Name<'_>, &'static str> {
     let field = trim_end(field);
     match field {
-        b"/" | b"/SYM64/" | b"__.SYMDEF" | b"__.SYMDEF_64" | b"__.SYMDEF SORTED" => Ok(Name::Symbols),
+        b"/" | b"/SYM64/" => Ok(Name::Symbols),
         b"//" => Ok(Name::Table),
         [b'/', place @ ..] => decimal(place).map(Name::Long).ok_or("the place of the name is not a decimal number"),
         [b'#', b'1', b'/', len @ ..] => {

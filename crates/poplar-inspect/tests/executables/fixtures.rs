@@ -145,6 +145,10 @@ fn tables_of_symbols_are_no_members() {
         let summary = summary(&fixture(name)).unwrap();
         assert!(summary.is_complete() && summary.other_members.is_empty(), "{name}");
     }
+    for name in ["/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED"] {
+        let summary = summary(&archive(&[member(name, b"odd"), member("t0/", &elf_files("tiles.a")[0])])).unwrap();
+        assert_eq!((summary.tiles.len(), summary.other_members_count), (1, 0), "{name}");
+    }
 }
 
 #[test]
