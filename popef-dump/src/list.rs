@@ -116,7 +116,7 @@ struct Shown {
     /// What is wrong with it, in a line each.
     complaints: Vec<String>,
     /// What is worth knowing, and not wrong.
-    remark: Option<String>,
+    remarks: Vec<String>,
     /// Whether anything was shown.
     anything: bool,
 }
@@ -200,20 +200,23 @@ impl Show<'_> {
             _ => true,
         };
         let is_silent = self.everything && says_nothing && opened.file().is_some_and(File::is_empty);
-        let remark = (is_silent && complaints.is_empty()).then(|| line("the file has no blobs".to_owned()));
-        Ok(Shown { complaints, remark, anything: self.everything || !report.is_empty() })
+        let mut remarks: Vec<_> = opened.before_popef().map(line).into_iter().collect();
+        if is_silent && complaints.is_empty() {
+            remarks.push(line("the file has no blobs".to_owned()));
+        }
+        Ok(Shown { complaints, remarks, anything: self.everything || !report.is_empty() })
     }
 
     /// Errors go to stderr, after the file's output on stdout.
     fn report(&self, shown: &Shown, out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
-        let Shown { complaints, remark, anything } = shown;
+        let Shown { complaints, remarks, anything } = shown;
         so_far.shown |= anything;
         so_far.failed |= !complaints.is_empty();
-        if complaints.is_empty() && remark.is_none() {
+        if complaints.is_empty() && remarks.is_empty() {
             return Ok(());
         }
         out.send()?;
-        remark.iter().for_each(|remark| complain(remark));
+        remarks.iter().for_each(|remark| complain(remark));
         for line in complaints {
             complain(line);
             self.log.line(Verbosity::Err, || escape(line).into_owned());

@@ -714,3 +714,18 @@ fn the_short_help_has_one_line_per_option() {
         assert!(long.contains(what) && run(&interop(), &["--generate", what]).status == 0, "{what}");
     }
 }
+
+/// A pipe too: the pickle is held in memory until its end is found.
+#[test]
+fn popef_after_a_pickle_is_shown_as_without_one() {
+    let bytes = fs::read(testdata().join("opaque/poptorch/poptorch25.poptorch")).unwrap();
+    let without_path = |out: &str| out.split_once('\n').unwrap().1.to_owned();
+    let alone = run(&interop(), &["--all", "split-executable.popef"]);
+    for after in [
+        run(&testdata().join("opaque/poptorch"), &["--all", "poptorch25.poptorch"]),
+        run_with_input(&interop(), &["--all", "-"], &bytes),
+    ] {
+        assert_eq!((after.status, without_path(&after.out)), (0, without_path(&alone.out)));
+        assert!(after.err.contains("a Python pickle of 1350 bytes comes before PopEF"), "{after:?}");
+    }
+}

@@ -45,6 +45,7 @@ const CASES: &[(&str, &str)] = &[
         "--validate --each ../checks/PE108.popef ../interop/add-clean.popef ../interop/../checks/PE108.popef",
     ),
     ("pickle", "--validate ../checks/PE502.popef"),
+    ("pickle-first", "--validate ../opaque/poptorch/poptorch25-hostile.poptorch"),
     ("pickle-poptorch", "--validate --strict ../checks/as-poptorch.popef"),
     ("policy-known-imports", "--validate --strict --policy known-imports.toml ../checks/PE503.popef"),
     ("loaders", "--validate --deep --for popart,poptorch,triton ../checks/as-poptorch.popef"),

@@ -76,6 +76,11 @@ const MARKS: &[Mark] = &[
     mark(0, b"\xcf\xfa\xed\xfe", "a program of macOS", ""),
 ];
 
+/// Whether a file begins with a Python pickle. PopEF may follow it.
+pub(crate) fn is_pickle(first: &[u8]) -> bool {
+    matches!(first, [0x80, 2..=5, ..])
+}
+
 /// What a file is by its first bytes.
 pub(crate) fn recognize(first: &[u8]) -> Option<Foreign> {
     let (what, advice) = by_mark(first).or_else(|| by_look(first))?;

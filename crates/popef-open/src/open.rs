@@ -32,6 +32,18 @@ impl Opened {
         self.file.as_ref().ok()
     }
 
+    /// Says what comes before PopEF in the file, if there is anything.
+    pub fn before_popef(&self) -> Option<String> {
+        let len = self.file()?.prefix().len();
+        let says = |len| {
+            format!(
+                "a Python pickle of {len} bytes comes before PopEF, as in .poptorch files of SDK 2.5 and older; do not load it \
+                     unless you trust it"
+            )
+        };
+        (len > 0).then(|| says(len))
+    }
+
     /// What kept the file from being read to its end.
     pub fn error(&self) -> Option<&Error> {
         match &self.file {
@@ -74,7 +86,7 @@ fn open_path(path: &Path, data: StreamData) -> Found {
 
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.damaged(true);
+    options.damaged(true).after_pickle(true);
     options
 }
 
@@ -107,6 +119,8 @@ fn open_stream(stream: impl Read, data: StreamData) -> Found {
         Err(error) => return (unreadable(error), None),
     };
     let mut whole = Cursor::new(first.clone()).chain(stream);
+    // Finding the end of a pickle before PopEF needs all bytes.
+    let data = if foreign::is_pickle(&first) { StreamData::Keep } else { data };
     let file = match data {
         StreamData::Skip => options().stream(whole),
         StreamData::Keep => {

@@ -14,6 +14,7 @@ fn testdata(path: &str) -> PathBuf {
 fn each_path_says_what_it_is() {
     let cases = [
         ("interop/executable.popef", Some(4), None, None),
+        ("opaque/poptorch/poptorch25.poptorch", Some(2), None, None),
         ("golden/damaged.popef", Some(2), Some("blob 2, byte 215: the blob is incomplete"), None),
         ("no-such-file.popef", None, Some("cannot open the file: "), None),
         ("interop", None, Some("cannot "), Some("this is a folder; ")),
@@ -31,6 +32,21 @@ fn each_path_says_what_it_is() {
         let found = opened.foreign.map(|foreign| foreign.to_string());
         assert!(begins(&found, foreign), "{path}: {found:?}");
     }
+}
+
+/// SDK 2.5 put a pickle before PopEF. In a pipe, it is held in memory until its end is found.
+#[test]
+fn popef_is_found_after_a_pickle() {
+    let opened = open(&testdata("opaque/poptorch/poptorch25.poptorch"), StreamData::Skip);
+    assert_eq!(opened.file().and_then(|file| file.blob(0)).map(|blob| blob.offset()), Some(1350));
+    assert!(opened.before_popef().unwrap().starts_with("a Python pickle of 1350 bytes comes before PopEF"));
+    assert_eq!(open(&testdata("interop/executable.popef"), StreamData::Skip).before_popef(), None);
+    // A pickle alone is something else.
+    let opened = open(&testdata("opaque/poptorch/poptorch25.pickle"), StreamData::Skip);
+    assert!(
+        opened.foreign.as_ref().unwrap().to_string().starts_with("this is not a PopEF file, it is a Python pickle")
+    );
+    assert!(opened.error().is_some());
 }
 
 /// More files than stay open, and the file with the data is the last.

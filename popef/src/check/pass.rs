@@ -4,11 +4,11 @@ use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use super::finding::Report;
-use super::findings::{Findings, no_memory};
+use super::findings::{Findings, Spot, no_memory};
 use super::given::Given;
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
-use super::run::Run;
+use super::run::{Pickled, Run};
 use super::scan::{Executable, Parts, Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses};
 use super::skips::Skips;
@@ -68,6 +68,7 @@ impl Pass<'_> {
         }
         let mut reading = Reading::of(total, progress);
         for (file, opened) in files.iter().enumerate() {
+            self.prefix(file, opened);
             for blob in opened.blobs() {
                 let blob = Linked { file, blob };
                 self.blob(&blob, opened);
@@ -126,10 +127,39 @@ impl Pass<'_> {
         let Pass { set, outs, skips, .. } = self;
         let why = match opaque.pickle() {
             Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => fault.reason.to_owned(),
-            Ok(pickle) => return each(outs, |run| run.opaque, |run, out| run(set, opaque, pickle.as_ref(), out)),
+            Ok(pickle) => {
+                each(outs, |run| run.opaque, |run, out| run(set, opaque, pickle.as_ref(), out));
+                if let Some(pickle) = &pickle {
+                    let start = Spot::data(opaque.file, opaque.blob.blob());
+                    let pickled = Pickled { pickle, start, name: Some(opaque.name()) };
+                    each(outs, |run| run.pickle, |run, out| run(set, &pickled, out));
+                }
+                return;
+            }
             Err(error) => error.reason(),
         };
         skips.failed(opaque.file, format!("the data of opaque blob {}", opaque.blob.blob().index()), why);
+    }
+
+    /// Looks for a pickle before the first blob.
+    fn prefix(&mut self, file: usize, opened: &File) {
+        let Pass { set, outs, skips, .. } = self;
+        let prefix = opened.prefix();
+        if prefix.is_empty() {
+            return;
+        }
+        let why = match Pickle::scan(&prefix) {
+            Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => fault.reason.to_owned(),
+            Ok(pickle) => {
+                if let Some(pickle) = &pickle {
+                    let pickled = Pickled { pickle, start: Spot { offset: Some(0), ..Spot::file(file) }, name: None };
+                    each(outs, |run| run.pickle, |run, out| run(set, &pickled, out));
+                }
+                return;
+            }
+            Err(error) => error.reason(),
+        };
+        skips.failed(file, format!("the {} before the first blob", count(prefix.len(), "byte")), why);
     }
 
     fn executable(&mut self, executable: &Linked<ExecutableBlob<'_>>) {

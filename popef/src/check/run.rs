@@ -1,14 +1,16 @@
 //! What runs a rule: one function for each kind of subject that the rule checks.
 
-use super::findings::Findings;
+use super::findings::{Findings, Spot};
 use super::rule::Rule;
 use super::scan::Scanned;
 use super::set::Set;
 use super::start::Stored;
+use super::words::quote;
 use crate::error::Error;
 use crate::model::{Linked, Model};
 use crate::pickle::Pickle;
 use crate::read::{Blob, ExecutableBlob, OpaqueBlob};
+use crate::types::Text;
 
 /// A rule and the functions that run it.
 pub(super) struct Check {
@@ -26,10 +28,35 @@ type OfModel = fn(&Set, &Model, &mut Findings<'_>);
 type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Findings<'_>);
 /// An opaque blob, with its pickle if it is one.
 type OfOpaque = fn(&Set, &Linked<OpaqueBlob<'_>>, Option<&Pickle>, &mut Findings<'_>);
+/// A pickle in an opaque blob or before the first blob.
+type OfPickle = fn(&Set, &Pickled<'_>, &mut Findings<'_>);
 /// An executable, with what its first bytes show.
 type OfExecutable = fn(&Linked<ExecutableBlob<'_>>, &Stored, &mut Findings<'_>);
 /// What reading the data of a blob found.
 type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Findings<'_>);
+
+/// A pickle, and where it is.
+pub(super) struct Pickled<'p> {
+    pub(super) pickle: &'p Pickle,
+    /// Where its data begins.
+    pub(super) start: Spot,
+    /// The name of the opaque blob. `None` if it comes before the first blob.
+    pub(super) name: Option<Text<'p>>,
+}
+
+impl Pickled<'_> {
+    /// The place of a byte in the data.
+    pub(super) fn place(&self, offset: u64) -> Spot {
+        Spot { offset: self.start.offset.map(|start| start.saturating_add(offset)), ..self.start }
+    }
+
+    /// What a finding calls it.
+    pub(super) fn named(&self) -> String {
+        self.name
+            .as_ref()
+            .map_or_else(|| "the start of the file".to_owned(), |name| format!("opaque blob {}", quote(name)))
+    }
+}
 
 #[derive(Clone, Copy)]
 pub(super) struct Run {
@@ -38,12 +65,21 @@ pub(super) struct Run {
     pub(super) model: Option<OfModel>,
     pub(super) unreadable: Option<OfUnreadable>,
     pub(super) opaque: Option<OfOpaque>,
+    pub(super) pickle: Option<OfPickle>,
     pub(super) executable: Option<OfExecutable>,
     pub(super) data: Option<OfData>,
 }
 
-const NOTHING: Run =
-    Run { set: None, blob: None, model: None, unreadable: None, opaque: None, executable: None, data: None };
+const NOTHING: Run = Run {
+    set: None,
+    blob: None,
+    model: None,
+    unreadable: None,
+    opaque: None,
+    pickle: None,
+    executable: None,
+    data: None,
+};
 
 pub(super) const fn set(run: OfSet) -> Run {
     Run { set: Some(run), ..NOTHING }
@@ -67,6 +103,10 @@ pub(super) const fn set_and_unreadable(set: OfSet, unreadable: OfUnreadable) -> 
 
 pub(super) const fn opaque(run: OfOpaque) -> Run {
     Run { opaque: Some(run), ..NOTHING }
+}
+
+pub(super) const fn pickle(run: OfPickle) -> Run {
+    Run { pickle: Some(run), ..NOTHING }
 }
 
 pub(super) const fn executable(run: OfExecutable) -> Run {

@@ -152,6 +152,8 @@ impl OpenOptions {
         let mut first = [0; 2];
         let begins_as_pickle = self.after_pickle && pickle::is_marked(data.read_up_to(0, &mut first)?);
         let end = if begins_as_pickle { pickle::end_of(data)? } else { None };
+        // A pickle and nothing else is no PopEF file.
+        let end = end.filter(|&end| end < data.len());
         Ok(OpenOptions { start: end.unwrap_or(self.start), ..*self })
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::super::findings::{Findings, Spot};
 use super::super::loader::Loader;
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, model, opaque, set};
+use super::super::run::{Check, model, opaque, pickle, set};
 use super::super::set::Set;
 use super::super::severity::Severity;
 use super::super::words::{count, list, quote, shape};
@@ -229,9 +229,9 @@ pub(super) const RULES: &[Check] = &[
             fix: "Load the file with this version of PopTorch.",
             when: When::Loader(Loader::Poptorch),
         },
-        run: opaque(|_, opaque, pickle, out| {
-            if let Some(version) = pickle.and_then(|pickle| pickle.poptorch_version.as_deref()).map(Text::from) {
-                out.add(Spot::data(opaque.file, opaque.blob.blob()), [version.clone()], || {
+        run: pickle(|_, pickled, out| {
+            if let Some(version) = pickled.pickle.poptorch_version.as_deref().map(Text::from) {
+                out.add(pickled.start, [version.clone()], || {
                     format!("PopTorch {} wrote the file, and only this version loads it", quote(&version))
                 });
             }

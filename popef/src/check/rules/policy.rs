@@ -3,7 +3,7 @@
 use super::super::findings::{Findings, Spot};
 use super::super::policy::{Extent, TensorDemand};
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, model, opaque, set};
+use super::super::run::{Check, model, pickle, set};
 use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
 use crate::model::Model;
@@ -56,10 +56,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Remove the blob, or change no-pickles in the policy.",
             when: When::Policy,
         },
-        run: opaque(|set, opaque, pickle, out| {
-            if pickle.is_some() && set.policy.no_pickles {
-                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
-                    format!("opaque blob {} is a Python pickle, which the policy forbids", quote(&opaque.name()))
+        run: pickle(|set, pickled, out| {
+            if set.policy.no_pickles {
+                out.add(pickled.start, pickled.name.clone(), || {
+                    format!("{} is a Python pickle, which the policy forbids", pickled.named())
                 });
             }
         }),

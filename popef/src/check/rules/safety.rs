@@ -2,12 +2,10 @@
 
 use super::super::findings::{Findings, Spot};
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, model, opaque};
+use super::super::run::{Check, Pickled, model, opaque, pickle};
 use super::super::severity::Severity;
 use super::super::words::{count, quote};
-use crate::model::Linked;
-use crate::pickle::{ImportClass, Pickle, PickleFault, PickleImport};
-use crate::read::OpaqueBlob;
+use crate::pickle::{ImportClass, PickleFault, PickleImport};
 use crate::types::{EngineOption, Metadata, Text};
 
 pub(super) const RULES: &[Check] = &[
@@ -23,15 +21,15 @@ pub(super) const RULES: &[Check] = &[
                    it can be removed for them. A policy with no-pickles = true forbids pickles.",
             when: When::Always,
         },
-        run: opaque(|_, opaque, pickle, out| {
-            let Some(pickle) = pickle else { return };
+        run: pickle(|_, pickled, out| {
+            let pickle = pickled.pickle;
             let imports = pickle.imports.iter().map(|import| Text::from(import.path.as_str()));
-            out.add(place(opaque, 0), imports, || {
+            out.add(pickled.start, imports, || {
                 let imports = match u64::try_from(pickle.imports.len()).unwrap_or(u64::MAX) {
                     0 => "nothing".to_owned(),
                     number => count(number, "name"),
                 };
-                format!("{} is a Python pickle of protocol {} that imports {imports}", named(opaque), pickle.protocol)
+                format!("{} is a Python pickle of protocol {} that imports {imports}", pickled.named(), pickle.protocol)
             });
         }),
     },
@@ -46,9 +44,9 @@ pub(super) const RULES: &[Check] = &[
             fix: "Do not load the file. Find out where it is from.",
             when: When::Always,
         },
-        run: opaque(|_, opaque, pickle, out| {
+        run: pickle(|_, pickled, out| {
             let can = "which can run programs, use files or import by name";
-            imports(opaque, pickle, out, ImportClass::Dangerous, |_| false, can);
+            imports(pickled, out, ImportClass::Dangerous, |_| false, can);
         }),
     },
     Check {
@@ -63,9 +61,9 @@ pub(super) const RULES: &[Check] = &[
                    code must be installed where the file is loaded. If you do not know them, do not load the file.",
             when: When::Always,
         },
-        run: opaque(|set, opaque, pickle, out| {
+        run: pickle(|set, pickled, out| {
             let known = |import: &PickleImport| set.policy.knows_import(&import.path);
-            imports(opaque, pickle, out, ImportClass::Unknown, known, "which these checks do not know");
+            imports(pickled, out, ImportClass::Unknown, known, "which these checks do not know");
         }),
     },
     Check {
@@ -78,10 +76,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again. If you did not make the file, do not load it.",
             when: When::Always,
         },
-        run: opaque(|_, opaque, pickle, out| {
-            if let Some(PickleFault { offset, reason, .. }) = pickle.and_then(|pickle| pickle.fault.as_ref()) {
-                out.add(place(opaque, *offset), [], || {
-                    let named = named(opaque);
+        run: pickle(|_, pickled, out| {
+            if let Some(PickleFault { offset, reason, .. }) = &pickled.pickle.fault {
+                out.add(pickled.place(*offset), [], || {
+                    let named = pickled.named();
                     format!("{named} is a Python pickle that cannot be followed beyond its byte {offset}: {reason}")
                 });
             }
@@ -101,8 +99,8 @@ pub(super) const RULES: &[Check] = &[
             let mut first = [0; 4];
             let data = opaque.data();
             if data.len() >= 4 && data.read_at(0, &mut first).is_ok() && first == *b"PK\x03\x04" {
-                out.add(place(opaque, 0), [opaque.name()], || {
-                    format!("{} is a zip archive of {}", named(opaque), count(data.len(), "byte"))
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {} is a zip archive of {}", quote(&opaque.name()), count(data.len(), "byte"))
                 });
                 out.skip("what is inside zip archives in opaque blobs", "only plain pickles are followed");
             }
@@ -173,30 +171,17 @@ fn has_password(value: &[u8]) -> bool {
     user.next().is_some_and(|&first| first != b'@') && user.any(|&byte| byte == b'@')
 }
 
-/// The place of a byte in the data.
-fn place(opaque: &Linked<OpaqueBlob<'_>>, offset: u64) -> Spot {
-    let mut place = Spot::data(opaque.file, opaque.blob.blob());
-    place.offset = place.offset.map(|data| data.saturating_add(offset));
-    place
-}
-
-fn named(opaque: &Linked<OpaqueBlob<'_>>) -> String {
-    format!("opaque blob {}", quote(&opaque.name()))
-}
-
 fn imports(
-    opaque: &Linked<OpaqueBlob<'_>>,
-    pickle: Option<&Pickle>,
+    pickled: &Pickled<'_>,
     out: &mut Findings<'_>,
     class: ImportClass,
     is_allowed: impl Fn(&PickleImport) -> bool,
     can: &str,
 ) {
-    let of_class = pickle.into_iter().flat_map(|pickle| pickle.imports_of(class));
-    for import in of_class.filter(|import| !is_allowed(import)) {
+    for import in pickled.pickle.imports_of(class).filter(|import| !is_allowed(import)) {
         let path = Text::from(import.path.as_str());
-        out.add(place(opaque, import.offset), [path.clone()], || {
-            format!("{} is a pickle that {}", named(opaque), described(&import.path, can))
+        out.add(pickled.place(import.offset), [path], || {
+            format!("{} is a pickle that {}", pickled.named(), described(&import.path, can))
         });
     }
 }
