@@ -213,52 +213,58 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// What to do, as the end of an error's text.
+    fn advice(&self) -> &'static str {
+        match self {
+            Problem::UnknownStart { .. } | Problem::NamesTooLong { .. } | Problem::Unreadable { .. } => "",
+            Problem::ThinArchive => "; make an ordinary one of those files with `ar rc`",
+            Problem::StartCut { .. } | Problem::PartCut { .. } => "; copy or export the file again",
+            Problem::PartUnknown { .. } => "; report it if you can, as no sample is public",
+            Problem::MemberTooLong { .. } | Problem::TooManyTiles { .. } => "; raise the limit if the file is trusted",
+            Problem::HeaderCut { .. }
+            | Problem::HeaderDamaged { .. }
+            | Problem::MemberCut { .. }
+            | Problem::NameMissing { .. }
+            | Problem::TileDamaged { .. } => "; copy or make the file again",
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const AGAIN: &str = "copy or make the file again";
         match self {
             Problem::UnknownStart { first } => {
                 write!(f, "this is neither a Unix archive nor a Poplar executable: it {}", Begins(first))
             }
-            Problem::ThinArchive => f.write_str(
-                "the archive is thin: it has only the names of files; make an ordinary one of those files with `ar rc`",
-            ),
-            Problem::StartCut { needed, found } => write!(
-                f,
-                "the header of a Poplar executable needs {needed} bytes, {found} are left; copy or export the file again"
-            ),
-            Problem::PartCut { needed, found } => write!(
-                f,
-                "the input ends inside this part, which has {found} of its {needed} packed bytes; copy or export the \
-                 file again"
-            ),
-            Problem::PartUnknown { first } => write!(
-                f,
-                "this part was assumed to be a Unix archive, but {}; report it if you can, as no sample is public",
-                Begins(first)
-            ),
+            Problem::ThinArchive => f.write_str("the archive is thin: it has only the names of files"),
+            Problem::StartCut { needed, found } => {
+                write!(f, "the header of a Poplar executable needs {needed} bytes, {found} are left")
+            }
+            Problem::PartCut { needed, found } => {
+                write!(f, "the input ends inside this part, which has {found} of its {needed} packed bytes")
+            }
+            Problem::PartUnknown { first } => {
+                write!(f, "this part was assumed to be a Unix archive, but {}", Begins(first))
+            }
             Problem::HeaderCut { needed, found } => {
-                write!(f, "the header of an archive's member needs {needed} bytes, {found} are left; {AGAIN}")
+                write!(f, "the header of an archive's member needs {needed} bytes, {found} are left")
             }
             Problem::HeaderDamaged { fault } => {
-                write!(f, "the header of an archive's member is damaged: {fault}; {AGAIN}")
+                write!(f, "the header of an archive's member is damaged: {fault}")
             }
             Problem::MemberCut { needed, found } => {
-                write!(f, "the archive ends inside this member, which has {found} of its {needed} bytes; {AGAIN}")
+                write!(f, "the archive ends inside this member, which has {found} of its {needed} bytes")
             }
-            Problem::NameMissing { fault } => write!(f, "the name of a member is missing: {fault}; {AGAIN}"),
-            Problem::TileDamaged { fault } => write!(f, "the ELF file of a tile is damaged: {fault}; {AGAIN}"),
-            Problem::MemberTooLong { needed, limit } => write!(
-                f,
-                "this member has {needed} bytes, more than the limit of {limit}; raise the limit if the file is trusted"
-            ),
+            Problem::NameMissing { fault } => write!(f, "the name of a member is missing: {fault}"),
+            Problem::TileDamaged { fault } => write!(f, "the ELF file of a tile is damaged: {fault}"),
+            Problem::MemberTooLong { needed, limit } => {
+                write!(f, "this member has {needed} bytes, more than the limit of {limit}")
+            }
             Problem::NamesTooLong { needed, limit } => {
                 write!(f, "the table of long names has {needed} bytes, more than the limit of {limit}")
             }
-            Problem::TooManyTiles { limit } => write!(
-                f,
-                "the archive has more tiles than the limit of {limit}; raise the limit if the file is trusted"
-            ),
+            Problem::TooManyTiles { limit } => write!(f, "the archive has more tiles than the limit of {limit}"),
             Problem::Unreadable { source } => write!(f, "cannot read on: {source}"),
         }
     }
@@ -321,6 +327,11 @@ impl Error {
 
     /// The text without the place, for callers that show it separately.
     pub fn reason(&self) -> String {
+        format!("{}{}", self.0.1, self.0.1.advice())
+    }
+
+    /// What is wrong, without the place and without advice.
+    pub fn fault(&self) -> String {
         self.0.1.to_string()
     }
 }
@@ -332,7 +343,7 @@ fn of_popef(error: &io::Error) -> Option<&popef::Error> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.0, self.0.1)
+        write!(f, "{}: {}{}", self.0.0, self.0.1, self.0.1.advice())
     }
 }
 

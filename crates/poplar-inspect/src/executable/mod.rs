@@ -133,6 +133,26 @@ pub fn read_blob(executable: &ExecutableBlob<'_>, options: &Options) -> Result<S
     read(unpack, options)
 }
 
+/// Reads the archive of a Poplar executable, for programs that find and unpack it themselves. See [`read`].
+///
+/// It never fails: if this is no archive, [`Summary::damage`] says so.
+///
+/// ```
+/// use poplar_inspect::ErrorCode;
+/// use poplar_inspect::executable::{Options, read_archive_part};
+///
+/// let summary = read_archive_part(&b"something else"[..], &Options::default());
+/// assert_eq!(summary.damage.map(|damage| damage.code()), Some(ErrorCode::PartUnknown));
+/// assert!(!summary.verified);
+/// ```
+pub fn read_archive_part(mut archive: impl Read, options: &Options) -> Summary {
+    let mut tally = Tally::new(Container::Archive, options);
+    tally.summary().verified = false;
+    let damage = read_archive(&mut archive, &mut tally, &mut |_| {});
+    damage.into_iter().for_each(|damage| tally.damaged(damage));
+    tally.finish()
+}
+
 /// Reads an archive of tiles or a Poplar executable, and calls `each` with the ELF file of every tile: with its sections,
 /// symbols and bytes.
 ///
@@ -194,7 +214,7 @@ fn read_parts(
 ) -> Result<(), Error> {
     let mut parts = Parts::new(reader);
     let sizes = [header.archive_compressed_size, header.archive_size];
-    let damage = parts.next(Part::Archive, sizes, |unpack| read_archive_part(unpack, tally, each))?;
+    let damage = parts.next(Part::Archive, sizes, |unpack| read_archive(unpack, tally, each))?;
     damage.into_iter().for_each(|damage| tally.damaged(damage));
 
     let sizes = [header.metadata_compressed_size, header.metadata_size];
@@ -213,7 +233,7 @@ fn read_parts(
 }
 
 /// Reads the archive in a Poplar executable. Returns what stopped it.
-fn read_archive_part(unpack: &mut dyn Read, tally: &mut Tally, each: &mut impl FnMut(&TileFile<'_>)) -> Option<Error> {
+fn read_archive(unpack: &mut dyn Read, tally: &mut Tally, each: &mut impl FnMut(&TileFile<'_>)) -> Option<Error> {
     let mut mark = [0; MAGIC.len()];
     match fill(&mut *unpack, &mut mark) {
         Err(error) => Some(Error::unreadable(error, Part::Archive, 0)),
