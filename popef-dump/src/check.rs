@@ -18,6 +18,7 @@ use popef_show::{
 
 use crate::args::{Args, Checks};
 use crate::exit::{unread, written};
+use crate::inspect::archive;
 use crate::log::{Log, Verbosity};
 use crate::policy;
 use crate::screen::{colors, progress, screen};
@@ -54,7 +55,7 @@ fn shown(args: &Args) -> FindingsOptions {
 
 fn options(args: &Checks) -> Result<CheckOptions, String> {
     let mut options = CheckOptions::new();
-    options.deep(args.deep);
+    options.deep(args.deep).inspect_archives(archive);
     for &loader in &args.loaders {
         options.loader(loader);
     }

@@ -17,6 +17,7 @@ mod check;
 mod combine;
 mod exit;
 mod generate;
+mod inspect;
 mod list;
 mod log;
 mod policy;

@@ -7,7 +7,7 @@ project's own code; where that library refuses to write what is wrong, bytes
 are changed afterwards. What the rules say of each file stands in the .txt file
 beside it. To make the files again:
 
-    pip install pycapnp==2.2.4
+    pip install pycapnp==2.2.4 lz4==4.4.5
     python make_checks.py
 """
 
@@ -20,6 +20,7 @@ import zlib
 from pathlib import Path
 
 import capnp
+import lz4.frame
 
 FOLDER = Path(__file__).parent
 popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
@@ -163,6 +164,32 @@ LZ4 = b"\x04\x22\x4d\x18"
 
 def poplar(archive, metadata_size, data):
     return b"GC_EXE_3" + struct.pack("<4Q", 100, archive, 100, metadata_size) + data
+
+
+def tile(memory):
+    """An ELF file for an IPU, of one section that has no bytes in the file."""
+    names = b"\0.bss\0.shstrtab\0"
+    sections = [(0,) * 6, (1, 8, 3, 0x4C000, 0, memory), (6, 3, 0, 0, 52, len(names))]
+    headers = b"".join(struct.pack("<10I", *section, 0, 0, 1, 0) for section in sections)
+    ident = b"\x7fELF" + bytes([1, 1, 1]) + bytes(9)
+    start = 52 + len(names)
+    return ident + struct.pack("<HHIIIIIHHHHHH", 2, 248, 1, 0x4C000, 0, start, 0, 52, 0, 0, 40, 3, 2) + names + headers
+
+
+def archive(tiles):
+    """A Unix archive of ELF files."""
+    members = b""
+    for number, content in enumerate(tiles):
+        header = f"{f'tile{number}.elf/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n"
+        members += header.encode() + content + b"\n" * (len(content) % 2)
+    return b"!<arch>\n" + members
+
+
+def of_archive(content):
+    """A Poplar executable, whose own metadata is empty: what Poplar puts there is not known."""
+    parts = [lz4.frame.compress(part) for part in [content, b""]]
+    sizes = struct.pack("<4Q", len(content), len(parts[0]), 0, len(parts[1]))
+    return b"GC_EXE_3" + sizes + b"".join(parts)
 
 
 # ---- the files -------------------------------------------------------------------
@@ -330,6 +357,17 @@ def policy():
     write("PE704", whole() + opaque("notes"))
 
 
+def inside():
+    def model(content, **changes):
+        return executable(data=of_archive(content)) + metadata(**changes) + tensor()
+
+    write("PE801", model(archive([tile(1000), tile(2000)])[:-1]))
+    write("PE802", model(archive([tile(1000)] * 3)))
+    sizes = [1000] * 1216
+    sizes[7] = (256 << 10) + 4
+    write("PE803", model(archive(map(tile, sizes)), ipuVersion=1))
+
+
 # ---- files as the frameworks write them, by their public source -------------------
 
 
@@ -406,6 +444,7 @@ def main():
     safety()
     loaders()
     policy()
+    inside()
 
 
 if __name__ == "__main__":

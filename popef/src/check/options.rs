@@ -1,3 +1,4 @@
+use super::inspection::InspectArchive;
 use super::loader::Loader;
 use super::policy::Policy;
 use super::rule::Rule;
@@ -9,6 +10,7 @@ use crate::read::File;
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
     deep: bool,
+    inspect: Option<InspectArchive>,
     loaders: Vec<Loader>,
     policy: Option<Policy>,
 }
@@ -22,6 +24,13 @@ impl CheckOptions {
     /// Sets whether all tensors, feeds and executables are read too. This takes time but little memory.
     pub fn deep(&mut self, deep: bool) -> &mut Self {
         self.deep = deep;
+        self
+    }
+
+    /// Also checks the tiles inside Poplar executables, if the check is [deep](Self::deep). This library does not know the
+    /// format of their archives. The function does; the crate `poplar-inspect` can be used for one.
+    pub fn inspect_archives(&mut self, inspect: InspectArchive) -> &mut Self {
+        self.inspect = Some(inspect);
         self
     }
 
@@ -41,6 +50,11 @@ impl CheckOptions {
 
     pub(super) fn is_deep(&self) -> bool {
         self.deep
+    }
+
+    /// The function that inspects archives, if the check reads any.
+    pub(super) fn inspect(&self) -> Option<InspectArchive> {
+        self.inspect.filter(|_| self.deep)
     }
 
     pub(super) fn loaders(&self) -> &[Loader] {

@@ -6,18 +6,21 @@ use std::sync::Arc;
 use super::finding::Report;
 use super::findings::{Findings, Spot, no_memory};
 use super::given::Given;
+use super::inspection::{InspectArchive, Inspection};
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
 use super::run::{Pickled, Run};
 use super::scan::{Executable, Parts, Reading, Scanned, bytes_to_read, scan};
-use super::set::{Set, Uses};
+use super::set::{Set, Uses, id_of};
 use super::skips::Skips;
 use super::start::Stored;
+use super::tiles::Tiles;
 use super::words::{count, quote};
 use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::model::{Linked, Links, Model};
 use crate::pickle::Pickle;
 use crate::read::{Blob, Content, ExecutableBlob, File, OpaqueBlob};
+use crate::types::escape;
 
 pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
     let Given { files, unopened, numbers, again, repeated } = Given::of(subjects);
@@ -38,13 +41,14 @@ pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: 
         again,
         policy: options.policy_of().cloned().unwrap_or_default(),
         uses: Uses::default(),
+        tiles: Tiles::default(),
         numbers: RefCell::default(),
         frameworks: OnceCell::new(),
         complete,
     };
     let active = rules::active(options);
     let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
-    let mut pass = Pass { set, outs, skips, meaningless: 0, packed_twice: 0 };
+    let mut pass = Pass { set, outs, skips, inspect: options.inspect(), meaningless: 0, packed_twice: 0 };
     pass.run(&files, options, progress);
     Report { repeated, ..pass.finish() }
 }
@@ -53,6 +57,7 @@ struct Pass<'n> {
     set: Set,
     outs: Vec<(Run, Findings<'n>)>,
     skips: Skips<'n>,
+    inspect: Option<InspectArchive>,
     /// The number of tensors and feeds with elements whose encoding is not known.
     meaningless: u64,
     /// The number of executables whose parts are compressed twice.
@@ -102,7 +107,7 @@ impl Pass<'_> {
     }
 
     fn model(&mut self, blob: &Linked<Blob<'_>>, opened: &File) {
-        let Pass { set, outs, skips, .. } = self;
+        let Pass { set, outs, skips, inspect, .. } = self;
         let Some(handle) = opened.handle(blob.index()) else { return };
         match Model::of(&set.links, Linked { file: blob.file, blob: handle }) {
             Ok(model) => {
@@ -110,6 +115,9 @@ impl Pass<'_> {
                 if set.uses.add(&set.links, &model).is_none() {
                     skips.no_memory("which anchors use the data");
                     set.complete = false;
+                }
+                if inspect.is_some() && set.tiles.add_target(&model).is_none() {
+                    skips.no_memory(NUMBERS_OF_TILES);
                 }
             }
             Err(error) if error.is_about_the_file() => {
@@ -177,11 +185,11 @@ impl Pass<'_> {
     }
 
     fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {
-        let Pass { outs, skips, meaningless, packed_twice, .. } = self;
+        let Pass { set, outs, skips, inspect, meaningless, packed_twice } = self;
         let failed = |skips: &mut Skips<'_>, error: &Error| {
             skips.failed(blob.file, format!("the data of blob {}", blob.index()), error.reason());
         };
-        match scan(blob, reading) {
+        match scan(blob, *inspect, reading) {
             Ok(None) => {}
             Ok(Some(Scanned::Meaningless)) => *meaningless = meaningless.saturating_add(1),
             Ok(Some(Scanned::Executable(Err(error)))) if error.code() == ErrorCode::CompressionNotBuilt => {
@@ -194,8 +202,12 @@ impl Pass<'_> {
                 failed(skips, &error);
             }
             Ok(Some(scanned)) => {
-                if let Scanned::Executable(Ok(Executable { parts: Parts::Packed, .. })) = scanned {
-                    *packed_twice = packed_twice.saturating_add(1);
+                if let Scanned::Executable(Ok(Executable { parts, .. })) = &scanned {
+                    match parts {
+                        Parts::Packed => *packed_twice = packed_twice.saturating_add(1),
+                        Parts::Right(Some(found)) => inspected(set, blob, found, skips),
+                        Parts::Right(None) | Parts::Damaged(..) => {}
+                    }
                 }
                 each(outs, |run| run.data, |run, out| run(blob, &scanned, out));
             }
@@ -220,6 +232,24 @@ impl Pass<'_> {
         }
         report.sort();
         report
+    }
+}
+
+const NUMBERS_OF_TILES: &str = "the numbers of tiles of executables";
+
+/// Keeps what the rules over all files need of an executable.
+fn inspected(set: &mut Set, executable: &Linked<Blob<'_>>, found: &Inspection, skips: &mut Skips<'_>) {
+    match found {
+        Inspection::Tiles { count, .. } => {
+            if set.tiles.add_count(id_of(executable), *count).is_none() {
+                skips.no_memory(NUMBERS_OF_TILES);
+            }
+        }
+        Inspection::NotRead(why) => {
+            let what = format!("the tiles of executable {}", quote(&executable.name().unwrap_or_default()));
+            skips.failed(executable.file, what, escape(why).into_owned());
+        }
+        Inspection::Damaged(_) => {}
     }
 }
 

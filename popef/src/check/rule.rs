@@ -29,6 +29,7 @@ pub struct Rule {
 pub(super) enum When {
     Always,
     Deep,
+    Inspected,
     Loader(Loader),
     Policy,
 }
@@ -39,6 +40,7 @@ impl Rule {
         match self.when {
             When::Always => None,
             When::Deep => Some("only in deep checks"),
+            When::Inspected => Some("only in deep checks that look inside executables"),
             When::Loader(Loader::Popart) => Some("only for PopART"),
             When::Loader(Loader::Poptorch) => Some("only for PopTorch"),
             When::Loader(Loader::Tensorflow) => Some("only for TensorFlow"),

@@ -2,9 +2,10 @@
 
 use std::io::{self, Read};
 
+use super::inspection::{InspectArchive, Inspection};
 use super::oddness::{Plausible, Sameness};
 use super::options::Progress;
-use super::start::{FIRST, Start, needed_by, parts};
+use super::start::{ARCHIVE, FIRST, Start, needed_by, parts};
 use crate::error::{Error, ErrorKind};
 use crate::len::{as_u64, as_usize};
 use crate::read::{
@@ -32,8 +33,8 @@ pub(super) struct Executable {
 
 /// What unpacking the parts of an executable found.
 pub(super) enum Parts {
-    /// There is nothing wrong, or there are no parts.
-    Right,
+    /// They unpack, or there are none. With what is in the archive, if that is inspected.
+    Right(Option<Inspection>),
     /// The first damaged part, and the reason.
     Damaged(&'static str, Error),
     /// They were not unpacked, because the whole executable is compressed.
@@ -54,9 +55,13 @@ pub(super) struct Counts {
 }
 
 /// Reads the data of a blob in pieces. Returns `None` if there is nothing to check in it. Fails if it cannot be read.
-pub(super) fn scan(blob: &Blob<'_>, reading: &mut Reading<'_>) -> Result<Option<Scanned>, Error> {
+pub(super) fn scan(
+    blob: &Blob<'_>,
+    inspect: Option<InspectArchive>,
+    reading: &mut Reading<'_>,
+) -> Result<Option<Scanned>, Error> {
     if let Content::Executable(executable) = blob.content() {
-        return Ok(Some(Scanned::Executable(unpack(&executable, reading))));
+        return Ok(Some(Scanned::Executable(unpack(&executable, inspect, reading))));
     }
     let Some(data) = blob.as_data() else { return Ok(None) };
     // Other rules report that the data is too short or has no known type.
@@ -138,69 +143,86 @@ fn for_each_piece(data: &Data<'_>, reading: &mut Reading<'_>, mut see: impl FnMu
 ///
 /// If the executable is compressed, the parts after Poplar's header are not unpacked too: with two layers of compression, a
 /// few bytes could unpack to a very large number.
-fn unpack(executable: &ExecutableBlob<'_>, reading: &mut Reading<'_>) -> Result<Executable, Error> {
+fn unpack(
+    executable: &ExecutableBlob<'_>,
+    inspect: Option<InspectArchive>,
+    reading: &mut Reading<'_>,
+) -> Result<Executable, Error> {
     let (data, size) = (executable.data(), executable.uncompressed_size());
     let mut unpacked = executable.unpack()?;
     let mut first = Vec::with_capacity(FIRST);
     let read = unpacked.by_ref().take(as_u64(FIRST)).read_to_end(&mut first);
     read.map_err(|error| executable.unpack_error(error))?;
     let start = Start::of(&first);
-    let mut parts = Parts::Right;
+    let mut parts = Parts::Right(None);
     if executable.is_compressed() {
-        let mut given = as_u64(first.len());
-        drain(&mut unpacked, |bytes| {
-            given = given.saturating_add(bytes);
-            reading.show(share(given, size, data.len()));
-        })
-        .map_err(|error| executable.unpack_error(error))?;
+        let show = |given| reading.show(share(given, size, data.len()));
+        drain(&mut Counted { reader: unpacked, given: as_u64(first.len()), show })
+            .map_err(|error| executable.unpack_error(error))?;
         if matches!(start, Start::Poplar { .. }) {
             parts = Parts::Packed;
         }
     } else if let Start::Poplar { header, .. } = &start
         && needed_by(header) <= data.len().into()
     {
-        parts = unpack_parts(executable, header, reading)?;
+        parts = unpack_parts(executable, header, inspect, reading)?;
     }
     reading.advance(data.len());
     Ok(Executable { start, parts })
 }
 
-/// Unpacks the parts after Poplar's header.
+/// Unpacks the parts after Poplar's header, and has the archive inspected.
 fn unpack_parts(
     executable: &ExecutableBlob<'_>,
     header: &PoplarHeader,
+    inspect: Option<InspectArchive>,
     reading: &mut Reading<'_>,
 ) -> Result<Parts, Error> {
-    let mut before = 0u64;
+    let (mut before, mut inspection) = (0u64, None);
     for (name, part, size) in parts(&executable.data(), header)? {
-        let mut given = 0u64;
-        let unpacked = Unpack::from_reader(part.reader(), size, &Limits::default()).and_then(|mut unpacked| {
-            let drained = drain(&mut unpacked, |bytes| {
-                given = given.saturating_add(bytes);
-                reading.show(before.saturating_add(share(given, size, part.len())));
-            });
-            drained.map_err(|error| executable.unpack_error(error))
+        let unpacked = Unpack::from_reader(part.reader(), size, &Limits::default()).and_then(|unpacked| {
+            let show = |given| reading.show(before.saturating_add(share(given, size, part.len())));
+            let mut unpacked = Counted { reader: unpacked, given: 0, show };
+            let found = inspect.filter(|_| name == ARCHIVE).map(|inspect| inspect(&mut unpacked));
+            // If unpacking failed during the inspection, it fails again here, and what was found does not count.
+            drain(&mut unpacked).map_err(|error| executable.unpack_error(error))?;
+            Ok(found)
         });
         match unpacked {
-            Ok(()) => before = before.saturating_add(part.len()),
+            Ok(found) => {
+                inspection = inspection.or(found);
+                before = before.saturating_add(part.len());
+            }
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unknown) => {
                 return Ok(Parts::Damaged(name, error));
             }
             Err(error) => return Err(error),
         }
     }
-    Ok(Parts::Right)
+    Ok(Parts::Right(inspection))
 }
 
-/// Reads to the end, and calls `see` with the length of each piece.
-fn drain(reader: &mut impl Read, mut see: impl FnMut(u64)) -> io::Result<()> {
-    let mut piece = vec![0; 64 << 10];
-    loop {
-        match reader.read(&mut piece)? {
-            0 => return Ok(()),
-            read => see(as_u64(read)),
-        }
+/// A reader that shows after each read how many bytes it has given.
+struct Counted<R, F> {
+    reader: R,
+    given: u64,
+    show: F,
+}
+
+impl<R: Read, F: FnMut(u64)> Read for Counted<R, F> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buf)?;
+        self.given = self.given.saturating_add(as_u64(read));
+        (self.show)(self.given);
+        Ok(read)
     }
+}
+
+/// Reads to the end.
+fn drain(reader: &mut impl Read) -> io::Result<()> {
+    let mut piece = vec![0; 64 << 10];
+    while reader.read(&mut piece)? > 0 {}
+    Ok(())
 }
 
 /// Estimates how many of `packed` bytes were read when they have unpacked to `given` of `size` bytes.

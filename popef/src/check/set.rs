@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::frameworks::Frameworks;
 use super::marks::Marks;
 use super::policy::Policy;
+use super::tiles::Tiles;
 use crate::error::Error;
 use crate::model::{Linked, Links, Model, numbers_of};
 use crate::opaque::Framework;
@@ -20,6 +21,8 @@ pub(super) struct Set {
     pub(super) policy: Policy,
     /// How anchors use the data. Known after the pass over all blobs.
     pub(super) uses: Uses,
+    /// The tiles of executables. Complete after the pass over all blobs.
+    pub(super) tiles: Tiles,
     /// A cache for feeds with many dimensions of how many numbers they have, because many anchors can refer to one feed.
     pub(super) numbers: RefCell<HashMap<BlobId, Option<u64>>>,
     /// Which executables have opaque blobs of frameworks, once a rule has asked. `None` without enough memory.

@@ -30,7 +30,7 @@ pub(super) const FIRST: usize = 4096;
 /// How many of the first bytes are examined if they are not all zeros.
 const MOST_MARK: usize = 64;
 
-const ARCHIVE: &str = "archive";
+pub(super) const ARCHIVE: &str = "archive";
 const METADATA: &str = "metadata";
 
 impl Stored {

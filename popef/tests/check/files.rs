@@ -1,6 +1,8 @@
 //! The files that the tests of checks use, and the options for each.
 
-use popef::check::{CheckOptions, Extent, Loader, Policy, TensorDemand};
+use std::io::Read;
+
+use popef::check::{CheckOptions, Extent, Inspection, Loader, Policy, TensorDemand};
 use popef::types::TensorDataInfo;
 use popef::write::Stream;
 use popef::{DataType, File, OpenOptions, TensorInfo, Writer};
@@ -24,9 +26,31 @@ pub(crate) fn options(id: &str) -> CheckOptions {
         621..=629 => drop(options.loader(Loader::Tensorflow)),
         631..=639 => drop(options.loader(Loader::Triton)),
         701..=799 => drop(options.policy(policy(id))),
+        801..=899 => drop(options.deep(true).inspect_archives(inspect)),
         _ => {}
     }
     options
+}
+
+/// Reads as much of an archive of ELF files as the files of the rules need.
+fn inspect(archive: &mut dyn Read) -> Inspection {
+    let mut bytes = Vec::new();
+    archive.read_to_end(&mut bytes).unwrap();
+    let mut rest = bytes.strip_prefix(b"!<arch>\n").unwrap();
+    let mut tiles = Vec::new();
+    while !rest.is_empty() {
+        let size: usize = std::str::from_utf8(&rest[48..58]).unwrap().trim_end().parse().unwrap();
+        let Some((elf, others)) = rest[60..].split_at_checked(size) else {
+            return Inspection::Damaged(format!("tile {} is cut", tiles.len()));
+        };
+        let word = |at: usize| u32::from_le_bytes(elf[at..at + 4].try_into().unwrap());
+        let sections = (0..usize::from(elf[48])).map(|number| word(32) as usize + 40 * number);
+        let loaded = sections.filter(|at| word(at + 8) & 2 != 0);
+        tiles.push(loaded.map(|at| u64::from(word(at + 20))).sum::<u64>());
+        rest = &others[size % 2..];
+    }
+    let (fullest, bytes) = (0..).zip(&tiles).max_by_key(|(_, bytes)| **bytes).unwrap();
+    Inspection::Tiles { count: tiles.len() as u64, fullest, bytes: *bytes }
 }
 
 pub(crate) fn all_loaders() -> CheckOptions {

@@ -7,6 +7,8 @@ mod executables;
 mod files;
 mod golden;
 mod incomplete;
+#[cfg(feature = "lz4")]
+mod inside;
 mod loaders;
 mod metadata;
 mod model;

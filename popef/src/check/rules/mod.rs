@@ -3,6 +3,7 @@
 mod content;
 mod data;
 mod file;
+mod inside;
 mod links;
 mod loaders;
 mod metadata;
@@ -26,6 +27,7 @@ static GROUPS: &[(&str, &[Check])] = &[
     ("Safety", safety::RULES),
     ("Loaders", loaders::RULES),
     ("Policy", policy::RULES),
+    ("Inside executables", inside::RULES),
 ];
 
 fn all() -> impl Iterator<Item = &'static Check> {
@@ -37,6 +39,7 @@ pub(super) fn active(options: &CheckOptions) -> impl Iterator<Item = (&'static R
     let applies = |check: &&'static Check| match check.rule.when {
         When::Always => true,
         When::Deep => options.is_deep(),
+        When::Inspected => options.inspect().is_some(),
         When::Loader(loader) => options.loaders().contains(&loader),
         When::Policy => options.policy_of().is_some(),
     };

@@ -1,0 +1,32 @@
+//! Looks inside executables for `--validate --deep`.
+
+use std::io::Read;
+
+use popef::check::Inspection;
+use popef::error::ErrorKind;
+use poplar_inspect::executable::{Options, read_archive_part};
+
+/// Says which tiles the archive of a Poplar executable has.
+pub(crate) fn archive(archive: &mut dyn Read) -> Inspection {
+    let summary = read_archive_part(archive, &Options::default());
+    if let Some(damage) = &summary.damage {
+        // Rules have advice of their own.
+        let why = format!("{}: {}", damage.place(), damage.fault());
+        return match damage.kind() {
+            ErrorKind::Damaged | ErrorKind::Unknown => Inspection::Damaged(why),
+            _ => Inspection::NotRead(why),
+        };
+    }
+    let tiles = summary.overview();
+    if tiles.count == 0 {
+        return Inspection::Damaged(format!(
+            "none of its {} members is the program of a tile",
+            summary.other_members_count
+        ));
+    }
+    Inspection::Tiles {
+        count: tiles.count,
+        fullest: tiles.largest_tile.unwrap_or_default().into(),
+        bytes: tiles.largest_bytes,
+    }
+}
