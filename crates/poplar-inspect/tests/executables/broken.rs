@@ -82,6 +82,13 @@ fn broken_headers() -> Vec<Case> {
         ("name beyond the member", header("#1/20", "19"), NameMissing, 0, "longer than the member that it is in"),
         ("name cut", member_that_says("#1/20", "30", b"four"), MemberCut, 60, "has 4 of its 20 bytes"),
         ("names cut", member_that_says("//", "30", b"four"), MemberCut, 60, "has 4 of its 30 bytes"),
+        (
+            "names at the limit",
+            member_that_says("//", "16777216", b"four"),
+            MemberCut,
+            60,
+            "has 4 of its 16777216 bytes",
+        ),
         ("names too long", header("//", "9999999999"), NamesTooLong, 60, "more than the limit of 16777216"),
         ("symbols cut", member_that_says("/", "30", b"four"), MemberCut, 60, "has 4 of its 30 bytes"),
         ("64-bit symbols cut", member_that_says("/SYM64/", "30", b"four"), MemberCut, 60, "has 4 of its 30 bytes"),
