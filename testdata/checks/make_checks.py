@@ -25,6 +25,7 @@ import lz4.frame
 FOLDER = Path(__file__).parent
 popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
 # PopART's own message, as far as it is looked at.
+PAYLOAD = capnp.load(str(FOLDER / "../../popef/schema/popart.capnp"))
 POPART = capnp.load(str(FOLDER / "popart.capnp")).Executable.new_message().to_bytes()
 
 NOT_COMPRESSED = 2**64 - 1
@@ -351,8 +352,10 @@ def loaders():
 
 
 def policy():
-    for rule in range(701, 710):
+    for rule in range(701, 712):
         write(f"PE{rule}", whole())
+    write("PE710", apart_for_tensorflow() + opaque("tensorflow", SERVING))
+    write("PE711", apart_for_tensorflow() + opaque("tensorflow", SERVING))
     write("PE703", whole() + opaque("notes", pickle.dumps(collections.OrderedDict(a=1), 4)))
     write("PE704", whole() + opaque("notes"))
 
@@ -366,6 +369,62 @@ def inside():
     sizes = [1000] * 1216
     sizes[7] = (256 << 10) + 4
     write("PE803", model(archive(map(tile, sizes)), ipuVersion=1))
+
+
+# ---- payloads ----------------------------------------------------------------
+
+
+def popart_payload(**changed):
+    """A payload that agrees with whole(), apart from what is changed."""
+    said = {"mode": "inference", "seed": False, "type": "float", "shape": [2], **changed}
+    root = PAYLOAD.Executable.new_message()
+    ir = root.init("lowering").init("ir")
+    ir.executionMode, ir.requiresRandomSeed = said["mode"], said["seed"]
+    for tensor, name in zip(root.init("tensors", 3), ["x", "w", "y"]):
+        tensor.id, tensor.kind = name, "variable" if name == "w" else "stream"
+        kind = tensor.init("info").init("type")
+        tensor.info.shape = said["shape"] if name == "w" else [2]
+        kind.dataType = said["type"] if name == "w" else "float"
+        kind.name, kind.lowerName = str(kind.dataType).upper(), str(kind.dataType)
+        tensor.init("variableSettings")
+    return opaque("popart", root.to_bytes())
+
+
+def field(number, content):
+    """A field of a protobuf message: a small number, or bytes."""
+    if isinstance(content, int):
+        return bytes([number << 3, content])
+    tag = number << 3 | 2
+    return (bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])) + bytes([len(content)]) + content
+
+
+def tensorflow_payload(replicas=1, ipus=1, handle=b"h2d_x"):
+    inputs = field(3, field(1, b"x") + field(2, handle))
+    config = field(1, inputs) + field(2, ipus) + field(3, b"IPU") + field(4, b"ipu2")
+    return field(1, replicas) + field(12, config) + field(13, 2) + field(14, 6) + field(17, b"0f1e2d3c4b")
+
+
+SERVING = tensorflow_payload()
+
+
+def apart_for_tensorflow():
+    return whole(anchors=anchors(w_out={"name": "w1"}))
+
+
+def payloads():
+    broken = bytearray(popart_payload())
+    # The tensors' names claim more letters than there are.
+    broken = bytes(broken).replace(b"x\0\0\0\0\0\0\0", b"xxxxxxxx", 1)
+    write("PE721", whole() + broken)
+    write("PE722", apart_for_tensorflow() + opaque("tensorflow", SERVING[:-3]))
+    write("PE723", whole() + popart_payload(mode="training"))
+    write("PE724", whole() + popart_payload(seed=True))
+    write("PE725", whole() + popart_payload(type="int32", shape=[3]))
+    write("PE726", whole() + opaque("tensorflow", tensorflow_payload(replicas=2, ipus=4)))
+    write("PE727", whole() + opaque("tensorflow", tensorflow_payload(handle=b"infeed.0")))
+    # What agrees is no finding.
+    write("as-popart-payload", whole() + popart_payload())
+    write("as-tensorflow-payload", apart_for_tensorflow() + opaque("tensorflow", SERVING))
 
 
 # ---- files as the frameworks write them, by their public source -------------------
@@ -445,6 +504,7 @@ def main():
     loaders()
     policy()
     inside()
+    payloads()
 
 
 if __name__ == "__main__":

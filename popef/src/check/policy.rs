@@ -16,6 +16,8 @@ use crate::types::DataType;
 /// known-imports = ["bert.Head", "mymodels.*"]   # what pickles may import beside what is known
 /// num-ipus = 4
 /// ipu-version = 2
+/// poplar-hash = "0f1e2d3c4b"       # of TensorFlow's blob
+/// target-arch = "ipu2"
 ///
 /// [rules]
 /// PE008 = "off"                    # or "note", "warning", "error"
@@ -46,6 +48,10 @@ pub struct Policy {
     pub num_ipus: Option<u32>,
     /// The IPU version that each model has to be compiled for.
     pub ipu_version: Option<u32>,
+    /// The hash of the Poplar package that TensorFlow's blobs have to state. TensorFlow compares it on loading.
+    pub poplar_hash: Option<String>,
+    /// The target architecture that TensorFlow's blobs have to state, such as `ipu21`.
+    pub target_arch: Option<String>,
     /// Inputs that each model has to have.
     pub inputs: Vec<TensorDemand>,
     /// Outputs that each model has to have.

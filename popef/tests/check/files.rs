@@ -25,7 +25,9 @@ pub(crate) fn options(id: &str) -> CheckOptions {
         611..=619 => drop(options.loader(Loader::Poptorch)),
         621..=629 => drop(options.loader(Loader::Tensorflow)),
         631..=639 => drop(options.loader(Loader::Triton)),
-        701..=799 => drop(options.policy(policy(id))),
+        721 => drop(options.loader(Loader::Popart)),
+        722 => drop(options.loader(Loader::Tensorflow)),
+        701..=719 => drop(options.policy(policy(id))),
         801..=899 => drop(options.deep(true).inspect_archives(inspect)),
         _ => {}
     }
@@ -81,6 +83,8 @@ pub(crate) fn policy(id: &str) -> Policy {
             policy.inputs = vec![open, exact];
             policy.outputs = vec![other];
         }
+        "PE710" => policy.poplar_hash = Some("another hash".to_owned()),
+        "PE711" => policy.target_arch = Some("ipu21".to_owned()),
         _ => {}
     }
     policy

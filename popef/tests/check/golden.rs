@@ -1,6 +1,6 @@
 //! Recorded findings. Each rule has a file in `testdata/checks` that breaks it, with its findings in a text file beside
 //! it. The findings in the files of the official library are recorded there, too, and `docs/CHECKS.md` is made from the
-//! rules. `POPEF_RENEW=1 cargo test -p popef --test check golden::` writes all of them anew.
+//! rules. `POPEF_RENEW=1 cargo test -p popef --all-features --test check golden::` writes all of them anew.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -114,7 +114,9 @@ fn files_as_frameworks_write_them_have_no_errors() {
     let mut text = String::new();
     for (name, loaders) in [
         ("as-tensorflow", [Loader::Tensorflow].as_slice()),
+        ("as-tensorflow-payload", &[Loader::Tensorflow]),
         ("as-popart", &[Loader::Popart]),
+        ("as-popart-payload", &[Loader::Popart]),
         ("as-poptorch", &[Loader::Poptorch, Loader::Popart]),
     ] {
         let mut options = CheckOptions::new();
@@ -155,7 +157,7 @@ const CHECKS_HEAD: &str = "\
 # The checks
 
 All rules of `popef::check`. This page is made from the table of rules in `popef/src/check/`. After a change there,
-`POPEF_RENEW=1 cargo test -p popef --test check golden::` writes it again.
+`POPEF_RENEW=1 cargo test -p popef --all-features --test check golden::` writes it again.
 
 An *error* means that loading will fail, or that its result is not known. A *warning* is most likely not intended. A *note* is
 worth knowing, and normal in many files. A policy can change the severity of a rule, or turn it off. No id is used again for

@@ -5,6 +5,7 @@ mod common;
 
 mod executables;
 mod files;
+#[cfg(all(feature = "popart", feature = "tensorflow"))]
 mod golden;
 mod incomplete;
 #[cfg(feature = "lz4")]

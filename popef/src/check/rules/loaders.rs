@@ -450,7 +450,7 @@ pub(super) const RULES: &[Check] = &[
 ];
 
 /// Returns what is wrong with data that has to be one Cap'n Proto message, or `None` if it is correct.
-fn not_a_message(data: &Data<'_>) -> Option<String> {
+pub(super) fn not_a_message(data: &Data<'_>) -> Option<String> {
     let len = data.len();
     let mut table = [0; LONGEST_TABLE];
     let table = table.get_mut(..usize::try_from(len).unwrap_or(usize::MAX).min(LONGEST_TABLE)).unwrap_or_default();

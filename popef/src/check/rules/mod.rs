@@ -7,6 +7,7 @@ mod inside;
 mod links;
 mod loaders;
 mod metadata;
+mod payloads;
 mod policy;
 mod safety;
 
@@ -27,6 +28,7 @@ static GROUPS: &[(&str, &[Check])] = &[
     ("Safety", safety::RULES),
     ("Loaders", loaders::RULES),
     ("Policy", policy::RULES),
+    ("Payloads", payloads::RULES),
     ("Inside executables", inside::RULES),
 ];
 

@@ -4,9 +4,13 @@ use super::super::findings::{Findings, Spot};
 use super::super::policy::{Extent, TensorDemand};
 use super::super::rule::{Rule, When};
 use super::super::run::{Check, model, pickle, set};
+use super::super::set::Set;
 use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
+use crate::error::Error;
 use crate::model::Model;
+use crate::opaque::Framework;
+use crate::read::OpaqueBlob;
 use crate::types::{Anchor, TensorType, Text};
 
 pub(super) const RULES: &[Check] = &[
@@ -150,7 +154,93 @@ pub(super) const RULES: &[Check] = &[
             unlike(model, out, TensorType::Output, &set.policy.outputs, "output");
         }),
     },
+    Check {
+        rule: Rule {
+            id: "PE710",
+            severity: Severity::Error,
+            title: "policy: compiled with another Poplar",
+            meaning: "TensorFlow's opaque blob states another hash of the Poplar package than the policy requires. \
+                      TensorFlow refuses to load an executable of another Poplar.",
+            fix: "Compile the model with the required SDK, or change poplar-hash in the policy.",
+            when: When::Policy,
+        },
+        run: set(|set, out| {
+            stated(set, out, set.policy.poplar_hash.as_deref(), ("Poplar", "poplar-hash"), |blob| blob.poplar_hash);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE711",
+            severity: Severity::Error,
+            title: "policy: compiled for another architecture",
+            meaning: "TensorFlow's opaque blob states another target architecture than the policy requires.",
+            fix: "Compile the model for the required architecture, or change target-arch in the policy.",
+            when: When::Policy,
+        },
+        run: set(|set, out| {
+            stated(set, out, set.policy.target_arch.as_deref(), ("the architecture", "target-arch"), |blob| {
+                blob.target_arch
+            });
+        }),
+    },
 ];
+
+/// What TensorFlow's blob states of its origin and target. Empty texts if it does not.
+struct Stated {
+    poplar_hash: String,
+    target_arch: String,
+}
+
+#[cfg(feature = "tensorflow")]
+fn stated_by(opaque: &OpaqueBlob<'_>) -> Result<Stated, Error> {
+    let executable = opaque.tensorflow()?;
+    let message = executable.message();
+    Ok(Stated {
+        poplar_hash: message.poplar_package_hash().to_owned(),
+        target_arch: message.embedded_runtime_config().map_or("", |config| config.target_arch()).to_owned(),
+    })
+}
+
+/// A build without the feature fails with the words for that.
+#[cfg(not(feature = "tensorflow"))]
+fn stated_by(opaque: &OpaqueBlob<'_>) -> Result<Stated, Error> {
+    opaque.payload().map(|_| Stated { poplar_hash: String::new(), target_arch: String::new() })
+}
+
+/// Compares what the policy demands with what each of TensorFlow's blobs states.
+fn stated(
+    set: &Set,
+    out: &mut Findings<'_>,
+    demanded: Option<&str>,
+    (what, key): (&str, &str),
+    of: fn(Stated) -> String,
+) {
+    let Some(demanded) = demanded else { return };
+    let mut is_stated = false;
+    for opaque in set.opaques().filter(|opaque| opaque.framework() == Some(Framework::Tensorflow)) {
+        let found = match stated_by(&opaque) {
+            Ok(stated) => of(stated),
+            Err(error) => {
+                out.skip(&format!("{key} of the policy"), &error.reason());
+                is_stated = true;
+                continue;
+            }
+        };
+        if found.is_empty() {
+            continue;
+        }
+        is_stated = true;
+        if found != demanded {
+            out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.executable()], || {
+                let (found, demanded) = (quote(&found.as_str().into()), quote(&demanded.into()));
+                format!("TensorFlow's blob states {what} {found}, the policy requires {demanded}")
+            });
+        }
+    }
+    if !is_stated {
+        out.skip(&format!("{key} of the policy"), "no opaque blob of TensorFlow's states it");
+    }
+}
 
 fn demand(
     model: &Model,

@@ -1,0 +1,306 @@
+//! Rules for what PopART and TensorFlow put into opaque blobs, by itself and compared with the metadata of the same
+//! executable. What the fields mean is inferred from the frameworks' public sources, so no finding is an error.
+
+use super::super::findings::{Findings, Spot};
+use super::super::loader::Loader;
+use super::super::rule::{Rule, When};
+use super::super::run::{Check, model, opaque};
+use super::super::set::{Set, id_of};
+use super::super::severity::Severity;
+use super::loaders::not_a_message;
+use crate::model::{Linked, Model};
+use crate::opaque::Framework;
+use crate::read::{Key, OpaqueBlob};
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE721",
+            severity: Severity::Warning,
+            title: "PopART: its blob cannot be read",
+            meaning: "PopART's opaque blob is a Cap'n Proto message, but its fields cannot be read. PopART most likely \
+                      refuses it, too.",
+            fix: "Copy the file again, or export the model with PopART again.",
+            when: When::Loader(Loader::Popart),
+        },
+        run: opaque(|_, blob, _, out| unreadable(Framework::Popart, blob, out)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE722",
+            severity: Severity::Warning,
+            title: "TensorFlow: its blob cannot be read",
+            meaning: "TensorFlow's opaque blob has to be a protobuf message, and this one cannot be read. TensorFlow \
+                      most likely refuses it, too.",
+            fix: "Copy the file again, or export the model with TensorFlow again.",
+            when: When::Loader(Loader::Tensorflow),
+        },
+        run: opaque(|_, blob, _, out| unreadable(Framework::Tensorflow, blob, out)),
+    },
+    Check {
+        rule: Rule {
+            id: "PE723",
+            severity: Severity::Warning,
+            title: "PopART's blob: another mode than the metadata",
+            meaning: "PopART's opaque blob and the metadata of the same executable disagree about what the model was \
+                      compiled for. They probably come from different models.",
+            fix: "Export the model again, so that both come from one run of PopART.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "popart")]
+            popart::mode(set, model, out);
+            #[cfg(not(feature = "popart"))]
+            left_out(set, model, Framework::Popart, out);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE724",
+            severity: Severity::Warning,
+            title: "PopART's blob: a random seed that the metadata lacks",
+            meaning: "PopART's opaque blob says that the model needs a random seed from the host, but the metadata of \
+                      the same executable names no handle for a seed.",
+            fix: "Export the model again, so that both come from one run of PopART.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "popart")]
+            popart::seed(set, model, out);
+            #[cfg(not(feature = "popart"))]
+            left_out(set, model, Framework::Popart, out);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE725",
+            severity: Severity::Warning,
+            title: "PopART's blob: another type or shape than an anchor",
+            meaning: "A tensor in PopART's opaque blob and an anchor of the same name have different types, or shapes \
+                      of which neither ends with the other. The blob and the metadata probably come from different \
+                      models.",
+            fix: "Export the model again, so that both come from one run of PopART.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "popart")]
+            popart::tensors(set, model, out);
+            #[cfg(not(feature = "popart"))]
+            left_out(set, model, Framework::Popart, out);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE726",
+            severity: Severity::Warning,
+            title: "TensorFlow's blob: other replicas or IPUs than the metadata",
+            meaning: "TensorFlow's opaque blob and the metadata of the same executable disagree about how many replicas \
+                      or IPUs it runs on. They probably come from different models.",
+            fix: "Export the model again, so that both come from one run of TensorFlow.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "tensorflow")]
+            tensorflow::numbers(set, model, out);
+            #[cfg(not(feature = "tensorflow"))]
+            left_out(set, model, Framework::Tensorflow, out);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE727",
+            severity: Severity::Note,
+            title: "TensorFlow's blob: an input or output without an anchor",
+            meaning: "The signature in TensorFlow's opaque blob has an input or output with a handle that is neither \
+                      the handle nor the name of an anchor. TensorFlow's embedded runtime may not find it.",
+            fix: "Compare the handles of the signature with those of the anchors.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "tensorflow")]
+            tensorflow::signature(set, model, out);
+            #[cfg(not(feature = "tensorflow"))]
+            left_out(set, model, Framework::Tensorflow, out);
+        }),
+    },
+];
+
+/// Reports a framework's blob that cannot be read.
+fn unreadable(framework: Framework, blob: &Linked<OpaqueBlob<'_>>, out: &mut Findings<'_>) {
+    // PE608 is about blobs of PopART's that are no message at all.
+    let is_other = framework == Framework::Popart && not_a_message(&blob.blob.data()).is_some();
+    if blob.blob.framework() != Some(framework) || is_other {
+        return;
+    }
+    match blob.blob.payload() {
+        Err(error) if error.is_about_the_file() => {
+            out.add(Spot::of_error(blob.file, &error), [blob.blob.name()], || error.reason());
+        }
+        // The pass has read the data before, and says so if that failed.
+        Err(error) => out.skip(&format!("the fields of {}'s blob", framework.title()), &error.reason()),
+        Ok(_) => {}
+    }
+}
+
+/// The first blob of a framework for the model's executable. `None` for all but the first metadata of an executable, so
+/// that each blob is read for one metadata only.
+fn first_of<'s>(set: &'s Set, model: &Model, framework: Framework) -> Option<Linked<OpaqueBlob<'s>>> {
+    let metadata = model.metadata_blob();
+    let executable = model.metadata().executable.as_bytes();
+    let own = id_of(&Linked { file: metadata.file, blob: *metadata.blob.blob() });
+    if set.links.first(Key::METADATA_OF, executable) != Some(own) {
+        return None;
+    }
+    let blobs = set.links.all(Key::OPAQUE_OF, executable).filter_map(|id| set.linked(id));
+    let mut opaques = blobs.filter_map(|blob| Some(Linked { file: blob.file, blob: blob.blob.as_opaque()? }));
+    opaques.find(|opaque| opaque.blob.framework() == Some(framework))
+}
+
+/// Says what a build without a framework's feature does not check.
+#[cfg(not(all(feature = "popart", feature = "tensorflow")))]
+fn left_out(set: &Set, model: &Model, framework: Framework, out: &mut Findings<'_>) {
+    if first_of(set, model, framework).is_some() {
+        let why = format!("this build leaves it out; build it with the feature {framework}");
+        out.skip(&format!("what {}'s blob says of the model", framework.title()), &why);
+    }
+}
+
+#[cfg(feature = "popart")]
+mod popart {
+    use std::collections::HashMap;
+
+    use super::super::super::words::{quote, shape};
+    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of};
+    use crate::DataType;
+    use crate::opaque::popart::{Executable, ExecutionMode, Tensor};
+    use crate::types::Anchor;
+
+    /// What PopART says of a model. `None` if it says nothing: a message without tensors is that of no real model.
+    fn of<'s>(set: &'s Set, model: &Model) -> Option<(Linked<OpaqueBlob<'s>>, Executable)> {
+        let opaque = first_of(set, model, Framework::Popart)?;
+        let executable = opaque.blob.popart().ok().filter(|executable| !executable.tensors.is_empty())?;
+        Some((opaque, executable))
+    }
+
+    pub(super) fn mode(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model) else { return };
+        let metadata = model.metadata();
+        let is_inference = match executable.execution_mode {
+            ExecutionMode::Inference => true,
+            ExecutionMode::Training => false,
+            ExecutionMode::Other(_) => return,
+        };
+        if is_inference != metadata.is_inference {
+            let said = if metadata.is_inference { "inference" } else { "training" };
+            out.add(Spot::data(opaque.file, opaque.blob.blob()), [metadata.executable.by_ref()], || {
+                format!("PopART's blob is for {}, the metadata is for {said}", executable.execution_mode)
+            });
+        }
+    }
+
+    pub(super) fn seed(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model) else { return };
+        let metadata = model.metadata();
+        if executable.requires_random_seed && metadata.seed_handle.is_empty() {
+            out.add(Spot::data(opaque.file, opaque.blob.blob()), [metadata.executable.by_ref()], || {
+                "PopART's blob needs a random seed, and the metadata has no handle for one".to_owned()
+            });
+        }
+    }
+
+    pub(super) fn tensors(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model) else { return };
+        let mut by_name = HashMap::new();
+        if by_name.try_reserve(executable.tensors.len()).is_err() {
+            return out.no_memory();
+        }
+        by_name.extend(executable.tensors.iter().map(|tensor| (tensor.id.as_bytes(), tensor)));
+        for anchor in &model.metadata().anchors {
+            let Some(&tensor) = by_name.get(anchor.name.as_bytes()).filter(|_| !anchor.name.is_empty()) else {
+                continue;
+            };
+            let own = model.shape_of(anchor).map_or_else(|_| anchor.tensor_info.shape.clone(), |shape| shape.own);
+            if has_other_type(tensor, anchor) || !tensor.sharded && !ends_alike(&tensor.shape, &own) {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [anchor.name.by_ref()], || {
+                    let found = format!("{} {}", tensor.type_name, shape(tensor.shape.iter().copied()));
+                    let expected = format!("{} {}", anchor.tensor_info.data_type, shape(own.iter().copied()));
+                    format!("PopART's tensor {} is {found}, the anchor is {expected}", quote(&anchor.name))
+                });
+                // A tensor can have an anchor that goes in and one that comes out. It is told once.
+                by_name.remove(anchor.name.as_bytes());
+            }
+        }
+    }
+
+    /// The type F8 can be any type of 8-bit floats.
+    fn has_other_type(tensor: &Tensor, anchor: &Anchor) -> bool {
+        let expected = anchor.tensor_info.data_type;
+        expected.size().is_some()
+            && expected != DataType::F8
+            && tensor.popef_type().is_some_and(|found| found != expected)
+    }
+
+    /// Whether one shape is the other with more dimensions in front.
+    fn ends_alike(one: &[i64], other: &[i64]) -> bool {
+        one.ends_with(other) || other.ends_with(one)
+    }
+}
+
+#[cfg(feature = "tensorflow")]
+mod tensorflow {
+    use std::collections::HashSet;
+
+    use super::super::super::words::{count, quote};
+    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of};
+    use crate::opaque::tensorflow::Executable;
+    use crate::types::Text;
+
+    /// What TensorFlow says of a model, if the message is TensorFlow's and not empty.
+    fn of<'s>(set: &'s Set, model: &Model) -> Option<(Linked<OpaqueBlob<'s>>, Executable<'s>)> {
+        let opaque = first_of(set, model, Framework::Tensorflow)?;
+        let executable = opaque.blob.tensorflow().ok();
+        let executable =
+            executable.filter(|executable| executable.is_plausible() && executable.tf_version().is_some())?;
+        Some((opaque, executable))
+    }
+
+    pub(super) fn numbers(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model) else { return };
+        let (message, metadata) = (executable.message(), model.metadata());
+        let ipus = message.embedded_runtime_config().map_or(0, |config| config.num_ipus());
+        let pairs = [
+            ("replica", message.replication_factor().into(), metadata.replication_factor),
+            ("IPU", ipus, metadata.num_ipus),
+        ];
+        // A field of 0 was not set.
+        for (what, found, expected) in pairs.into_iter().filter(|(_, found, expected)| *found != 0 && *expected != 0) {
+            if found != i64::from(expected) {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [metadata.executable.by_ref()], || {
+                    let expected = count(expected.into(), what);
+                    format!("TensorFlow's blob is for {found}, the metadata is for {expected}")
+                });
+            }
+        }
+    }
+
+    pub(super) fn signature(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model) else { return };
+        let config = executable.message().embedded_runtime_config();
+        let Some(signature) = config.and_then(|config| config.signature()) else { return };
+        let anchors = &model.metadata().anchors;
+        let mut known = HashSet::new();
+        if known.try_reserve(anchors.len().saturating_mul(2)).is_err() {
+            return out.no_memory();
+        }
+        known.extend(anchors.iter().flat_map(|anchor| [anchor.name.as_bytes(), anchor.handle.as_bytes()]));
+        let inputs = signature.inputs().chain(signature.streamed_inputs()).map(|input| (input.name(), input.handle()));
+        let outputs = signature.outputs().chain(signature.streamed_outputs());
+        let outputs = outputs.map(|output| (output.name(), output.handle()));
+        for (name, handle) in inputs.chain(outputs).filter(|(_, handle)| !known.contains(handle.as_bytes())) {
+            out.add(Spot::data(opaque.file, opaque.blob.blob()), [Text::from(name)], || {
+                let (name, handle) = (quote(&Text::from(name)), quote(&Text::from(handle)));
+                format!("{name} of TensorFlow's signature has the handle {handle}, which no anchor has")
+            });
+        }
+    }
+}
