@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::finding::{Finding, Skipped};
@@ -166,7 +167,7 @@ fn doubled_places<'m, T, K: Ord>(items: &'m [T], key: impl Fn(&'m T) -> Option<K
     let mut sorted: Vec<u32> = Vec::new();
     sorted.try_reserve_exact(items.len()).ok()?;
     sorted.extend((0..).take(items.len()));
-    sorted.sort_unstable_by(|&one, &other| key_at(one).cmp(&key_at(other)).then(one.cmp(&other)));
+    sort_places(&mut sorted, &|one, other| key_at(one).cmp(&key_at(other)).then(one.cmp(&other)));
     let mut doubled = Vec::new();
     for same in sorted.chunk_by(|&one, &other| key_at(one) == key_at(other)) {
         let Some((&first, later)) = same.split_first().filter(|(first, _)| key_at(**first).is_some()) else {
@@ -177,6 +178,11 @@ fn doubled_places<'m, T, K: Ord>(items: &'m [T], key: impl Fn(&'m T) -> Option<K
     }
     doubled.sort_unstable();
     Some(doubled)
+}
+
+/// Not generic, because a sort takes much code.
+fn sort_places(places: &mut [u32], order: &dyn Fn(u32, u32) -> Ordering) {
+    places.sort_unstable_by(|&one, &other| order(one, other));
 }
 
 fn index(place: u32) -> usize {

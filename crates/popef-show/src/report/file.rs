@@ -165,8 +165,8 @@ impl<'f> FileReport<'f> {
         };
         match self.options.sort {
             Sort::Offset => passing,
-            Sort::Name => sorted(passing, |a, b| natural::compare(link(a).as_bytes(), link(b).as_bytes())),
-            Sort::Size => sorted(passing, |a, b| b.size().cmp(&a.size())),
+            Sort::Name => sorted(passing, &|a, b| natural::compare(link(a).as_bytes(), link(b).as_bytes())),
+            Sort::Size => sorted(passing, &|a, b| b.size().cmp(&a.size())),
         }
     }
 
@@ -178,10 +178,8 @@ impl<'f> FileReport<'f> {
     }
 }
 
-fn sorted<'f>(
-    blobs: impl Iterator<Item = Blob<'f>>,
-    order: impl Fn(&Blob<'f>, &Blob<'f>) -> Ordering,
-) -> Iter<'f, Blob<'f>> {
+/// Not generic, because a sort takes much code.
+fn sorted<'f>(blobs: Iter<'_, Blob<'f>>, order: &dyn Fn(&Blob<'f>, &Blob<'f>) -> Ordering) -> Iter<'f, Blob<'f>> {
     let mut blobs: Vec<_> = blobs.collect();
     blobs.sort_by(order);
     Box::new(blobs.into_iter())

@@ -1,5 +1,3 @@
-use std::cmp::Reverse;
-
 use popef::Metadata;
 use popef::read::MetadataBlob;
 use popef::types::{Anchor, Text};
@@ -99,10 +97,11 @@ impl<'f> MetadataView<'f> {
         let may_be_users = |view: &AnchorView<'_>| view.provider != Provider::Popef;
         let passes = |view: &AnchorView<'_>| (may_be_users(view) || !user_only) && options.passes(&view.anchor.name);
         let mut chosen: Vec<_> = self.all_anchors().enumerate().filter(|(_, view)| passes(view)).collect();
-        match options.sort {
-            Sort::Offset => {}
-            Sort::Name => chosen.sort_by(|(_, a), (_, b)| natural::compare(a.name(), b.name())),
-            Sort::Size => chosen.sort_by_key(|(_, view)| Reverse(view.size)),
+        if options.sort != Sort::Offset {
+            chosen.sort_by(|(_, a), (_, b)| match options.sort {
+                Sort::Name => natural::compare(a.name(), b.name()),
+                _ => b.size.cmp(&a.size),
+            });
         }
         chosen.into_iter().map(|(index, _)| index).collect()
     }

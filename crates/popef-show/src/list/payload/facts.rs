@@ -26,7 +26,7 @@ impl<'o> Facts<'o> {
     /// A fact.
     pub(super) fn fact(&mut self, label: &str, value: impl Display) -> io::Result<()> {
         self.label(label);
-        self.out.put(" ").put(&escape(&value.to_string())).end_line()
+        self.value(&value)
     }
 
     /// A fact that is a text from the file. Nothing if the text is empty.
@@ -54,12 +54,36 @@ impl<'o> Facts<'o> {
 
     /// What there is to say of something that has a name in the file.
     pub(super) fn named(&mut self, name: &Text<'_>, value: impl Display) -> io::Result<()> {
-        self.out.spaces(self.indent).text(Name, name).put(": ").put(&escape(&value.to_string())).end_line()
+        self.out.spaces(self.indent).text(Name, name).put(":");
+        self.value(&value)
     }
 
     /// The same for a name that is UTF-8.
     pub(super) fn named_str(&mut self, name: &str, value: impl Display) -> io::Result<()> {
         self.named(&Text::from(name), value)
+    }
+
+    /// How many things there are, and each in a line below: its name, and what there is to say of it. Nothing if there are none.
+    pub(super) fn list(
+        &mut self,
+        label: &str,
+        count: usize,
+        things: &mut dyn Iterator<Item = (String, String)>,
+    ) -> io::Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        self.fact(label, count)?;
+        let mut below = self.below();
+        for (name, value) in things {
+            below.named_str(&name, value)?;
+        }
+        Ok(())
+    }
+
+    /// A value after a label. Not generic, because there are many kinds of values.
+    fn value(&mut self, value: &dyn Display) -> io::Result<()> {
+        self.out.put(" ").put(&escape(&value.to_string())).end_line()
     }
 
     fn label(&mut self, label: &str) {

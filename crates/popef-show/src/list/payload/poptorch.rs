@@ -63,35 +63,20 @@ fn maybe(facts: &mut Facts<'_>, label: &str, value: Option<impl Display>) -> io:
 }
 
 fn inputs(facts: &mut Facts<'_>, data: &PoptorchData) -> io::Result<()> {
-    if !data.inputs.is_empty() {
-        facts.fact("Inputs", data.inputs.len())?;
-    }
-    let mut below = facts.below();
-    for (index, input) in data.inputs.iter().enumerate() {
-        match &input.name {
-            Some(name) => below.named_str(name, &input.value)?,
-            None => below.named_str(&format!("input {index}"), &input.value)?,
-        }
-    }
+    let mut inputs = data.inputs.iter().enumerate().map(|(index, input)| {
+        let name = input.name.clone().unwrap_or_else(|| format!("input {index}"));
+        (name, input.value.to_string())
+    });
+    facts.list("Inputs", data.inputs.len(), &mut inputs)?;
     values(facts, "Inputs by name", &data.kwargs)
 }
 
 fn values(facts: &mut Facts<'_>, label: &str, values: &[(String, Value)]) -> io::Result<()> {
-    if values.is_empty() {
-        return Ok(());
-    }
-    facts.fact(label, values.len())?;
-    let mut below = facts.below();
-    values.iter().try_for_each(|(name, value)| below.named_str(name, value))
+    facts.list(label, values.len(), &mut values.iter().map(|(name, value)| (name.clone(), value.to_string())))
 }
 
 fn tensors(facts: &mut Facts<'_>, label: &str, tensors: &[NamedTensor]) -> io::Result<()> {
-    if tensors.is_empty() {
-        return Ok(());
-    }
-    facts.fact(label, tensors.len())?;
-    let mut below = facts.below();
-    tensors.iter().try_for_each(|one| below.named_str(&one.name, &one.tensor))
+    facts.list(label, tensors.len(), &mut tensors.iter().map(|one| (one.name.clone(), one.tensor.to_string())))
 }
 
 /// What loading the pickle imports.

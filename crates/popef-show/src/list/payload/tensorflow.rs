@@ -90,20 +90,13 @@ fn signature(facts: &mut Facts<'_>, message: &ExecutableMessage<'_>) -> io::Resu
     list(facts, "Streamed outputs", signature.streamed_outputs(), output)
 }
 
-/// A number of things, and each in a line below. Nothing if there are none.
 fn list<T>(
     facts: &mut Facts<'_>,
     label: &str,
     things: impl Iterator<Item = T> + Clone,
     describe: impl Fn(T) -> (String, String),
 ) -> io::Result<()> {
-    let count = things.clone().count();
-    if count == 0 {
-        return Ok(());
-    }
-    facts.fact(label, count)?;
-    let mut below = facts.below();
-    things.map(describe).try_for_each(|(name, what)| below.named_str(&name, what))
+    facts.list(label, things.clone().count(), &mut things.map(describe))
 }
 
 fn handled(shape: Option<Shape<'_>>, handle: &str) -> String {
