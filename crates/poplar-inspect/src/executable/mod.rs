@@ -172,13 +172,20 @@ pub fn visit(
     options: &Options,
     mut each: impl FnMut(&TileFile<'_>),
 ) -> Result<Summary, Error> {
+    visit_each(&mut reader, options, &mut each)
+}
+
+/// A function that gets each tile. It is no type parameter, so that the code for all of them is there once.
+type Each<'e> = dyn FnMut(&TileFile<'_>) + 'e;
+
+fn visit_each(reader: &mut (dyn Read + Send), options: &Options, each: &mut Each<'_>) -> Result<Summary, Error> {
     let mut start = [0; PoplarHeader::LEN];
     let (mark, sizes) = start.split_at_mut(MAGIC.len());
     let failed = |error, offset| Error::unreadable(error, Part::Input, offset);
-    let found = fill(&mut reader, mark).map_err(|error| failed(error, 0))?;
+    let found = fill(&mut *reader, mark).map_err(|error| failed(error, 0))?;
     if *mark == MAGIC {
         let mut tally = Tally::new(Container::Archive, options);
-        let damage = read_members(Archive::new(reader, Part::Input, tally.wanted()), &mut tally, &mut each);
+        let damage = read_members(Archive::new(reader, Part::Input, tally.wanted()), &mut tally, each);
         damage.into_iter().for_each(|damage| tally.damaged(damage));
         return Ok(tally.finish());
     }
@@ -189,7 +196,7 @@ pub fn visit(
         let first = mark.get(..found).unwrap_or_default().to_vec();
         return Err(Problem::UnknownStart { first }.at(Part::Input, 0));
     }
-    let found = fill(&mut reader, sizes).map_err(|error| failed(error, len_of(MAGIC.len())))?;
+    let found = fill(&mut *reader, sizes).map_err(|error| failed(error, len_of(MAGIC.len())))?;
     if found < sizes.len() {
         let [needed, found] = [PoplarHeader::LEN, MAGIC.len().saturating_add(found)].map(len_of);
         return Err(Problem::StartCut { needed, found }.at(Part::Input, 0));
@@ -199,7 +206,7 @@ pub fn visit(
         return Err(Problem::UnknownStart { first }.at(Part::Input, 0));
     };
     let mut tally = Tally::new(Container::Executable { format: header.format }, options);
-    if let Err(error) = read_parts(reader, &header, &mut tally, &mut each) {
+    if let Err(error) = read_parts(reader, &header, &mut tally, each) {
         tally.damaged(error);
     }
     Ok(tally.finish())
@@ -207,10 +214,10 @@ pub fn visit(
 
 /// Reads both parts of a Poplar executable. The second does not depend on the first.
 fn read_parts(
-    reader: impl Read + Send,
+    reader: &mut (dyn Read + Send),
     header: &PoplarHeader,
     tally: &mut Tally,
-    each: &mut impl FnMut(&TileFile<'_>),
+    each: &mut Each<'_>,
 ) -> Result<(), Error> {
     let mut parts = Parts::new(reader);
     let sizes = [header.archive_compressed_size, header.archive_size];
@@ -233,7 +240,7 @@ fn read_parts(
 }
 
 /// Reads the archive in a Poplar executable. Returns what stopped it.
-fn read_archive(unpack: &mut dyn Read, tally: &mut Tally, each: &mut impl FnMut(&TileFile<'_>)) -> Option<Error> {
+fn read_archive(unpack: &mut dyn Read, tally: &mut Tally, each: &mut Each<'_>) -> Option<Error> {
     let mut mark = [0; MAGIC.len()];
     match fill(&mut *unpack, &mut mark) {
         Err(error) => Some(Error::unreadable(error, Part::Archive, 0)),
@@ -246,11 +253,7 @@ fn read_archive(unpack: &mut dyn Read, tally: &mut Tally, each: &mut impl FnMut(
 }
 
 /// Reads all members of an archive. Returns what stopped it.
-fn read_members(
-    mut archive: Archive<impl Read>,
-    tally: &mut Tally,
-    each: &mut impl FnMut(&TileFile<'_>),
-) -> Option<Error> {
+fn read_members(mut archive: Archive<&mut dyn Read>, tally: &mut Tally, each: &mut Each<'_>) -> Option<Error> {
     let mut bytes = Vec::new();
     loop {
         let member = match archive.next(&mut bytes) {

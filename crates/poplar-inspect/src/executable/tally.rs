@@ -67,7 +67,7 @@ impl Tally {
         member: &Member,
         bytes: &[u8],
         part: Part,
-        each: &mut impl FnMut(&TileFile<'_>),
+        each: &mut dyn FnMut(&TileFile<'_>),
     ) -> Result<(), Error> {
         let problem = |problem: Problem, at| problem.at(part, at).in_member(&shown(&member.name));
         if !tile::is_tile(bytes) {
