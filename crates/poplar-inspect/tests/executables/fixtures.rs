@@ -227,16 +227,21 @@ fn a_summary_serialises() {
 
 #[test]
 fn every_archive_is_read_alike_from_a_slow_reader() {
-    struct Slow<'a>(&'a [u8]);
+    /// Gives one byte at a time, and is interrupted before each.
+    struct Slow<'a>(&'a [u8], bool);
     impl std::io::Read for Slow<'_> {
         fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(std::io::ErrorKind::Interrupted.into());
+            }
             let len = buf.len().min(1);
             self.0.read(&mut buf[..len])
         }
     }
     for name in ARCHIVES.map(|name| format!("{name}.a")).into_iter().chain(["poplar-3.gc_exe".to_owned()]) {
         let bytes = fixture(&name);
-        let slow = poplar_inspect::executable::read(Slow(&bytes), &Default::default()).unwrap();
+        let slow = poplar_inspect::executable::read(Slow(&bytes, false), &Default::default()).unwrap();
         assert_eq!(format!("{slow:?}"), format!("{:?}", summary(&bytes).unwrap()), "{name}");
     }
 }

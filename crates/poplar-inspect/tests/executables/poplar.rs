@@ -99,3 +99,41 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     let header = u32::try_from(bytes.len()).unwrap() << 3 | 1;
     [b"\x28\xb5\x2f\xfd\x00\x68", &header.to_le_bytes()[..3], bytes].concat()
 }
+
+/// A Poplar executable with an empty archive.
+fn with_metadata(metadata: &[u8]) -> Vec<u8> {
+    let archive = b"!<arch>\n";
+    let parts = [lz4(archive), lz4(metadata)];
+    let sizes = [archive.len(), parts[0].len(), metadata.len(), parts[1].len()];
+    let sizes = sizes.map(|size| (size as u64).to_le_bytes());
+    [b"GC_EXE_3".as_slice(), &sizes.concat(), &parts.concat()].concat()
+}
+
+/// The libraries of Cap'n Proto accept 511 segments.
+#[test]
+fn a_segment_table_is_read_up_to_the_most_segments() {
+    for segments in [1, 2, 3, 510, 511, 512_u32] {
+        let mut message = (segments - 1).to_le_bytes().to_vec();
+        for words in 1..=segments {
+            message.extend(words.to_le_bytes());
+        }
+        message.resize(message.len().next_multiple_of(8), 0);
+        message.resize(message.len() + (1..=segments as usize).sum::<usize>() * 8, 7);
+        let metadata = summary(&with_metadata(&message)).unwrap().metadata.unwrap();
+        assert_eq!(metadata.is_one_message(), segments <= 511, "{segments}");
+        assert_eq!(metadata.message.map(|message| message.segments), (segments <= 511).then_some(segments));
+        let longer = summary(&with_metadata(&[&message[..], &[0; 8]].concat())).unwrap().metadata.unwrap();
+        assert!(!longer.is_one_message(), "{segments}");
+    }
+}
+
+#[test]
+fn strings_have_four_letters_and_are_cut_after_256() {
+    let long = "x".repeat(300);
+    let bytes = format!("abc\0 wxyz\x7f{long}\0a~ !\nlast");
+    let mut options = Options::default();
+    options.strings = 10;
+    let metadata = read(&with_metadata(bytes.as_bytes())[..], &options).unwrap().metadata.unwrap();
+    assert_eq!(metadata.strings, [" wxyz", &long[..256], "a~ !", "last"]);
+    assert_eq!(metadata.strings_left_out, 0);
+}
