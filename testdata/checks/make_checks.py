@@ -407,6 +407,11 @@ def tensorflow_payload(replicas=1, ipus=1, handle=b"h2d_x"):
 SERVING = tensorflow_payload()
 
 
+def poptorch_payload(name):
+    """A pickle that ../opaque/poptorch/make_poptorch.py wrote."""
+    return (FOLDER / f"../opaque/poptorch/{name}.pickle").read_bytes()
+
+
 def apart_for_tensorflow():
     return whole(anchors=anchors(w_out={"name": "w1"}))
 
@@ -422,7 +427,10 @@ def payloads():
     write("PE725", whole() + popart_payload(type="int32", shape=[3]))
     write("PE726", whole() + opaque("tensorflow", tensorflow_payload(replicas=2, ipus=4)))
     write("PE727", whole() + opaque("tensorflow", tensorflow_payload(handle=b"infeed.0")))
+    for rule in 731, 732, 733:
+        write(f"PE{rule}", whole(deviceIterations=4) + opaque("poptorch", poptorch_payload(f"check-{rule}")))
     # What agrees is no finding.
+    write("as-poptorch-payload", whole(deviceIterations=4) + opaque("poptorch", poptorch_payload("check-agrees")))
     write("as-popart-payload", whole() + popart_payload())
     write("as-tensorflow-payload", apart_for_tensorflow() + opaque("tensorflow", SERVING))
 

@@ -18,6 +18,7 @@ use crate::types::DataType;
 /// ipu-version = 2
 /// poplar-hash = "0f1e2d3c4b"       # of TensorFlow's blob
 /// target-arch = "ipu2"
+/// poptorch-version = "3.4.0+0000000000_1234567-feedface"
 ///
 /// [rules]
 /// PE008 = "off"                    # or "note", "warning", "error"
@@ -52,6 +53,8 @@ pub struct Policy {
     pub poplar_hash: Option<String>,
     /// The target architecture that TensorFlow's blobs have to state, such as `ipu21`.
     pub target_arch: Option<String>,
+    /// The version of PopTorch that has to be in PopTorch's data, exactly as PopTorch states it.
+    pub poptorch_version: Option<String>,
     /// Inputs that each model has to have.
     pub inputs: Vec<TensorDemand>,
     /// Outputs that each model has to have.

@@ -8,6 +8,7 @@ use super::start::Stored;
 use super::words::quote;
 use crate::error::Error;
 use crate::model::{Linked, Model};
+use crate::opaque::Framework;
 use crate::pickle::Pickle;
 use crate::read::{Blob, ExecutableBlob, OpaqueBlob};
 use crate::types::Text;
@@ -48,6 +49,11 @@ impl Pickled<'_> {
     /// The place of a byte in the data.
     pub(super) fn place(&self, offset: u64) -> Spot {
         Spot { offset: self.start.offset.map(|start| start.saturating_add(offset)), ..self.start }
+    }
+
+    /// Whether it is where PopTorch puts its data.
+    pub(super) fn is_poptorch(&self) -> bool {
+        self.name.as_ref().is_none_or(|name| Framework::of_name(name) == Some(Framework::Poptorch))
     }
 
     /// What a finding calls it.
@@ -107,6 +113,10 @@ pub(super) const fn opaque(run: OfOpaque) -> Run {
 
 pub(super) const fn pickle(run: OfPickle) -> Run {
     Run { pickle: Some(run), ..NOTHING }
+}
+
+pub(super) const fn opaque_pickle_and_set(opaque: OfOpaque, pickle: OfPickle, set: OfSet) -> Run {
+    Run { opaque: Some(opaque), pickle: Some(pickle), set: Some(set), ..NOTHING }
 }
 
 pub(super) const fn executable(run: OfExecutable) -> Run {

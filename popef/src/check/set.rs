@@ -87,6 +87,12 @@ impl Set {
         self.each(File::opaques)
     }
 
+    /// Whether any file has data of PopTorch's, in an opaque blob or before the first blob.
+    pub(super) fn has_poptorch(&self) -> bool {
+        self.opaques().any(|opaque| opaque.framework() == Some(Framework::Poptorch))
+            || self.files().iter().any(|file| !file.prefix().is_empty())
+    }
+
     fn each<'s, B, I: Iterator<Item = B>>(&'s self, blobs: impl Fn(&'s File) -> I) -> impl Iterator<Item = Linked<B>> {
         let numbered = self.files().iter().enumerate();
         numbered.flat_map(move |(file, opened)| blobs(opened).map(move |blob| Linked { file, blob }))

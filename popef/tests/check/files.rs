@@ -27,7 +27,7 @@ pub(crate) fn options(id: &str) -> CheckOptions {
         631..=639 => drop(options.loader(Loader::Triton)),
         721 => drop(options.loader(Loader::Popart)),
         722 => drop(options.loader(Loader::Tensorflow)),
-        701..=719 => drop(options.policy(policy(id))),
+        701..=719 | 731 => drop(options.policy(policy(id))),
         801..=899 => drop(options.deep(true).inspect_archives(inspect)),
         _ => {}
     }
@@ -71,6 +71,7 @@ pub(crate) fn policy(id: &str) -> Policy {
         "PE701" => policy.max_file_size = Some(500),
         "PE702" => policy.compressed_executables = true,
         "PE703" => policy.no_pickles = true,
+        "PE731" => policy.poptorch_version = Some("3.4.0".to_owned()),
         "PE704" => policy.opaques = Some(vec!["popart".to_owned()]),
         "PE705" => policy.num_ipus = Some(4),
         "PE706" => policy.ipu_version = Some(21),

@@ -32,6 +32,9 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("PE636", &["PE633"]),
     ("PE637", &["PE633"]),
     ("PE703", &["PE501"]),
+    ("PE731", &["PE501"]),
+    ("PE732", &["PE501"]),
+    ("PE733", &["PE501"]),
 ];
 
 fn shown(report: &Report) -> String {
@@ -117,6 +120,7 @@ fn files_as_frameworks_write_them_have_no_errors() {
         ("as-tensorflow-payload", &[Loader::Tensorflow]),
         ("as-popart", &[Loader::Popart]),
         ("as-popart-payload", &[Loader::Popart]),
+        ("as-poptorch-payload", &[Loader::Poptorch]),
         ("as-poptorch", &[Loader::Poptorch, Loader::Popart]),
     ] {
         let mut options = CheckOptions::new();

@@ -67,7 +67,7 @@ pub const PAYLOAD: Bound = Bound { decoder: "payload", time: line(50_000, 150, 1
 
 /// What is written out for PopTorch's data is limited by its length, too.
 pub const POPTORCH: Bound =
-    Bound { decoder: "PopTorch's data", time: line(200_000, 600, 0), heap: line(768 << 10, 64, 0) };
+    Bound { decoder: "PopTorch's data", time: line(200_000, 250, 0), heap: line(768 << 10, 64, 0) };
 
 impl Line {
     pub fn of(self, bytes_in: u64, bytes_out: u64) -> u64 {

@@ -132,13 +132,13 @@ proptest! {
         known_imports in prop::collection::vec(any::<String>(), 0..3),
         (compressed_executables, no_pickles) in any::<(bool, bool)>(),
         opaques in prop::option::of(prop::collection::vec(any::<String>(), 0..3)),
-        (poplar_hash, target_arch) in any::<(Option<String>, Option<String>)>(),
+        (poplar_hash, target_arch, poptorch_version) in any::<(Option<String>, Option<String>, Option<String>)>(),
         inputs in prop::collection::vec(demand(), 0..3),
         outputs in prop::collection::vec(demand(), 0..3),
     ) {
         come_back(&Policy {
             rules, max_file_size, compressed_executables, no_pickles, opaques, known_imports, num_ipus, ipu_version,
-            poplar_hash, target_arch, inputs, outputs,
+            poplar_hash, target_arch, poptorch_version, inputs, outputs,
         });
     }
 }

@@ -281,7 +281,29 @@ def old_files():
     (FOLDER / "poptorch25-hostile.poptorch").write_bytes(pickle.dumps(data, 4) + popef)
 
 
+def for_checks():
+    """For ../../checks: data that agrees with a model for inference, one replica and four device iterations, and data that
+    does not."""
+    for name, version, training, changed in [
+        ("agrees", "3.4.0", False, {}),
+        ("731", "3.3.0", False, {}),
+        ("732", "3.4.0", False, {"replication_factor": 2, "device_iterations": 5}),
+        ("733", "3.4.0", True, {}),
+    ]:
+        values = {"replication_factor": 1, "device_iterations": 4, **changed}
+        net = module(LINEAR, [("w", parameter("Float", 2))])
+        data = filled(DATA, options=options(**values, distributed={"num_distributed_processes": 1}), training=training,
+                      model=net, version=version, _optimizer=None, executable_inputs=arguments([tensor("Float", 2)], ["x"]),
+                      random_seed=None, rng_state=None)
+        write(f"check-{name}", data, {
+            "version": version, "exportedModel": True, "training": training, "modelClass": "torch.nn.modules.linear.Linear", "kwargs": {},
+            "inputs": [described("Float", 2, name="x")], "parameters": [described("Float", 2, name="w")], "rngState": None,
+            "replicationFactor": values["replication_factor"], "deviceIterations": values["device_iterations"], "processes": 1,
+        })
+
+
 modules()
 protocols()
 later()
 old_files()
+for_checks()

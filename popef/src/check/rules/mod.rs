@@ -9,6 +9,7 @@ mod loaders;
 mod metadata;
 mod payloads;
 mod policy;
+mod poptorch;
 mod safety;
 
 use super::options::CheckOptions;
@@ -29,6 +30,7 @@ static GROUPS: &[(&str, &[Check])] = &[
     ("Loaders", loaders::RULES),
     ("Policy", policy::RULES),
     ("Payloads", payloads::RULES),
+    ("PopTorch's payload", poptorch::RULES),
     ("Inside executables", inside::RULES),
 ];
 

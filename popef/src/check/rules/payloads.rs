@@ -144,7 +144,7 @@ fn unreadable(framework: Framework, blob: &Linked<OpaqueBlob<'_>>, out: &mut Fin
 
 /// The first blob of a framework for the model's executable. `None` for all but the first metadata of an executable, so
 /// that each blob is read for one metadata only.
-fn first_of<'s>(set: &'s Set, model: &Model, framework: Framework) -> Option<Linked<OpaqueBlob<'s>>> {
+pub(super) fn first_of<'s>(set: &'s Set, model: &Model, framework: Framework) -> Option<Linked<OpaqueBlob<'s>>> {
     let metadata = model.metadata_blob();
     let executable = model.metadata().executable.as_bytes();
     let own = id_of(&Linked { file: metadata.file, blob: *metadata.blob.blob() });
@@ -157,8 +157,8 @@ fn first_of<'s>(set: &'s Set, model: &Model, framework: Framework) -> Option<Lin
 }
 
 /// Says what a build without a framework's feature does not check.
-#[cfg(not(all(feature = "popart", feature = "tensorflow")))]
-fn left_out(set: &Set, model: &Model, framework: Framework, out: &mut Findings<'_>) {
+#[cfg(not(all(feature = "popart", feature = "poptorch", feature = "tensorflow")))]
+pub(super) fn left_out(set: &Set, model: &Model, framework: Framework, out: &mut Findings<'_>) {
     if first_of(set, model, framework).is_some() {
         let why = format!("this build leaves it out; build it with the feature {framework}");
         out.skip(&format!("what {}'s blob says of the model", framework.title()), &why);
