@@ -35,8 +35,8 @@ pub(super) trait Keep {
 /// A value that an opcode makes.
 #[derive(Clone, Copy)]
 pub(super) enum Made<'m, N> {
-    /// With its bytes in the data.
-    Text(Text<'m>, Place),
+    /// With its bytes in the data, and the pickles inside.
+    Text(Text<'m>, Place, Option<N>),
     /// A text of more than a megabyte.
     LongText(Spelling, Place),
     /// With the pickles inside.

@@ -143,8 +143,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             }
             None => (self.level.texts.add(text)?.map_or(StandIn::Other, StandIn::Text), None),
         };
-        let made = if results.is_some() { Made::Bytes(place, results) } else { Made::Text(text, place) };
-        let node = self.scan.keep.make(made)?;
+        let node = self.scan.keep.make(Made::Text(text, place, results))?;
         self.push(stand_in, node)
     }
 

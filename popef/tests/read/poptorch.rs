@@ -58,6 +58,22 @@ fn pickles_hold_what_their_makers_say() {
     assert!(count >= 6, "{count}");
 }
 
+/// Python pickled any plain values in all protocols, and wrote the same as JSON.
+#[test]
+fn random_values_are_those_that_python_pickled() {
+    let lines = fs::read_to_string(folder().join("random.jsonl")).unwrap();
+    for line in lines.lines() {
+        let mut line: Json = serde_json::from_str(line).unwrap();
+        let hex = line["pickle"].as_str().unwrap();
+        let bytes: Vec<u8> =
+            (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect();
+        let data = PoptorchData::read_bytes(&bytes).unwrap();
+        assert_eq!((data.version.as_deref(), &data.fault), (line["version"].as_str(), &None));
+        assert_eq!(serde_json::to_value(&data.options).unwrap(), line["options"].take(), "{}", bytes.escape_ascii());
+    }
+    assert_eq!(lines.lines().count(), 300);
+}
+
 fn with_poptorch(data: &[u8]) -> Vec<u8> {
     let info = OpaqueInfo { name: "poptorch".into(), executable: "model".into() };
     let mut writer = Writer::stream(Vec::new());

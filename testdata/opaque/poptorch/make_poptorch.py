@@ -18,6 +18,7 @@ import io
 import json
 import os
 import pickle
+import random
 import struct
 import sys
 import types
@@ -302,8 +303,47 @@ def for_checks():
         })
 
 
+def random_values():
+    """Any plain values as options, in all protocols: one line of JSON each, with the pickle in hexadecimal."""
+    chance = random.Random(25)
+    letters = ["a", "Z", " ", "'", '"', "\\", "\n", "\r", "\t", "\0", "\x7f", "\x80", "\xff", "é", "€", "\u2028", "\U0001f600"]
+    ints = [0, 1, -1, 255, 256, 65535, 65536, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**53, 2**63 - 1, -(2**63), 2**63, 2**64 - 1]
+
+    def text(most):
+        return "".join(chance.choice(letters) for _ in range(chance.randrange(most)))
+
+    def value(depth):
+        kind = chance.randrange(9 if depth else 5)
+        match kind:
+            case 0:
+                return chance.choice([None, True, False])
+            case 1:
+                return chance.choice([chance.choice(ints), chance.randrange(-(2**63), 2**64)])
+            case 2:
+                return chance.choice([0.5, -0.0, 1e300, 5e-324, 0.1, chance.uniform(-1e6, 1e6)])
+            case 3 | 4:
+                return text(chance.choice([3, 20, 900]))
+            case 5:
+                return [value(depth - 1) for _ in range(chance.randrange(5))]
+            case 6:
+                return tuple(value(depth - 1) for _ in range(chance.randrange(5)))
+            case 7:
+                return {text(8): value(depth - 1) for _ in range(chance.randrange(5))}
+            case 8:
+                shared = value(depth - 1)
+                return [shared, [shared], {"again": shared}]
+
+    with (FOLDER / "random.jsonl").open("w") as file:
+        for number in range(300):
+            made = value(4)
+            data = filled(DATA, options=made, version=str(number))
+            pickled = pickle.dumps(data, number % 6).hex()
+            file.write(json.dumps({"pickle": pickled, "options": made, "version": str(number)}) + "\n")
+
+
 modules()
 protocols()
 later()
 old_files()
 for_checks()
+random_values()

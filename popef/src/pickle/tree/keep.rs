@@ -28,6 +28,15 @@ impl Tree {
         }
     }
 
+    /// Keeps a text or bytes, with the results of the pickles inside.
+    fn with_pickles(&mut self, node: Node, results: Option<Id>) -> Result<Id, Halt> {
+        let holder = self.push(node)?;
+        match results {
+            Some(results) => self.push(Node::Pickled { holder, results }),
+            None => Ok(holder),
+        }
+    }
+
     /// Adds a value to the end of a chain, and returns the longer chain.
     fn link(&mut self, chain: Chain, value: Id) -> Result<Chain, Halt> {
         let place = u32::try_from(self.items.len()).ok().filter(|&place| place != EMPTY.0).ok_or(TOO_MANY)?;
@@ -82,16 +91,15 @@ impl Keep for Tree {
 
     fn make(&mut self, made: Made<'_, Id>) -> Result<Id, Halt> {
         let node = match made {
-            Made::Text(text, place) => match self.texts.add(text)? {
-                Some(at) => Node::Text(at),
-                None => Node::LongText(text.spelling, place.into()),
-            },
-            Made::LongText(spelling, place) => Node::LongText(spelling, place.into()),
-            Made::Bytes(place, None) => Node::Bytes(place.into()),
-            Made::Bytes(place, Some(results)) => {
-                let bytes = self.push(Node::Bytes(place.into()))?;
-                Node::Pickled { bytes, results }
+            Made::Text(text, place, results) => {
+                let node = match self.texts.add(text)? {
+                    Some(at) => Node::Text(at),
+                    None => Node::LongText(text.spelling, place.into()),
+                };
+                return self.with_pickles(node, results);
             }
+            Made::LongText(spelling, place) => Node::LongText(spelling, place.into()),
+            Made::Bytes(place, results) => return self.with_pickles(Node::Bytes(place.into()), results),
             Made::Empty(kind) => Node::Container(kind, EMPTY),
             Made::Import { import, inner } => Node::Import { import, inner },
             Made::Object { of, arguments } => Node::Object { of, arguments, chain: EMPTY },

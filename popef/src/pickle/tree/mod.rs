@@ -88,9 +88,9 @@ enum Node {
     Text(u32),
     LongText(Spelling, Extent),
     Bytes(Extent),
-    /// Bytes with pickles inside.
+    /// A text or bytes with pickles inside.
     Pickled {
-        bytes: Id,
+        holder: Id,
         results: Id,
     },
     Container(Kind, Chain),

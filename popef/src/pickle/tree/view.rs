@@ -101,10 +101,8 @@ impl<'t> Ref<'t> {
             Node::Text(place) => View::Text(String::from_utf8_lossy(self.tree().texts.get(place))),
             Node::LongText(_, extent) => View::LongText(extent),
             Node::Bytes(extent) => View::Bytes(extent),
-            Node::Pickled { bytes, .. } => match self.tree().node(bytes) {
-                Node::Bytes(extent) => View::Bytes(extent),
-                _ => View::Unknown,
-            },
+            // It holds no other holder.
+            Node::Pickled { holder, .. } => self.to(holder).view(),
             Node::Container(Kind::List | Kind::Pickles, _) => View::List,
             Node::Container(Kind::Tuple, _) => View::Tuple,
             Node::Container(Kind::Set, _) => View::Set,
@@ -188,6 +186,7 @@ impl<'t> Ref<'t> {
                 return Ok(Some(text.into_owned()).filter(|text| as_usize(most) >= text.len()));
             }
             Node::LongText(spelling, extent) => (spelling, extent),
+            Node::Pickled { holder, .. } => return self.to(holder).read_text(data, most),
             _ => return Ok(None),
         };
         let Some(bytes) = extent.read(data, most)? else { return Ok(None) };
