@@ -330,6 +330,11 @@ def tensor_of(data_type, shape, data):
     return blob(TENSOR, message(tensor_words(b"w", data_type, shape)), data)
 
 
+def opaque_of(name, data):
+    words = text_words(name)
+    return blob(OPAQUE, message([to_struct(0, 0, 2), to_list(1, BYTES, len(name) + 1), 0, *words]), data)
+
+
 def feed_of(tensors, data_type, shape, data):
     return blob(FEED, message(feed_words(tensors, data_type, shape)), data)
 
@@ -351,6 +356,11 @@ def datas():
     behind_good("feed-of-2-32-nothings", feed_of(2**32 - 1, F32, (0,), b""))
     # The data is itself a blob: nobody may take it for one.
     behind_good("blob-in-data", blob(OPAQUE, message([to_struct(0, 0, 0)]), GOOD))
+    behind_good("popart-cut", opaque_of(b"popart", message([to_struct(0, 0, 4), 0, 0, 0, 0])[:-8]))
+    nothings = message([to_struct(0, 0, 4), 0, to_list(2, 0, MOST), 0, 0])
+    behind_good("popart-2-29-tensors", opaque_of(b"popart", nothings))
+    behind_good("tensorflow-cut", opaque_of(b"tensorflow", b"\x08\x01\x7a\x20v2.6"))
+    behind_good("tensorflow-not-utf8", opaque_of(b"tensorflow", b"\x08\x01\x7a\x04v2.\xff"))
     # A whole blob, and then the rest of another, of which the front is missing.
     behind_good("blob-without-front", GOOD[40:])
     behind_good("garbage-behind", b"garbage")

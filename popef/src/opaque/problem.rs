@@ -47,8 +47,9 @@ problems! {
         }
         TooManyVisits { framework: Framework } => {
             code: ErrorCode::PayloadTooLarge,
-            words: "the pointers of {}'s message in the opaque blob share so much that reading it would cost \
-                    many times its length; no framework writes that, do not trust the file",
+            words: "reading {}'s message in the opaque blob would cost many times its length, because its pointers share \
+                    their targets or its lists have elements without bytes; no framework writes that, do not trust the \
+                    file",
                    framework.title(),
         }
         TooLarge { framework: Framework } => {

@@ -102,6 +102,7 @@ fn fault_of(blob: &Blob<'_>, row: &Row) -> Option<Fault> {
         Content::Feed(feed) => {
             ("items", feed.items().take(9).try_for_each(|item| item.and_then(|elements| all_values(&elements))))
         }
+        Content::Opaque(opaque) => ("payload", opaque.payload().map(drop)),
         _ => ("nothing", Ok(())),
     };
     // A stream skips the data, so it cannot find what is wrong there.
@@ -163,7 +164,7 @@ fn told(row: &Row) -> Row {
     assert_eq!(opened, Outcome::of_walk(row, &bytes), "walked\n{what}");
     assert_eq!(opened.0.is_err() && File::from_bytes(bytes.clone()).is_err(), row.get("fails") == Some("on opening"));
     // A stream skips the data, and so what is wrong there.
-    if !["unpack", "elements", "items"].contains(&row.get("fails").unwrap_or_default()) {
+    if !["unpack", "elements", "items", "payload"].contains(&row.get("fails").unwrap_or_default()) {
         assert_eq!(opened, Outcome::of(row, File::from_stream(&*bytes)), "streamed\n{what}");
         assert_eq!(opened, Outcome::of(row, File::from_stream(Pieces::of(&bytes))), "in pieces\n{what}");
     }
@@ -173,8 +174,11 @@ fn told(row: &Row) -> Row {
 #[test]
 fn each_file_is_refused_or_read_as_the_table_says() {
     let (head, rows) = table();
+    // A build without the features does not read what is broken in a payload.
+    let reads_payloads = cfg!(all(feature = "popart", feature = "tensorflow"));
+    let rows: Vec<Row> = rows.into_iter().filter(|row| reads_payloads || row.get("fails") != Some("payload")).collect();
     let told: Vec<Row> = rows.iter().map(told).collect();
-    if std::env::var_os(BLESS).is_some() {
+    if reads_payloads && std::env::var_os(BLESS).is_some() {
         let rows: Vec<String> = told.iter().map(Row::text).collect();
         std::fs::write(testdata(TABLE), format!("{head}\n\n{}", rows.join("\n"))).unwrap();
         return;

@@ -241,7 +241,7 @@ mod popart {
         shared.extend((0..2000).map(|index| list_pointer(1999 - index, 2, 8000)));
         shared.extend([0x6161_6161_6161_6161; 999]);
         shared.push(0x0061_6161_6161_6161);
-        assert_damaged("popart", &message(&shared), ErrorCode::PayloadTooLarge, "share so much");
+        assert_damaged("popart", &message(&shared), ErrorCode::PayloadTooLarge, "would cost many times its length");
     }
 
     #[test]
