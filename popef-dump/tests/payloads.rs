@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 
 use common::{run, run_with_input, testdata};
+use popef::types::OpaqueInfo;
 use serde_json::Value;
 
 /// What the JSON of the samples says that their bytes do not: remarks, and the layout of a message without tensors.
@@ -85,4 +86,44 @@ fn what_comes_through_a_pipe_is_kept_with_verbose() {
         blobs.iter().filter(|blob| blob.get("payload").is_some()).count()
     };
     assert_eq!((payloads(&[]), payloads(&["-v"])), (0, 5));
+}
+
+/// A file with one opaque blob of TensorFlow's, whose architecture is a text, and whose only feed has some dimensions.
+fn tensorflow(arch: &str, dimensions: u32) -> Vec<u8> {
+    let field = |number: u8, value: &[u8]| {
+        let mut bytes = vec![number << 3 | 2];
+        let mut len = value.len();
+        while len > 127 {
+            bytes.push(u8::try_from(len & 127).unwrap() | 128);
+            len >>= 7;
+        }
+        bytes.push(u8::try_from(len).unwrap());
+        [&bytes, value].concat()
+    };
+    let shape: Vec<u8> = (0..dimensions).flat_map(|_| [3 << 3, 7]).collect();
+    let payload = [field(2, &field(2, &shape)), field(12, &field(4, arch.as_bytes()))].concat();
+    let mut bytes = Vec::new();
+    let mut writer = popef::Writer::stream(&mut bytes);
+    let info = OpaqueInfo { name: "tensorflow".into(), executable: "model".into() };
+    writer.write_opaque(&info, payload.as_slice()).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+#[test]
+fn nothing_in_a_payload_reaches_the_terminal_unescaped() {
+    let bytes = tensorflow("ipu\u{1b}[2J\nPoplar package hash: forged\u{202e}", 1);
+    for args in [&["-v"][..], &["-o", "-v"]] {
+        let output = run_with_input(&testdata(), &[args, &["-"]].concat(), &bytes).out;
+        assert!(output.contains("ipu\\u{1b}[2J\\nPoplar package hash: forged\\u{202e}"), "{output}");
+        assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output}");
+        assert!(!output.lines().any(|line| line.trim_start().starts_with("Poplar package hash")), "{output}");
+    }
+}
+
+#[test]
+fn a_shape_of_very_many_dimensions_is_cut_short() {
+    let output = run_with_input(&testdata(), &["-o", "-v", "-"], &tensorflow("ipu2", 1_000_000)).out;
+    assert!(output.contains("7, 7, ...]"), "{}", output.len());
+    assert!(output.len() < 2000, "{}", output.len());
 }

@@ -2,6 +2,11 @@
 
 use popef::check::{CheckOptions, Level, Policy, Severity, check};
 
+#[cfg(feature = "tensorflow")]
+use popef::types::OpaqueInfo;
+
+#[cfg(feature = "tensorflow")]
+use crate::files::written;
 use crate::files::{FOLDER, INTEROP, open};
 
 #[test]
@@ -45,6 +50,25 @@ fn a_policy_knows_imports() {
     }
     for known in ["posix.system", "posix.*"] {
         assert!(found("PE502", known), "{known} can do harm");
+    }
+}
+
+/// PE710.popef has TensorFlow's blob with a hash; here it is cut, and then empty.
+#[cfg(feature = "tensorflow")]
+#[test]
+fn a_blob_that_does_not_state_what_the_policy_requires_does_not_pass() {
+    let file = open(&format!("{FOLDER}/PE710.popef"));
+    let whole = file.opaque("tensorflow").unwrap().data().read().unwrap();
+    for len in [whole.len() - 1, 0] {
+        let file = written(|writer| {
+            let info = OpaqueInfo { name: "tensorflow".into(), executable: "model".into() };
+            writer.write_opaque(&info, &whole[..len]).unwrap();
+        });
+        let policy =
+            Policy { poplar_hash: Some("1".to_owned()), target_arch: Some("ipu2".to_owned()), ..Policy::default() };
+        let report = check(&[file], CheckOptions::new().policy(policy));
+        let found: Vec<_> = report.findings.iter().map(|finding| finding.rule.id).collect();
+        assert!(found.contains(&"PE710") && found.contains(&"PE711"), "{len}: {found:?}");
     }
 }
 

@@ -277,7 +277,7 @@ mod tensorflow {
             if found != i64::from(expected) {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [metadata.executable.by_ref()], || {
                     let expected = count(expected.into(), what);
-                    format!("TensorFlow's blob is for {found}, the metadata is for {expected}")
+                    format!("TensorFlow's blob is for {found} {what}s, the metadata is for {expected}")
                 });
             }
         }

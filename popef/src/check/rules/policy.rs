@@ -7,7 +7,7 @@ use super::super::run::{Check, model, pickle, set};
 use super::super::set::Set;
 use super::super::severity::Severity;
 use super::super::words::{count, quote, shape};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::model::Model;
 use crate::opaque::Framework;
 use crate::read::OpaqueBlob;
@@ -159,8 +159,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE710",
             severity: Severity::Error,
             title: "policy: compiled with another Poplar",
-            meaning: "TensorFlow's opaque blob states another hash of the Poplar package than the policy requires. \
-                      TensorFlow refuses to load an executable of another Poplar.",
+            meaning: "TensorFlow's opaque blob states another hash of the Poplar package than the policy requires, or \
+                      none. TensorFlow refuses to load an executable of another Poplar.",
             fix: "Compile the model with the required SDK, or change poplar-hash in the policy.",
             when: When::Policy,
         },
@@ -173,7 +173,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE711",
             severity: Severity::Error,
             title: "policy: compiled for another architecture",
-            meaning: "TensorFlow's opaque blob states another target architecture than the policy requires.",
+            meaning: "TensorFlow's opaque blob states another target architecture than the policy requires, or none. \
+                      Only files for serving state it.",
             fix: "Compile the model for the required architecture, or change target-arch in the policy.",
             when: When::Policy,
         },
@@ -216,29 +217,32 @@ fn stated(
     of: fn(Stated) -> String,
 ) {
     let Some(demanded) = demanded else { return };
-    let mut is_stated = false;
-    for opaque in set.opaques().filter(|opaque| opaque.framework() == Some(Framework::Tensorflow)) {
+    let blobs = || set.opaques().filter(|opaque| opaque.framework() == Some(Framework::Tensorflow));
+    if blobs().next().is_none() {
+        out.skip(&format!("{key} of the policy"), "the files have no opaque blob of TensorFlow's");
+    }
+    for opaque in blobs() {
         let found = match stated_by(&opaque) {
             Ok(stated) => of(stated),
+            // A blob that is damaged states nothing, so that a cut does not make a model pass.
+            Err(error) if error.is_about_the_file() && error.code() != ErrorCode::PayloadNotBuilt => String::new(),
             Err(error) => {
                 out.skip(&format!("{key} of the policy"), &error.reason());
-                is_stated = true;
                 continue;
             }
         };
-        if found.is_empty() {
-            continue;
-        }
-        is_stated = true;
         if found != demanded {
             out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.executable()], || {
-                let (found, demanded) = (quote(&found.as_str().into()), quote(&demanded.into()));
-                format!("TensorFlow's blob states {what} {found}, the policy requires {demanded}")
+                let demanded = quote(&demanded.into());
+                match found.is_empty() {
+                    true => format!("TensorFlow's blob does not state {what}, the policy requires {demanded}"),
+                    false => {
+                        let found = quote(&found.as_str().into());
+                        format!("TensorFlow's blob states {what} {found}, the policy requires {demanded}")
+                    }
+                }
             });
         }
-    }
-    if !is_stated {
-        out.skip(&format!("{key} of the policy"), "no opaque blob of TensorFlow's states it");
     }
 }
 

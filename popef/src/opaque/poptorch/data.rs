@@ -209,7 +209,10 @@ impl OpaqueBlob<'_> {
 
 fn read_values(values: &Values, reader: &Reader<'_>) -> Result<PoptorchData, Error> {
     let root = Maybe(values.root());
+    // First, so that nothing in the pickle can use up what they may take.
+    let (globals, nested_globals) = (names(values, false, reader)?, names(values, true, reader)?);
     let options = root.get("options");
+    let plain_options = options.0.map_or(Ok(Value::Unknown), |options| reader.value(options))?;
     let general = options.get("_values");
     let (training, distributed) = (options.get("_training").get("_values"), options.get("_distributed").get("_values"));
     let model = root.get("model").map(unwrapped).filter(|model| !is_none(*model));
@@ -252,9 +255,9 @@ fn read_values(values: &Values, reader: &Reader<'_>) -> Result<PoptorchData, Err
         popart_options: options.get("_popart").get("options").named_values(reader)?,
         compiled_at: progress.get("_start_time").0.map_or(Ok(None), |start| time::date_and_time(start, reader))?,
         compile_seconds: progress.get("compilation_time").0.and_then(time::seconds),
-        options: options.0.map_or(Ok(Value::Unknown), |options| reader.value(options))?,
-        globals: names(values, false, reader)?,
-        nested_globals: names(values, true, reader)?,
+        options: plain_options,
+        globals,
+        nested_globals,
         left_out: false,
         fault: values.pickle.fault.clone(),
     };

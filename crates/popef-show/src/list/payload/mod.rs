@@ -5,19 +5,21 @@ mod popart;
 mod poptorch;
 mod tensorflow;
 
+use std::fmt::{Display, Write as _};
 use std::io;
 
 use popef::opaque::{Framework, Payload};
 use popef::types::Text;
 
 use crate::output::color::Kind;
+use crate::output::escape::escape;
 use crate::output::out::Out;
 use crate::report::payload::{PayloadView, is_json};
 use facts::Facts;
 
-/// What it is, in a few words: `PopART, SDK 3.0 to 3.4, inference`.
+/// What it is, in a few words: `PopART, SDK 3.0 to 3.4, inference`. It can have texts from the file, so it is escaped.
 pub(super) fn headline(view: &PayloadView<'_>) -> String {
-    match &view.value {
+    let words = match &view.value {
         Ok(Payload::Popart(executable)) => popart::headline(executable),
         Ok(Payload::Poptorch(data)) => poptorch::headline(data),
         Ok(Payload::Tensorflow(executable)) => tensorflow::headline(executable),
@@ -28,7 +30,8 @@ pub(super) fn headline(view: &PayloadView<'_>) -> String {
             Some(framework) => format!("unreadable {} data", name(framework)),
             None => "unreadable data".to_owned(),
         },
-    }
+    };
+    escape(&words).into_owned()
 }
 
 /// The framework as its makers spell it.
@@ -62,8 +65,21 @@ fn lines(out: &mut Out, indent: usize, text: &Text<'_>) -> io::Result<()> {
     })
 }
 
+/// The most parts of a shape or the like that are shown. No tensor has so many dimensions, but a message can say so.
+const MOST_PARTS: usize = 32;
+
+/// Parts with commas between them, up to a number.
+fn joined(parts: impl Iterator<Item = impl Display>) -> String {
+    let mut text = String::new();
+    for (index, part) in parts.take(MOST_PARTS + 1).enumerate() {
+        text += if index == 0 { "" } else { ", " };
+        // Writing to a string cannot fail.
+        let _ = if index < MOST_PARTS { write!(text, "{part}") } else { write!(text, "...") };
+    }
+    text
+}
+
 /// A shape: `[2, 3]`.
 fn shape(extents: impl Iterator<Item = i64>) -> String {
-    let extents: Vec<_> = extents.map(|extent| extent.to_string()).collect();
-    format!("[{}]", extents.join(", "))
+    format!("[{}]", joined(extents))
 }

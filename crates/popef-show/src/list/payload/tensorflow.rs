@@ -6,7 +6,7 @@ use popef::opaque::tensorflow::{
 };
 
 use super::facts::Facts;
-use super::shape as extents;
+use super::{joined, shape as extents};
 
 pub(super) fn headline(executable: &Executable<'_>) -> String {
     if executable.bytes().is_empty() {
@@ -110,8 +110,7 @@ fn of(shape: &Shape<'_>) -> String {
     let plain = |shape: &Shape<'_>| format!("{} {}", shape.element_type(), extents(shape.dimensions()));
     match shape.element_type() {
         PrimitiveType::Tuple => {
-            let parts: Vec<_> = shape.tuple_shapes().map(|part| plain(&part)).collect();
-            format!("tuple of {}", parts.join(", "))
+            format!("tuple of {}", joined(shape.tuple_shapes().map(|part| plain(&part))))
         }
         PrimitiveType::Token => "token".to_owned(),
         _ => plain(shape),
@@ -123,8 +122,8 @@ fn feed(feed: Feed<'_>) -> (String, String) {
     let id = config.map_or("", |config| config.feed_id());
     let mut what: Vec<String> = feed.shape().iter().map(of).collect();
     if let Some(config) = config {
-        let types: Vec<_> = config.tf_data_types().map(|one| one.to_string()).collect();
-        what.extend((!types.is_empty()).then(|| types.join(" ")));
+        let types = joined(config.tf_data_types());
+        what.extend((!types.is_empty()).then_some(types));
         what.push(config.mode().to_string());
         what.push(format!("prefetch {}", config.prefetch_depth()));
         what.extend(config.reusable().then(|| "reusable".to_owned()));
