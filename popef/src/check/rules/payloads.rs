@@ -8,6 +8,8 @@ use super::super::run::{Check, model, opaque};
 use super::super::set::{Set, id_of};
 use super::super::severity::Severity;
 use super::loaders::not_a_message;
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+use crate::error::Error;
 use crate::model::{Linked, Model};
 use crate::opaque::Framework;
 use crate::read::{Key, OpaqueBlob};
@@ -156,6 +158,17 @@ pub(super) fn first_of<'s>(set: &'s Set, model: &Model, framework: Framework) ->
     opaques.find(|opaque| opaque.blob.framework() == Some(framework))
 }
 
+/// What was read of a blob. If that failed, says what is not checked; the rules for the framework's loader say why.
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+fn readable<T>(read: Result<T, Error>, framework: Framework, out: &mut Findings<'_>) -> Option<T> {
+    if read.is_err() {
+        let title = framework.title();
+        // The same words for all blobs: there can be many, and each line is said once.
+        out.skip(&format!("what {title}'s blob says of the model"), &format!("it cannot be read as {title}'s"));
+    }
+    read.ok()
+}
+
 /// Says what a build without a framework's feature does not check.
 #[cfg(not(all(feature = "popart", feature = "poptorch", feature = "tensorflow")))]
 pub(super) fn left_out(set: &Set, model: &Model, framework: Framework, out: &mut Findings<'_>) {
@@ -170,20 +183,20 @@ mod popart {
     use std::collections::HashMap;
 
     use super::super::super::words::{quote, shape};
-    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of};
+    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of, readable};
     use crate::DataType;
     use crate::opaque::popart::{Executable, ExecutionMode, Tensor};
     use crate::types::Anchor;
 
     /// What PopART says of a model. `None` if it says nothing: a message without tensors is that of no real model.
-    fn of<'s>(set: &'s Set, model: &Model) -> Option<(Linked<OpaqueBlob<'s>>, Executable)> {
+    fn of<'s>(set: &'s Set, model: &Model, out: &mut Findings<'_>) -> Option<(Linked<OpaqueBlob<'s>>, Executable)> {
         let opaque = first_of(set, model, Framework::Popart)?;
-        let executable = opaque.blob.popart().ok().filter(|executable| !executable.tensors.is_empty())?;
-        Some((opaque, executable))
+        let executable = readable(opaque.blob.popart(), Framework::Popart, out)?;
+        (!executable.tensors.is_empty()).then_some((opaque, executable))
     }
 
     pub(super) fn mode(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model) else { return };
+        let Some((opaque, executable)) = of(set, model, out) else { return };
         let metadata = model.metadata();
         let is_inference = match executable.execution_mode {
             ExecutionMode::Inference => true,
@@ -199,7 +212,7 @@ mod popart {
     }
 
     pub(super) fn seed(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model) else { return };
+        let Some((opaque, executable)) = of(set, model, out) else { return };
         let metadata = model.metadata();
         if executable.requires_random_seed && metadata.seed_handle.is_empty() {
             out.add(Spot::data(opaque.file, opaque.blob.blob()), [metadata.executable.by_ref()], || {
@@ -209,7 +222,7 @@ mod popart {
     }
 
     pub(super) fn tensors(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model) else { return };
+        let Some((opaque, executable)) = of(set, model, out) else { return };
         let mut by_name = HashMap::new();
         if by_name.try_reserve(executable.tensors.len()).is_err() {
             return out.no_memory();
@@ -251,21 +264,19 @@ mod tensorflow {
     use std::collections::HashSet;
 
     use super::super::super::words::{count, quote};
-    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of};
+    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of, readable};
     use crate::opaque::tensorflow::Executable;
     use crate::types::Text;
 
     /// What TensorFlow says of a model, if the message is TensorFlow's and not empty.
-    fn of<'s>(set: &'s Set, model: &Model) -> Option<(Linked<OpaqueBlob<'s>>, Executable<'s>)> {
+    fn of<'s>(set: &'s Set, model: &Model, out: &mut Findings<'_>) -> Option<(Linked<OpaqueBlob<'s>>, Executable<'s>)> {
         let opaque = first_of(set, model, Framework::Tensorflow)?;
-        let executable = opaque.blob.tensorflow().ok();
-        let executable =
-            executable.filter(|executable| executable.is_plausible() && executable.tf_version().is_some())?;
-        Some((opaque, executable))
+        let executable = readable(opaque.blob.tensorflow(), Framework::Tensorflow, out)?;
+        (executable.is_plausible() && executable.tf_version().is_some()).then_some((opaque, executable))
     }
 
     pub(super) fn numbers(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model) else { return };
+        let Some((opaque, executable)) = of(set, model, out) else { return };
         let (message, metadata) = (executable.message(), model.metadata());
         let ipus = message.embedded_runtime_config().map_or(0, |config| config.num_ipus());
         let pairs = [
@@ -284,7 +295,7 @@ mod tensorflow {
     }
 
     pub(super) fn signature(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model) else { return };
+        let Some((opaque, executable)) = of(set, model, out) else { return };
         let config = executable.message().embedded_runtime_config();
         let Some(signature) = config.and_then(|config| config.signature()) else { return };
         let anchors = &model.metadata().anchors;
