@@ -245,6 +245,7 @@ fn read_archive(unpack: &mut dyn Read, tally: &mut Tally, each: &mut Each<'_>) -
     match fill(&mut *unpack, &mut mark) {
         Err(error) => Some(Error::unreadable(error, Part::Archive, 0)),
         Ok(_) if mark == MAGIC => read_members(Archive::new(unpack, Part::Archive, tally.wanted()), tally, each),
+        Ok(_) if mark == THIN_MAGIC => Some(Problem::ThinArchive.at(Part::Archive, 0)),
         Ok(found) => {
             let first = mark.get(..found).unwrap_or_default().to_vec();
             Some(Problem::PartUnknown { first }.at(Part::Archive, 0))

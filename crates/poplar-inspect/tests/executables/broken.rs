@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::io::{self, Read};
 
 use popef::error::{ErrorCode as Popef, ErrorKind};
-use poplar_inspect::executable::{NotATile, Options, Summary, Tile, read};
+use poplar_inspect::executable::{NotATile, Options, Summary, Tile, read, read_archive_part};
 use poplar_inspect::{ErrorCode, Part};
 
 use crate::common::{ARCHIVES, archive, elf_files, fixture, member, member_that_says, summary};
@@ -45,6 +45,8 @@ fn other_files_are_refused() {
         ErrorCode::ThinArchive,
         "byte 0: the archive is thin: it has only the names of files; make an ordinary one of those files with `ar rc`",
     );
+    let part = read_archive_part(&mut fixture("thin.a").as_slice(), &Options::default());
+    assert_eq!(part.damage.map(|damage| damage.code()), Some(ErrorCode::ThinArchive), "inside an executable");
     assert_refused(
         &fixture("poplar-3.gc_exe")[..20],
         ErrorCode::StartCut,
