@@ -376,11 +376,11 @@ def inside():
 
 def popart_payload(**changed):
     """A payload that agrees with whole(), apart from what is changed."""
-    said = {"mode": "inference", "seed": False, "type": "float", "shape": [2], **changed}
+    said = {"mode": "inference", "seed": False, "type": "float", "shape": [2], "input": "x", **changed}
     root = PAYLOAD.Executable.new_message()
     ir = root.init("lowering").init("ir")
     ir.executionMode, ir.requiresRandomSeed = said["mode"], said["seed"]
-    for tensor, name in zip(root.init("tensors", 3), ["x", "w", "y"]):
+    for tensor, name in zip(root.init("tensors", 3), [said["input"], "w", "y"]):
         tensor.id, tensor.kind = name, "variable" if name == "w" else "stream"
         kind = tensor.init("info").init("type")
         tensor.info.shape = said["shape"] if name == "w" else [2]
@@ -398,8 +398,8 @@ def field(number, content):
     return (bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])) + bytes([len(content)]) + content
 
 
-def tensorflow_payload(replicas=1, ipus=1, handle=b"h2d_x"):
-    inputs = field(3, field(1, b"x") + field(2, handle))
+def tensorflow_payload(replicas=1, ipus=1, handle=b"h2d_x", shape=b""):
+    inputs = field(3, field(1, b"x") + field(2, handle) + shape)
     config = field(1, inputs) + field(2, ipus) + field(3, b"IPU") + field(4, b"ipu2")
     return field(1, replicas) + field(12, config) + field(13, 2) + field(14, 6) + field(17, b"0f1e2d3c4b")
 
@@ -427,6 +427,9 @@ def payloads():
     write("PE725", whole() + popart_payload(type="int32", shape=[3]))
     write("PE726", whole() + opaque("tensorflow", tensorflow_payload(replicas=2, ipus=4)))
     write("PE727", whole() + opaque("tensorflow", tensorflow_payload(handle=b"infeed.0")))
+    write("PE728", whole() + popart_payload(input="z"))
+    # An S32 of 3 elements.
+    write("PE729", whole() + opaque("tensorflow", tensorflow_payload(shape=field(5, field(2, 4) + field(3, 3)))))
     for rule in 731, 732, 733:
         write(f"PE{rule}", whole(deviceIterations=4) + opaque("poptorch", poptorch_payload(f"check-{rule}")))
     # What agrees is no finding.

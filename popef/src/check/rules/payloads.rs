@@ -13,6 +13,8 @@ use crate::error::Error;
 use crate::model::{Linked, Model};
 use crate::opaque::Framework;
 use crate::read::{Key, OpaqueBlob};
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+use crate::types::Anchor;
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -125,6 +127,40 @@ pub(super) const RULES: &[Check] = &[
             left_out(set, model, Framework::Tensorflow, out);
         }),
     },
+    Check {
+        rule: Rule {
+            id: "PE728",
+            severity: Severity::Note,
+            title: "PopART's blob: an anchor without a tensor",
+            meaning: "PopART's opaque blob has a tensor for some anchors of the model, but none for this one. The blob \
+                      and the metadata may come from different models.",
+            fix: "Check whether the metadata and the opaque blob are from the same export.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "popart")]
+            popart::names(set, model, out);
+            #[cfg(not(feature = "popart"))]
+            left_out(set, model, Framework::Popart, out);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE729",
+            severity: Severity::Warning,
+            title: "TensorFlow's blob: another type or shape than an anchor",
+            meaning: "An input or output in TensorFlow's signature has another type or shape than the anchor with its \
+                      handle. The blob and the metadata probably come from different models.",
+            fix: "Export the model again, so that both come from one run of TensorFlow.",
+            when: When::Always,
+        },
+        run: model(|set, model, out| {
+            #[cfg(feature = "tensorflow")]
+            tensorflow::shapes(set, model, out);
+            #[cfg(not(feature = "tensorflow"))]
+            left_out(set, model, Framework::Tensorflow, out);
+        }),
+    },
 ];
 
 /// Reports a framework's blob that cannot be read.
@@ -180,13 +216,15 @@ pub(super) fn left_out(set: &Set, model: &Model, framework: Framework, out: &mut
 
 #[cfg(feature = "popart")]
 mod popart {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
 
     use super::super::super::words::{quote, shape};
-    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of, readable};
+    use super::{
+        Anchor, Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, ends_alike, first_of, own_shape, readable,
+    };
     use crate::DataType;
     use crate::opaque::popart::{Executable, ExecutionMode, Tensor};
-    use crate::types::Anchor;
+    use crate::types::Text;
 
     /// What PopART says of a model. `None` if it says nothing: a message without tensors is that of no real model.
     fn of<'s>(set: &'s Set, model: &Model, out: &mut Findings<'_>) -> Option<(Linked<OpaqueBlob<'s>>, Executable)> {
@@ -232,7 +270,7 @@ mod popart {
             let Some(&tensor) = by_name.get(anchor.name.as_bytes()).filter(|_| !anchor.name.is_empty()) else {
                 continue;
             };
-            let own = model.shape_of(anchor).map_or_else(|_| anchor.tensor_info.shape.clone(), |shape| shape.own);
+            let own = own_shape(model, anchor);
             if has_other_type(tensor, anchor) || !tensor.sharded && !ends_alike(&tensor.shape, &own) {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [anchor.name.by_ref()], || {
                     let found = format!("{} {}", tensor.type_name, shape(tensor.shape.iter().copied()));
@@ -253,19 +291,53 @@ mod popart {
             && tensor.popef_type().is_some_and(|found| found != expected)
     }
 
-    /// Whether one shape is the other with more dimensions in front.
-    fn ends_alike(one: &[i64], other: &[i64]) -> bool {
-        one.ends_with(other) || other.ends_with(one)
+    pub(super) fn names(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model, out) else { return };
+        let mut known = HashSet::new();
+        if known.try_reserve(executable.tensors.len().saturating_add(executable.cycle_count_ids.len())).is_err() {
+            return out.no_memory();
+        }
+        known.extend(executable.tensors.iter().map(|tensor| tensor.id.as_bytes()));
+        let metadata = model.metadata();
+        // If no name is known, the two do not name tensors in the same way, and nothing follows from that.
+        if !metadata.anchors.iter().any(|anchor| !anchor.name.is_empty() && known.contains(anchor.name.as_bytes())) {
+            return;
+        }
+        known.extend(executable.cycle_count_ids.iter().map(Text::as_bytes));
+        let is_seed = |anchor: &Anchor| !anchor.handle.is_empty() && anchor.handle == metadata.seed_handle;
+        for anchor in metadata.anchors.iter().filter(|anchor| !anchor.name.is_empty() && !is_seed(anchor)) {
+            // A tensor can have an anchor that goes in and one that comes out. It is told once.
+            if known.insert(anchor.name.as_bytes()) {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [anchor.name.by_ref()], || {
+                    format!("PopART's blob has no tensor for the anchor {}", quote(&anchor.name))
+                });
+            }
+        }
     }
+}
+
+/// Whether one shape is the other with more dimensions in front.
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+fn ends_alike(one: &[i64], other: &[i64]) -> bool {
+    one.ends_with(other) || other.ends_with(one)
+}
+
+/// The shape of an anchor in one call, or the stated one if that cannot be worked out.
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+fn own_shape(model: &Model, anchor: &Anchor) -> Vec<i64> {
+    model.shape_of(anchor).map_or_else(|_| anchor.tensor_info.shape.clone(), |shape| shape.own)
 }
 
 #[cfg(feature = "tensorflow")]
 mod tensorflow {
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
 
-    use super::super::super::words::{count, quote};
-    use super::{Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, first_of, readable};
-    use crate::opaque::tensorflow::Executable;
+    use super::super::super::words::{count, quote, shape};
+    use super::{
+        Anchor, Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, ends_alike, first_of, own_shape, readable,
+    };
+    use crate::DataType;
+    use crate::opaque::tensorflow::{Executable, PrimitiveType, Shape};
     use crate::types::Text;
 
     /// What TensorFlow says of a model, if the message is TensorFlow's and not empty.
@@ -313,5 +385,60 @@ mod tensorflow {
                 format!("{name} of TensorFlow's signature has the handle {handle}, which no anchor has")
             });
         }
+    }
+
+    pub(super) fn shapes(set: &Set, model: &Model, out: &mut Findings<'_>) {
+        let Some((opaque, executable)) = of(set, model, out) else { return };
+        let config = executable.message().embedded_runtime_config();
+        let Some(signature) = config.and_then(|config| config.signature()) else { return };
+        let anchors = &model.metadata().anchors;
+        let mut by_handle: HashMap<&[u8], &Anchor> = HashMap::new();
+        if by_handle.try_reserve(anchors.len()).is_err() {
+            return out.no_memory();
+        }
+        by_handle.extend(anchors.iter().map(|anchor| (anchor.handle.as_bytes(), anchor)));
+        let inputs = signature.inputs().chain(signature.streamed_inputs());
+        let inputs = inputs.map(|input| (input.name(), input.handle(), input.shape()));
+        let outputs = signature.outputs().chain(signature.streamed_outputs());
+        let outputs = outputs.map(|output| (output.name(), output.handle(), output.shape()));
+        for (name, handle, stated) in inputs.chain(outputs) {
+            let (Some(anchor), Some(stated)) = (by_handle.get(handle.as_bytes()), stated) else { continue };
+            let (extents, own) = (extents_of(&stated, anchor), own_shape(model, anchor));
+            let expected = anchor.tensor_info.data_type;
+            let Some(found) = data_type(stated.element_type()) else { continue };
+            if expected.size().is_some() && found != expected || !ends_alike(&extents, &own) {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [Text::from(name)], || {
+                    let (name, found) =
+                        (quote(&Text::from(name)), format!("{found} {}", shape(extents.iter().copied())));
+                    let expected = format!("{expected} {}", shape(own.iter().copied()));
+                    format!("{name} of TensorFlow's signature is {found}, the anchor is {expected}")
+                });
+            }
+        }
+    }
+
+    /// The dimensions of a shape. No more than can matter: a message can state very many.
+    fn extents_of(stated: &Shape<'_>, anchor: &Anchor) -> Vec<i64> {
+        let most = anchor.tensor_info.shape.len().saturating_add(8);
+        stated.dimensions().take(most).collect()
+    }
+
+    /// The type in PopEF's terms. `None` if PopEF has no such type, or it is none of a tensor.
+    fn data_type(found: PrimitiveType) -> Option<DataType> {
+        Some(match found {
+            PrimitiveType::Pred => DataType::Bool,
+            PrimitiveType::S8 => DataType::S8,
+            PrimitiveType::S16 => DataType::S16,
+            PrimitiveType::S32 => DataType::S32,
+            PrimitiveType::S64 => DataType::S64,
+            PrimitiveType::U8 => DataType::U8,
+            PrimitiveType::U16 => DataType::U16,
+            PrimitiveType::U32 => DataType::U32,
+            PrimitiveType::U64 => DataType::U64,
+            PrimitiveType::F16 => DataType::F16,
+            PrimitiveType::F32 => DataType::F32,
+            PrimitiveType::F64 => DataType::F64,
+            _ => return None,
+        })
     }
 }
