@@ -46,6 +46,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("pickle", "--validate ../checks/PE502.popef"),
     ("pickle-first", "--validate ../opaque/poptorch/poptorch25-hostile.poptorch"),
+    ("pickle-first-poptorch", "--validate --deep --for poptorch ../opaque/poptorch/poptorch25.poptorch"),
     ("pickle-poptorch", "--validate --strict ../checks/as-poptorch.popef"),
     ("policy-known-imports", "--validate --strict --policy known-imports.toml ../checks/PE503.popef"),
     ("loaders", "--validate --deep --for popart,poptorch,triton ../checks/as-poptorch.popef"),

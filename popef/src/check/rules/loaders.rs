@@ -213,11 +213,14 @@ pub(super) const RULES: &[Check] = &[
             id: "PE612",
             severity: Severity::Error,
             title: "PopTorch: its blob is missing",
-            meaning: "No opaque blob is named \"poptorch\". PopTorch refuses the file.",
+            meaning: "No opaque blob is named \"poptorch\", and no file begins with PopTorch's pickle, as files of SDK 2.5 \
+                      and older do. PopTorch refuses the file.",
             fix: "Export the model with PopTorch. Files from PopART do not have this blob.",
             when: When::Loader(Loader::Poptorch),
         },
-        run: set(|set, out| unnamed(set, out, "poptorch")),
+        run: set(|set, out| {
+            missing(set, out, !set.has_poptorch(), "no opaque blob is named \"poptorch\"");
+        }),
     },
     Check {
         rule: Rule {

@@ -81,6 +81,8 @@ fn groups(settings: &VariableSettings) -> String {
         VariableSettings { use_comm_group: true, comm_group, group_size, .. } => {
             format!(", replica groups {comm_group} of {group_size}")
         }
+        // All fields are at their defaults.
+        VariableSettings { stride: 0, group_size: 0, .. } => String::new(),
         VariableSettings { stride, group_size, .. } => format!(", replica groups of {group_size}, stride {stride}"),
     };
     match settings.retrieval {

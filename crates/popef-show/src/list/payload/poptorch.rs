@@ -11,7 +11,7 @@ pub(super) fn headline(data: &PoptorchData) -> String {
     let mode = match (data.exported_model, data.training) {
         (_, Some(true)) => "training",
         (_, Some(false)) => "inference",
-        (Some(false), None) => "without the model",
+        (Some(false), None) => "mode not stated, without the model",
         _ => "mode unknown",
     };
     let damaged = if data.fault.is_some() { ", incomplete" } else { "" };
