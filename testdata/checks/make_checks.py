@@ -398,10 +398,10 @@ def field(number, content):
     return (bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])) + bytes([len(content)]) + content
 
 
-def tensorflow_payload(replicas=1, ipus=1, handle=b"h2d_x", shape=b""):
+def tensorflow_payload(replicas=1, ipus=1, handle=b"h2d_x", shape=b"", feed=b""):
     inputs = field(3, field(1, b"x") + field(2, handle) + shape)
     config = field(1, inputs) + field(2, ipus) + field(3, b"IPU") + field(4, b"ipu2")
-    return field(1, replicas) + field(12, config) + field(13, 2) + field(14, 6) + field(17, b"0f1e2d3c4b")
+    return field(1, replicas) + feed + field(12, config) + field(13, 2) + field(14, 6) + field(17, b"0f1e2d3c4b")
 
 
 SERVING = tensorflow_payload()
@@ -428,8 +428,13 @@ def payloads():
     write("PE726", whole() + opaque("tensorflow", tensorflow_payload(replicas=2, ipus=4)))
     write("PE727", whole() + opaque("tensorflow", tensorflow_payload(handle=b"infeed.0")))
     write("PE728", whole() + popart_payload(input="z"))
-    # An S32 of 3 elements.
-    write("PE729", whole() + opaque("tensorflow", tensorflow_payload(shape=field(5, field(2, 4) + field(3, 3)))))
+    # An S32 of 3 elements, in the signature and in a feed of it and a token.
+    other = field(2, 4) + field(3, 3)
+    carried = field(2, 13) + field(4, field(2, 13) + field(4, other)) + field(4, field(2, 17))
+    feed = field(2, field(1, field(2, b"0")) + field(2, carried))
+    fed = anchors(x={"handle": "infeed_0.0"})
+    payload = tensorflow_payload(handle=b"infeed_0.0", shape=field(5, other), feed=feed)
+    write("PE729", whole(anchors=fed) + opaque("tensorflow", payload))
     for rule in 731, 732, 733:
         write(f"PE{rule}", whole(deviceIterations=4) + opaque("poptorch", poptorch_payload(f"check-{rule}")))
     # What agrees is no finding.

@@ -149,8 +149,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE729",
             severity: Severity::Warning,
             title: "TensorFlow's blob: another type or shape than an anchor",
-            meaning: "An input or output in TensorFlow's signature has another type or shape than the anchor with its \
-                      handle. The blob and the metadata probably come from different models.",
+            meaning: "An input or output in TensorFlow's signature, or a feed, has another type or shape than the anchor \
+                      with its handle. The blob and the metadata probably come from different models.",
             fix: "Export the model again, so that both come from one run of TensorFlow.",
             when: When::Always,
         },
@@ -389,32 +389,56 @@ mod tensorflow {
 
     pub(super) fn shapes(set: &Set, model: &Model, out: &mut Findings<'_>) {
         let Some((opaque, executable)) = of(set, model, out) else { return };
-        let config = executable.message().embedded_runtime_config();
-        let Some(signature) = config.and_then(|config| config.signature()) else { return };
         let anchors = &model.metadata().anchors;
         let mut by_handle: HashMap<&[u8], &Anchor> = HashMap::new();
         if by_handle.try_reserve(anchors.len()).is_err() {
             return out.no_memory();
         }
         by_handle.extend(anchors.iter().map(|anchor| (anchor.handle.as_bytes(), anchor)));
-        let inputs = signature.inputs().chain(signature.streamed_inputs());
-        let inputs = inputs.map(|input| (input.name(), input.handle(), input.shape()));
-        let outputs = signature.outputs().chain(signature.streamed_outputs());
-        let outputs = outputs.map(|output| (output.name(), output.handle(), output.shape()));
-        for (name, handle, stated) in inputs.chain(outputs) {
-            let (Some(anchor), Some(stated)) = (by_handle.get(handle.as_bytes()), stated) else { continue };
+        let mut compare = |what: &str, name: &str, handle: &str, stated: Shape<'_>| {
+            let Some(anchor) = by_handle.get(handle.as_bytes()) else { return };
+            let Some(found) = data_type(stated.element_type()) else { return };
             let (extents, own) = (extents_of(&stated, anchor), own_shape(model, anchor));
             let expected = anchor.tensor_info.data_type;
-            let Some(found) = data_type(stated.element_type()) else { continue };
             if expected.size().is_some() && found != expected || !ends_alike(&extents, &own) {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [Text::from(name)], || {
-                    let (name, found) =
-                        (quote(&Text::from(name)), format!("{found} {}", shape(extents.iter().copied())));
-                    let expected = format!("{expected} {}", shape(own.iter().copied()));
-                    format!("{name} of TensorFlow's signature is {found}, the anchor is {expected}")
+                    let name = quote(&Text::from(name));
+                    let (extents, own) = (shape(extents.iter().copied()), shape(own.iter().copied()));
+                    format!("{name} of TensorFlow's {what} is {found} {extents}, the anchor is {expected} {own}")
                 });
             }
+        };
+        let message = executable.message();
+        if let Some(signature) = message.embedded_runtime_config().and_then(|config| config.signature()) {
+            for input in signature.inputs().chain(signature.streamed_inputs()) {
+                input.shape().into_iter().for_each(|shape| compare("signature", input.name(), input.handle(), shape));
+            }
+            for output in signature.outputs().chain(signature.streamed_outputs()) {
+                output
+                    .shape()
+                    .into_iter()
+                    .for_each(|shape| compare("signature", output.name(), output.handle(), shape));
+            }
         }
+        let infeeds = message.infeeds().map(|feed| ("infeed", feed));
+        for (direction, feed) in infeeds.chain(message.outfeeds().map(|feed| ("outfeed", feed))) {
+            let id = feed.config().map_or("", |config| config.feed_id());
+            for (index, shape) in feed.shape().into_iter().flat_map(tensors_of).enumerate() {
+                compare("feeds", id, &format!("{direction}_{id}.{index}"), shape);
+            }
+        }
+    }
+
+    /// The tensors that a feed carries in one step: its shape can be a tuple of them, and that one part of a tuple with a
+    /// token.
+    fn tensors_of(shape: Shape<'_>) -> impl Iterator<Item = Shape<'_>> {
+        const MOST: usize = 1024;
+        let is_tuple = |shape: &Shape<'_>| shape.element_type() == PrimitiveType::Tuple;
+        let inner = shape.tuple_shapes().next().filter(|first| is_tuple(&shape) && is_tuple(first));
+        let outer = inner.unwrap_or(shape);
+        let alone = (!is_tuple(&outer)).then_some(outer);
+        let parts = is_tuple(&outer).then(|| outer.tuple_shapes());
+        alone.into_iter().chain(parts.into_iter().flatten()).take(MOST)
     }
 
     /// The dimensions of a shape. No more than can matter: a message can state very many.
