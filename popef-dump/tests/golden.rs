@@ -60,6 +60,8 @@ const CASES: &[(&str, &str)] = &[
     ("overview-payloads-verbose", "-v ../opaque/opaque.popef"),
     ("json-payloads", "--format json ../opaque/opaque.popef"),
     ("after-pickle", "-e ../opaque/poptorch/poptorch25.poptorch"),
+    ("after-pickle-verbose", "-v ../opaque/poptorch/poptorch25.poptorch"),
+    ("after-pickle-json", "-v -e --format json ../opaque/poptorch/poptorch25.poptorch"),
     ("json", "--format json ../interop/executable.popef"),
     ("json-metadata", "--format json -m ../interop/executable.popef"),
     ("json-user-anchors", "--format json -u ../interop/executable.popef"),

@@ -26,6 +26,7 @@ impl ListRenderer for Listing {
             out.end_line()?;
         }
         heading(out, &report.path()).end_line()?;
+        payload::write_before(out, report, failures)?;
         Sections { out, report, failures }.all()
     }
 }

@@ -135,6 +135,11 @@ impl<'f> FileReport<'f> {
         PayloadView::of(opaque, self.options)
     }
 
+    /// What comes before the first blob. None if nothing does, or if it is not read.
+    pub(crate) fn before(&self) -> Option<PayloadView<'f>> {
+        PayloadView::before(self.input.file?, self.options)
+    }
+
     /// The bytes of the file: none if it could not be opened.
     pub(crate) fn size(&self) -> Option<u64> {
         self.input.file.map(File::size)

@@ -1,10 +1,11 @@
 //! What a framework put into an opaque blob.
 
-use popef::Error;
 use popef::error::ErrorCode;
+use popef::opaque::poptorch::PoptorchData;
 use popef::opaque::{Framework, Payload};
 use popef::read::OpaqueBlob;
 use popef::types::Text;
+use popef::{Error, File};
 use serde::de::IgnoredAny;
 
 use super::options::Options;
@@ -37,6 +38,17 @@ impl<'f> PayloadView<'f> {
         }
         let is_failure = value.as_ref().is_err_and(|error| !is_of_payload(error));
         Some(PayloadView { framework, value: value.map_err(Failure::from), is_failure })
+    }
+
+    /// Reads what comes before the first blob, if it was asked for: a `.poptorch` file of SDK 2.5 begins with PopTorch's pickle.
+    pub(crate) fn before(file: &'f File, options: &Options) -> Option<Self> {
+        if !options.inside || file.prefix().is_empty() {
+            return None;
+        }
+        let value = PoptorchData::read(&file.prefix());
+        let is_failure = value.as_ref().is_err_and(|error| !is_of_payload(error));
+        let value = value.map(|data| Payload::Poptorch(Box::new(data))).map_err(Failure::from);
+        Some(PayloadView { framework: Some(Framework::Poptorch), value, is_failure })
     }
 
     /// What kept the data from being read.

@@ -108,6 +108,9 @@ impl Serialize for FileStart<'_, '_> {
         let mut map = serializer.serialize_map(None)?;
         text(&mut map, "path", &self.0.path())?;
         map.serialize_entry("size", &self.0.size())?;
+        if let Some(before) = self.0.before() {
+            map.serialize_entry("prefix", &PayloadObject(&before))?;
+        }
         map.end()
     }
 }

@@ -73,6 +73,7 @@ impl ListRenderer for Overview {
         heading(out, &report.path()).end_line()?;
         let summary = Summary::of(report);
         summary.write(out, self.width())?;
+        payload::write_before(out, report, failures)?;
         let rows = self.table(out, report, failures)?;
         // The heading has scrolled off the screen, so what it says is repeated where it can be seen.
         if self.screen.is_some_and(|screen| rows + 4 > screen.height) {

@@ -11,9 +11,11 @@ use std::io;
 use popef::opaque::{Framework, Payload};
 use popef::types::Text;
 
+use crate::failure::Failures;
 use crate::output::color::Kind;
 use crate::output::escape::escape;
 use crate::output::out::Out;
+use crate::report::file::FileReport;
 use crate::report::payload::{PayloadView, is_json};
 use facts::Facts;
 
@@ -55,6 +57,15 @@ pub(super) fn write(out: &mut Out, indent: usize, view: &PayloadView<'_>) -> io:
         Ok(_) => Ok(()),
         Err(failure) => facts.fact("Not read", failure.message()),
     }
+}
+
+/// What comes before the first blob of a file.
+pub(super) fn write_before(out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
+    let Some(view) = report.before() else { return Ok(()) };
+    out.put("  Before PopEF: ").put_as(Kind::Type, &headline(&view)).end_line()?;
+    write(out, 4, &view)?;
+    view.failure().into_iter().for_each(|failure| failures.push(failure));
+    Ok(())
 }
 
 /// A text as it is, line by line.
