@@ -9,7 +9,7 @@ use super::given::Given;
 use super::inspection::{InspectArchive, Inspection};
 use super::options::{CheckOptions, Progress, Subject};
 use super::rules;
-use super::run::{Pickled, Run};
+use super::run::{Pickled, Run, Said};
 use super::scan::{Executable, Parts, Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses, id_of};
 use super::skips::Skips;
@@ -18,6 +18,7 @@ use super::tiles::Tiles;
 use super::words::{count, quote};
 use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::model::{Linked, Links, Model};
+use crate::opaque::Framework;
 use crate::pickle::Pickle;
 use crate::read::{Blob, Content, ExecutableBlob, File, OpaqueBlob};
 use crate::types::escape;
@@ -112,6 +113,7 @@ impl Pass<'_> {
         match Model::of(&set.links, Linked { file: blob.file, blob: handle }) {
             Ok(model) => {
                 each(outs, |run| run.model, |run, out| run(set, &model, out));
+                Framework::ALL.iter().for_each(|&framework| payload(set, outs, &model, framework));
                 if set.uses.add(&set.links, &model).is_none() {
                     skips.no_memory("which anchors use the data");
                     set.complete = false;
@@ -251,6 +253,36 @@ fn inspected(set: &mut Set, executable: &Linked<Blob<'_>>, found: &Inspection, s
         }
         Inspection::Damaged(_) => {}
     }
+}
+
+/// Reads what a framework says of a model once, for all rules about it.
+fn payload(set: &Set, outs: &mut [(Run, Findings<'_>)], model: &Model, framework: Framework) {
+    let of = |run: &Run| run.payload.filter(|(own, _)| *own == framework).map(|(_, run)| run);
+    if !outs.iter().any(|(run, _)| of(run).is_some()) {
+        return;
+    }
+    let Some(opaque) = set.payload_of(model, framework) else { return };
+    match opaque.blob.payload() {
+        Ok(payload) => {
+            let said = Said { model, opaque, payload: &payload };
+            each(outs, of, |run, out| run(&said, out));
+        }
+        Err(error) => each(outs, of, |_, out| not_compared(framework, &error, out)),
+    }
+}
+
+/// Says that a model was not compared with what a framework says of it.
+fn not_compared(framework: Framework, error: &Error, out: &mut Findings<'_>) {
+    let title = framework.title();
+    let why = match (error.code(), framework) {
+        (ErrorCode::PayloadNotBuilt, _) => format!("this build leaves it out; build it with the feature {framework}"),
+        // Other rules report data of PopTorch's that cannot be read.
+        (_, Framework::Poptorch) => return,
+        // The same words for all blobs: there can be many, and each line is said once. The rules for the framework's loader
+        // say why.
+        _ => format!("it cannot be read as {title}'s"),
+    };
+    out.skip(&format!("what {title}'s blob says of the model"), &why);
 }
 
 /// Runs the rules that check a kind of subject.

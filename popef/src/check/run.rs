@@ -8,7 +8,7 @@ use super::start::Stored;
 use super::words::quote;
 use crate::error::Error;
 use crate::model::{Linked, Model};
-use crate::opaque::Framework;
+use crate::opaque::{Framework, Payload};
 use crate::pickle::Pickle;
 use crate::read::{Blob, ExecutableBlob, OpaqueBlob};
 use crate::types::Text;
@@ -25,6 +25,8 @@ type OfSet = fn(&Set, &mut Findings<'_>);
 type OfBlob = fn(&Set, &Linked<Blob<'_>>, &mut Findings<'_>);
 /// A model.
 type OfModel = fn(&Set, &Model, &mut Findings<'_>);
+/// What a framework says of a model.
+type OfPayload = fn(&Said<'_>, &mut Findings<'_>);
 /// A metadata blob that cannot be read within its file's limits.
 type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Findings<'_>);
 /// An opaque blob, with its pickle if it is one.
@@ -35,6 +37,17 @@ type OfPickle = fn(&Set, &Pickled<'_>, &mut Findings<'_>);
 type OfExecutable = fn(&Linked<ExecutableBlob<'_>>, &Stored, &mut Findings<'_>);
 /// What reading the data of a blob found.
 type OfData = fn(&Linked<Blob<'_>>, &Scanned, &mut Findings<'_>);
+
+/// A model, and what a framework put into an opaque blob for its executable.
+#[cfg_attr(
+    not(any(feature = "popart", feature = "poptorch", feature = "tensorflow")),
+    expect(dead_code, reason = "such a build reads no payload")
+)]
+pub(super) struct Said<'p> {
+    pub(super) model: &'p Model,
+    pub(super) opaque: Linked<OpaqueBlob<'p>>,
+    pub(super) payload: &'p Payload<'p>,
+}
 
 /// A pickle, and where it is.
 pub(super) struct Pickled<'p> {
@@ -69,6 +82,7 @@ pub(super) struct Run {
     pub(super) set: Option<OfSet>,
     pub(super) blob: Option<OfBlob>,
     pub(super) model: Option<OfModel>,
+    pub(super) payload: Option<(Framework, OfPayload)>,
     pub(super) unreadable: Option<OfUnreadable>,
     pub(super) opaque: Option<OfOpaque>,
     pub(super) pickle: Option<OfPickle>,
@@ -80,6 +94,7 @@ const NOTHING: Run = Run {
     set: None,
     blob: None,
     model: None,
+    payload: None,
     unreadable: None,
     opaque: None,
     pickle: None,
@@ -97,6 +112,10 @@ pub(super) const fn blob(run: OfBlob) -> Run {
 
 pub(super) const fn model(run: OfModel) -> Run {
     Run { model: Some(run), ..NOTHING }
+}
+
+pub(super) const fn payload(framework: Framework, run: OfPayload) -> Run {
+    Run { payload: Some((framework, run)), ..NOTHING }
 }
 
 pub(super) const fn blob_and_model(blob: OfBlob, model: OfModel) -> Run {

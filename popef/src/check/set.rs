@@ -123,6 +123,20 @@ impl Set {
         found.as_ref().map(|found| found.has(framework, executable))
     }
 
+    /// Returns the first opaque blob of a framework for the model's executable. `None` for all but the first metadata of an
+    /// executable, so that each blob is read for one metadata only.
+    pub(super) fn payload_of(&self, model: &Model, framework: Framework) -> Option<Linked<OpaqueBlob<'_>>> {
+        let Linked { file, blob } = model.metadata_blob();
+        let executable = model.metadata().executable.as_bytes();
+        let own = id_of(&Linked { file, blob: *blob.blob() });
+        if self.links.first(Key::METADATA_OF, executable) != Some(own) {
+            return None;
+        }
+        let blobs = self.links.all(Key::OPAQUE_OF, executable).filter_map(|id| self.linked(id));
+        let mut opaques = blobs.filter_map(|Linked { file, blob }| Some(Linked { file, blob: blob.as_opaque()? }));
+        opaques.find(|opaque| opaque.blob.framework() == Some(framework))
+    }
+
     pub(super) fn linked(&self, id: BlobId) -> Option<Linked<Blob<'_>>> {
         Some(Linked { file: usize::try_from(id.file).ok()?, blob: self.links.blob(id)? })
     }

@@ -4,15 +4,14 @@
 use super::super::findings::{Findings, Spot};
 use super::super::loader::Loader;
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, model, opaque};
-use super::super::set::{Set, id_of};
+use super::super::run::{Check, Said, opaque, payload};
 use super::super::severity::Severity;
 use super::loaders::not_a_message;
+use crate::model::Linked;
 #[cfg(any(feature = "popart", feature = "tensorflow"))]
-use crate::error::Error;
-use crate::model::{Linked, Model};
+use crate::model::Model;
 use crate::opaque::Framework;
-use crate::read::{Key, OpaqueBlob};
+use crate::read::OpaqueBlob;
 #[cfg(any(feature = "popart", feature = "tensorflow"))]
 use crate::types::Anchor;
 
@@ -51,12 +50,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of PopART.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "popart")]
-            popart::mode(set, model, out);
-            #[cfg(not(feature = "popart"))]
-            left_out(set, model, Framework::Popart, out);
-        }),
+        #[cfg(feature = "popart")]
+        run: payload(Framework::Popart, popart::mode),
+        #[cfg(not(feature = "popart"))]
+        run: payload(Framework::Popart, not_built),
     },
     Check {
         rule: Rule {
@@ -68,12 +65,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of PopART.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "popart")]
-            popart::seed(set, model, out);
-            #[cfg(not(feature = "popart"))]
-            left_out(set, model, Framework::Popart, out);
-        }),
+        #[cfg(feature = "popart")]
+        run: payload(Framework::Popart, popart::seed),
+        #[cfg(not(feature = "popart"))]
+        run: payload(Framework::Popart, not_built),
     },
     Check {
         rule: Rule {
@@ -86,12 +81,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of PopART.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "popart")]
-            popart::tensors(set, model, out);
-            #[cfg(not(feature = "popart"))]
-            left_out(set, model, Framework::Popart, out);
-        }),
+        #[cfg(feature = "popart")]
+        run: payload(Framework::Popart, popart::tensors),
+        #[cfg(not(feature = "popart"))]
+        run: payload(Framework::Popart, not_built),
     },
     Check {
         rule: Rule {
@@ -103,12 +96,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of TensorFlow.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "tensorflow")]
-            tensorflow::numbers(set, model, out);
-            #[cfg(not(feature = "tensorflow"))]
-            left_out(set, model, Framework::Tensorflow, out);
-        }),
+        #[cfg(feature = "tensorflow")]
+        run: payload(Framework::Tensorflow, tensorflow::numbers),
+        #[cfg(not(feature = "tensorflow"))]
+        run: payload(Framework::Tensorflow, not_built),
     },
     Check {
         rule: Rule {
@@ -120,12 +111,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Compare the handles of the signature with those of the anchors.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "tensorflow")]
-            tensorflow::signature(set, model, out);
-            #[cfg(not(feature = "tensorflow"))]
-            left_out(set, model, Framework::Tensorflow, out);
-        }),
+        #[cfg(feature = "tensorflow")]
+        run: payload(Framework::Tensorflow, tensorflow::signature),
+        #[cfg(not(feature = "tensorflow"))]
+        run: payload(Framework::Tensorflow, not_built),
     },
     Check {
         rule: Rule {
@@ -137,12 +126,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Check whether the metadata and the opaque blob are from the same export.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "popart")]
-            popart::names(set, model, out);
-            #[cfg(not(feature = "popart"))]
-            left_out(set, model, Framework::Popart, out);
-        }),
+        #[cfg(feature = "popart")]
+        run: payload(Framework::Popart, popart::names),
+        #[cfg(not(feature = "popart"))]
+        run: payload(Framework::Popart, not_built),
     },
     Check {
         rule: Rule {
@@ -154,12 +141,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of TensorFlow.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "tensorflow")]
-            tensorflow::shapes(set, model, out);
-            #[cfg(not(feature = "tensorflow"))]
-            left_out(set, model, Framework::Tensorflow, out);
-        }),
+        #[cfg(feature = "tensorflow")]
+        run: payload(Framework::Tensorflow, tensorflow::shapes),
+        #[cfg(not(feature = "tensorflow"))]
+        run: payload(Framework::Tensorflow, not_built),
     },
 ];
 
@@ -180,61 +165,32 @@ fn unreadable(framework: Framework, blob: &Linked<OpaqueBlob<'_>>, out: &mut Fin
     }
 }
 
-/// The first blob of a framework for the model's executable. `None` for all but the first metadata of an executable, so
-/// that each blob is read for one metadata only.
-pub(super) fn first_of<'s>(set: &'s Set, model: &Model, framework: Framework) -> Option<Linked<OpaqueBlob<'s>>> {
-    let metadata = model.metadata_blob();
-    let executable = model.metadata().executable.as_bytes();
-    let own = id_of(&Linked { file: metadata.file, blob: *metadata.blob.blob() });
-    if set.links.first(Key::METADATA_OF, executable) != Some(own) {
-        return None;
-    }
-    let blobs = set.links.all(Key::OPAQUE_OF, executable).filter_map(|id| set.linked(id));
-    let mut opaques = blobs.filter_map(|blob| Some(Linked { file: blob.file, blob: blob.blob.as_opaque()? }));
-    opaques.find(|opaque| opaque.blob.framework() == Some(framework))
-}
-
-/// What was read of a blob. If that failed, says what is not checked; the rules for the framework's loader say why.
-#[cfg(any(feature = "popart", feature = "tensorflow"))]
-fn readable<T>(read: Result<T, Error>, framework: Framework, out: &mut Findings<'_>) -> Option<T> {
-    if read.is_err() {
-        let title = framework.title();
-        // The same words for all blobs: there can be many, and each line is said once.
-        out.skip(&format!("what {title}'s blob says of the model"), &format!("it cannot be read as {title}'s"));
-    }
-    read.ok()
-}
-
-/// Says what a build without a framework's feature does not check.
+/// For a build without a framework's feature: no payload of it is ever read.
 #[cfg(not(all(feature = "popart", feature = "poptorch", feature = "tensorflow")))]
-pub(super) fn left_out(set: &Set, model: &Model, framework: Framework, out: &mut Findings<'_>) {
-    if first_of(set, model, framework).is_some() {
-        let why = format!("this build leaves it out; build it with the feature {framework}");
-        out.skip(&format!("what {}'s blob says of the model", framework.title()), &why);
-    }
-}
+pub(super) fn not_built(_: &Said<'_>, _: &mut Findings<'_>) {}
 
 #[cfg(feature = "popart")]
 mod popart {
     use std::collections::{HashMap, HashSet};
 
     use super::super::super::words::{quote, shape};
-    use super::{
-        Anchor, Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, ends_alike, first_of, own_shape, readable,
-    };
+    use super::{Anchor, Findings, Said, Spot, ends_alike, own_shape};
     use crate::DataType;
+    use crate::opaque::Payload;
     use crate::opaque::popart::{Executable, ExecutionMode, Tensor};
     use crate::types::Text;
 
     /// What PopART says of a model. `None` if it says nothing: a message without tensors is that of no real model.
-    fn of<'s>(set: &'s Set, model: &Model, out: &mut Findings<'_>) -> Option<(Linked<OpaqueBlob<'s>>, Executable)> {
-        let opaque = first_of(set, model, Framework::Popart)?;
-        let executable = readable(opaque.blob.popart(), Framework::Popart, out)?;
-        (!executable.tensors.is_empty()).then_some((opaque, executable))
+    fn of<'p>(said: &'p Said<'_>) -> Option<&'p Executable> {
+        match said.payload {
+            Payload::Popart(executable) if !executable.tensors.is_empty() => Some(executable),
+            _ => None,
+        }
     }
 
-    pub(super) fn mode(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn mode(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let metadata = model.metadata();
         let is_inference = match executable.execution_mode {
             ExecutionMode::Inference => true,
@@ -249,8 +205,9 @@ mod popart {
         }
     }
 
-    pub(super) fn seed(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn seed(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let metadata = model.metadata();
         if executable.requires_random_seed && metadata.seed_handle.is_empty() {
             out.add(Spot::data(opaque.file, opaque.blob.blob()), [metadata.executable.by_ref()], || {
@@ -259,8 +216,9 @@ mod popart {
         }
     }
 
-    pub(super) fn tensors(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn tensors(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let mut by_name = HashMap::new();
         if by_name.try_reserve(executable.tensors.len()).is_err() {
             return out.no_memory();
@@ -291,8 +249,9 @@ mod popart {
             && tensor.popef_type().is_some_and(|found| found != expected)
     }
 
-    pub(super) fn names(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn names(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let mut known = HashSet::new();
         if known.try_reserve(executable.tensors.len().saturating_add(executable.cycle_count_ids.len())).is_err() {
             return out.no_memory();
@@ -333,22 +292,25 @@ mod tensorflow {
     use std::collections::{HashMap, HashSet};
 
     use super::super::super::words::{count, quote, shape};
-    use super::{
-        Anchor, Findings, Framework, Linked, Model, OpaqueBlob, Set, Spot, ends_alike, first_of, own_shape, readable,
-    };
+    use super::{Anchor, Findings, Said, Spot, ends_alike, own_shape};
     use crate::DataType;
+    use crate::opaque::Payload;
     use crate::opaque::tensorflow::{Executable, PrimitiveType, Shape};
     use crate::types::Text;
 
     /// What TensorFlow says of a model, if the message is TensorFlow's and not empty.
-    fn of<'s>(set: &'s Set, model: &Model, out: &mut Findings<'_>) -> Option<(Linked<OpaqueBlob<'s>>, Executable<'s>)> {
-        let opaque = first_of(set, model, Framework::Tensorflow)?;
-        let executable = readable(opaque.blob.tensorflow(), Framework::Tensorflow, out)?;
-        (executable.is_plausible() && executable.tf_version().is_some()).then_some((opaque, executable))
+    fn of<'p>(said: &'p Said<'_>) -> Option<&'p Executable<'p>> {
+        match said.payload {
+            Payload::Tensorflow(executable) if executable.is_plausible() && executable.tf_version().is_some() => {
+                Some(executable)
+            }
+            _ => None,
+        }
     }
 
-    pub(super) fn numbers(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn numbers(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let (message, metadata) = (executable.message(), model.metadata());
         let ipus = message.embedded_runtime_config().map_or(0, |config| config.num_ipus());
         let pairs = [
@@ -366,8 +328,9 @@ mod tensorflow {
         }
     }
 
-    pub(super) fn signature(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn signature(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let config = executable.message().embedded_runtime_config();
         let Some(signature) = config.and_then(|config| config.signature()) else { return };
         let anchors = &model.metadata().anchors;
@@ -387,8 +350,9 @@ mod tensorflow {
         }
     }
 
-    pub(super) fn shapes(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, executable)) = of(set, model, out) else { return };
+    pub(super) fn shapes(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Some(executable) = of(said) else { return };
+        let Said { model, opaque, .. } = said;
         let anchors = &model.metadata().anchors;
         let mut by_handle: HashMap<&[u8], &Anchor> = HashMap::new();
         if by_handle.try_reserve(anchors.len()).is_err() {

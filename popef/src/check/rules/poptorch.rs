@@ -3,11 +3,11 @@
 
 use super::super::findings::Spot;
 use super::super::rule::{Rule, When};
-use super::super::run::{Check, model, opaque_pickle_and_set};
+use super::super::run::{Check, opaque_pickle_and_set, payload};
 use super::super::severity::Severity;
 use super::super::words::quote;
 #[cfg(not(feature = "poptorch"))]
-use super::payloads::left_out;
+use super::payloads::not_built;
 use crate::opaque::Framework;
 use crate::types::Text;
 
@@ -60,12 +60,10 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of PopTorch.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "poptorch")]
-            compared::numbers(set, model, out);
-            #[cfg(not(feature = "poptorch"))]
-            left_out(set, model, Framework::Poptorch, out);
-        }),
+        #[cfg(feature = "poptorch")]
+        run: payload(Framework::Poptorch, compared::numbers),
+        #[cfg(not(feature = "poptorch"))]
+        run: payload(Framework::Poptorch, not_built),
     },
     Check {
         rule: Rule {
@@ -77,35 +75,23 @@ pub(super) const RULES: &[Check] = &[
             fix: "Export the model again, so that both come from one run of PopTorch.",
             when: When::Always,
         },
-        run: model(|set, model, out| {
-            #[cfg(feature = "poptorch")]
-            compared::mode(set, model, out);
-            #[cfg(not(feature = "poptorch"))]
-            left_out(set, model, Framework::Poptorch, out);
-        }),
+        #[cfg(feature = "poptorch")]
+        run: payload(Framework::Poptorch, compared::mode),
+        #[cfg(not(feature = "poptorch"))]
+        run: payload(Framework::Poptorch, not_built),
     },
 ];
 
 #[cfg(feature = "poptorch")]
 mod compared {
     use super::super::super::findings::Findings;
-    use super::super::super::set::Set;
+    use super::super::super::run::Said;
     use super::super::super::words::count;
-    use super::super::payloads::first_of;
-    use super::{Framework, Spot};
-    use crate::model::{Linked, Model};
-    use crate::opaque::poptorch::PoptorchData;
-    use crate::read::OpaqueBlob;
+    use super::Spot;
+    use crate::opaque::Payload;
 
-    /// What PopTorch says of a model. Other rules report data that cannot be read.
-    fn of<'s>(set: &'s Set, model: &Model) -> Option<(Linked<OpaqueBlob<'s>>, PoptorchData)> {
-        let opaque = first_of(set, model, Framework::Poptorch)?;
-        let data = opaque.blob.poptorch().ok()?;
-        Some((opaque, data))
-    }
-
-    pub(super) fn numbers(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, data)) = of(set, model) else { return };
+    pub(super) fn numbers(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Said { model, opaque, payload: Payload::Poptorch(data) } = said else { return };
         let metadata = model.metadata();
         // The options count the replicas of one process. What the metadata counts if there are several is not known.
         let replicas = data.replication_factor.filter(|_| data.processes.is_none_or(|processes| processes == 1));
@@ -125,8 +111,8 @@ mod compared {
         }
     }
 
-    pub(super) fn mode(set: &Set, model: &Model, out: &mut Findings<'_>) {
-        let Some((opaque, data)) = of(set, model) else { return };
+    pub(super) fn mode(said: &Said<'_>, out: &mut Findings<'_>) {
+        let Said { model, opaque, payload: Payload::Poptorch(data) } = said else { return };
         let metadata = model.metadata();
         let name = |is_training| if is_training { "training" } else { "inference" };
         if let Some(training) = data.training.filter(|&training| training == metadata.is_inference) {
