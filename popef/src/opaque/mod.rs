@@ -51,7 +51,7 @@ named! {
 
 impl Framework {
     /// The name as its makers write it.
-    pub(crate) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Framework::Popart => "PopART",
             Framework::Poptorch => "PopTorch",

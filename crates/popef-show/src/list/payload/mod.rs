@@ -8,7 +8,7 @@ mod tensorflow;
 use std::fmt::{Display, Write as _};
 use std::io;
 
-use popef::opaque::{Framework, Payload};
+use popef::opaque::Payload;
 use popef::types::Text;
 
 use crate::failure::Failures;
@@ -29,21 +29,11 @@ pub(super) fn headline(view: &PayloadView<'_>) -> String {
         Ok(Payload::Text(_)) => "text".to_owned(),
         Ok(_) => "bytes of unknown meaning".to_owned(),
         Err(_) => match view.framework {
-            Some(framework) => format!("unreadable {} data", name(framework)),
+            Some(framework) => format!("unreadable {} data", framework.title()),
             None => "unreadable data".to_owned(),
         },
     };
     escape(&words).into_owned()
-}
-
-/// The framework as its makers spell it.
-fn name(framework: Framework) -> &'static str {
-    match framework {
-        Framework::Popart => "PopART",
-        Framework::Poptorch => "PopTorch",
-        Framework::Tensorflow => "TensorFlow",
-        other => other.as_str(),
-    }
 }
 
 /// Everything else, below the headline.
