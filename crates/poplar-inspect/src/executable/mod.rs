@@ -91,9 +91,9 @@ use popef::read::{ExecutableBlob, PoplarHeader};
 pub use chips::{Chips, Generation, chips, tile_memory};
 pub use metadata::{Message, MetadataPart};
 pub use options::Options;
-pub use sizes::Sizes;
+pub use sizes::{SectionKind, Sizes};
 pub use summary::{Bucket, Container, Content, NotATile, Numbering, OtherMember, SectionTotal, Summary, Tile, Tiles};
-pub use tile::{Section, SectionKind, Symbol, SymbolKind, TileFile};
+pub use tile::{Section, Symbol, SymbolKind, TileFile};
 
 use crate::error::{Error, Part, Problem};
 use archive::Archive;

@@ -1,4 +1,28 @@
-use super::tile::SectionKind;
+/// The kind of a section, by its type and flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub enum SectionKind {
+    /// Loaded and executable. Poplar may put everything into such a section: see [`Sizes`].
+    Code,
+    /// Loaded and read-only.
+    Constants,
+    /// Loaded and writable.
+    Data,
+    /// In memory, writable, and zero at the start. It has no bytes in the file.
+    Zeroed,
+    /// Not in memory, such as notes and debug information.
+    Other,
+    /// A table of the ELF file itself: symbols, names, relocations.
+    Table,
+}
+
+impl SectionKind {
+    /// Whether such a section is in the memory of the tile.
+    pub const fn is_in_memory(self) -> bool {
+        matches!(self, SectionKind::Code | SectionKind::Constants | SectionKind::Data | SectionKind::Zeroed)
+    }
+}
 
 /// Bytes of sections, by kind.
 ///

@@ -2,8 +2,8 @@ use popef::types::Text;
 
 use super::chips::{Chips, chips, tile_memory};
 use super::metadata::MetadataPart;
-use super::sizes::Sizes;
-use super::tile::SectionKind;
+use super::sizes::{SectionKind, Sizes};
+
 use crate::error::Error;
 
 /// What was found in an executable. [`read`](super::read) makes it.

@@ -6,8 +6,9 @@ use std::hash::{BuildHasher, RandomState};
 use super::Options;
 use super::archive::{Member, Wanted, shown};
 use super::input::len_of;
+use super::sizes::SectionKind;
 use super::summary::{Container, Content, NotATile, Numbering, OtherMember, SectionTotal, Summary, Tile};
-use super::tile::{self, SectionKind, TileFile};
+use super::tile::{self, TileFile};
 use crate::error::{Error, Part, Problem};
 
 /// How many members that are not tiles are kept.

@@ -6,7 +6,7 @@ use object::read::elf::{FileHeader, SectionHeader, Sym};
 use popef::types::Text;
 
 use super::input::len_of;
-use super::sizes::Sizes;
+use super::sizes::{SectionKind, Sizes};
 
 /// The machine of a tile's ELF file: `EM_GRAPHCORE_IPU` in binutils.
 const MACHINE: u16 = 248;
@@ -14,49 +14,23 @@ const MACHINE: u16 = 248;
 /// The longest name of a section or a symbol that is shown.
 const LONGEST_NAME: usize = 256;
 
-/// The kind of a section, by its type and flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
-#[non_exhaustive]
-pub enum SectionKind {
-    /// Loaded and executable. Poplar may put everything into such a section: see [`Sizes`].
-    Code,
-    /// Loaded and read-only.
-    Constants,
-    /// Loaded and writable.
-    Data,
-    /// In memory, writable, and zero at the start. It has no bytes in the file.
-    Zeroed,
-    /// Not in memory, such as notes and debug information.
-    Other,
-    /// A table of the ELF file itself: symbols, names, relocations.
-    Table,
-}
-
-impl SectionKind {
-    /// Whether such a section is in the memory of the tile.
-    pub const fn is_in_memory(self) -> bool {
-        matches!(self, SectionKind::Code | SectionKind::Constants | SectionKind::Data | SectionKind::Zeroed)
+/// Returns the kind of a section. The order of the decisions is that of `size`.
+fn kind_of(section: &SectionHeader32<LE>) -> SectionKind {
+    let kind = section.sh_type(LE);
+    let flags = section.sh_flags(LE);
+    let has = |flag: elf::SectionFlags| flags.0 & flag.0 != 0;
+    if !has(elf::SHF_ALLOC) {
+        let tables = [elf::SHT_SYMTAB, elf::SHT_SYMTAB_SHNDX, elf::SHT_STRTAB, elf::SHT_REL, elf::SHT_RELA];
+        return if tables.contains(&kind) { SectionKind::Table } else { SectionKind::Other };
     }
-
-    /// The order of the decisions is that of `size`.
-    fn of(section: &SectionHeader32<LE>) -> SectionKind {
-        let kind = section.sh_type(LE);
-        let flags = section.sh_flags(LE);
-        let has = |flag: elf::SectionFlags| flags.0 & flag.0 != 0;
-        if !has(elf::SHF_ALLOC) {
-            let tables = [elf::SHT_SYMTAB, elf::SHT_SYMTAB_SHNDX, elf::SHT_STRTAB, elf::SHT_REL, elf::SHT_RELA];
-            return if tables.contains(&kind) { SectionKind::Table } else { SectionKind::Other };
-        }
-        if has(elf::SHF_EXECINSTR) {
-            SectionKind::Code
-        } else if !has(elf::SHF_WRITE) {
-            SectionKind::Constants
-        } else if kind == elf::SHT_NOBITS {
-            SectionKind::Zeroed
-        } else {
-            SectionKind::Data
-        }
+    if has(elf::SHF_EXECINSTR) {
+        SectionKind::Code
+    } else if !has(elf::SHF_WRITE) {
+        SectionKind::Constants
+    } else if kind == elf::SHT_NOBITS {
+        SectionKind::Zeroed
+    } else {
+        SectionKind::Data
     }
 }
 
@@ -273,7 +247,7 @@ fn section_of<'a>(section: &SectionHeader32<LE>, names: &'a [u8]) -> Section<'a>
     let size = section.sh_size(LE);
     Section {
         name: name_at(names, section.sh_name(LE)).unwrap_or_default().into(),
-        kind: SectionKind::of(section),
+        kind: kind_of(section),
         address: section.sh_addr(LE),
         size,
         file_bytes: if section.sh_type(LE) == elf::SHT_NOBITS { 0 } else { size },
