@@ -128,7 +128,7 @@ impl Set {
     pub(super) fn payload_of(&self, model: &Model, framework: Framework) -> Option<Linked<OpaqueBlob<'_>>> {
         let Linked { file, blob } = model.metadata_blob();
         let executable = model.metadata().executable.as_bytes();
-        let own = id_of(&Linked { file, blob: *blob.blob() });
+        let own = BlobId::of(file, blob.blob().index());
         if self.links.first(Key::METADATA_OF, executable) != Some(own) {
             return None;
         }
@@ -148,8 +148,7 @@ impl Set {
     }
 }
 
-/// Returns the id of a blob. Files and blobs have numbers of 32 bits.
+/// Returns the id of a blob.
 pub(super) fn id_of(blob: &Linked<Blob<'_>>) -> BlobId {
-    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    BlobId { file: short(blob.file), blob: short(blob.index()) }
+    BlobId::of(blob.file, blob.index())
 }

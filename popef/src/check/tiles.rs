@@ -1,4 +1,3 @@
-use super::set::id_of;
 use crate::model::{Linked, Model};
 use crate::read::BlobId;
 
@@ -30,9 +29,9 @@ impl Tiles {
     /// Adds what the metadata of a model says. `None` if there is not enough memory.
     pub(super) fn add_target(&mut self, model: &Model) -> Option<()> {
         let Some(Linked { file, blob }) = model.executable() else { return Some(()) };
-        let executable = id_of(&Linked { file, blob: *blob.blob() });
+        let executable = BlobId::of(file, blob.blob().index());
         let Linked { file, blob } = model.metadata_blob();
-        let metadata = id_of(&Linked { file, blob: *blob.blob() });
+        let metadata = BlobId::of(file, blob.blob().index());
         self.targets.try_reserve(1).ok()?;
         self.targets.push(Target { metadata, executable, ipus: model.metadata().num_ipus });
         Some(())

@@ -1,8 +1,8 @@
 //! What a pickle imports and calls.
 
 use super::ImportClass;
+use super::halt::Halt;
 use super::imports::Role;
-use super::input::Halt;
 use super::keep::{Keep, Kind, Made, Part};
 use super::names::{classify, classify_attribute};
 use super::op::Names;

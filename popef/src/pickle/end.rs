@@ -1,4 +1,5 @@
-use super::input::{Halt, PickleBytes};
+use super::halt::Halt;
+use super::input::PickleBytes;
 use super::is_marked;
 use super::op::Op;
 use crate::read::Data;

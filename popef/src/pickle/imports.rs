@@ -3,7 +3,7 @@
 use std::collections::TryReserveError;
 use std::hash::{BuildHasher, RandomState};
 
-use super::input::Halt;
+use super::halt::Halt;
 use super::{ImportClass, PickleImport};
 use crate::len::{as_u64, as_usize};
 

@@ -1,41 +1,20 @@
 use std::borrow::Cow;
-use std::collections::TryReserveError;
 use std::mem;
 use std::ops::Range;
 
-use super::keep::Place;
-use crate::error::Error;
+use super::halt::Halt;
 use crate::len::{as_u64, as_usize};
 use crate::read::Data;
 
-/// Why a walk stops before the end of the pickle.
-#[derive(Debug)]
-pub(super) enum Halt {
-    /// Python would stop here too.
-    Fault(&'static str),
-    /// Python would go on, but this scan does not: it is too large or too unusual.
-    Limit(&'static str),
-    /// The budget of the whole data is spent, so the pickles around this one cannot be followed either.
-    Spent(&'static str),
-    /// There is not enough memory. Nothing is wrong with the data.
-    NoMemory,
-    /// The bytes could not be read.
-    Unread(Error),
-}
-
-impl From<Error> for Halt {
-    fn from(error: Error) -> Self {
-        Halt::Unread(error)
-    }
-}
-
-impl From<TryReserveError> for Halt {
-    fn from(_: TryReserveError) -> Self {
-        Halt::NoMemory
-    }
-}
-
 pub(super) const CUT: Halt = Halt::Fault("it ends in the middle");
+
+/// Bytes in the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// `None` if they are in a copy, which a text was decoded to.
+    pub(super) offset: Option<u64>,
+    pub(super) len: u64,
+}
 
 /// The bytes of pickles: all of them if they are in memory, or a window that moves over a file.
 pub(super) struct PickleBytes<'a> {

@@ -2,7 +2,8 @@
 
 #![cfg_attr(not(feature = "poptorch"), expect(dead_code, reason = "a scan needs no values"))]
 
-use super::input::{Halt, PickleReader};
+use super::halt::Halt;
+use super::input::{PickleReader, Place};
 use super::op::Plain;
 use super::text::{Spelling, Text};
 use super::values::Stack;
@@ -77,14 +78,6 @@ pub(super) enum Part {
     Pairs,
     /// What `BUILD` gives to an object.
     State,
-}
-
-/// Bytes in the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// `None` if they are in a copy, which a text was decoded to.
-    pub(super) offset: Option<u64>,
-    pub(super) len: u64,
 }
 
 /// Keeps nothing.

@@ -1,4 +1,4 @@
-use super::input::Halt;
+use super::halt::Halt;
 
 /// A list that grows by whole blocks. Its items never move, so growing takes only the memory of the new block.
 ///

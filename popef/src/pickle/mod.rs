@@ -7,6 +7,7 @@
 
 mod calls;
 mod end;
+mod halt;
 mod imports;
 mod input;
 mod keep;
@@ -26,7 +27,7 @@ mod walk;
 use crate::error::{Error, SystemProblem};
 use crate::names::named;
 use crate::read::{Data, OpaqueBlob};
-use input::Halt;
+use halt::Halt;
 
 /// What loading a Python pickle would import, and so what it can run.
 ///

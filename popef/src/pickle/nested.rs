@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::input::{Halt, PickleBytes, PickleReader};
+use super::halt::Halt;
+use super::input::{PickleBytes, PickleReader};
 use super::keep::{Keep, Kind, Made, Part};
 use super::op::LONGEST_TEXT;
 use super::scan::{Found, Machine, Scan};

@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use super::input::{Halt, PickleReader};
+use super::halt::Halt;
+use super::input::PickleReader;
 use super::text::Spelling;
 
 /// The opcodes, as far as they differ in their effect on names. Texts and bytes are given as ranges of the input.

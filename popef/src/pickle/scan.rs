@@ -1,7 +1,8 @@
 //! Starts a walk over data, and gathers what it finds.
 
+use super::halt::Halt;
 use super::imports::Imports;
-use super::input::{Halt, PickleBytes};
+use super::input::PickleBytes;
 use super::keep::{Keep, Kind, Made};
 use super::nested::{begins_as_pickle, walk_all};
 use super::path::Path;

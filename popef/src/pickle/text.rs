@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::input::Halt;
+use super::halt::Halt;
 use crate::len::as_usize;
 
 /// How the bytes of a text encode its characters.

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::input::Halt;
+use super::halt::Halt;
 use super::list::List;
 use super::text::{Spelling, Text};
 use crate::len::as_usize;

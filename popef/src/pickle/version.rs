@@ -1,6 +1,6 @@
 //! The version that PopTorch records, which a scan finds without keeping any values.
 
-use super::input::Halt;
+use super::halt::Halt;
 use super::keep::{Keep, Part};
 use super::scan::Machine;
 use super::values::{Slot, StandIn};

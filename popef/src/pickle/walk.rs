@@ -4,8 +4,9 @@
 //! their number is limited. So the work is in proportion to the data. [`Imports`](super::imports::Imports) limits what else
 //! could grow.
 
+use super::halt::Halt;
 use super::imports::Imports;
-use super::input::{Halt, PickleReader};
+use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
 use super::op::Op;
 use super::scan::{Found, Machine, Scan};

@@ -12,6 +12,14 @@ pub(crate) struct BlobId {
     pub(crate) blob: u32,
 }
 
+impl BlobId {
+    /// The id of a blob by its place among the blobs of a file. Files and blobs have numbers of 32 bits.
+    pub(crate) fn of(file: usize, blob: usize) -> Self {
+        let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        BlobId { file: short(file), blob: short(blob) }
+    }
+}
+
 /// The kind of name by which blobs are found. Names with different keys never match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {

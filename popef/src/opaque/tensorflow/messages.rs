@@ -3,6 +3,7 @@
 use super::kinds::{FeedMode, Format, PrimitiveType, TfType};
 use super::raw::Raw;
 use super::schema::{Described, Kind, Message};
+use super::wire::low_half;
 
 /// Defines a view of each message. A field has its documentation, its name, its kind, its number, and its key in JSON.
 /// The kind is that of a field which comes once (`text`, `bool`, `i64`, `u32`, `named TYPE`, `message TYPE`), or the
@@ -125,12 +126,6 @@ macro_rules! messages {
             self.0.messages($number).map($type)
         }
     };
-}
-
-/// The lower 32 bits, which is what protobuf makes of a number that is too large for its field.
-#[expect(clippy::cast_possible_truncation, reason = "protobuf's rule")]
-pub(super) fn low_half(number: u64) -> u32 {
-    number as u32
 }
 
 messages! {

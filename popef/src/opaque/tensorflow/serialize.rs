@@ -4,10 +4,9 @@ use serde::ser::{SerializeMap as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
 use super::Executable;
-use super::messages::low_half;
 use super::raw::Raw;
 use super::schema::{Described, Kind, Message};
-use super::wire::Value;
+use super::wire::{Value, low_half};
 use crate::types::object::List;
 
 impl Serialize for Executable<'_> {

@@ -159,3 +159,9 @@ impl<'m> Iterator for Fields<'m> {
         self.read(0).ok().flatten()
     }
 }
+
+/// The lower 32 bits, which is what protobuf makes of a number that is too large for its field.
+#[expect(clippy::cast_possible_truncation, reason = "protobuf's rule")]
+pub(super) fn low_half(number: u64) -> u32 {
+    number as u32
+}

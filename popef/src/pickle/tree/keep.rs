@@ -1,7 +1,8 @@
 //! A tree keeps all values of a walk.
 
-use super::super::input::{Halt, PickleReader};
-use super::super::keep::{Keep, Kind, Made, Part, Place};
+use super::super::halt::Halt;
+use super::super::input::{PickleReader, Place};
+use super::super::keep::{Keep, Kind, Made, Part};
 use super::super::op::{Notation, Plain};
 use super::super::values::{Stack, TextsMark};
 use super::{Chain, EMPTY, Extent, ITEM, Id, Item, Node, STATE, Tree};

@@ -1,6 +1,6 @@
 //! What there is of a pickle that cannot be followed to its end.
 
-use super::super::input::Halt;
+use super::super::halt::Halt;
 use super::super::keep::{Keep, Kind, Made, Part};
 use super::super::values::Stack;
 use super::{EMPTY, Id, Node, Tree};
