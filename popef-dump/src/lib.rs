@@ -1,4 +1,4 @@
-//! The tool `popef-dump`. Its two programs call [`main`]. Nothing else here is meant to be used.
+//! The tool `popef-dump`. Its two programs call [`main`]. The toolbox `popef` uses the rest.
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -22,7 +22,7 @@ mod list;
 mod log;
 mod policy;
 mod run;
-mod screen;
+pub mod screen;
 mod sections;
 
 use std::ffi::OsString;

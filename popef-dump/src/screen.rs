@@ -1,4 +1,4 @@
-//! The terminal.
+//! The terminal. The toolbox asks it the same.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -11,7 +11,7 @@ use std::os::windows::io::AsHandle as Handle;
 use popef_show::{ProgressLine, Screen, When};
 
 /// The terminal that the output goes to, if it goes to one.
-pub(crate) fn screen() -> Option<Screen> {
+pub fn screen() -> Option<Screen> {
     screen_of(&io::stdout())
 }
 
@@ -36,7 +36,7 @@ fn size(terminal: &impl Handle) -> Option<(usize, usize)> {
 }
 
 /// How wide help is: as the terminal, also if it goes there through a pager, or as `COLUMNS` says, within limits.
-pub(crate) fn help_width() -> usize {
+pub fn help_width() -> usize {
     const WIDTHS: RangeInclusive<usize> = 30..=100;
     let columns = || env::var("COLUMNS").ok()?.parse().ok();
     let terminal = screen().or_else(|| screen_of(&io::stderr()));
@@ -45,12 +45,12 @@ pub(crate) fn help_width() -> usize {
 }
 
 /// Whether the output has colours.
-pub(crate) fn colors(when: When) -> bool {
+pub fn colors(when: When) -> bool {
     when.colors(io::stdout().is_terminal(), |name| env::var(name).ok())
 }
 
 /// A progress line on stderr, if that is a terminal.
-pub(crate) fn progress(what: &'static str) -> ProgressLine {
+pub fn progress(what: &'static str) -> ProgressLine {
     let stderr = io::stderr();
     if stderr.is_terminal() { ProgressLine::new(what, Box::new(stderr)) } else { ProgressLine::hidden() }
 }

@@ -207,6 +207,10 @@ codes! {
         "A writer was used after it had failed. The error before this one says why.",
         "Write the file again from the start.";
 
+    Stopped = "stopped", Stopped,
+        "The program stopped the writing, usually because its user did. What was written is discarded.",
+        "Nothing. Write again when you want to.";
+
     FileExists = "file-exists", Exists,
         "The file exists, and overwriting was not allowed.",
         "Choose another path, or allow overwriting.";
@@ -289,6 +293,9 @@ codes! {
     NoName = "no-name", Misuse,
         "A new name was given for the copy of a blob whose type has no name.",
         "To change the executable that metadata belongs to, give the copy other metadata as its info.";
+    PrefixTooLate = "prefix-too-late", Misuse,
+        "Bytes that come before the first blob were given after a blob was written.",
+        "Write them first.";
     CopyFromTarget = "copy-from-target", Misuse,
         "The blob to be copied is in the file that is being appended to.",
         "Copy the blob from another copy of the file.";

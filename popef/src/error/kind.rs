@@ -55,6 +55,7 @@ kinds! {
     Changed = "changed", "Another program changed the file while it was open.";
     Busy = "busy", "Another program or writer is writing the file.";
     Io = "io", "The system could not read or write.";
+    Stopped = "stopped", "The program itself stopped the work.";
     Exists = "exists", "The file exists, and replacing it was not allowed.";
     WrongType = "wrongType", "A tensor or a blob has another type than was requested or given.";
     OutOfRange = "outOfRange", "A position, a number or a length is out of its range.";
@@ -71,8 +72,8 @@ impl ErrorKind {
         Some(match self {
             ErrorKind::Io => return None,
             ErrorKind::Damaged => io::ErrorKind::InvalidData,
-            // Not InvalidData: the file itself may be undamaged.
-            ErrorKind::Changed => io::ErrorKind::Other,
+            // Not InvalidData: the file itself may be undamaged. Not Interrupted, after which callers try again.
+            ErrorKind::Changed | ErrorKind::Stopped => io::ErrorKind::Other,
             ErrorKind::Limit => io::ErrorKind::FileTooLarge,
             ErrorKind::OutOfMemory => io::ErrorKind::OutOfMemory,
             ErrorKind::Busy => io::ErrorKind::ResourceBusy,

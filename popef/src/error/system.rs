@@ -39,12 +39,12 @@ impl Problem {
         reserved.map_err(|_| SystemProblem::OutOfMemory { needed }.into())
     }
 
-    /// A system error during an operation. If it wraps an error of ours that says that the file was resized, that
-    /// error's problem.
+    /// A system error during an operation. If it wraps an error of ours that says that the file was resized, or
+    /// that writing was stopped, that error's problem.
     pub(crate) fn io(doing: &'static str, source: io::Error) -> Problem {
         let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
         match inner {
-            Some(error) if error.code() == ErrorCode::FileResized => error.problem(),
+            Some(error) if matches!(error.code(), ErrorCode::FileResized | ErrorCode::Stopped) => error.problem(),
             _ => SystemProblem::Io { doing, source }.into(),
         }
     }

@@ -345,6 +345,16 @@ impl Sink for NewFile {
         remove(&*self.storage, &self.temporary).map_err(|e| Remains(Left::Temporary(self.temporary.clone()), e))
     }
 
+    fn read_back(&mut self) -> Result<Option<fs::File>, Failure> {
+        self.out.flush().map_err(failed("write"))?;
+        let look = failed("open its temporary file");
+        let file = uninterrupted(|| fs::File::open(&self.temporary)).map_err(&look)?;
+        match self.out.handle().is_file(&file) {
+            true => Ok(Some(file)),
+            false => Err(WriteProblem::TemporaryGone.into()),
+        }
+    }
+
     fn path(&self) -> Option<&Path> {
         Some(&self.path)
     }

@@ -52,6 +52,11 @@ pub(super) mod sink {
         /// that fails, returns what could not be undone.
         fn abandon(&mut self, end: u64) -> Result<(), Remains>;
 
+        /// Opens what was written until now, to read it. `None` if it cannot be read.
+        fn read_back(&mut self) -> Result<Option<fs::File>, Failure> {
+            Ok(None)
+        }
+
         /// The path that the caller gave.
         fn path(&self) -> Option<&Path> {
             None
@@ -88,6 +93,10 @@ impl<D: Sink + ?Sized> Sink for Box<D> {
 
     fn abandon(&mut self, end: u64) -> Result<(), Remains> {
         (**self).abandon(end)
+    }
+
+    fn read_back(&mut self) -> Result<Option<fs::File>, Failure> {
+        (**self).read_back()
     }
 
     fn path(&self) -> Option<&Path> {

@@ -82,7 +82,8 @@ impl Output {
         self.handle.copy_at(at, from)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Writes what is buffered.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         let buffer = std::mem::take(&mut self.buffer);
         self.write_now(self.at, &buffer)?;
         self.at = self.at.saturating_add(len_of(&buffer));

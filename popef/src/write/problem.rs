@@ -70,6 +70,15 @@ problems! {
             source: damage.source(),
             words: "nothing is appended to a damaged file, recover it first; the damage: {damage}",
         }
+        /// The caller of a watched writer stopped it.
+        Stopped => {
+            code: ErrorCode::Stopped,
+            words: "writing was stopped, and what was written is discarded",
+        }
+        PrefixTooLate => {
+            code: ErrorCode::PrefixTooLate,
+            words: "bytes that come before the first blob must be written before any blob",
+        }
         FileExists => {
             code: ErrorCode::FileExists,
             words: "the file exists, and overwriting was not allowed",

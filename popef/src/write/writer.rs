@@ -11,6 +11,7 @@ use super::label::Label;
 use super::problem::{WriteProblem, impossible, left_behind};
 use crate::error::{Error, ErrorCode, Facts as _, Problem};
 use crate::len::len_of;
+use crate::read::{Data, File, LocalFile, OpenOptions};
 use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 
@@ -204,6 +205,57 @@ impl<D: Destination> Writer<D> {
     /// Returns the place of everything that was written so far. For an appended file, only what was added counts.
     pub fn written(&self) -> Written {
         Written { offset: self.start, size: self.end.saturating_sub(self.start) }
+    }
+
+    /// Writes bytes before the first blob. Files of some programs have such bytes: see [`File::prefix`](crate::File::prefix).
+    /// Fails if a blob was written already. Positions count from the first of these bytes.
+    ///
+    /// ```
+    /// use popef::{File, OpenOptions, Writer};
+    ///
+    /// let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+    /// writer.write_prefix(&File::from_bytes("")?.prefix())?;
+    /// writer.write_executable("model", b"its bytes")?;
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn write_prefix(&mut self, prefix: &Data<'_>) -> Result<(), Error> {
+        self.check_fault()?;
+        if self.end > 0 {
+            return Err(self.refusal(WriteProblem::PrefixTooLate));
+        }
+        prefix.in_pieces(|piece| {
+            self.put(self.end, piece)?;
+            self.end = self.end.saturating_add(len_of(piece));
+            Ok(())
+        })
+    }
+
+    /// Opens what was written until now, to check it before [`finish`](Self::finish) puts it in place. Returns `None`
+    /// if the destination cannot be read: only what [`Writer::create`] makes can be.
+    ///
+    /// `options` must say where the first blob begins if bytes are before it.
+    ///
+    /// ```
+    /// use popef::{OpenOptions, Writer};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.popef");
+    /// let mut writer = Writer::create(&path)?;
+    /// writer.write_executable("model", b"its bytes")?;
+    /// let written = writer.read_back(&OpenOptions::new())?.expect("it is a file");
+    /// assert_eq!(*written.executable("model").unwrap().data().read()?, *b"its bytes");
+    /// assert!(!path.exists());
+    /// writer.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_back(&mut self, options: &OpenOptions) -> Result<Option<File>, Error> {
+        self.check_fault()?;
+        let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };
+        match to.read_back() {
+            Ok(None) => Ok(None),
+            Ok(Some(file)) => options.source(LocalFile::of(file, self.path())?).map(Some),
+            Err(Failure(problem)) => Err(self.fail(problem)),
+        }
     }
 
     /// Ends the writing, and returns the place of everything that was written. For an appended file, only what was

@@ -11,8 +11,8 @@ pub(crate) fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(out, Safe))?)
 }
 
-/// Writes a value on a line of its own.
-pub(crate) fn line(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
+/// Writes a value as JSON on a line of its own.
+pub fn line(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
     object(out, value)?;
     out.end_line()
 }

@@ -31,7 +31,8 @@ impl Glob {
         self.0.as_str()
     }
 
-    pub(super) fn matches(&self, name: &str, ignore_case: bool) -> bool {
+    /// Whether a name matches.
+    pub fn matches(&self, name: &str, ignore_case: bool) -> bool {
         self.0.matches_with(name, MatchOptions { case_sensitive: !ignore_case, ..GLOB })
     }
 }

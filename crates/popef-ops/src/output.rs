@@ -1,0 +1,255 @@
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use popef::read::FileId;
+use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
+use popef::write::{BlobCopy, BlobWriter, CreateOptions, Destination, Packing, Rewind, Written};
+use popef::{File, Metadata, OpenOptions, Writer};
+
+use crate::error::{Code, Error};
+use crate::progress::Progress;
+
+/// Where a new file goes.
+pub enum Target<'t> {
+    /// To a path. The file appears there when it is complete, and an old one stays until then.
+    Path(&'t Path, Overwrite),
+    /// Into a pipe. What was written before a failure cannot be taken back.
+    Stream(Box<dyn Write + 't>),
+    /// Nowhere: only its size is wanted.
+    Nowhere,
+}
+
+/// Which files may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overwrite {
+    /// None.
+    Never,
+    /// A file that is none of the inputs.
+    Others,
+    /// Any file, also an input.
+    Inputs,
+}
+
+/// A PopEF file that is being written.
+///
+/// Dropping it leaves everything as it was.
+///
+/// ```
+/// use popef_ops::{Output, Overwrite, Silent, Target};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (from, to) = (folder.path().join("model.popef"), folder.path().join("copy.popef"));
+/// # let mut writer = popef::Writer::create(&from)?;
+/// # writer.write_executable("model", b"its bytes")?;
+/// # writer.finish()?;
+/// let file = popef::File::open(&from)?;
+/// let mut output = Output::begin(Target::Path(&to, Overwrite::Never), [&file], &Silent)?;
+/// output.copy_all(file.blobs())?;
+/// output.finish()?;
+/// assert_eq!(std::fs::read(&to)?, std::fs::read(&from)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Output<'t> {
+    to: To<'t>,
+    /// Where the first blob begins.
+    start: u64,
+}
+
+enum To<'t> {
+    /// It can go back, so blobs of unknown length can be written.
+    Back(Writer<Box<dyn Rewind + 't>>),
+    Forward(Writer<Box<dyn Destination + 't>>),
+}
+
+/// Does the same with either writer.
+macro_rules! with {
+    ($output:expr, $writer:ident => $work:expr) => {
+        match &mut $output.to {
+            To::Back($writer) => $work,
+            To::Forward($writer) => $work,
+        }
+    };
+}
+
+impl<'t> Output<'t> {
+    /// Begins to write. `inputs` are the files that are read for it: none of them is replaced unless
+    /// [`Overwrite::Inputs`] allows it. `progress` is told of all that is written.
+    pub fn begin<'f>(
+        target: Target<'t>,
+        inputs: impl IntoIterator<Item = &'f File>,
+        progress: &'t dyn Progress,
+    ) -> Result<Self, Error> {
+        let watch = move |bytes| progress.advance(bytes);
+        let to = match target {
+            Target::Path(path, overwrite) => {
+                if overwrite != Overwrite::Inputs {
+                    refuse_inputs(path, inputs)?;
+                }
+                let writer = CreateOptions::new().overwrite(overwrite != Overwrite::Never).create(path)?;
+                To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+            }
+            Target::Stream(stream) => {
+                let writer = Writer::stream(io::BufWriter::with_capacity(STREAM_BUFFER, stream));
+                To::Forward(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+            }
+            Target::Nowhere => To::Back(Writer::nowhere().watched(watch).map_destination(|to| Box::new(to) as _)),
+        };
+        Ok(Output { to, start: 0 })
+    }
+
+    /// Writes what comes before the first blob of a file, if anything does.
+    pub fn prefix_of(&mut self, file: &File) -> Result<(), Error> {
+        let prefix = file.prefix();
+        with!(self, writer => writer.write_prefix(&prefix))?;
+        self.start = prefix.len();
+        Ok(())
+    }
+
+    /// Sets the version of the blobs that are written from now on. Copies keep theirs.
+    pub fn version(&mut self, version: Text<'static>) {
+        with!(self, writer => _ = writer.version(version));
+    }
+
+    /// Copies a blob, perhaps with changes.
+    pub fn copy<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<Written, Error> {
+        Ok(with!(self, writer => writer.copy(blob))?)
+    }
+
+    /// Copies blobs. The system copies those that follow each other in their file in one go.
+    pub fn copy_all<'b, B: Into<BlobCopy<'b>>>(
+        &mut self,
+        blobs: impl IntoIterator<Item = B>,
+    ) -> Result<Vec<Written>, Error> {
+        Ok(with!(self, writer => writer.copy_all(blobs))?)
+    }
+
+    /// Writes metadata.
+    pub fn metadata(&mut self, metadata: &Metadata) -> Result<Written, Error> {
+        Ok(with!(self, writer => writer.write_metadata(metadata))?)
+    }
+
+    /// Writes a tensor with the bytes of a reader.
+    pub fn tensor(&mut self, info: &TensorDataInfo, data: &mut dyn Read) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.tensor(info)?, data))
+    }
+
+    /// Writes a feed with the bytes of a reader.
+    pub fn feed(&mut self, info: &FeedDataInfo, data: &mut dyn Read) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.feed(info)?, data))
+    }
+
+    /// Writes an opaque blob with `len` bytes of a reader.
+    pub fn opaque(&mut self, info: &OpaqueInfo, len: u64, data: &mut dyn Read) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.sized_opaque(info, len)?, data))
+    }
+
+    /// Writes an executable that is not compressed, with `len` bytes of a reader.
+    pub fn executable(&mut self, name: &Text<'_>, len: u64, data: &mut dyn Read) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.sized_executable(name.by_ref(), len)?, data))
+    }
+
+    /// Writes an executable whose data is compressed already: `len` bytes that unpack to `uncompressed_size`.
+    pub fn compressed_executable(
+        &mut self,
+        name: &Text<'_>,
+        uncompressed_size: u64,
+        len: u64,
+        data: &mut dyn Read,
+    ) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.sized_compressed_executable(name.by_ref(), uncompressed_size, len)?, data))
+    }
+
+    /// Compresses the bytes of a reader as an executable. `None` if the target is a pipe: the size of a blob comes before its
+    /// data, and a pipe cannot go back.
+    pub fn packed(&mut self, name: &Text<'_>, packing: Packing, data: &mut dyn Read) -> Result<Option<Written>, Error> {
+        let To::Back(writer) = &mut self.to else { return Ok(None) };
+        let mut blob = writer.packed_executable(name.by_ref(), packing)?;
+        copy(data, &mut blob)?;
+        Ok(Some(blob.finish()?))
+    }
+
+    /// How many bytes were written until now.
+    pub fn len(&self) -> u64 {
+        match &self.to {
+            To::Back(writer) => writer.written().size,
+            To::Forward(writer) => writer.written().size,
+        }
+    }
+
+    /// Whether nothing was written until now.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> Result<Written, Error> {
+        let written = match self.to {
+            To::Back(writer) => writer.finish(),
+            To::Forward(writer) => writer.finish(),
+        };
+        Ok(written?)
+    }
+
+    /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears. What
+    /// goes into a pipe or nowhere cannot be read back, so `check` is not called then.
+    pub fn finish_checked(mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<Written, Error> {
+        let mut options = OpenOptions::new();
+        options.start(self.start);
+        let written = with!(self, writer => writer.read_back(&options))?;
+        written.as_ref().map_or(Ok(()), check)?;
+        self.finish()
+    }
+}
+
+/// As much as a pipe holds.
+const STREAM_BUFFER: usize = 64 << 10;
+
+/// Fails if the path is one of the inputs, by whatever name.
+fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+    // If there is no such file, it is no input. Another failure shows when it is replaced.
+    let Ok(target) = FileId::of_path(path) else { return Ok(()) };
+    let Some(input) = inputs.into_iter().find(|input| input.id() == Some(target)) else { return Ok(()) };
+    let named = input.path().filter(|input| *input != path).map(|input| format!(", {}", input.display()));
+    let message = format!("the output is the same file as the input{}", named.unwrap_or_default());
+    Err(Error::new(Code::OutputIsInput, message).in_file(path))
+}
+
+fn fill<D: Destination>(mut blob: BlobWriter<&mut Writer<D>>, data: &mut dyn Read) -> Result<Written, Error> {
+    copy(data, &mut blob)?;
+    Ok(blob.finish()?)
+}
+
+/// Copies all bytes. Pieces are large enough that the overhead of each is small, and small enough for a processor's cache.
+fn copy(from: &mut dyn Read, to: &mut impl Write) -> Result<(), Error> {
+    const PIECE: usize = 256 << 10;
+    let mut piece = vec![0; PIECE];
+    loop {
+        let len = match from.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(len) => len,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::io("read the data", error)),
+        };
+        to.write_all(piece.get(..len).unwrap_or_default()).map_err(|error| Error::io("write", error))?;
+    }
+}
+
+impl fmt::Debug for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Path(path, overwrite) => f.debug_tuple("Path").field(path).field(overwrite).finish(),
+            Target::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
+            Target::Nowhere => f.write_str("Nowhere"),
+        }
+    }
+}
+
+impl fmt::Debug for Output<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.to {
+            To::Back(writer) => writer.fmt(f),
+            To::Forward(writer) => writer.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+use std::ops::ControlFlow;
+
+use crate::error::{Code, Error};
+
+/// Is told how far an operation is, and can stop it. Threads may call it at the same time.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// /// Stops after a gigabyte.
+/// #[derive(Default)]
+/// struct Budget(AtomicU64);
+///
+/// impl popef_ops::Progress for Budget {
+///     fn advance(&self, bytes: u64) -> ControlFlow<()> {
+///         match self.0.fetch_add(bytes, Ordering::Relaxed) < 1 << 30 {
+///             true => ControlFlow::Continue(()),
+///             false => ControlFlow::Break(()),
+///         }
+///     }
+/// }
+/// ```
+pub trait Progress: Sync {
+    /// So many bytes more are to be read or written.
+    fn expect(&self, bytes: u64) {
+        let _ = bytes;
+    }
+
+    /// So many bytes more were read or written. [`Break`](ControlFlow::Break) stops the operation, which then fails with
+    /// [`Code::Stopped`].
+    fn advance(&self, bytes: u64) -> ControlFlow<()>;
+}
+
+impl dyn Progress + '_ {
+    /// Calls [`advance`](Progress::advance), and makes an error of a stop.
+    pub fn add(&self, bytes: u64) -> Result<(), Error> {
+        match self.advance(bytes) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::new(Code::Stopped, "the work was stopped")),
+        }
+    }
+}
+
+/// A [`Progress`] that ignores what it is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn advance(&self, _bytes: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,5 @@
+//! The tool `popef`.
+
+fn main() -> std::process::ExitCode {
+    popef_toolbox::main()
+}

@@ -1,0 +1,34 @@
+//! The commands, one file each. A new one is its file and a line here.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use popef_ops::Error;
+
+use crate::common::tool::Tool;
+
+/// A command: its arguments, and what it does.
+pub(crate) trait Command {
+    /// Runs it. What is returned is the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error>;
+}
+
+macro_rules! commands {
+    ($( $command:ident => $variant:ident, )+) => {
+        $( mod $command; )+
+
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Commands { $( $variant($command::Args), )+ }
+
+        impl Commands {
+            pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+                match self { $( Commands::$variant(args) => args.run(tool), )+ }
+            }
+        }
+    };
+}
+
+// In the order of the help.
+commands! {
+    merge => Merge,
+}

@@ -1,0 +1,78 @@
+//! Which blobs a command works on.
+
+use clap::Args;
+use clap::builder::TypedValueParser;
+use popef::Blob;
+use popef::types::{BlobType, Text};
+use popef_show::Glob;
+
+use super::values::named;
+
+/// Options that choose blobs.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Filter {
+    /// Only blobs of TYPE: executable, metadata, tensor, feed or opaque
+    ///
+    /// Separate several with commas.
+    #[arg(short, long = "type", value_name = "TYPE", value_parser = blob_type(), value_delimiter = ',', hide_possible_values = true)]
+    types: Vec<BlobType>,
+    /// Only blobs whose name matches GLOB
+    ///
+    /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata matches by the name of its
+    /// executable. Can be given several times.
+    #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
+    filter: Vec<Glob>,
+    /// Leave out blobs whose name matches GLOB; this counts more than --filter
+    #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
+    exclude: Vec<Glob>,
+    /// Ignore the case of ASCII letters in --filter and --exclude
+    #[arg(short, long)]
+    ignore_case: bool,
+}
+
+/// The types of blobs, and how users name them.
+const TYPES: [(BlobType, &str); 5] = [
+    (BlobType::PoplarExecutable, "executable"),
+    (BlobType::Metadata, "metadata"),
+    (BlobType::DataTensor, "tensor"),
+    (BlobType::DataFeed, "feed"),
+    (BlobType::Opaque, "opaque"),
+];
+
+/// How users name a type of blobs.
+pub(crate) fn type_name(blob_type: BlobType) -> &'static str {
+    TYPES.iter().find(|(known, _)| *known == blob_type).map_or("unknown", |(_, name)| name)
+}
+
+fn blob_type() -> impl TypedValueParser<Value = BlobType> {
+    named(TYPES.map(|(blob_type, _)| blob_type), |blob_type| type_name(*blob_type))
+}
+
+impl Filter {
+    /// Whether every blob is chosen.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.types.is_empty() && self.filter.is_empty() && self.exclude.is_empty()
+    }
+
+    /// Whether a blob is chosen.
+    pub(crate) fn takes(&self, blob: &Blob<'_>) -> bool {
+        (self.types.is_empty() || self.types.contains(&blob.blob_type())) && self.takes_name(blob)
+    }
+
+    fn takes_name(&self, blob: &Blob<'_>) -> bool {
+        if self.filter.is_empty() && self.exclude.is_empty() {
+            return true;
+        }
+        let name = name_of(blob);
+        let name = name.to_string_lossy();
+        let any = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(&name, self.ignore_case));
+        (self.filter.is_empty() || any(&self.filter)) && !any(&self.exclude)
+    }
+}
+
+/// The name by which a blob is chosen and shown. That of metadata is its executable's.
+pub(crate) fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
+    let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
+    blob.name().or_else(of_metadata).unwrap_or_default()
+}

@@ -1,0 +1,11 @@
+//! What the commands share.
+
+#![allow(dead_code, reason = "the commands that come use the rest")]
+
+pub(crate) mod end;
+pub(crate) mod filter;
+pub(crate) mod format;
+pub(crate) mod input;
+pub(crate) mod output;
+pub(crate) mod tool;
+pub(crate) mod values;

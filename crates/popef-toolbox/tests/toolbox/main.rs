@@ -1,0 +1,4 @@
+//! The tool as people use it: one program, a module for each command.
+
+mod common;
+mod merge;
