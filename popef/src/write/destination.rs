@@ -7,8 +7,9 @@ use super::problem::{Left, WriteProblem};
 use crate::error::Problem;
 use crate::len::len_of;
 
-/// The destination of a [`Writer`](crate::Writer): a [`Stream`], [`Seekable`], [`NewFile`](crate::write::NewFile) or
-/// [`Appended`](crate::write::Appended), or a box of one of them, which
+/// The destination of a [`Writer`](crate::Writer): a [`Stream`], [`Seekable`], [`NewFile`](crate::write::NewFile),
+/// [`Appended`](crate::write::Appended) or [`Nowhere`](crate::write::Nowhere), one of these that is
+/// [`Watched`](crate::write::Watched), or a box of one of them, which
 /// [`Writer::map_destination`](crate::Writer::map_destination) makes.
 ///
 /// This trait is sealed: other crates cannot implement it.

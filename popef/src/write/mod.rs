@@ -9,6 +9,7 @@
 //!                              BlobWriter  Seekable  can go back and be truncated
 //!                                          NewFile   a temporary file, renamed at the end ─┐
 //!                                          Appended  the end of a file, valid at the end   ├─► Storage: all file I/O
+//!                                          Nowhere   to learn the size alone
 //! ```
 
 #![deny(clippy::arithmetic_side_effects, reason = "sums of lengths can wrap")]

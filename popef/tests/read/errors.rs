@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
+use std::ops::ControlFlow;
 
 use popef::error::*;
 use popef::read::*;
@@ -199,6 +200,9 @@ fn of_writing() -> Vec<Case> {
 
     let source = File::open(&path).unwrap();
     let of_metadata = BlobCopy::of(&source.blob(1).unwrap());
+    let mut stopped = Writer::nowhere().watched(|_| ControlFlow::Break(()));
+    let mut late = Writer::nowhere();
+    late.write_opaque(&opaque("first"), b"").unwrap();
     let mut writer = Writer::append(&path).unwrap();
     let exists = CreateOptions::new().overwrite(false).create(&path).unwrap_err();
     let cases = vec![
@@ -211,6 +215,8 @@ fn of_writing() -> Vec<Case> {
         (ErrorCode::CopyFromTarget, InvalidInput, writer.copy(source.blob(0).unwrap()).unwrap_err()),
         (ErrorCode::WrongInfo, InvalidInput, writer.copy(of_metadata.clone().info(&opaque("notes"))).unwrap_err()),
         (ErrorCode::NoName, InvalidInput, writer.copy(of_metadata.name("named")).unwrap_err()),
+        (ErrorCode::Stopped, Other, stopped.write_opaque(&opaque("new"), b"").unwrap_err()),
+        (ErrorCode::PrefixTooLate, InvalidInput, late.write_prefix(&source.prefix()).unwrap_err()),
     ];
     #[cfg(not(windows))]
     let cases = {

@@ -15,3 +15,4 @@ mod places;
 mod refused;
 mod rights;
 mod roundtrip;
+mod watched;
