@@ -30,9 +30,11 @@
 )]
 
 mod error;
+mod name;
 mod output;
 mod progress;
 
 pub use error::{Code, Error};
+pub use name::Name;
 pub use output::{Output, Overwrite, Target};
 pub use progress::{Progress, Silent};

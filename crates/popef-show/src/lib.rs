@@ -89,6 +89,8 @@ pub use output::escape::escape;
 pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::screen::Screen;
+pub use output::units::{counted, size};
+pub use output::width::{shorten, width};
 pub use report::file::{FileReport, FileToShow};
 pub use report::glob::Glob;
 pub use report::metadata::Provider;

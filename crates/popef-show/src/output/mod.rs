@@ -8,3 +8,4 @@ pub(crate) mod paragraph;
 pub(crate) mod progress;
 pub(crate) mod screen;
 pub(crate) mod units;
+pub(crate) mod width;

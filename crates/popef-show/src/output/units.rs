@@ -1,5 +1,5 @@
 /// A number of bytes with three or four digits and a unit: `0 B`, `1023 B`, `62.2 KiB`, `8.0 GiB`.
-pub(crate) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
         // Most blobs of a long list are small, and `format!` takes five times as long.
@@ -21,7 +21,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// A count and what is counted: `1 blob`, `2 blobs`.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+pub fn counted(count: usize, one: &str, many: &str) -> String {
     let what = if count == 1 { one } else { many };
     format!("{count} {what}")
 }

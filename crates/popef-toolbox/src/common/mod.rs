@@ -7,5 +7,6 @@ pub(crate) mod filter;
 pub(crate) mod format;
 pub(crate) mod input;
 pub(crate) mod output;
+pub(crate) mod table;
 pub(crate) mod tool;
 pub(crate) mod values;

@@ -5,11 +5,12 @@ use popef::Blob;
 use popef::types::BlobType;
 
 use super::holds::Holds;
-use super::width::{Columns, digits, shorten, width};
+use super::width::{Columns, digits};
 use crate::output::color::Kind::{self, Group, Name, Number, Plain, Type};
 use crate::output::escape::escape;
 use crate::output::out::Out;
 use crate::output::units;
+use crate::output::width::{shorten, width};
 use crate::report::file::{FileReport, link};
 
 /// One line per blob. All lines are worked out before the first is written, because the columns have to fit.

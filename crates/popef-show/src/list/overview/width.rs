@@ -1,8 +1,4 @@
-//! The widths of the columns, and texts that are shortened to them.
-
-use std::borrow::Cow;
-
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+//! The widths of the columns.
 
 /// The width of each column.
 #[derive(Clone, Copy, Debug)]
@@ -50,50 +46,4 @@ impl Columns {
 /// How many columns a number takes.
 pub(super) fn digits(number: impl itoa::Integer) -> usize {
     itoa::Buffer::new().format(number).len()
-}
-
-/// How many columns a text takes. It is escaped, so it has no control characters.
-pub(super) fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.width() }
-}
-
-/// A text that is no wider than `most`. The middle is left out, as names differ at both ends.
-pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
-    if width(text) <= most {
-        return Cow::Borrowed(text);
-    }
-    let room = most.saturating_sub(1);
-    let start = take(text.chars(), room.div_ceil(2));
-    let end = take(text.chars().rev(), room - width(&start));
-    Cow::Owned(format!("{start}…{}", end.chars().rev().collect::<String>()))
-}
-
-/// The first letters that are no wider than `width` together.
-fn take(letters: impl Iterator<Item = char>, width: usize) -> String {
-    let mut used = 0;
-    let fits = |letter: &char| {
-        used += letter.width().unwrap_or(0);
-        used <= width
-    };
-    letters.take_while(fits).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shorten;
-
-    #[test]
-    fn the_middle_gives_way() {
-        let cases = [
-            ("name", 4, "name"),
-            ("model.layer.weights", 9, "mode…ghts"),
-            ("model.layer.weights", 2, "m…"),
-            ("重み重み重み", 7, "重…重み"),
-            ("", 0, ""),
-            ("x", 0, "…"),
-        ];
-        for (text, width, short) in cases {
-            assert_eq!(shorten(text, width), short);
-        }
-    }
 }

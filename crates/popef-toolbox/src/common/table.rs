@@ -1,0 +1,118 @@
+//! Tables in text reports.
+
+use std::io;
+
+use popef_show::{Kind, Out, escape, width};
+
+/// A table with headings. Columns are as wide as their widest cell.
+///
+/// ```text
+/// TYPE        NAME   SIZE
+/// executable  model  62.2 KiB
+/// ```
+#[derive(Debug)]
+pub(crate) struct Table<const N: usize> {
+    columns: [Column; N],
+    /// The cells of all rows, escaped. A line feed, which no escaped text has, ends each.
+    cells: String,
+}
+
+/// A column: its heading, its side and its colour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    heading: &'static str,
+    kind: Kind,
+    right: bool,
+    width: usize,
+}
+
+/// Cells are not padded to more than this, so that one long name does not make all lines long.
+const MOST: usize = 200;
+
+impl Column {
+    /// A column of texts.
+    pub(crate) fn left(heading: &'static str, kind: Kind) -> Self {
+        Column { heading, kind, right: false, width: width(heading) }
+    }
+
+    /// A column of numbers.
+    pub(crate) fn right(heading: &'static str) -> Self {
+        Column { heading, kind: Kind::Number, right: true, width: width(heading) }
+    }
+}
+
+impl<const N: usize> Table<N> {
+    pub(crate) fn new(columns: [Column; N]) -> Self {
+        Table { columns, cells: String::new() }
+    }
+
+    /// Adds a row. Its texts may come from files: they are escaped here.
+    pub(crate) fn row(&mut self, cells: [&str; N]) {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            let cell = escape(cell);
+            column.width = column.width.max(width(&cell)).min(MOST);
+            self.cells.push_str(&cell);
+            self.cells.push('\n');
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Writes the headings and all rows.
+    pub(crate) fn write(&self, out: &mut Out) -> io::Result<()> {
+        for (at, column) in self.columns.iter().enumerate() {
+            put(out, at == 0, at + 1 == N, column, Kind::Group, column.heading);
+        }
+        out.end_line()?;
+        let mut cells = self.cells.split_terminator('\n').peekable();
+        while cells.peek().is_some() {
+            for (at, column) in self.columns.iter().enumerate() {
+                put(out, at == 0, at + 1 == N, column, column.kind, cells.next().unwrap_or_default());
+            }
+            out.end_line()?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a cell, and the gap before it. Nothing follows the text of the last one.
+fn put(out: &mut Out, first: bool, last: bool, column: &Column, kind: Kind, text: &str) {
+    let room = column.width.saturating_sub(width(text));
+    let (before, after) = if column.right { (room, 0) } else { (0, if last { 0 } else { room }) };
+    out.spaces(before + if first { 0 } else { 2 });
+    if !text.is_empty() {
+        out.put_as(kind, text);
+    }
+    out.spaces(after);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, Table};
+    use popef_show::{Kind, Out};
+
+    fn shown(colors: bool, rows: &[[&str; 3]]) -> String {
+        let columns = [Column::left("TYPE", Kind::Plain), Column::left("NAME", Kind::Name), Column::right("SIZE")];
+        let mut table = Table::new(columns);
+        rows.iter().for_each(|row| table.row(*row));
+        let mut out = Out::in_memory(colors);
+        table.write(&mut out).unwrap();
+        String::from_utf8(out.into_bytes()).unwrap()
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let text = shown(false, &[["executable", "重み", "1.0 KiB"], ["feed", "", "12 B"]]);
+        assert_eq!(text, "TYPE        NAME     SIZE\nexecutable  重み  1.0 KiB\nfeed                 12 B\n");
+    }
+
+    #[test]
+    fn no_name_breaks_a_line_or_colours_it() {
+        let text = shown(false, &[["tensor", "a\nb\u{1b}[31m", "1 B"]]);
+        assert_eq!(text, "TYPE    NAME            SIZE\ntensor  a\\nb\\u{1b}[31m   1 B\n");
+        let colored = shown(true, &[["tensor", "a\u{1b}", "1 B"]]);
+        assert!(colored.contains("\u{1b}[38;5;28ma\\u{1b}\u{1b}[0m"), "{colored:?}");
+    }
+}
