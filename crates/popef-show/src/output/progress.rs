@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::units::size;
 
-/// A line that shows how much was read. It appears only once the work takes longer than a second.
+/// A line that shows how much was done, how fast, and how long the rest will take. It appears only once the work takes longer
+/// than a second.
 ///
 /// ```
 /// let progress = popef_show::ProgressLine::hidden();
@@ -25,6 +26,8 @@ pub struct ProgressLine {
 
 struct Line {
     terminal: Box<dyn Write + Send>,
+    /// When the work began.
+    begun: Instant,
     /// When it is drawn next.
     next: Instant,
     visible: bool,
@@ -32,12 +35,13 @@ struct Line {
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
-const CELLS: u64 = 30;
+const CELLS: u64 = 20;
 
 impl ProgressLine {
-    /// Shows on a terminal that `what` is being read.
+    /// Shows `what` is being done or read, on a terminal.
     pub fn new(what: &'static str, terminal: Box<dyn Write + Send>) -> Self {
-        let line = Line { terminal, next: Instant::now() + PATIENCE, visible: false };
+        let begun = Instant::now();
+        let line = Line { terminal, begun, next: begun + PATIENCE, visible: false };
         ProgressLine { what, line: Some(Mutex::new(line)), ..ProgressLine::hidden() }
     }
 
@@ -46,12 +50,12 @@ impl ProgressLine {
         ProgressLine { what: "", total: AtomicU64::new(0), done: AtomicU64::new(0), line: None }
     }
 
-    /// So many bytes more will be read.
+    /// So many bytes more are to be done.
     pub fn expect(&self, bytes: u64) {
         self.total.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// So many bytes more were read.
+    /// So many bytes more were done.
     pub fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         // Another thread that holds the lock draws instead.
@@ -63,7 +67,8 @@ impl ProgressLine {
         let total = self.total.load(Ordering::Relaxed).max(done);
         line.next = now + PAUSE;
         line.visible = true;
-        line.write(format_args!("\r{}\x1b[K", bar(self.what, done, total)));
+        let time = now.duration_since(line.begun);
+        line.write(format_args!("\r{}{}\x1b[K", bar(self.what, done, total), pace(done, total, time)));
     }
 
     /// Removes the line from the terminal to make room for other output.
@@ -97,14 +102,49 @@ fn bar(what: &str, done: u64, total: u64) -> String {
     format!("{what} [{full:<width$}] {:>3} % of {}", of(100), size(total))
 }
 
+/// How fast it goes, and how long the rest takes if it goes on like that: `, 1.2 GiB/s, 3 s left`.
+fn pace(done: u64, total: u64, time: Duration) -> String {
+    let millis = time.as_millis().max(1);
+    let of = |part: u64, whole: u128| u64::try_from(u128::from(part) * whole / millis).unwrap_or(u64::MAX);
+    let rate = of(done, 1000);
+    let left = total.saturating_sub(done).checked_div(rate).map(duration);
+    format!(", {}/s{}", size(rate), left.map(|left| format!(", {left} left")).unwrap_or_default())
+}
+
+/// `9 s`, `2 min 5 s`, `3 h 20 min`
+fn duration(seconds: u64) -> String {
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::bar;
+    use std::time::Duration;
+
+    use super::{bar, pace};
+
+    #[test]
+    fn the_pace_has_rate_and_time_left() {
+        let cases = [
+            (1 << 30, 4 << 30, 1, ", 1.0 GiB/s, 3 s left"),
+            (1 << 30, 1 << 40, 10, ", 102.4 MiB/s, 2 h 50 min left"),
+            (100 << 20, 13 << 30, 1, ", 100.0 MiB/s, 2 min 12 s left"),
+            (5, 5, 1, ", 5 B/s, 0 s left"),
+            (0, 5, 1, ", 0 B/s"),
+            (0, 0, 0, ", 0 B/s"),
+        ];
+        for (done, total, seconds, shown) in cases {
+            assert_eq!(pace(done, total, Duration::from_secs(seconds)), shown);
+        }
+    }
 
     #[test]
     fn the_bar_fills() {
-        assert_eq!(bar("values", 0, 0), "values [                              ]   0 % of 0 B");
-        assert_eq!(bar("values", 1 << 29, 1 << 30), "values [###############               ]  50 % of 1.0 GiB");
-        assert_eq!(bar("values", u64::MAX, u64::MAX), "values [##############################] 100 % of 16.0 EiB");
+        assert_eq!(bar("values", 0, 0), "values [                    ]   0 % of 0 B");
+        assert_eq!(bar("values", 1 << 29, 1 << 30), "values [##########          ]  50 % of 1.0 GiB");
+        assert_eq!(bar("values", u64::MAX, u64::MAX), "values [####################] 100 % of 16.0 EiB");
     }
 }
