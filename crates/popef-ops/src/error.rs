@@ -34,6 +34,7 @@ codes! {
     NotPopef = "not-popef", "Give a PopEF file.";
     WrongArguments = "wrong-arguments", "See the help of the command.";
     OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";
+    FileExists = "file-exists", "Choose another path, or allow overwriting.";
     Stopped = "stopped", "Nothing. Begin again when you want to.";
 }
 

@@ -10,6 +10,7 @@
 //! ```
 //!
 //! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake.
+//! - [`PlainFile`] does the same for a file that is not PopEF.
 //! - [`Progress`] is told how far the work is, and can stop it.
 //! - [`Error`] has a stable code and says what to do.
 
@@ -32,9 +33,11 @@
 mod error;
 mod name;
 mod output;
+mod plain_file;
 mod progress;
 
 pub use error::{Code, Error};
 pub use name::Name;
 pub use output::{Output, Overwrite, Target};
+pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};

@@ -206,7 +206,7 @@ impl<'t> Output<'t> {
 const STREAM_BUFFER: usize = 64 << 10;
 
 /// Fails if the path is one of the inputs, by whatever name.
-fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+pub(crate) fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
     // If there is no such file, it is no input. Another failure shows when it is replaced.
     let Ok(target) = FileId::of_path(path) else { return Ok(()) };
     let Some(input) = inputs.into_iter().find(|input| input.id() == Some(target)) else { return Ok(()) };

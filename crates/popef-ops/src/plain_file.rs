@@ -1,0 +1,225 @@
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Code, Error};
+use crate::output::{Overwrite, refuse_inputs};
+
+/// A file that is not PopEF, such as a report, which appears at its path only when it is complete.
+///
+/// It is written beside its path and put there by [`finish`](PlainFile::finish). If it is dropped before that, an old file
+/// stays as it was. It keeps the permissions of the file that it replaces.
+///
+/// ```
+/// use std::io::Write as _;
+///
+/// use popef_ops::{Overwrite, PlainFile};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report.txt");
+/// let mut file = PlainFile::create(&path, Overwrite::Never, [])?;
+/// file.write_all(b"all is well")?;
+/// assert!(!path.exists());
+/// file.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"all is well");
+/// assert_eq!(PlainFile::create(&path, Overwrite::Never, []).unwrap_err().code(), "file-exists");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PlainFile {
+    file: File,
+    /// The path as it was given, for errors.
+    path: PathBuf,
+    /// The path, with symbolic links resolved.
+    target: PathBuf,
+    /// None once it is in its place.
+    temporary: Option<PathBuf>,
+    may_replace: bool,
+    /// The file that is replaced.
+    old: Option<Metadata>,
+}
+
+impl PlainFile {
+    /// Begins a file. `inputs` are the files that are read for it: none of them is replaced unless
+    /// [`Overwrite::Inputs`] allows it.
+    pub fn create<'f>(
+        path: &Path,
+        overwrite: Overwrite,
+        inputs: impl IntoIterator<Item = &'f popef::File>,
+    ) -> Result<Self, Error> {
+        if overwrite != Overwrite::Inputs {
+            refuse_inputs(path, inputs)?;
+        }
+        let may_replace = overwrite != Overwrite::Never;
+        PlainFile::begin(path, may_replace).map_err(|error| failed("write the file", error, path))
+    }
+
+    fn begin(path: &Path, may_replace: bool) -> io::Result<Self> {
+        let (target, old) = match fs::canonicalize(path) {
+            Ok(target) => {
+                let old = fs::metadata(&target)?;
+                (target, Some(old))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
+            Err(error) => return Err(error),
+        };
+        if let Some(old) = &old {
+            if !old.is_file() {
+                return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+            }
+            if !may_replace {
+                return Err(ErrorKind::AlreadyExists.into());
+            }
+        }
+        let (file, temporary) = create_beside(&target, old.is_some())?;
+        Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.place().map_err(|error| failed("put the file in its place", error, &self.path))
+    }
+
+    fn place(&mut self) -> io::Result<()> {
+        if let Some(old) = &self.old {
+            keep_permissions(old, &self.file)?;
+        }
+        self.file.sync_all()?;
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        if self.may_replace {
+            fs::rename(temporary, &self.target)?;
+            self.temporary = None;
+            return Ok(());
+        }
+        // Unlike a rename, a link fails if a file has appeared there meanwhile. Dropping this removes the other name.
+        fs::hard_link(temporary, &self.target)
+    }
+}
+
+fn failed(doing: &'static str, error: io::Error, path: &Path) -> Error {
+    let error = match error.kind() {
+        ErrorKind::AlreadyExists => Error::new(Code::FileExists, "the file exists, and overwriting was not allowed"),
+        _ => Error::io(doing, error),
+    };
+    error.in_file(path)
+}
+
+impl Write for PlainFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for PlainFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // If it cannot be removed, nobody can be told; its name says what it is.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// Creates a file beside a path. If it is to replace another, only its owner can open it until it has that one's
+/// permissions.
+fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
+    const MOST_TRIES: u32 = 16;
+    let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no name"))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if is_private {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = is_private;
+    let mut result = Err(io::Error::from(ErrorKind::AlreadyExists));
+    for nth in 0..MOST_TRIES {
+        let mut beside = OsString::from(".");
+        // File systems take names of up to 255 bytes, so a long name is not repeated.
+        beside.push(if name.len() > 200 { "long-name".as_ref() } else { name });
+        beside.push(format!(".{}-{nth}.popef-new", std::process::id()));
+        let path = target.with_file_name(beside);
+        result = options.open(&path).map(|file| (file, path));
+        if result.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+            continue;
+        }
+        break;
+    }
+    result
+}
+
+/// Gives a file the permissions of another. If it cannot have its group, its own group gets nothing.
+#[cfg(unix)]
+fn keep_permissions(old: &Metadata, file: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    // Only the superuser can give files away.
+    let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
+    let mut permissions = old.permissions();
+    if file.metadata()?.gid() != old.gid() {
+        permissions.set_mode(permissions.mode() & !0o070);
+    }
+    file.set_permissions(permissions)
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(old: &Metadata, file: &File) -> io::Result<()> {
+    file.set_permissions(old.permissions())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_everything_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        fs::write(&path, "old").unwrap();
+        let mut file = PlainFile::create(&path, Overwrite::Others, []).unwrap();
+        file.write_all(b"new").unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["report.html"]);
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        let file = PlainFile::create(&path, Overwrite::Never, []).unwrap();
+        fs::write(&path, "another's").unwrap();
+        assert_eq!(file.finish().unwrap_err().code(), "file-exists");
+        assert_eq!(fs::read(&path).unwrap(), b"another's");
+        assert_eq!(names(folder.path()), ["report.html"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_permissions_kept() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        let mut file = PlainFile::create(&link, Overwrite::Others, []).unwrap();
+        file.write_all(b"new").unwrap();
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let error = PlainFile::create(folder.path(), Overwrite::Others, []).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+    }
+}
