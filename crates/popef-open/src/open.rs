@@ -1,7 +1,8 @@
 use std::fs;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
+use popef::read::LocalFile;
 use popef::{Error, File, OpenOptions};
 
 use crate::foreign::{self, Foreign};
@@ -62,7 +63,31 @@ pub fn open(path: &Path, data: StreamData) -> Opened {
     Opened { path: path.to_owned(), file, foreign }
 }
 
-pub(crate) fn is_stdin(path: &Path) -> bool {
+/// Opens a regular file whose handle the caller has, such as an unnamed copy of a stream. `path` is what the user named.
+///
+/// ```
+/// use std::io::Write;
+/// use std::path::Path;
+///
+/// let mut copy = tempfile::tempfile()?;
+/// copy.write_all(b"PK\x03\x04 and so on")?;
+/// let opened = popef_open::open_handle(copy, Path::new("-"))?;
+/// assert!(opened.foreign.is_some());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn open_handle(handle: fs::File, path: &Path) -> io::Result<Opened> {
+    let mut start = handle.try_clone()?;
+    // Errors name no file: it has no path of its own.
+    let file = LocalFile::of(handle, None).and_then(|local| options().source(local));
+    let foreign = recognize(&file, || {
+        start.rewind()?;
+        first_bytes(start)
+    });
+    Ok(Opened { path: path.to_owned(), file, foreign })
+}
+
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

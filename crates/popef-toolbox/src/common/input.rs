@@ -1,12 +1,15 @@
 //! The files that a command reads.
 
+use std::fs;
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use popef::File;
-use popef_open::{StreamData, listed, open};
+use popef_open::{Opened, StreamData, is_stdin, listed, open, open_handle};
 use popef_ops::{Code, Error};
 
+use super::end::is_stopped;
 use super::values::path;
 
 /// Files to read.
@@ -45,9 +48,65 @@ impl Inputs {
     }
 }
 
+/// Opens a file, whatever it is. What comes through a pipe is copied to an unnamed temporary file, because it may be larger than
+/// memory.
+pub(crate) fn open_any(path: &Path) -> Result<Opened, Error> {
+    let handle = match fs::metadata(path) {
+        _ if is_stdin(path) => stdin()?,
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            copied(fs::File::open(path).map_err(|error| unreadable(error).in_file(path))?)?
+        }
+        // If there is no such file, the library says so.
+        _ => return Ok(open(path, StreamData::Skip)),
+    };
+    open_handle(handle, path).map_err(unreadable)
+}
+
+/// Standard input: itself if it is a file, or else a copy.
+#[cfg(unix)]
+fn stdin() -> Result<fs::File, Error> {
+    use std::io::Seek as _;
+    use std::os::fd::AsFd as _;
+
+    let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(unreadable)?;
+    let mut stdin = fs::File::from(stdin);
+    let is_file = stdin.metadata().is_ok_and(|metadata| metadata.is_file());
+    // A program before this one may have read a part of it.
+    if is_file && stdin.stream_position().is_ok_and(|position| position == 0) { Ok(stdin) } else { copied(stdin) }
+}
+
+#[cfg(not(unix))]
+fn stdin() -> Result<fs::File, Error> {
+    copied(io::stdin())
+}
+
+/// A copy of a stream without a name, so that nothing is left of it.
+fn copied(mut stream: impl Read) -> Result<fs::File, Error> {
+    const PIECE: usize = 1 << 20;
+    let mut copy = tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error))?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        let len = match stream.read(&mut piece) {
+            Ok(0) => return Ok(copy),
+            Ok(len) => len,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(unreadable(error)),
+        };
+        if is_stopped() {
+            return Err(Error::new(Code::Stopped, "the work was stopped"));
+        }
+        let written = copy.write_all(piece.get(..len).unwrap_or_default());
+        written.map_err(|error| Error::io("write a temporary file", error))?;
+    }
+}
+
+fn unreadable(error: io::Error) -> Error {
+    Error::io("read the file", error)
+}
+
 /// Opens a file that must not be damaged.
 pub(crate) fn open_whole(path: &Path) -> Result<File, Error> {
-    let opened = open(path, StreamData::Keep);
+    let opened = open_any(path)?;
     if let Some(foreign) = &opened.foreign {
         return Err(Error::new(Code::NotPopef, foreign.to_string()).in_file(path));
     }
