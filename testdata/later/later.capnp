@@ -21,3 +21,10 @@ struct TensorDataInfo {
   scale @2 :Float64;
   comment @3 :Text;
 }
+
+struct PoplarExecutable {
+  name @0 :Text;
+  uncompressedSize @1 :UInt64;
+  target @2 :Text;
+  checksum @3 :UInt64;
+}

@@ -4,17 +4,21 @@
 
 `tensor.popef` has a tensor whose header and info have fields that today's schema does not know, in messages of several
 segments. `renamed.popef` has the same tensor under another name and version, in messages of one segment: what a program
-of today is to make of the first one. Shares no code with this project.
+of today is to make of the first one. `compressed.popef` and `unpacked.popef` are the same for an executable that a program
+of today decompresses. Shares no code with this project.
 """
 
 import pathlib
 import struct
+import zlib
 
 import capnp
 
 HERE = pathlib.Path(__file__).parent
 later = capnp.load(str(HERE / "later.capnp"))
 DATA = struct.pack("<2f", 1.5, -2.25) + b"surplus"
+EXECUTABLE = b"what the IPUs run, " * 1000
+NOT_COMPRESSED = 2**64 - 1
 
 
 def info(name):
@@ -30,11 +34,20 @@ def info(name):
     return info
 
 
-def header(version, size):
+def executable(uncompressed_size):
+    executable = later.PoplarExecutable.new_message()
+    executable.name = "model"
+    executable.target = "ipu21"
+    executable.uncompressedSize = uncompressed_size
+    executable.checksum = 0xFEDCBA9876543210
+    return executable
+
+
+def header(kind, version, size):
     header = later.BlobHeader.new_message()
     header.version = version
     header.writer = "a later exporter"
-    header.type = 2
+    header.type = kind
     header.size = size
     header.checksum = 0x0123456789ABCDEF
     return header
@@ -53,11 +66,18 @@ def segments(message, pieces):
     return struct.pack("<IIIIQ", 1, 1, words, 0, far) + data[8:]
 
 
-def blob(name, version, pieces):
-    info_bytes = segments(info(name), pieces)
-    length = len(segments(header(version, 0), pieces))
-    return segments(header(version, length + len(info_bytes) + len(DATA)), pieces) + info_bytes + DATA
+def blob(kind, info, version, data, pieces):
+    info_bytes = segments(info, pieces)
+    length = len(segments(header(kind, version, 0), pieces))
+    return segments(header(kind, version, length + len(info_bytes) + len(data)), pieces) + info_bytes + data
 
 
-(HERE / "tensor.popef").write_bytes(blob("weights", "9.0", 2))
-(HERE / "renamed.popef").write_bytes(blob("the weights of the first layer", "10.0-rc.1", 1))
+def tensor(name, version, pieces):
+    return blob(2, info(name), version, DATA, pieces)
+
+
+(HERE / "tensor.popef").write_bytes(tensor("weights", "9.0", 2))
+(HERE / "renamed.popef").write_bytes(tensor("the weights of the first layer", "10.0-rc.1", 1))
+packed = blob(0, executable(len(EXECUTABLE)), "9.0", zlib.compress(EXECUTABLE), 2)
+(HERE / "compressed.popef").write_bytes(packed)
+(HERE / "unpacked.popef").write_bytes(blob(0, executable(NOT_COMPRESSED), "9.0", EXECUTABLE, 1))

@@ -61,6 +61,11 @@ pub(super) fn info(bytes: &[u8], blob_type: BlobType, name: &Text<'_>, limits: &
     }
 }
 
+/// Returns the info message of an executable in the form in which its uncompressed size can be filled in.
+pub(super) fn executable_size(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>, Problem> {
+    edited!(Message::Info, bytes, limits, poplar_executable, |to| to.set_uncompressed_size(0))
+}
+
 fn executable(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     edited!(Message::Info, bytes, limits, poplar_executable, |to| to.set_name(name))
 }

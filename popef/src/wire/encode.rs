@@ -57,6 +57,13 @@ impl NewHead {
         Ok(())
     }
 
+    /// Brings the info of an executable into the form in which its uncompressed size can be filled in.
+    pub(crate) fn make_room_for_uncompressed_size(&mut self, limits: &Limits) -> Result<(), Problem> {
+        let info = edit::executable_size(self.info(), limits)?;
+        *self = NewHead::verbatim(self.header(), &info)?;
+        Ok(())
+    }
+
     /// Replaces the info message.
     pub(crate) fn set_info(&mut self, info: InfoRef<'_>) -> Result<(), Problem> {
         self.bytes.truncate(self.header_len);
@@ -86,8 +93,9 @@ impl NewHead {
         Ok(())
     }
 
-    /// Sets the size of an unpacked executable.
-    pub(crate) fn set_uncompressed_size(&mut self, size: u64) {
+    /// Sets the size of an unpacked executable, or that it is not compressed.
+    pub(crate) fn set_uncompressed_size(&mut self, size: Option<u64>) {
+        let size = size.unwrap_or(NOT_COMPRESSED);
         self.set_word(self.header_len.saturating_add(UNCOMPRESSED_SIZE.saturating_mul(WORD)), size);
     }
 

@@ -286,7 +286,7 @@ impl<W: HeldWriter> BlobWriter<W> {
 
     /// Sets the size of the unpacked data.
     pub(super) fn unpacked(&mut self, uncompressed_size: u64) {
-        self.open.head.set_uncompressed_size(uncompressed_size);
+        self.open.head.set_uncompressed_size(Some(uncompressed_size));
     }
 }
 

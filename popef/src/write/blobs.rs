@@ -15,10 +15,11 @@ use super::writer::{Writer, Written};
 use crate::error::Error;
 use crate::len::len_of;
 use crate::limits::Limits;
-use crate::read::{Compression, Element, Unpack};
+use crate::read::{Compression, Element, ExecutableBlob, Unpack};
 use crate::types::{
     ExecutableInfo, FeedDataInfo, InfoRef, Metadata, OpaqueInfo, ShapeProblem, TensorDataInfo, TensorInfo, Text,
 };
+use crate::wire::NewHead;
 
 impl<D: Destination> Writer<D> {
     /// Writes an executable without compressing it. Its name must not be empty, and must be unique among the file's
@@ -292,6 +293,42 @@ impl<D: Destination> Writer<D> {
         BlobWriter::sized(self, (&info).into(), len)
     }
 
+    /// Opens an executable that is not compressed, to be written in pieces in place of one from a file that was read.
+    /// It needs exactly as many bytes as that one unpacks to. Everything else of the blob is kept: its version, and the
+    /// fields of a later version of the format.
+    ///
+    /// ```
+    /// use popef::{File, Writer};
+    ///
+    /// let file = File::open("examples/data/compressed-zlib.popef")?;
+    /// let old = file.executable("z").expect("the file has it");
+    /// let mut writer = Writer::stream(Vec::new());
+    /// let mut blob = writer.unpacked_executable(&old)?;
+    /// std::io::copy(&mut old.unpack()?, &mut blob)?;
+    /// blob.finish()?;
+    /// let new = File::from_bytes(writer.into_inner()?)?;
+    /// assert!(!new.executable("z").unwrap().is_compressed());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unpacked_executable(&mut self, old: &ExecutableBlob<'_>) -> Result<BlobWriter<&mut Self>, Error> {
+        let len = old.uncompressed_size();
+        let mut head = self.head_like(old)?;
+        head.set_uncompressed_size(None);
+        self.set_data_len(&mut head, len)?;
+        BlobWriter::with_head(self, Label::of_blob(old.blob()), head, Some(len))
+    }
+
+    /// The head of an executable, with room for its sizes.
+    fn head_like(&self, old: &ExecutableBlob<'_>) -> Result<NewHead, Error> {
+        let blob = old.blob();
+        let head = NewHead::verbatim(blob.header_bytes(), blob.info_bytes()).and_then(|mut head| {
+            head.set_version(None, blob.limits())?;
+            head.make_room_for_uncompressed_size(blob.limits())?;
+            Ok(head)
+        });
+        head.map_err(|problem| self.refusal(problem))
+    }
+
     /// Opens an opaque blob of exactly `len` bytes to be written in pieces.
     pub fn sized_opaque(&mut self, info: &OpaqueInfo, len: u64) -> Result<BlobWriter<&mut Self>, Error> {
         BlobWriter::sized(self, info.into(), len)
@@ -396,6 +433,34 @@ impl<D: Rewind> Writer<D> {
     ) -> Result<PackedWriter<&mut Self>, Error> {
         packing.check().map_err(|problem| self.refusal(problem))?;
         let blob = BlobWriter::open(self, (&executable(name, Some(0))).into())?;
+        Ok(PackedWriter::new(blob, packing))
+    }
+
+    /// Opens an executable that is compressed while it is written in pieces, in place of one from a file that was read.
+    /// Everything else of the blob is kept: its version, and the fields of a later version of the format.
+    ///
+    /// ```
+    /// use popef::write::Packing;
+    /// use popef::{File, Writer};
+    ///
+    /// let file = File::open("examples/data/compressed-zlib.popef")?;
+    /// let old = file.executable("z").expect("the file has it");
+    /// let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+    /// let mut blob = writer.repacked_executable(&old, Packing::Gzip(9))?;
+    /// std::io::copy(&mut old.unpack()?, &mut blob)?;
+    /// blob.finish()?;
+    /// let new = File::from_bytes(writer.into_inner()?.into_inner())?;
+    /// assert_eq!(new.executable("z").unwrap().uncompressed_size(), old.uncompressed_size());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn repacked_executable(
+        &mut self,
+        old: &ExecutableBlob<'_>,
+        packing: Packing,
+    ) -> Result<PackedWriter<&mut Self>, Error> {
+        packing.check().map_err(|problem| self.refusal(problem))?;
+        let head = self.head_like(old)?;
+        let blob = BlobWriter::with_head(self, Label::of_blob(old.blob()), head, None)?;
         Ok(PackedWriter::new(blob, packing))
     }
 

@@ -36,6 +36,25 @@ impl<'w, D: Rewind> PackedWriter<&'w mut Writer<D>> {
         self.end()?;
         self.blob.finish()
     }
+
+    /// Ends the blob if its data takes fewer than `len` bytes. Otherwise undoes it, and returns `None`.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use popef::Writer;
+    /// use popef::write::Packing;
+    ///
+    /// let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+    /// let mut blob = writer.packed_executable("model", Packing::default())?;
+    /// blob.write_all(b"too short to become shorter")?;
+    /// assert!(blob.finish_below(27)?.is_none());
+    /// assert!(writer.into_inner()?.into_inner().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn finish_below(mut self, len: u64) -> Result<Option<Written>, Error> {
+        self.end()?;
+        if self.blob.len() < len { self.blob.finish().map(Some) } else { Ok(None) }
+    }
 }
 
 /// An executable that owns its writer. [`owning`](Self::owning) opens it.

@@ -91,6 +91,44 @@ fn fields_of_a_later_version_stay() {
     }
 }
 
+/// pycapnp wrote the expected file here too.
+#[test]
+fn packing_and_unpacking_keep_fields_of_a_later_version() {
+    let expected = fs::read(testdata("later/unpacked.popef")).unwrap();
+    for file in each_way(&testdata("later/compressed.popef")) {
+        assert!(in_memory(|writer| unpack(writer, &file)) == expected);
+        let repacked = in_memory(|writer| {
+            let old = file.executable("model").unwrap();
+            let mut blob = writer.repacked_executable(&old, Packing::Gzip(1)).unwrap();
+            std::io::copy(&mut old.unpack().unwrap(), &mut blob).unwrap();
+            blob.finish().unwrap();
+        });
+        let repacked = File::from_bytes(repacked).unwrap();
+        assert_eq!(repacked.executable("model").unwrap().compression().unwrap(), Some(Compression::Gzip));
+        assert!(in_memory(|writer| unpack(writer, &repacked)) == expected);
+    }
+}
+
+fn unpack(writer: &mut Writer<impl Destination>, file: &File) {
+    let old = file.executable("model").unwrap();
+    let mut blob = writer.unpacked_executable(&old).unwrap();
+    std::io::copy(&mut old.unpack().unwrap(), &mut blob).unwrap();
+    blob.finish().unwrap();
+}
+
+#[test]
+fn executables_that_would_grow_leave_nothing_behind() {
+    let bytes = in_memory(|writer| {
+        for (packed_len, kept) in [(0, false), (27, false), (28, true)] {
+            let mut blob = writer.packed_executable("model", Packing::Zlib(0)).unwrap();
+            blob.write_all(b"sixteen of bytes").unwrap();
+            assert_eq!(blob.finish_below(packed_len).unwrap().is_some(), kept, "{packed_len}");
+        }
+    });
+    let file = File::from_bytes(bytes).unwrap();
+    assert_eq!((file.len(), file.executable("model").unwrap().data().len()), (1, 27));
+}
+
 #[test]
 fn edited_copies_keep_surplus_and_compression() {
     let file = File::open(testdata("interop/executable.popef")).unwrap();
