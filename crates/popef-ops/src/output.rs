@@ -1,8 +1,9 @@
 use std::fmt;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use popef::read::FileId;
+use popef::read::{ExecutableBlob, FileId, LocalFile};
 use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 use popef::write::{BlobCopy, BlobWriter, CreateOptions, Destination, Packing, Rewind, Written};
 use popef::{File, Metadata, OpenOptions, Writer};
@@ -54,6 +55,8 @@ pub struct Output<'t> {
     to: To<'t>,
     /// Where the first blob begins.
     start: u64,
+    /// How many threads compress; 0 is one per processor.
+    threads: usize,
 }
 
 enum To<'t> {
@@ -95,7 +98,7 @@ impl<'t> Output<'t> {
             }
             Target::Nowhere => To::Back(Writer::nowhere().watched(watch).map_destination(|to| Box::new(to) as _)),
         };
-        Ok(Output { to, start: 0 })
+        Ok(Output { to, start: 0, threads: 0 })
     }
 
     /// Writes what comes before the first blob of a file, if anything does.
@@ -169,6 +172,43 @@ impl<'t> Output<'t> {
         Ok(Some(blob.finish()?))
     }
 
+    /// Compresses the bytes of a reader, and writes them in place of an executable of a file that was read. Everything else
+    /// of its blob is kept. Writes nothing, and returns `None`, if this takes `below` bytes or more.
+    ///
+    /// The size of a blob comes before its data, and a pipe cannot go back. So for a pipe, the compressed bytes go into an
+    /// unnamed temporary file first.
+    pub fn repacked(
+        &mut self,
+        old: &ExecutableBlob<'_>,
+        packing: Packing,
+        data: &mut dyn Read,
+        below: u64,
+    ) -> Result<Option<Written>, Error> {
+        match &mut self.to {
+            To::Back(writer) => repack(writer, old, packing, data, below),
+            To::Forward(writer) => {
+                let mut spool = Writer::seekable(temporary()?)?;
+                spool.threads(self.threads);
+                if repack(&mut spool, old, packing, data, below)?.is_none() {
+                    return Ok(None);
+                }
+                let spooled = OpenOptions::new().source(LocalFile::of(spool.into_inner()?, None)?)?;
+                Ok(writer.copy_all(spooled.blobs())?.pop())
+            }
+        }
+    }
+
+    /// Writes the unpacked bytes of an executable of a file that was read. Everything else of its blob is kept.
+    pub fn unpacked(&mut self, old: &ExecutableBlob<'_>, data: &mut dyn Read) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.unpacked_executable(old)?, data))
+    }
+
+    /// Sets how many threads compress executables. 0 is one per processor.
+    pub fn threads(&mut self, threads: usize) {
+        self.threads = threads;
+        with!(self, writer => _ = writer.threads(threads));
+    }
+
     /// How many bytes were written until now.
     pub fn len(&self) -> u64 {
         match &self.to {
@@ -213,6 +253,22 @@ pub(crate) fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'
     let named = input.path().filter(|input| *input != path).map(|input| format!(", {}", input.display()));
     let message = format!("the output is the same file as the input{}", named.unwrap_or_default());
     Err(Error::new(Code::OutputIsInput, message).in_file(path))
+}
+
+fn repack<D: Rewind>(
+    writer: &mut Writer<D>,
+    old: &ExecutableBlob<'_>,
+    packing: Packing,
+    data: &mut dyn Read,
+    below: u64,
+) -> Result<Option<Written>, Error> {
+    let mut blob = writer.repacked_executable(old, packing)?;
+    copy(data, &mut blob)?;
+    Ok(blob.finish_below(below)?)
+}
+
+fn temporary() -> Result<fs::File, Error> {
+    tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error).in_file(std::env::temp_dir()))
 }
 
 fn fill<D: Destination>(mut blob: BlobWriter<&mut Writer<D>>, data: &mut dyn Read) -> Result<Written, Error> {

@@ -144,7 +144,7 @@ fn sizes_are_filled_in_where_the_library_puts_them() {
     let mut executable = ExecutableInfo { name: "model".into(), uncompressed_size: Some(0) };
     head.lay_out(&version, (&executable).into()).unwrap();
     for size in [0, 1, 1 << 40, u64::MAX - 1] {
-        head.set_uncompressed_size(size);
+        head.set_uncompressed_size(Some(size));
         executable.uncompressed_size = Some(size);
         assert_eq!(head.bytes()[head.header_len..], built_info((&executable).into()));
     }
