@@ -7,6 +7,7 @@
 
 use std::error::Error;
 
+use popef::types::ElementSources;
 use popef::write::BlobCopy;
 use popef::{Blob, Content, File, Metadata, Writer};
 
@@ -18,11 +19,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = File::open(model)?;
     file.tensor(old).ok_or("there is no such tensor")?;
     let metadata = file.blobs().map(|blob| with_renamed_anchors(&blob, old, new)).collect::<Result<Vec<_>, _>>()?;
+    // The anchors stay where they are.
+    let same = |metadata: &Option<Metadata>| metadata.as_ref().map(ElementSources::unchanged).unwrap_or_default();
+    let sources: Vec<_> = metadata.iter().map(same).collect();
     let mut writer = Writer::create(renamed)?;
-    writer.copy_all(file.blobs().zip(&metadata).map(|(blob, metadata)| match (blob.content(), metadata) {
-        (Content::Metadata(_), Some(metadata)) => BlobCopy::of(&blob).info(metadata),
-        (Content::Tensor(tensor), _) if tensor.name() == *old => BlobCopy::of(&blob).name(new.as_str()),
-        _ => BlobCopy::of(&blob),
+    writer.copy_all(file.blobs().zip(&metadata).zip(&sources).map(|((blob, metadata), sources)| {
+        match (blob.content(), metadata) {
+            (Content::Metadata(_), Some(metadata)) => BlobCopy::of(&blob).info(metadata).sources(sources),
+            (Content::Tensor(tensor), _) if tensor.name() == *old => BlobCopy::of(&blob).name(new.as_str()),
+            _ => BlobCopy::of(&blob),
+        }
     }))?;
     // On Windows a file cannot be replaced while it is open.
     drop(file);

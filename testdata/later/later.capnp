@@ -28,3 +28,54 @@ struct PoplarExecutable {
   target @2 :Text;
   checksum @3 :UInt64;
 }
+
+struct Metadata {
+  replicationFactor @0 :UInt32;
+  numIpus @1 :UInt32;
+  seedHandle @2 :Text;
+  anchors @3 :List(Anchor);
+  executable @4 :Text;
+  numProcesses @5 :UInt32;
+  ipuVersion @6 :UInt32;
+  isPOD @7 :Bool;
+  isInference @8 :Bool;
+  engineOptions @9 :List(Option);
+  deviceOptions @10 :List(Option);
+  programFlow @11 :ProgramFlow;
+  programsMap @12 :List(ProgramInfo);
+  deviceIterations @13 :UInt32;
+  energy @14 :Float64;
+  sites @15 :List(Text);
+}
+
+struct Anchor {
+  name @0 :Text;
+  programs @1 :List(UInt32);
+  handle @2 :Text;
+  tensorInfo @3 :TensorInfo;
+  type @4 :UInt16;
+  isPerReplica @5 :Bool;
+  useRemoteBuffers @6 :Bool;
+  repeats @7 :UInt32;
+  tile @8 :UInt64;
+  unit @9 :Text;
+}
+
+struct Option {
+  name @0 :Text;
+  value @1 :Text;
+  source @2 :Text;
+}
+
+struct ProgramInfo {
+  index @0 :UInt32;
+  name @1 :Text;
+  cycles @2 :UInt64;
+}
+
+struct ProgramFlow {
+  load @0 :List(UInt32);
+  main @1 :List(UInt32);
+  save @2 :List(UInt32);
+  check @3 :List(UInt32);
+}

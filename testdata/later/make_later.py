@@ -5,7 +5,9 @@
 `tensor.popef` has a tensor whose header and info have fields that today's schema does not know, in messages of several
 segments. `renamed.popef` has the same tensor under another name and version, in messages of one segment: what a program
 of today is to make of the first one. `compressed.popef` and `unpacked.popef` are the same for an executable that a program
-of today decompresses. Shares no code with this project.
+of today decompresses. `metadata.popef` has Metadata with such fields in every struct, and `metadata-set.popef` what a
+program of today is to make of it when it changes, adds, removes and moves elements of the lists. Shares no code with this
+project.
 """
 
 import pathlib
@@ -76,8 +78,51 @@ def tensor(name, version, pieces):
     return blob(2, info(name), version, DATA, pieces)
 
 
+def metadata(**fields):
+    """Metadata as the library lays out the copy of a message: each pointer's target behind the last one's."""
+    return later.Metadata.new_message(**fields).as_reader().as_builder()
+
+
+def option(name, value, source):
+    return {"name": name, "value": value, "source": source}
+
+
+def anchor(name, handle, shape, kind, **more):
+    info = {"shape": shape, "dataType": 3, "layout": "layout of " + handle}
+    return {"name": name, "handle": handle, "tensorInfo": info, "type": kind, "programs": [5], "repeats": 1, **more}
+
+
+OLD = {
+    "replicationFactor": 1, "numIpus": 2, "numProcesses": 1, "ipuVersion": 2, "isInference": True, "deviceIterations": 1,
+    "executable": "model", "seedHandle": "seed", "energy": 1.5, "sites": ["here", "there"],
+    "programFlow": {"load": [1], "main": [5], "save": [], "check": [7, 8]},
+    "programsMap": [{"index": 1, "name": "load", "cycles": 10}, {"index": 5, "name": "main", "cycles": 50}],
+    "engineOptions": [option("a", "1", "by hand"), option("b", "2", "by default"), option("c", "3", "measured")],
+    "deviceOptions": [option("e", "4", "the driver")],
+    "anchors": [
+        anchor("in", "h2d", [2, 3], 1, tile=11, unit="m"),
+        anchor("weights", "h2d_w", [4], 1, tile=12, unit="kg"),
+        anchor("weights", "d2h_w", [4], 2, tile=13, unit="s"),
+    ],
+}
+# The option a is removed and b changed; the option d is added. The first anchor is removed, the others have another name.
+NEW = OLD | {
+    "numIpus": 4, "isPOD": True, "seedHandle": "another, longer seed",
+    "programFlow": {"load": [1, 2, 3], "main": [5], "save": [6], "check": [7, 8]},
+    "programsMap": [{"index": 5, "name": "the main program", "cycles": 50}],
+    "engineOptions": [option("b", "20", "by default"), option("c", "3", "measured"), {"name": "d", "value": "4"}],
+    "deviceOptions": [option("e", "5", "the driver")],
+    "anchors": [
+        anchor("w", "h2d_w", [4], 1, tile=12, unit="kg"),
+        anchor("w", "d2h_w", [2, 2], 2, tile=13, unit="s"),
+    ],
+}
+
+
 (HERE / "tensor.popef").write_bytes(tensor("weights", "9.0", 2))
 (HERE / "renamed.popef").write_bytes(tensor("the weights of the first layer", "10.0-rc.1", 1))
 packed = blob(0, executable(len(EXECUTABLE)), "9.0", zlib.compress(EXECUTABLE), 2)
 (HERE / "compressed.popef").write_bytes(packed)
 (HERE / "unpacked.popef").write_bytes(blob(0, executable(NOT_COMPRESSED), "9.0", EXECUTABLE, 1))
+(HERE / "metadata.popef").write_bytes(blob(1, metadata(**OLD), "9.0", b"", 2))
+(HERE / "metadata-set.popef").write_bytes(blob(1, metadata(**NEW), "9.0", b"", 1))

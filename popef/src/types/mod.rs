@@ -6,6 +6,7 @@
 
 mod data_type;
 pub(crate) mod described;
+mod element_sources;
 mod escape;
 mod float8;
 mod infos;
@@ -20,6 +21,7 @@ mod text;
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
 pub use described::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
+pub use element_sources::ElementSources;
 pub use escape::{escape, is_hidden};
 /// The crate `half`, whose `f16` is the element type of F16 tensors.
 pub use half;

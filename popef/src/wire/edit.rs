@@ -1,22 +1,29 @@
-//! Changes one field of a message that was read. All other fields stay, also those of a later version of the format.
+//! Changes fields of a message that was read. All other fields stay, also those of a later version of the format.
 
 use capnp::message::{Builder, HeapAllocator};
 use capnp::{serialize, text};
 
 use super::Stop;
+use super::edit_lists::set_lists;
+use super::encode_metadata::{bytes_of, refused, set_plain_fields, set_program_flow, set_tensor_info};
 use super::fields::Fields;
 use super::message::Frame;
+use super::metadata::read_metadata;
+use super::parts::NOT_COMPRESSED;
 use super::popef_capnp as schema;
 use super::problem::Message;
 use super::words::Words;
 use crate::error::Problem;
 use crate::limits::Limits;
-use crate::types::{BlobType, Text};
+use crate::types::{
+    BlobType, ElementSources, ExecutableInfo, FeedDataInfo, InfoRef, Metadata, OpaqueInfo, TensorDataInfo, Text,
+};
 
 /// How much memory is reserved before an edit, as a multiple of the message's length.
-const MOST_GROWTH: usize = 4;
+const MOST_GROWTH: usize = 8;
 
-/// Changes the root of a message. The message is copied twice, because a field that is set again leaves a hole.
+/// Changes the root of a message. The message is copied twice, because a field that is set again leaves a hole. The lists of
+/// Metadata are copied once more.
 macro_rules! edited {
     ($message:expr, $bytes:expr, $limits:expr, $root:ident, |$to:ident| $change:expr) => {{
         let fields = Fields { message: $message, limits: $limits };
@@ -50,13 +57,13 @@ pub(super) fn header(bytes: &[u8], version: Option<&Text<'_>>, limits: &Limits) 
 }
 
 /// Returns an info message with another name. If blobs of its type have no name, the message stays as it is.
-pub(super) fn info(bytes: &[u8], blob_type: BlobType, name: &Text<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
+pub(super) fn name(bytes: &[u8], blob_type: BlobType, name: &Text<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     let name = text::Reader(name.as_bytes());
     match blob_type {
-        BlobType::PoplarExecutable => executable(bytes, name, limits),
-        BlobType::DataTensor => tensor(bytes, name, limits),
-        BlobType::DataFeed => feed(bytes, name, limits),
-        BlobType::Opaque => opaque(bytes, name, limits),
+        BlobType::PoplarExecutable => executable_name(bytes, name, limits),
+        BlobType::DataTensor => tensor_name(bytes, name, limits),
+        BlobType::DataFeed => feed_name(bytes, name, limits),
+        BlobType::Opaque => opaque_name(bytes, name, limits),
         BlobType::Metadata | BlobType::Other(_) => Ok(bytes.to_vec()),
     }
 }
@@ -66,18 +73,84 @@ pub(super) fn executable_size(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>, 
     edited!(Message::Info, bytes, limits, poplar_executable, |to| to.set_uncompressed_size(0))
 }
 
-fn executable(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
+fn executable_name(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     edited!(Message::Info, bytes, limits, poplar_executable, |to| to.set_name(name))
 }
 
-fn tensor(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
+fn tensor_name(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     edited!(Message::Info, bytes, limits, tensor_data_info, |to| to.set_name(name))
 }
 
-fn feed(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
+fn feed_name(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     edited!(Message::Info, bytes, limits, feed_data_info, |to| to.set_name(name))
 }
 
-fn opaque(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
+fn opaque_name(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<Vec<u8>, Problem> {
     edited!(Message::Info, bytes, limits, opaque, |to| to.set_name(name))
+}
+
+/// Returns an info message with the fields of another info. The elements of Metadata's lists keep what is unknown of those
+/// that they were made from, by default of those of the same name.
+pub(super) fn info(
+    bytes: &[u8],
+    info: InfoRef<'_>,
+    sources: Option<&ElementSources>,
+    limits: &Limits,
+) -> Result<Vec<u8>, Problem> {
+    match info {
+        InfoRef::Executable(info) => executable(bytes, info, limits),
+        InfoRef::Tensor(info) => tensor(bytes, info, limits),
+        InfoRef::Feed(info) => feed(bytes, info, limits),
+        InfoRef::Opaque(info) => opaque(bytes, info, limits),
+        InfoRef::Metadata(info) => match sources {
+            Some(sources) => metadata(bytes, info, sources, limits),
+            None => {
+                let old = read_metadata(bytes, limits)?;
+                metadata(bytes, info, &ElementSources::by_name(&old, info), limits)
+            }
+        },
+    }
+}
+
+fn executable(bytes: &[u8], info: &ExecutableInfo, limits: &Limits) -> Result<Vec<u8>, Problem> {
+    edited!(Message::Info, bytes, limits, poplar_executable, |to| {
+        to.set_name(bytes_of(&info.name));
+        to.set_uncompressed_size(info.uncompressed_size.unwrap_or(NOT_COMPRESSED));
+    })
+}
+
+fn tensor(bytes: &[u8], info: &TensorDataInfo, limits: &Limits) -> Result<Vec<u8>, Problem> {
+    edited!(Message::Info, bytes, limits, tensor_data_info, |to| {
+        to.set_name(bytes_of(&info.name));
+        set_tensor_info(to.get_tensor_info().map_err(refused("tensorInfo"))?, &info.tensor_info)?;
+    })
+}
+
+fn feed(bytes: &[u8], info: &FeedDataInfo, limits: &Limits) -> Result<Vec<u8>, Problem> {
+    edited!(Message::Info, bytes, limits, feed_data_info, |to| {
+        to.set_name(bytes_of(&info.name));
+        set_tensor_info(to.reborrow().get_tensor_info().map_err(refused("tensorInfo"))?, &info.tensor_info)?;
+        to.set_num_tensors(info.num_tensors);
+    })
+}
+
+fn opaque(bytes: &[u8], info: &OpaqueInfo, limits: &Limits) -> Result<Vec<u8>, Problem> {
+    edited!(Message::Info, bytes, limits, opaque, |to| {
+        to.set_name(bytes_of(&info.name));
+        to.set_executable(bytes_of(&info.executable));
+    })
+}
+
+fn metadata(bytes: &[u8], info: &Metadata, sources: &ElementSources, limits: &Limits) -> Result<Vec<u8>, Problem> {
+    Words::of_metadata(info).accepted(Message::Info)?;
+    // Reading the elements again must not count towards the limit of the first time.
+    let frame = Frame::parse(bytes, Message::Info).map_err(Stop::into_problem)?;
+    let reader = frame.reader(bytes, limits);
+    let fields = Fields { message: Message::Info, limits };
+    let old = fields.root::<schema::metadata::Owned, _>(&reader)?;
+    edited!(Message::Info, bytes, limits, metadata, |to| {
+        set_plain_fields(to.reborrow(), info);
+        set_program_flow(to.reborrow(), &info.program_flow)?;
+        set_lists(to, old, info, sources, fields)?;
+    })
 }

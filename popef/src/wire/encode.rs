@@ -11,7 +11,7 @@ use super::words::{WORD, Words};
 use super::{edit, encode_metadata};
 use crate::error::Problem;
 use crate::limits::Limits;
-use crate::types::{BlobType, InfoRef, ShapeProblem, TensorInfo, Text};
+use crate::types::{BlobType, ElementSources, InfoRef, ShapeProblem, TensorInfo, Text};
 
 /// The header and info messages of a blob to be written.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl NewHead {
 
     /// Sets the name in the info, if blobs of this type have a name.
     pub(crate) fn set_name(&mut self, blob_type: BlobType, name: &Text<'_>, limits: &Limits) -> Result<(), Problem> {
-        let info = edit::info(self.info(), blob_type, name, limits)?;
+        let info = edit::name(self.info(), blob_type, name, limits)?;
         *self = NewHead::verbatim(self.header(), &info)?;
         Ok(())
     }
@@ -64,10 +64,16 @@ impl NewHead {
         Ok(())
     }
 
-    /// Replaces the info message.
-    pub(crate) fn set_info(&mut self, info: InfoRef<'_>) -> Result<(), Problem> {
-        self.bytes.truncate(self.header_len);
-        self::info(&mut self.bytes, info)
+    /// Sets the fields of the info, which is of the same type.
+    pub(crate) fn set_info(
+        &mut self,
+        info: InfoRef<'_>,
+        sources: Option<&ElementSources>,
+        limits: &Limits,
+    ) -> Result<(), Problem> {
+        let info = edit::info(self.info(), info, sources, limits)?;
+        *self = NewHead::verbatim(self.header(), &info)?;
+        Ok(())
     }
 
     fn header(&self) -> &[u8] {

@@ -7,6 +7,7 @@ use capnp::dynamic_struct;
 use capnp::dynamic_value::{self, Enum};
 use capnp::introspect::{Introspect, TypeVariant};
 use capnp::message::{Builder, HeapAllocator};
+use capnp::traits::OwnedStruct;
 use capnp::{serialize, struct_list, text};
 
 use super::popef_capnp as schema;
@@ -19,6 +20,20 @@ pub(super) fn metadata(metadata: &Metadata) -> Result<Vec<u8>, Problem> {
     let (words, _) = Words::of_metadata(metadata).accepted(Message::Info)?;
     let mut message = Builder::new(HeapAllocator::new().first_segment_words(words));
     let mut root = message.init_root::<schema::metadata::Builder<'_>>();
+    set_plain_fields(root.reborrow(), metadata);
+    set_each(root.reborrow().init_anchors(count(&metadata.anchors)), &metadata.anchors, set_anchor)?;
+    let options = &metadata.engine_options;
+    set_each(root.reborrow().init_engine_options(count(options)), options, set_option)?;
+    let options = &metadata.device_options;
+    set_each(root.reborrow().init_device_options(count(options)), options, set_option)?;
+    set_program_flow(root.reborrow(), &metadata.program_flow)?;
+    let programs = &metadata.programs_map;
+    set_each(root.init_programs_map(count(programs)), programs, set_program)?;
+    Ok(serialize::write_message_to_words(&message))
+}
+
+/// Sets the numbers and texts.
+pub(super) fn set_plain_fields(mut root: schema::metadata::Builder<'_>, metadata: &Metadata) {
     root.set_replication_factor(metadata.replication_factor);
     root.set_num_ipus(metadata.num_ipus);
     root.set_num_processes(metadata.num_processes);
@@ -28,45 +43,41 @@ pub(super) fn metadata(metadata: &Metadata) -> Result<Vec<u8>, Problem> {
     root.set_device_iterations(metadata.device_iterations);
     root.set_seed_handle(bytes_of(&metadata.seed_handle));
     root.set_executable(bytes_of(&metadata.executable));
-    set_anchors(root.reborrow().init_anchors(count(&metadata.anchors)), &metadata.anchors)?;
-    set_options(root.reborrow().init_engine_options(count(&metadata.engine_options)), &metadata.engine_options);
-    set_options(root.reborrow().init_device_options(count(&metadata.device_options)), &metadata.device_options);
-    set_program_flow(root.reborrow().init_program_flow(), &metadata.program_flow)?;
-    set_programs(root.init_programs_map(count(&metadata.programs_map)), &metadata.programs_map);
-    Ok(serialize::write_message_to_words(&message))
 }
 
-fn set_options(mut list: struct_list::Builder<'_, schema::option::Owned>, options: &[EngineOption]) {
-    for (index, option) in (0..).zip(options) {
-        let mut to = list.reborrow().get(index);
-        to.set_name(bytes_of(&option.name));
-        to.set_value(bytes_of(&option.value));
-    }
+fn set_each<T: OwnedStruct, V>(
+    mut list: struct_list::Builder<'_, T>,
+    values: &[V],
+    set: impl Fn(T::Builder<'_>, &V) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    (0..).zip(values).try_for_each(|(index, value)| set(list.reborrow().get(index), value))
 }
 
-fn set_program_flow(mut to: schema::program_flow::Builder<'_>, flow: &ProgramFlow) -> Result<(), Problem> {
+pub(super) fn set_option(mut to: schema::option::Builder<'_>, option: &EngineOption) -> Result<(), Problem> {
+    to.set_name(bytes_of(&option.name));
+    to.set_value(bytes_of(&option.value));
+    Ok(())
+}
+
+pub(super) fn set_program(mut to: schema::program_info::Builder<'_>, program: &ProgramInfo) -> Result<(), Problem> {
+    to.set_index(program.index);
+    to.set_name(bytes_of(&program.name));
+    Ok(())
+}
+
+pub(super) fn set_program_flow(root: schema::metadata::Builder<'_>, flow: &ProgramFlow) -> Result<(), Problem> {
+    let mut to = root.get_program_flow().map_err(refused("programFlow"))?;
     to.set_load(flow.load.as_slice()).map_err(refused("programFlow.load"))?;
     to.set_main(flow.main.as_slice()).map_err(refused("programFlow.main"))?;
     to.set_save(flow.save.as_slice()).map_err(refused("programFlow.save"))
 }
 
-fn set_programs(mut list: struct_list::Builder<'_, schema::program_info::Owned>, programs: &[ProgramInfo]) {
-    for (index, program) in (0..).zip(programs) {
-        let mut to = list.reborrow().get(index);
-        to.set_index(program.index);
-        to.set_name(bytes_of(&program.name));
-    }
-}
-
-fn set_anchors(mut list: struct_list::Builder<'_, schema::anchor::Owned>, anchors: &[Anchor]) -> Result<(), Problem> {
-    (0..).zip(anchors).try_for_each(|(index, anchor)| set_anchor(list.reborrow().get(index), anchor))
-}
-
-fn set_anchor(mut to: schema::anchor::Builder<'_>, anchor: &Anchor) -> Result<(), Problem> {
+pub(super) fn set_anchor(mut to: schema::anchor::Builder<'_>, anchor: &Anchor) -> Result<(), Problem> {
     to.set_name(bytes_of(&anchor.name));
     to.set_handle(bytes_of(&anchor.handle));
     to.set_programs(anchor.programs.as_slice()).map_err(refused("an anchor's programs"))?;
-    set_tensor_info(to.reborrow().init_tensor_info(), &anchor.tensor_info)?;
+    let info = to.reborrow().get_tensor_info().map_err(refused("tensorInfo"))?;
+    set_tensor_info(info, &anchor.tensor_info)?;
     to.set_is_per_replica(anchor.is_per_replica);
     to.set_use_remote_buffers(anchor.use_remote_buffers);
     to.set_repeats(anchor.repeats);
@@ -81,7 +92,7 @@ fn set_tensor_type(mut to: schema::anchor::Builder<'_>, tensor_type: TensorType)
     Ok(())
 }
 
-fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) -> Result<(), Problem> {
+pub(super) fn set_tensor_info(mut to: schema::tensor_info::Builder<'_>, info: &TensorInfo) -> Result<(), Problem> {
     to.set_shape(info.shape.as_slice()).map_err(refused("shape"))?;
     match schema::DataType::try_from(info.data_type.number()) {
         Ok(known) => to.set_data_type(known),
@@ -101,16 +112,16 @@ fn set_number<'m, E: Introspect>(
     to.set_named(field, Enum::new(number, schema.into()).into()).map_err(refused(field))
 }
 
-fn refused(field: &'static str) -> impl Fn(capnp::Error) -> Problem {
+pub(super) fn refused(field: &'static str) -> impl Fn(capnp::Error) -> Problem {
     move |source| WireProblem::Malformed { message: Message::Info, field, source }.into()
 }
 
-fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
+pub(super) fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
     text::Reader(text.as_bytes())
 }
 
 /// The length of a list, in a message whose length is within the limit.
-fn count<T>(list: &[T]) -> u32 {
+pub(super) fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 

@@ -8,6 +8,7 @@
 
 mod decode;
 mod edit;
+mod edit_lists;
 mod encode;
 mod encode_metadata;
 mod fields;

@@ -4,7 +4,7 @@ use super::label::Label;
 use super::problem::{WriteProblem, impossible};
 use crate::error::Problem;
 use crate::read::{Blob, BlobHandle};
-use crate::types::{InfoRef, Text};
+use crate::types::{ElementSources, InfoRef, Text};
 use crate::wire::NewHead;
 
 /// A blob to be copied, unchanged or with another name, version or info.
@@ -40,12 +40,13 @@ pub struct BlobCopy<'b> {
     name: Option<Text<'b>>,
     version: Option<Text<'b>>,
     info: Option<InfoRef<'b>>,
+    sources: Option<&'b ElementSources>,
 }
 
 impl<'b> BlobCopy<'b> {
     /// Makes an unchanged copy of a blob.
     pub fn of(blob: &Blob<'b>) -> Self {
-        BlobCopy { blob: *blob, name: None, version: None, info: None }
+        BlobCopy { blob: *blob, name: None, version: None, info: None, sources: None }
     }
 
     /// Changes the blob's name. Metadata and blobs of an unknown type have none, and copying them then fails.
@@ -65,11 +66,22 @@ impl<'b> BlobCopy<'b> {
     /// Replaces the blob's info with another one for the same blob type. A [name](Self::name) overrides that in the
     /// info.
     ///
+    /// Fields of a later version of the format stay. The elements of the lists of [`Metadata`](crate::Metadata) keep those
+    /// of the old elements of the same name, unless [`sources`](Self::sources) says that they were made from others.
+    ///
     /// The new info of a tensor or a feed must need as many bytes of data as the blob has, or, if the blob has a
     /// surplus, as many as the old info needs. The new info of an executable must have the same uncompressed size.
     #[must_use]
     pub fn info(mut self, info: impl Into<InfoRef<'b>>) -> Self {
         self.info = Some(info.into());
+        self
+    }
+
+    /// Says from which elements those of a new [`Metadata`](crate::Metadata) were made. It has an effect only with a new
+    /// [info](Self::info).
+    #[must_use]
+    pub fn sources(mut self, sources: &'b ElementSources) -> Self {
+        self.sources = Some(sources);
         self
     }
 
@@ -85,14 +97,14 @@ impl<'b> BlobCopy<'b> {
 
     /// The header and info with the changes.
     pub(super) fn head(&self) -> Result<NewHead, Problem> {
-        let BlobCopy { blob, name, version, info } = self;
+        let BlobCopy { blob, name, version, info, sources } = self;
         let mut head = NewHead::verbatim(blob.header_bytes(), blob.info_bytes())?;
         if self.is_verbatim() {
             return Ok(head);
         }
         if let Some(info) = info {
             self.check_info(*info)?;
-            head.set_info(*info)?;
+            head.set_info(*info, *sources, blob.limits())?;
         }
         if let Some(name) = name {
             self.check_named()?;
