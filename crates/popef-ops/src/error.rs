@@ -35,6 +35,8 @@ codes! {
     WrongArguments = "wrong-arguments", "See the help of the command.";
     OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";
     FileExists = "file-exists", "Choose another path, or allow overwriting.";
+    BadArray = "bad-array", "Save the array again: the file is damaged, or of another format.";
+    UnsupportedArray = "unsupported-array", "Convert the array to a type that PopEF has, and save it again.";
     Stopped = "stopped", "Nothing. Begin again when you want to.";
 }
 
@@ -72,6 +74,11 @@ impl Error {
 
     /// A failure of the system. `doing` follows "cannot": `read the folder`.
     pub fn io(doing: &'static str, source: io::Error) -> Self {
+        // What a reader of this project wraps.
+        let source = match source.downcast::<Error>() {
+            Ok(error) => return error,
+            Err(source) => source,
+        };
         match source.downcast::<popef::Error>() {
             Ok(error) => error.into(),
             Err(source) => Error::of(Kind::System { doing, source }),
@@ -89,6 +96,17 @@ impl Error {
             self.0.path = Some(path.as_ref().to_owned());
         }
         self
+    }
+
+    /// The same error, of a part of the file that `part` names.
+    pub(crate) fn of_part(part: &str, error: Error) -> Self {
+        match error.0.kind {
+            Kind::Own { code, message } => {
+                let kind = Kind::Own { code, message: format!("{part}: {message}") };
+                Error(Box::new(Inner { kind, path: error.0.path }))
+            }
+            _ => error,
+        }
     }
 
     /// The stable name of what went wrong: a [`Code`], or an [`ErrorCode`] of the library.

@@ -31,6 +31,8 @@
 )]
 
 mod error;
+#[allow(dead_code, reason = "extract and pack, which come next, use the rest")]
+pub mod formats;
 mod name;
 mod output;
 mod plain_file;

@@ -1,0 +1,187 @@
+//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`.
+//!
+//! [`read`] opens such a file, whatever it is called, and gives its arrays: name, shape and type, and a reader of the bytes as
+//! PopEF has them. Headers are checked against the bytes that are there. No array is held in memory as a whole, except one in
+//! Fortran order, which is small or refused.
+//!
+//! ```
+//! use popef::types::TensorDataInfo;
+//! use popef_ops::formats;
+//! use popef_ops::{Output, Overwrite, Silent, Target};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let (from, to) = (folder.path().join("weights.npy"), folder.path().join("weights.popef"));
+//! # let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
+//! # std::fs::write(&from, [b"\x93NUMPY\x01\x00\x3a\x00", header.as_bytes(), &[0, 0, 192, 63, 0, 0, 16, 192]].concat())?;
+//! let mut output = Output::begin(Target::Path(&to, Overwrite::Never), [], &Silent)?;
+//! for array in formats::read(&from)? {
+//!     let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
+//!     output.tensor(&info, &mut array.reader()?)?;
+//! }
+//! output.finish()?;
+//! # let file = popef::File::open(&to)?;
+//! # assert_eq!(*file.tensor("weights").unwrap().elements()?.to_slice::<f32>()?, [1.5, -2.25]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What replaces a tensor of a type that such a file cannot have, as an 8-bit float in an `.npy` file, comes as bytes:
+//! [`Array::as_type`] says whether an array can stand for a type.
+
+mod npy;
+mod npz;
+mod order;
+mod place;
+mod safetensors;
+mod types;
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+
+use popef::types::Text;
+use popef::{DataType, TensorInfo};
+
+use crate::error::{Code, Error};
+
+use place::{Place, Source};
+
+/// A kind of file that has arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One array, as `numpy.save` writes it.
+    Npy,
+    /// A zip archive of `.npy` files, as `numpy.savez` writes it.
+    Npz,
+    /// Tensors behind a header in JSON.
+    Safetensors,
+}
+
+impl Format {
+    /// The format of a file by its first bytes. `None` if it is none of these.
+    fn of(first: &[u8]) -> Option<Format> {
+        match first {
+            _ if first.starts_with(npy::MAGIC) => Some(Format::Npy),
+            _ if npz::MAGICS.iter().any(|magic| first.starts_with(magic)) => Some(Format::Npz),
+            [_, _, _, _, _, _, _, _, b'{', ..] => Some(Format::Safetensors),
+            _ => None,
+        }
+    }
+}
+
+/// An array in a file.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// Its name: the key in the file, or for an `.npy` file the name of the file without `.npy`.
+    pub name: Text<'static>,
+    /// Its shape and type.
+    pub info: TensorInfo,
+    stored: Stored,
+}
+
+/// How the bytes of an array are in a file.
+#[derive(Clone, Debug)]
+enum Stored {
+    /// As PopEF has them.
+    Plain(Place),
+    /// In a zip archive, after the header of an `.npy` file.
+    Entry { entry: npz::Entry, header: u64, layout: order::Layout },
+    /// In an `.npy` file, but in another order.
+    Ordered { place: Place, layout: order::Layout },
+}
+
+/// The arrays of a file, in its order. The format is known by the file's first bytes. Nothing but headers is read.
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<Array>, Error> {
+    let path = path.as_ref();
+    read_source(Source::of(path)?).map_err(|error| error.in_file(path))
+}
+
+/// The same for a file that was looked at already.
+pub(crate) fn read_source(source: Source) -> Result<Vec<Array>, Error> {
+    let all = Place::of(source);
+    let mut first = [0; 9];
+    let first = all.read_up_to(0, &mut first)?;
+    match Format::of(first) {
+        Some(Format::Npy) => Ok(vec![npy::array(&all)?]),
+        Some(Format::Npz) => npz::arrays(&all),
+        Some(Format::Safetensors) => safetensors::arrays(&all),
+        None => Err(Error::new(Code::BadArray, "it is neither an .npy, .npz nor .safetensors file")),
+    }
+}
+
+impl Array {
+    /// A reader of exactly the bytes of the array as PopEF has them: little-endian, the last dimension running fastest. A
+    /// checksum in the file is checked when the last byte is read.
+    pub fn reader(&self) -> Result<Box<dyn Read + Send>, Error> {
+        let in_file = |error: Error| error.in_file(self.place().path());
+        match &self.stored {
+            Stored::Plain(place) => place.reader().map(|reader| Box::new(reader) as _),
+            Stored::Ordered { place, layout } => place.reader().and_then(|reader| layout.ordered(reader, &self.info)),
+            Stored::Entry { entry, header, layout } => {
+                entry.reader_from(*header).and_then(|reader| layout.ordered(reader, &self.info))
+            }
+        }
+        .map_err(in_file)
+    }
+
+    /// The shape and type under which the array can stand for a tensor of a type: its own if that is the type, or the type
+    /// if the file's format has none for it and bytes stand for its elements.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("weights.npy");
+    /// # let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n";
+    /// # std::fs::write(&path, [b"\x93NUMPY\x01\x00\x3a\x00", header.as_bytes(), &[1, 2]].concat())?;
+    /// use popef::DataType;
+    ///
+    /// let array = &popef_ops::formats::read(&path)?[0];
+    /// assert_eq!(array.info.data_type, DataType::U8);
+    /// assert_eq!(array.as_type(DataType::F8143).unwrap().data_type, DataType::F8143);
+    /// assert_eq!(array.as_type(DataType::F32), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn as_type(&self, wanted: DataType) -> Option<TensorInfo> {
+        let own = self.info.data_type;
+        let stands = own == wanted || (matches!(own, DataType::U8 | DataType::F8) && types::is_float8(wanted));
+        stands.then(|| TensorInfo::new(wanted, self.info.shape.clone()))
+    }
+
+    /// Where the bytes are, if they are in the file as PopEF has them and no checksum is with them.
+    pub(crate) fn plain(&self) -> Option<&Place> {
+        match &self.stored {
+            Stored::Plain(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    fn place(&self) -> &Place {
+        match &self.stored {
+            Stored::Plain(place) | Stored::Ordered { place, .. } => place,
+            Stored::Entry { entry, .. } => entry.place(),
+        }
+    }
+}
+
+/// Makes an error of a file whose contents are not what its header says.
+fn bad(message: impl Into<String>) -> Error {
+    Error::new(Code::BadArray, message)
+}
+
+/// Makes an error of an array that PopEF cannot have.
+fn unsupported(message: impl Into<String>) -> Error {
+    Error::new(Code::UnsupportedArray, message)
+}
+
+/// An error of the operations, as a reader returns it.
+fn as_io(error: Error) -> io::Error {
+    io::Error::other(error)
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+            Format::Safetensors => "safetensors",
+        })
+    }
+}
