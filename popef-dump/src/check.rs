@@ -1,9 +1,9 @@
-//! `--validate`: the library's checks.
+//! The library's checks.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,59 +16,101 @@ use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
 };
 
-use crate::args::{Args, Checks};
-use crate::exit::{unread, written};
+use crate::files::{EmptyList, files};
+use crate::groups::{Checks, Sources};
 use crate::inspect::archive;
 use crate::log::{Log, Verbosity};
 use crate::policy;
-use crate::screen::{colors, progress, screen};
+use crate::program::Program;
+use crate::screen::{progress, screen};
 
 /// So many groups are checked before their turn to be shown.
 const AHEAD: usize = 4;
 
-pub(crate) fn run(files: &[PathBuf], args: &Args, format: FindingsFormat, log: &Log, to: Box<dyn Write>) -> ExitCode {
-    let options = match options(&args.checks) {
-        Ok(options) => options,
-        Err(error) => return unread(&error),
-    };
-    let mut out = Out::new(to, colors(args.output.color));
-    let mut renderer = format.renderer(shown(args));
-    let check = Check { args: &args.checks, each: args.narrow.each, options, progress: progress("data"), log };
-    let mut totals = Totals::default();
-    let result = check.all(files, &mut *renderer, &mut out, &mut totals);
-    check.progress.clear();
-    match result {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => written(Err(error)),
-        // A reader that closes the pipe has seen enough. What was found until then counts.
-        _ => ExitCode::from(totals.verdict(args.checks.strict).status()),
-    }
+/// What is to be checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Checking<'a> {
+    /// The files; `-` is standard input.
+    pub files: &'a [PathBuf],
+    /// Lists of more files, and whether each file is checked on its own.
+    pub sources: &'a Sources,
+    /// What to check, and what is a failure.
+    pub checks: &'a Checks,
+    /// The format.
+    pub format: FindingsFormat,
+    /// Whether only findings are shown.
+    pub quiet: bool,
+    /// Whether what is read is logged, and what findings mean is shown.
+    pub verbose: bool,
 }
 
-fn shown(args: &Args) -> FindingsOptions {
-    let mut options = FindingsOptions::default();
-    options.screen = screen();
-    options.verbose = args.output.verbose;
-    options.strict = args.checks.strict;
-    options.quiet = args.output.quiet;
-    options
-}
+impl Checking<'_> {
+    /// Checks the files, shows what was found, and returns the exit status.
+    pub fn run(&self, program: Program, out: &mut Out) -> ExitCode {
+        if let Some(wrong) = self.contradiction() {
+            return program.unread(&wrong);
+        }
+        let log = Log::from_environment(program, self.verbose);
+        let files = files(program, self.files, self.sources, &self.checks.policy, self.empty_list());
+        match files.and_then(|files| Ok((files, self.options(program)?))) {
+            Ok((files, options)) => self.check(program, &files, options, &log, out),
+            Err(error) => program.unread(&error),
+        }
+    }
 
-fn options(args: &Checks) -> Result<CheckOptions, String> {
-    let mut options = CheckOptions::new();
-    options.deep(args.deep).inspect_archives(archive);
-    for &loader in &args.loaders {
-        options.loader(loader);
+    /// Which option would have no effect, if any.
+    fn contradiction(&self) -> Option<String> {
+        let has_everything = !matches!(self.format, FindingsFormat::Text | FindingsFormat::GitHub);
+        let name = self.format.name();
+        (self.quiet && has_everything)
+            .then(|| format!("--quiet is for --format text and github: {name} always has everything"))
     }
-    match args.policy.as_slice() {
-        [] => {}
-        [path] => _ = options.policy(policy::read(path)?),
-        _ => return Err("--policy can be given only once: put all requirements into one file".to_owned()),
+
+    fn empty_list(&self) -> EmptyList {
+        if self.checks.allow_empty { EmptyList::Permitted } else { EmptyList::Refused }
     }
-    Ok(options)
+
+    fn options(&self, program: Program) -> Result<CheckOptions, String> {
+        let mut options = CheckOptions::new();
+        options.deep(self.checks.deep).inspect_archives(archive);
+        for &loader in &self.checks.loaders {
+            options.loader(loader);
+        }
+        match self.checks.policy.as_slice() {
+            [] => {}
+            [path] => _ = options.policy(policy::read(program, path)?),
+            _ => return Err("--policy can be given only once: put all requirements into one file".to_owned()),
+        }
+        Ok(options)
+    }
+
+    fn check(&self, program: Program, files: &[PathBuf], options: CheckOptions, log: &Log, out: &mut Out) -> ExitCode {
+        let mut renderer = self.format.renderer(self.shown());
+        let (checks, each) = (self.checks, self.sources.each);
+        let check = Check { program, args: checks, each, options, progress: progress("data"), log };
+        let mut totals = Totals::default();
+        let result = check.all(files, &mut *renderer, out, &mut totals);
+        check.progress.clear();
+        match result {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => program.written(Err(error)),
+            // A reader that closes the pipe has seen enough. What was found until then counts.
+            _ => ExitCode::from(totals.verdict(checks.strict).status()),
+        }
+    }
+
+    fn shown(&self) -> FindingsOptions {
+        let mut options = FindingsOptions::default();
+        options.screen = screen();
+        options.verbose = self.verbose;
+        options.strict = self.checks.strict;
+        options.quiet = self.quiet;
+        options
+    }
 }
 
 /// What is needed to check files.
 struct Check<'a> {
+    program: Program,
     args: &'a Checks,
     /// Whether each file is checked on its own.
     each: bool,
@@ -126,7 +168,13 @@ impl Check<'_> {
         let report = check_with_progress(files.iter().map(|opened| &opened.file), &self.options, &mut |so_far| {
             told.tell(&self.progress, so_far);
         });
-        Group::new(files.into_iter().map(checked).collect(), report)
+        Group::new(files.into_iter().map(|opened| self.checked(opened)).collect(), report)
+    }
+
+    fn checked(&self, opened: Opened) -> CheckedFile {
+        let size = opened.file().map(File::size);
+        let foreign = opened.foreign.map(|foreign| foreign.advising(self.program.name));
+        CheckedFile { path: opened.path, size, foreign }
     }
 
     /// What could not be done is in the output, in each format.
@@ -154,11 +202,6 @@ fn by_file(paths: &[PathBuf]) -> Vec<Vec<&Path>> {
         }
     }
     files
-}
-
-fn checked(opened: Opened) -> CheckedFile {
-    let size = opened.file().map(File::size);
-    CheckedFile { path: opened.path, size, foreign: opened.foreign.map(|foreign| foreign.to_string()) }
 }
 
 /// How much of one group the progress line was told of.

@@ -1,13 +1,23 @@
-//! Which options can be combined. An option that would have no effect is an error, so that nobody relies on it.
+//! What the options of `popef-dump` ask for, and which of them can be combined. An option that would have no effect is an error,
+//! so that nobody relies on it.
 
-use popef_show::{FindingsFormat, ListFormat};
-
-use crate::args::{Args, Given};
+use crate::args::{ALL_RULES, Args, Generate, Given};
+use crate::check::Checking;
+use crate::explain::Explanation;
+use crate::list::Listing;
 
 /// What a run does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Generate,
+#[derive(Debug)]
+pub(crate) enum Job<'a> {
+    Generate(Generate),
+    Explain(Explanation<'a>),
+    Check(Checking<'a>),
+    List(Listing<'a>),
+}
+
+#[derive(Clone, Copy)]
+enum Mode {
+    Generate(Generate),
     Explain,
     Validate,
     List,
@@ -20,11 +30,11 @@ const SHARED: [&str; 5] = ["files", "files_from", "each", "format", "verbose"];
 
 impl Mode {
     fn of(args: &Args) -> Mode {
-        match args {
-            _ if args.other.generate.is_some() => Mode::Generate,
-            _ if !args.checks.explain.is_empty() => Mode::Explain,
-            _ if args.checks.validate => Mode::Validate,
-            _ => Mode::List,
+        match args.other.generate {
+            Some(what) => Mode::Generate(what),
+            None if !args.explain.is_empty() => Mode::Explain,
+            None if args.validate => Mode::Validate,
+            None => Mode::List,
         }
     }
 
@@ -32,7 +42,7 @@ impl Mode {
     fn uses(self, id: &str) -> bool {
         id == "color"
             || match self {
-                Mode::Generate => id == "generate",
+                Mode::Generate(_) => id == "generate",
                 Mode::Explain => ["explain", "format"].contains(&id),
                 Mode::Validate => id == "validate" || CHECKING.contains(&id) || SHARED.contains(&id),
                 Mode::List => !CHECKING.contains(&id),
@@ -44,7 +54,7 @@ impl Mode {
         let names: Vec<_> = unused.iter().map(|given| given.name.as_str()).collect();
         let verb = if names.len() == 1 { "needs" } else { "need" };
         match self {
-            Mode::Generate => format!("{} cannot be used with --generate", joined(&names)),
+            Mode::Generate(_) => format!("{} cannot be used with --generate", joined(&names)),
             Mode::Explain => format!("{} cannot be used with --explain", joined(&names)),
             Mode::Validate => format!("{} cannot be used with --validate", joined(&names)),
             Mode::List => format!("{} {verb} --validate", joined(&names)),
@@ -53,46 +63,36 @@ impl Mode {
 }
 
 /// What the options ask for, or why they cannot be combined.
-pub(crate) fn mode(args: &Args) -> Result<Mode, String> {
+pub(crate) fn job(args: &Args) -> Result<Job<'_>, String> {
     let mode = Mode::of(args);
     let unused: Vec<_> = args.given.iter().filter(|given| !mode.uses(&given.id)).collect();
     if !unused.is_empty() {
         return Err(mode.refuses(&unused));
     }
-    match mode {
-        Mode::Generate | Mode::Explain => None,
-        Mode::Validate => wrong_check(args),
-        Mode::List => wrong_listing(args),
-    }
-    .map_or(Ok(mode), Err)
+    Ok(match mode {
+        Mode::Generate(what) => Job::Generate(what),
+        Mode::Explain => Job::Explain(explanation(args)),
+        Mode::Validate => Job::Check(checking(args)),
+        Mode::List => Job::List(listing(args)?),
+    })
 }
 
-fn wrong_check(args: &Args) -> Option<String> {
-    let format = args.output.format;
-    let has_everything = !matches!(format.findings, FindingsFormat::Text | FindingsFormat::GitHub);
-    (args.output.quiet && has_everything)
-        .then(|| format!("--quiet is for --format text and github: {} always has everything", format.name))
+fn explanation(args: &Args) -> Explanation<'_> {
+    let ids = args.explain.iter().map(|id| (id != ALL_RULES).then_some(id.as_str())).collect();
+    Explanation { ids, format: args.output.format.findings }
 }
 
-fn wrong_listing(args: &Args) -> Option<String> {
-    let Args { parts, narrow, output, .. } = args;
-    let Some(format) = output.format.list else {
-        return Some(format!("--format {} is for findings: it needs --validate", output.format.name));
-    };
-    let selected = parts.selected();
-    let wrong = match selected {
-        Some(select) if narrow.values.is_some() && !select.tensors && !select.feeds => {
-            "--values shows elements of tensors and feeds: it needs --tensors or --feeds"
-        }
-        _ if narrow.ignore_case && narrow.filter.is_empty() && narrow.exclude.is_empty() => {
-            "--ignore-case needs --filter or --exclude"
-        }
-        _ if output.full_names && (selected.is_some() || format != ListFormat::Text) => {
-            "--full-names is for the overview: other listings always have full names"
-        }
-        _ => return None,
-    };
-    Some(wrong.to_owned())
+fn checking(args: &Args) -> Checking<'_> {
+    let Args { files, sources, checks, output, .. } = args;
+    let (format, quiet, verbose) = (output.format.findings, output.quiet, output.verbose);
+    Checking { files, sources, checks, format, quiet, verbose }
+}
+
+fn listing(args: &Args) -> Result<Listing<'_>, String> {
+    let Args { files, sources, parts, narrow, output, .. } = args;
+    let for_findings = || format!("--format {} is for findings: it needs --validate", output.format.name);
+    let format = output.format.list.ok_or_else(for_findings)?;
+    Ok(Listing { files, sources, parts, narrow, format, full_names: output.full_names, verbose: output.verbose })
 }
 
 /// `--all, --sort and --values`

@@ -1,4 +1,5 @@
-//! The tool `popef-dump`. Its two programs call [`main`]. The toolbox `popef` uses the rest.
+//! The tool `popef-dump`. Its two programs call [`main`]. The toolbox `popef` uses the rest: what the tool does as
+//! [`Listing`], [`Checking`] and [`Explanation`], and its options in [`groups`] and [`values`].
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -15,21 +16,29 @@
 mod args;
 mod check;
 mod combine;
-mod exit;
+mod explain;
+mod files;
 mod generate;
+pub mod groups;
 mod inspect;
 mod list;
 mod log;
 mod policy;
+mod program;
 mod run;
 pub mod screen;
 mod sections;
+pub mod values;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Args;
+pub use check::Checking;
+pub use explain::Explanation;
+pub use list::Listing;
+pub use program::Program;
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! Showing files.
 
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,31 +11,108 @@ use popef_show::{
     Failure, Failures, FileReport, FileToShow, Glob, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
 };
 
-use crate::args::{Args, Narrow, Parts};
-use crate::exit::{UNREAD, complain, written};
+use crate::files::{EmptyList, files, values_meant};
+use crate::groups::{Narrow, Parts, Sources};
 use crate::log::{Log, Verbosity};
-use crate::screen::{colors, progress, screen};
+use crate::program::{Program, UNREAD};
+use crate::screen::{progress, screen};
 
-pub(crate) fn run(files: &[PathBuf], args: &Args, format: ListFormat, log: &Log, to: Box<dyn Write>) -> ExitCode {
-    let options = options(args);
-    let colors = colors(args.output.color);
-    let renderer = format.renderer(&options, screen());
-    let together = options.shows_anchors() && !args.narrow.each;
-    let everything = options.pass_all() && (options.select.is_none() || args.parts.all);
-    let show = Show { renderer: &*renderer, format, colors, options: &options, together, everything, log };
-    let mut out = Out::new(to, colors);
-    let mut so_far = SoFar::default();
-    let result = show.all(files, &mut out, &mut so_far);
-    options.progress.clear();
-    let SoFar { failed, shown } = so_far;
-    if !files.is_empty() && !shown && !failed && result.is_ok() {
-        complain(&nothing(files.len(), args, &options));
+/// What is to be shown of files.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing<'a> {
+    /// The files; `-` is standard input.
+    pub files: &'a [PathBuf],
+    /// Lists of more files.
+    pub sources: &'a Sources,
+    /// The parts to show. Without any, text is an overview.
+    pub parts: &'a Parts,
+    /// How much of them.
+    pub narrow: &'a Narrow,
+    /// The format.
+    pub format: ListFormat,
+    /// Whether the overview shows all names in full.
+    pub full_names: bool,
+    /// Whether what is read is logged, and more is shown of what blobs hold.
+    pub verbose: bool,
+}
+
+impl Listing<'_> {
+    /// Shows the files, and returns the exit status.
+    pub fn run(&self, program: Program, out: &mut Out) -> ExitCode {
+        let meant = || values_meant(self.files, self.narrow.values);
+        if let Some(wrong) = meant().or_else(|| self.contradiction().map(str::to_owned)) {
+            return program.unread(&wrong);
+        }
+        let log = Log::from_environment(program, self.verbose);
+        match files(program, self.files, self.sources, &[], EmptyList::Told) {
+            Ok(files) => self.show(program, &files, &log, out),
+            Err(error) => program.unread(&error),
+        }
     }
-    match result {
-        Ok(()) if failed => ExitCode::from(UNREAD),
-        // A reader that closes the pipe has seen enough. What was found until then counts.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && failed => ExitCode::from(UNREAD),
-        result => written(result),
+
+    /// Which option would have no effect, if any.
+    fn contradiction(&self) -> Option<&'static str> {
+        let Listing { parts, narrow, format, full_names, .. } = *self;
+        let selected = parts.selected();
+        match selected {
+            Some(select) if narrow.values.is_some() && !select.tensors && !select.feeds => {
+                Some("--values shows elements of tensors and feeds: it needs --tensors or --feeds")
+            }
+            _ if narrow.ignore_case && narrow.filter.is_empty() && narrow.exclude.is_empty() => {
+                Some("--ignore-case needs --filter or --exclude")
+            }
+            _ if full_names && (selected.is_some() || format != ListFormat::Text) => {
+                Some("--full-names is for the overview: other listings always have full names")
+            }
+            _ => None,
+        }
+    }
+
+    fn show(&self, program: Program, files: &[PathBuf], log: &Log, out: &mut Out) -> ExitCode {
+        let options = self.options();
+        let renderer = self.format.renderer(&options, screen());
+        let together = options.shows_anchors() && !self.sources.each;
+        let everything = options.pass_all() && (options.select.is_none() || self.parts.all);
+        let show =
+            Show { program, renderer: &*renderer, format: self.format, options: &options, together, everything, log };
+        let mut so_far = SoFar::default();
+        let result = show.all(files, out, &mut so_far);
+        options.progress.clear();
+        let SoFar { failed, shown } = so_far;
+        if !files.is_empty() && !shown && !failed && result.is_ok() {
+            program.complain(&self.nothing(files.len(), &options));
+        }
+        match result {
+            Ok(()) if failed => ExitCode::from(UNREAD),
+            // A reader that closes the pipe has seen enough. What was found until then counts.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe && failed => ExitCode::from(UNREAD),
+            result => program.written(result),
+        }
+    }
+
+    /// Why nothing was shown.
+    fn nothing(&self, files: usize, options: &Options) -> String {
+        if !options.pass_all() {
+            return format!("nothing matches {}", filters(self.narrow));
+        }
+        let parts = parts(self.parts).join(" or ");
+        if files == 1 { format!("the file has no {parts}") } else { format!("none of the files has {parts}") }
+    }
+
+    fn options(&self) -> Options {
+        let mut options = Options::default();
+        options.select = self.parts.selected();
+        options.filter.clone_from(&self.narrow.filter);
+        options.exclude.clone_from(&self.narrow.exclude);
+        options.ignore_case = self.narrow.ignore_case;
+        options.sort = self.narrow.sort;
+        options.full_names = self.full_names;
+        options.values = self.narrow.values;
+        options.inside = self.verbose;
+        options.tiles = self.verbose && options.select.is_some_and(|select| select.executables);
+        options.workers = Box::new(AllProcessors);
+        options.progress = progress("values");
+        options
     }
 }
 
@@ -46,15 +123,6 @@ struct SoFar {
     failed: bool,
     /// Whether anything was shown.
     shown: bool,
-}
-
-/// Why nothing was shown.
-fn nothing(files: usize, args: &Args, options: &Options) -> String {
-    if !options.pass_all() {
-        return format!("nothing matches {}", filters(&args.narrow));
-    }
-    let parts = parts(&args.parts).join(" or ");
-    if files == 1 { format!("the file has no {parts}") } else { format!("none of the files has {parts}") }
 }
 
 /// The parts that were selected, in words.
@@ -78,22 +146,6 @@ fn filters(narrow: &Narrow) -> String {
         globs.iter().map(|glob| format!("{option} {}", glob.as_str())).collect()
     };
     [given("--filter", &narrow.filter), given("--exclude", &narrow.exclude)].concat().join(" ")
-}
-
-fn options(args: &Args) -> Options {
-    let mut options = Options::default();
-    options.select = args.parts.selected();
-    options.filter.clone_from(&args.narrow.filter);
-    options.exclude.clone_from(&args.narrow.exclude);
-    options.ignore_case = args.narrow.ignore_case;
-    options.sort = args.narrow.sort;
-    options.full_names = args.output.full_names;
-    options.values = args.narrow.values;
-    options.inside = args.output.verbose;
-    options.tiles = args.output.verbose && options.select.is_some_and(|select| select.executables);
-    options.workers = Box::new(AllProcessors);
-    options.progress = progress("values");
-    options
 }
 
 #[derive(Debug)]
@@ -123,9 +175,9 @@ struct Shown {
 
 /// What is needed to show a file.
 struct Show<'a> {
+    program: Program,
     renderer: &'a dyn ListRenderer,
     format: ListFormat,
-    colors: bool,
     options: &'a Options,
     /// Whether the data of an anchor can be in any of the files.
     together: bool,
@@ -162,8 +214,9 @@ impl Show<'_> {
     }
 
     fn in_parallel(&self, inputs: &Inputs<'_>, out: &mut Out, so_far: &mut SoFar) -> io::Result<()> {
+        let colors = out.has_colors();
         let work = |index: usize, opened: &Opened, provided: &Provided<'_>| {
-            let mut part = Out::in_memory(self.colors);
+            let mut part = Out::in_memory(colors);
             let shown = self.file(index, opened, provided, &mut part)?;
             Ok((part.into_bytes(), shown))
         };
@@ -181,7 +234,7 @@ impl Show<'_> {
     /// Shows one file.
     fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Shown> {
         self.log_file(opened);
-        let failure = failure(opened);
+        let failure = self.failure(opened);
         let input = FileToShow {
             index,
             path: &opened.path,
@@ -216,12 +269,20 @@ impl Show<'_> {
             return Ok(());
         }
         out.send()?;
-        remarks.iter().for_each(|remark| complain(remark));
+        remarks.iter().for_each(|remark| self.program.complain(remark));
         for line in complaints {
-            complain(line);
+            self.program.complain(line);
             self.log.line(Verbosity::Err, || escape(line).into_owned());
         }
         Ok(())
+    }
+
+    /// What kept a file from being read to its end.
+    fn failure(&self, opened: &Opened) -> Option<Failure> {
+        match &opened.foreign {
+            Some(foreign) => Some(Failure::new(foreign.advising(self.program.name), Foreign::KIND, Foreign::CODE)),
+            None => opened.error().map(Failure::from),
+        }
     }
 
     fn log_file(&self, opened: &Opened) {
@@ -248,14 +309,6 @@ fn provider(presence: Presence) -> Provider {
         Presence::Present => Provider::Popef,
         Presence::Absent => Provider::User,
         Presence::Unknown => Provider::Unknown,
-    }
-}
-
-/// What kept a file from being read to its end.
-fn failure(opened: &Opened) -> Option<Failure> {
-    match &opened.foreign {
-        Some(foreign) => Some(Failure::new(foreign.to_string(), Foreign::KIND, Foreign::CODE)),
-        None => opened.error().map(Failure::from),
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use popef_show::escape;
 
+use crate::program::Program;
+
 /// The levels, from the one that logs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
@@ -20,19 +22,23 @@ pub(crate) enum Verbosity {
 }
 
 pub(crate) struct Log {
+    program: Program,
     level: Verbosity,
     to: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Log {
-    /// The log by `-v` and the environment, and complaints about the environment, to be shown.
-    pub(crate) fn from_environment(verbose: bool) -> (Log, Vec<String>) {
+    /// The log by `-v` and the environment. Says what is wrong with the environment.
+    pub(crate) fn from_environment(program: Program, verbose: bool) -> Log {
         let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
-        Log::new(verbose, variable("POPEF_LOG_LEVEL").as_deref(), variable("POPEF_LOG_DEST").as_deref())
+        let (level, to) = (variable("POPEF_LOG_LEVEL"), variable("POPEF_LOG_DEST"));
+        let (log, complaints) = Log::new(program, verbose, level.as_deref(), to.as_deref());
+        complaints.iter().for_each(|complaint| program.complain(complaint));
+        log
     }
 
-    /// Of `-v` and the level, the one that logs more counts.
-    fn new(verbose: bool, level: Option<&str>, to: Option<&str>) -> (Log, Vec<String>) {
+    /// The log, and complaints about the environment. Of `-v` and the level, the one that logs more counts.
+    fn new(program: Program, verbose: bool, level: Option<&str>, to: Option<&str>) -> (Log, Vec<String>) {
         let mut complaints = Vec::new();
         let asked = level.map_or(Verbosity::Off, |name| {
             let known = Verbosity::named(name);
@@ -49,7 +55,7 @@ impl Log {
             complaints.push(format!("cannot write the log to POPEF_LOG_DEST: {error}; it is written to stderr"));
             stderr()
         });
-        (Log { level, to: Mutex::new(to) }, complaints)
+        (Log { program, level, to: Mutex::new(to) }, complaints)
     }
 
     pub(crate) fn logs(&self, level: Verbosity) -> bool {
@@ -64,7 +70,7 @@ impl Log {
     /// Writes a line. Its text is made only if it is logged.
     pub(crate) fn line(&self, level: Verbosity, text: impl FnOnce() -> String) {
         if self.logs(level) {
-            let line = format!("[popef-dump] [{}] {}\n", level.name(), text());
+            let line = format!("[{}] [{}] {}\n", self.program, level.name(), text());
             // The tool goes on without a log.
             let _ = self.to.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
         }
@@ -106,15 +112,16 @@ impl Verbosity {
 #[cfg(test)]
 mod tests {
     use super::{Log, Verbosity};
+    use crate::run::POPEF_DUMP;
 
     #[test]
     fn levels_add_up() {
-        let log = |verbose, level| Log::new(verbose, level, None).0;
+        let log = |verbose, level| Log::new(POPEF_DUMP, verbose, level, None).0;
         assert!(!log(false, None).logs(Verbosity::Err));
         assert!(!log(false, Some("OFF")).logs(Verbosity::Err));
         assert!(log(true, None).logs(Verbosity::Debug) && !log(true, None).logs(Verbosity::Trace));
         assert!(log(true, Some("TRACE")).logs(Verbosity::Trace) && log(true, Some("ERR")).logs(Verbosity::Debug));
         assert!(log(false, Some("warn")).logs(Verbosity::Err) && !log(false, Some("warn")).logs(Verbosity::Info));
-        assert_eq!(Log::new(false, Some("LOUD"), None).1.len(), 1);
+        assert_eq!(Log::new(POPEF_DUMP, false, Some("LOUD"), None).1.len(), 1);
     }
 }

@@ -9,17 +9,17 @@ use std::path::Path;
 use popef::check::{Policy, Rule};
 use toml::de::{DeTable, Error};
 
-use crate::exit::no_rule;
+use crate::program::Program;
 
 /// Reads a policy from a file, or for `-` from standard input. The error names the line.
-pub(crate) fn read(path: &Path) -> Result<Policy, String> {
+pub(crate) fn read(program: Program, path: &Path) -> Result<Policy, String> {
     let is_stdin = path.as_os_str() == "-";
     let name = if is_stdin { "the policy on standard input".to_owned() } else { path.display().to_string() };
     let bytes = if is_stdin { stdin() } else { fs::read(path) };
     let parsed = match bytes.map(String::from_utf8) {
         Err(error) => Err(format!("cannot read the policy: {error}")),
         Ok(Err(_)) => Err("cannot read the policy: it is not text in UTF-8".to_owned()),
-        Ok(Ok(text)) => parse(&text),
+        Ok(Ok(text)) => parse(program, &text),
     };
     parsed.map_err(|problem| format!("{name}: {problem}"))
 }
@@ -30,9 +30,9 @@ fn stdin() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn parse(text: &str) -> Result<Policy, String> {
+fn parse(program: Program, text: &str) -> Result<Policy, String> {
     let policy: Policy = toml::from_str(text).map_err(|error| located(text, &error))?;
-    unknown_rule(text).map_or(Ok(policy), Err)
+    unknown_rule(program, text).map_or(Ok(policy), Err)
 }
 
 fn located(text: &str, error: &Error) -> String {
@@ -54,14 +54,14 @@ fn place(text: &str, at: usize) -> String {
 }
 
 /// What is wrong with the first id under `rules` that no rule has, or that occurs twice.
-fn unknown_rule(text: &str) -> Option<String> {
+fn unknown_rule(program: Program, text: &str) -> Option<String> {
     let table = DeTable::parse(text).ok()?;
     let rules = table.get_ref().get("rules")?.get_ref().as_table()?;
     let mut seen: Vec<&Rule> = Vec::new();
     for key in rules.keys() {
         let (id, at) = (key.get_ref().as_ref(), key.span().start);
         match Rule::by_id(id) {
-            None => return Some(format!("{}{}", place(text, at), no_rule(id))),
+            None => return Some(format!("{}{}", place(text, at), program.no_rule(id))),
             Some(rule) if seen.contains(&rule) => {
                 return Some(format!("{}the rule {} is listed twice", place(text, at), rule.id));
             }
@@ -73,7 +73,13 @@ fn unknown_rule(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use popef::check::Policy;
+
+    use crate::run::POPEF_DUMP;
+
+    fn parse(text: &str) -> Result<Policy, String> {
+        super::parse(POPEF_DUMP, text)
+    }
 
     #[test]
     fn slips_of_the_pen_are_told_with_line_and_key() {

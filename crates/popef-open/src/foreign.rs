@@ -15,6 +15,19 @@ impl Foreign {
     /// The code of this error, beside the library's [`ErrorCode`](popef::error::ErrorCode)s.
     pub const CODE: &str = "not-popef";
 
+    /// Its sentence, with `command` as the command to go on with, where there is one. Without this, it is `popef-dump`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// let opened = popef_open::open(Path::new("."), popef_open::StreamData::Skip);
+    /// let sentence = opened.foreign.unwrap().advising("popef ls");
+    /// assert!(sentence.ends_with("| popef ls --files-from -"), "{sentence}");
+    /// ```
+    pub fn advising(&self, command: &str) -> String {
+        self.0.replace("| popef-dump -", &format!("| {command} -"))
+    }
+
     pub(crate) fn folder() -> Self {
         let find = "find FOLDER '(' -name '*.popef' -o -name '*.poptorch' ')' -print0";
         Foreign(format!(

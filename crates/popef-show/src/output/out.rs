@@ -42,6 +42,11 @@ impl Out {
         Out { bytes: Vec::with_capacity(Self::PIECE / 4), to: None, palette: colors.then(Palette::new) }
     }
 
+    /// Whether it has colours.
+    pub fn has_colors(&self) -> bool {
+        self.palette.is_some()
+    }
+
     /// What was gathered and not yet written.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

@@ -1,0 +1,60 @@
+//! Explaining rules.
+
+use std::io;
+use std::process::ExitCode;
+
+use popef::check::Rule;
+use popef_show::{FindingsFormat, Out, rules};
+
+use crate::program::Program;
+use crate::screen::screen;
+
+/// An explanation of some rules, or of all.
+#[derive(Clone, Debug)]
+pub struct Explanation<'a> {
+    /// The ids of the rules. `None` stands for all rules.
+    pub ids: Vec<Option<&'a str>>,
+    /// Text, JSON or NDJSON. The other formats are for findings.
+    pub format: FindingsFormat,
+}
+
+impl Explanation<'_> {
+    /// Writes it, and returns the exit status.
+    pub fn run(&self, program: Program, out: &mut Out) -> ExitCode {
+        let explained: Result<Vec<_>, _> = self.ids.iter().map(|id| explained(program, *id)).collect();
+        let explained = match explained {
+            Ok(explained) => explained,
+            Err(error) => return program.unread(&error),
+        };
+        let selected = || Rule::all().filter(|&rule| explained.iter().any(|one| one.is_none_or(|one| one == rule)));
+        let shown = match self.format {
+            FindingsFormat::Text => in_text(&explained, out),
+            FindingsFormat::Json => rules::document(out, selected()),
+            FindingsFormat::Ndjson => rules::lines(out, selected()),
+            other => {
+                return program.unread(&format!("--format {} is for findings: it explains no rules", other.name()));
+            }
+        };
+        program.written(shown.and_then(|()| out.send()))
+    }
+}
+
+/// The rule of an id; none for all rules.
+fn explained(program: Program, id: Option<&str>) -> Result<Option<&'static Rule>, String> {
+    id.map(|id| Rule::by_id(id).ok_or_else(|| program.no_rule(id))).transpose()
+}
+
+/// Rules in the order given, with an empty line between them.
+fn in_text(explained: &[Option<&Rule>], out: &mut Out) -> io::Result<()> {
+    let width = screen().map(|screen| screen.width);
+    for (index, rule) in explained.iter().enumerate() {
+        if index > 0 {
+            out.end_line()?;
+        }
+        match rule {
+            Some(rule) => rules::explain(out, rule, width)?,
+            None => rules::list(out, width)?,
+        }
+    }
+    Ok(())
+}

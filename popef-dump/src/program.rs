@@ -1,0 +1,55 @@
+//! What runs: its name in complaints, and its exit statuses.
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use popef_show::escape;
+use popef_show::rules::did_you_mean;
+
+/// Something could not be read, or what was to be shown is damaged. 1 is for findings of checks.
+pub(crate) const UNREAD: u8 = 2;
+
+/// What runs: `popef-dump`, or a command of the toolbox.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Its name as users type it. Complaints begin with it.
+    pub name: &'static str,
+    /// What users type for an explanation of the rules.
+    pub explain: &'static str,
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Program {
+    /// Writes a line to stderr. It may hold names of files, which are untrusted too.
+    pub fn complain(self, text: &str) {
+        // If stderr is closed, nobody can be told.
+        let _ = writeln!(io::stderr(), "{self}: {}", escape(text));
+    }
+
+    /// The exit status when nothing could be done, and why.
+    pub(crate) fn unread(self, why: &str) -> ExitCode {
+        self.complain(why);
+        ExitCode::from(UNREAD)
+    }
+
+    /// That no rule has an id, and where to find those that there are.
+    pub(crate) fn no_rule(self, id: &str) -> String {
+        let advice = did_you_mean(id).unwrap_or_else(|| format!("{} lists all rules", self.explain));
+        format!("there is no rule {id:?}; {advice}")
+    }
+
+    /// The exit status of writing. A reader that closes the pipe early is no error.
+    pub(crate) fn written(self, result: io::Result<()>) -> ExitCode {
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(error) => self.unread(&format!("cannot write the output: {error}")),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Values of options.
+
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser};
+use popef::check::Loader;
+use popef_show::{Sort, When};
+
+/// One of several values, by its name.
+pub fn named<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = T>,
+    name: fn(&T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let values: Vec<T> = values.into_iter().collect();
+    PossibleValuesParser::new(values.iter().map(name)).try_map(move |given| {
+        let value = values.iter().find(|value| name(value) == given);
+        value.cloned().ok_or_else(|| format!("there is no {given}"))
+    })
+}
+
+/// A path. An empty one is most likely a variable of the shell that is not set.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|path| match path.is_empty() {
+        true => Err("the name is empty; is a variable of the shell not set?"),
+        false => Ok(PathBuf::from(path)),
+    })
+}
+
+/// A number that is as large as it likes: no tensor has more elements than the largest.
+pub fn count() -> impl TypedValueParser<Value = u64> {
+    StringValueParser::new().try_map(|text| match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(text.parse().unwrap_or(u64::MAX)),
+        false => Err("this is not a whole number, such as 10"),
+    })
+}
+
+/// When to use colours.
+pub fn when() -> impl TypedValueParser<Value = When> {
+    named(When::ALL, |when| when.name())
+}
+
+pub(crate) fn loader() -> impl TypedValueParser<Value = Loader> {
+    named(Loader::ALL.iter().copied(), |loader| loader.as_str())
+}
+
+pub(crate) fn sort() -> impl TypedValueParser<Value = Sort> {
+    named(Sort::ALL, |sort| sort.name())
+}
