@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) narrow: Narrow,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Selection and order")]
     pub(crate) sources: Sources,
 
     /// Check what would fail when the files are loaded

@@ -91,9 +91,8 @@ pub struct Narrow {
     pub values: Option<u64>,
 }
 
-/// More files, and whether files belong together.
+/// More files, and whether files belong together. The program gives the heading.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Selection and order")]
 pub struct Sources {
     /// Treat each file on its own, for models that are independent of each other
     ///

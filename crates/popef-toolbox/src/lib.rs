@@ -19,25 +19,23 @@ mod commands;
 mod common;
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{ArgAction, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser};
 use popef_show::When;
 
 use commands::Commands;
-use common::end::{ended, hear_signals};
+use common::end::ended;
 use common::tool::Tool;
 
+// Beginnings of commands and options are errors, so that a new command or option cannot break a script.
 /// Takes PopEF files apart and puts them together: compiled models for Graphcore IPUs.
 #[derive(Debug, Parser)]
 #[command(
     name = "popef",
     version,
-    infer_subcommands = true,
-    infer_long_args = true,
     args_override_self = true,
-    disable_help_subcommand = true,
+    disable_help_flag = true,
     after_help = "More on a command, with examples: popef COMMAND --help"
 )]
 struct Args {
@@ -45,9 +43,26 @@ struct Args {
     command: Commands,
 
     /// When to use colours: auto, always or never
-    #[arg(long, global = true, value_name = "WHEN", value_parser = common::values::when(), default_value = "auto", hide_default_value = true, help_heading = "Output")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_parser = common::values::when(),
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true,
+        display_order = LAST,
+        help_heading = "Output"
+    )]
     color: When,
+
+    /// Print help; -h prints a summary
+    #[arg(short, long, global = true, action = ArgAction::Help, display_order = LAST, help_heading = "Other")]
+    help: Option<bool>,
 }
+
+/// Where options stand in the help that all commands have.
+const LAST: usize = 1000;
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -55,10 +70,7 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => error.exit(),
     };
-    if let Err(error) = hear_signals() {
-        let _ = writeln!(io::stderr(), "popef: cannot listen for Ctrl-C: {error}");
-    }
-    let tool = Tool::new(args.color);
+    let tool = Tool::new(args.command.name(), args.color);
     ended(&tool, args.command.run(&tool))
 }
 

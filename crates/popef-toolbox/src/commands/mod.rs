@@ -21,6 +21,11 @@ macro_rules! commands {
         pub(crate) enum Commands { $( $variant($command::Args), )+ }
 
         impl Commands {
+            /// What users type: `popef merge`.
+            pub(crate) fn name(&self) -> &'static str {
+                match self { $( Commands::$variant(_) => concat!("popef ", stringify!($command)), )+ }
+            }
+
             pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
                 match self { $( Commands::$variant(args) => args.run(tool), )+ }
             }
@@ -30,5 +35,15 @@ macro_rules! commands {
 
 // In the order of the help.
 commands! {
+    // What is in a file.
+    ls => Ls,
+    dump => Dump,
+    check => Check,
+    explain => Explain,
+    // Out of a file and into one.
+    // Changes.
     merge => Merge,
+    // Comparisons.
+    // For people.
+    // For the shell.
 }

@@ -1,11 +1,11 @@
-//! Complaints, signals and exit statuses.
+//! Signals and exit statuses.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use popef_ops::Error;
-use popef_show::escape;
 
 use super::tool::Tool;
 
@@ -13,18 +13,24 @@ use super::tool::Tool;
 pub(crate) const NO: u8 = 1;
 /// Something could not be done.
 const FAILED: u8 = 2;
-/// Stopped by Ctrl-C, as shells say it.
+/// Stopped by a signal, as shells say it of Ctrl-C.
 const STOPPED: u8 = 130;
 
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, Ctrl-C and SIGTERM stop the work, so that nothing half done is left. A second one ends the program at once.
+/// From now on, Ctrl-C and SIGTERM stop the work. A second one ends the program at once. Until then, they end it as they end
+/// any program: a command that only reads leaves nothing behind.
 pub(crate) fn hear_signals() -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(|| {
-        if SIGNALLED.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(STOPPED));
-        }
-    })
+    static HEARD: Once = Once::new();
+    let mut result = Ok(());
+    HEARD.call_once(|| {
+        result = ctrlc::set_handler(|| {
+            if SIGNALLED.swap(true, Ordering::Relaxed) {
+                std::process::exit(i32::from(STOPPED));
+            }
+        });
+    });
+    result
 }
 
 /// Whether the work is to be stopped.
@@ -32,25 +38,19 @@ pub(crate) fn is_stopped() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
 }
 
-/// Writes a line to stderr. It may hold names of files, which are untrusted too.
-pub(crate) fn complain(text: &str) {
-    // If stderr is closed, nobody can be told.
-    let _ = writeln!(io::stderr(), "popef: {}", escape(text));
-}
-
-/// The exit status of a command.
-pub(crate) fn ended(_tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
+/// The exit status of a command. Says why it failed, and what to do, in a line each.
+pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
     match result {
         Ok(status) => status,
         Err(error) if error.is_stop() => {
-            complain("stopped; nothing was changed");
+            tool.say("stopped; nothing was changed");
             ExitCode::from(STOPPED)
         }
         // A reader that closes the pipe early, such as head, is no error.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("{error} [{}]", error.code()));
-            complain(error.advice());
+            tool.say(&format!("{error} [{}]", error.code()));
+            tool.say(error.advice());
             ExitCode::from(FAILED)
         }
     }

@@ -6,6 +6,7 @@ pub(crate) mod end;
 pub(crate) mod filter;
 pub(crate) mod format;
 pub(crate) mod input;
+pub(crate) mod listing;
 pub(crate) mod output;
 pub(crate) mod table;
 pub(crate) mod tool;

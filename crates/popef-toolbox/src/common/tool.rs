@@ -3,21 +3,29 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
 use popef_ops::Progress;
 use popef_show::{Out, ProgressLine, When};
 
-use super::end::is_stopped;
+use super::end::{hear_signals, is_stopped};
 
-/// The tool as a command sees it: where its output goes, and how.
+/// The tool as a command sees it: what the command is called, where its output goes, and how.
 #[derive(Debug)]
 pub(crate) struct Tool {
+    program: Program,
     colors: bool,
 }
 
 impl Tool {
-    pub(crate) fn new(when: When) -> Self {
-        Tool { colors: colors(when) }
+    /// `command` is what users type: `popef merge`.
+    pub(crate) fn new(command: &'static str, when: When) -> Self {
+        Tool { program: Program { name: command, explain: "popef explain" }, colors: colors(when) }
+    }
+
+    /// The command, for what popef-dump does under this name.
+    pub(crate) fn program(&self) -> Program {
+        self.program
     }
 
     /// Standard output. Data and reports go there; words for people about the work go to stderr.
@@ -25,8 +33,17 @@ impl Tool {
         Out::new(Box::new(io::stdout()), self.colors)
     }
 
-    /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. Ctrl-C stops the work.
+    /// Writes a line for people to stderr, after the name of the command. It may hold names of files, so it is escaped.
+    pub(crate) fn say(&self, text: &str) {
+        self.program.complain(text);
+    }
+
+    /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. From now on, Ctrl-C stops
+    /// the work instead of the program, so that nothing half done is left.
     pub(crate) fn progress(&self, what: &'static str) -> Watch {
+        if let Err(error) = hear_signals() {
+            self.say(&format!("cannot listen for Ctrl-C: {error}"));
+        }
         Watch(progress(what))
     }
 }

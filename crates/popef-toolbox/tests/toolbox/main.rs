@@ -2,3 +2,4 @@
 
 mod common;
 mod merge;
+mod under_one_roof;
