@@ -30,6 +30,7 @@
     )
 )]
 
+pub mod diff;
 mod error;
 #[allow(dead_code, reason = "extract and pack, which come next, use the rest")]
 pub mod formats;
@@ -37,6 +38,7 @@ mod name;
 mod output;
 mod plain_file;
 mod progress;
+mod work;
 
 pub use error::{Code, Error};
 pub use name::Name;

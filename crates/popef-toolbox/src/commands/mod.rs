@@ -44,6 +44,7 @@ commands! {
     // Changes.
     merge => Merge,
     // Comparisons.
+    diff => Diff,
     // For people.
     // For the shell.
 }
