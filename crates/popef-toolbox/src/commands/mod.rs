@@ -40,6 +40,7 @@ commands! {
     dump => Dump,
     check => Check,
     explain => Explain,
+    cat => Cat,
     // Out of a file and into one.
     // Changes.
     merge => Merge,
