@@ -32,8 +32,6 @@ macro_rules! codes {
 
 codes! {
     NotPopef = "not-popef", "Give a PopEF file.";
-    NoSuchBlob = "no-such-blob", "List the blobs of the file, and choose one of them.";
-    AmbiguousBlob = "ambiguous-blob", "Choose by type or by index too.";
     WrongArguments = "wrong-arguments", "See the help of the command.";
     OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";
     FileExists = "file-exists", "Choose another path, or allow overwriting.";
@@ -100,6 +98,16 @@ impl Error {
         self
     }
 
+    /// The same error, of a file that the user knows in another folder.
+    pub(crate) fn moved(mut self, from: &Path, to: &Path) -> Self {
+        if let Some(path) = &self.0.path
+            && let Ok(rest) = path.strip_prefix(from)
+        {
+            self.0.path = Some(to.join(rest));
+        }
+        self
+    }
+
     /// The same error, of a part of the file that `part` names.
     pub(crate) fn of_part(part: &str, error: Error) -> Self {
         match error.0.kind {
@@ -154,6 +162,13 @@ impl Error {
 impl From<popef::Error> for Error {
     fn from(error: popef::Error) -> Self {
         Error::of(Kind::Library(error))
+    }
+}
+
+/// A failure to write.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::io("write", error)
     }
 }
 

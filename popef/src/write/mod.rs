@@ -26,6 +26,7 @@ mod destination;
 #[cfg(all(test, unix, not(miri)))]
 mod faults;
 mod feeds;
+mod head;
 mod held;
 mod label;
 mod nowhere;
@@ -44,6 +45,7 @@ pub use blob_copy::BlobCopy;
 pub use create::{CreateOptions, NewFile};
 pub use destination::{Destination, Rewind, Seekable, Stream, Truncate};
 pub use feeds::FeedsWriter;
+pub use head::head;
 pub use held::{HeldWriter, Refused};
 pub use nowhere::Nowhere;
 pub use packed::PackedWriter;

@@ -43,7 +43,9 @@ use popef::{DataType, TensorInfo};
 
 use crate::error::{Code, Error};
 
-use place::{Place, Source};
+pub(crate) use place::{Place, Source};
+pub(crate) use safetensors::Header as SafetensorsHeader;
+pub(crate) use types::is_float8;
 
 /// A kind of file that has arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,7 +143,7 @@ impl Array {
     /// ```
     pub fn as_type(&self, wanted: DataType) -> Option<TensorInfo> {
         let own = self.info.data_type;
-        let stands = own == wanted || (matches!(own, DataType::U8 | DataType::F8) && types::is_float8(wanted));
+        let stands = own == wanted || (matches!(own, DataType::U8 | DataType::F8) && is_float8(wanted));
         stands.then(|| TensorInfo::new(wanted, self.info.shape.clone()))
     }
 
@@ -159,6 +161,16 @@ impl Array {
             Stored::Entry { entry, .. } => entry.place(),
         }
     }
+}
+
+/// The header of an `.npy` file with such an array. None if its type is unknown or a dimension is negative.
+pub(crate) fn npy_header(info: &TensorInfo) -> Option<Vec<u8>> {
+    npy::Header::to_bytes(info)
+}
+
+/// Whether `.safetensors` files have a name for the type, so that no other stands for it.
+pub(crate) fn has_own_name_in_safetensors(data_type: DataType) -> bool {
+    types::to_safetensors(data_type).and_then(types::of_safetensors) == Some(data_type)
 }
 
 /// Makes an error of a file whose contents are not what its header says.

@@ -4,7 +4,7 @@ use popef::{DataType, TensorInfo};
 use safetensors::tensor::Metadata;
 
 use super::place::Place;
-use super::types::of_safetensors;
+use super::types::{of_safetensors, to_safetensors};
 use super::{Array, Stored, bad, unsupported};
 use crate::error::Error;
 
@@ -47,7 +47,7 @@ fn array(name: String, metadata: &Metadata, data: &Place) -> Result<Array, Error
 }
 
 /// The key in `__metadata__` under which the type of a tensor is said that has no name in this format.
-pub(crate) fn type_key(name: &str) -> String {
+fn type_key(name: &str) -> String {
     format!("popef.dataType.{name}")
 }
 
@@ -56,4 +56,55 @@ fn said(metadata: &Metadata, name: &str) -> Option<DataType> {
     let data_type = metadata.metadata().as_ref()?.get(&type_key(name))?.parse().ok()?;
     let of_bytes = metadata.info(name)?.dtype == safetensors::Dtype::U8 && super::types::is_float8(data_type);
     of_bytes.then_some(data_type)
+}
+
+/// A header that is being made. The tensors' data follows in the same order.
+#[derive(Debug, Default)]
+pub(crate) struct Header {
+    tensors: String,
+    /// The types that the format does not have.
+    types: String,
+    /// Where the next tensor begins.
+    end: u64,
+}
+
+impl Header {
+    /// Adds a tensor. None if the format cannot have it.
+    pub(crate) fn push(&mut self, name: &str, info: &TensorInfo) -> Option<()> {
+        let dtype = to_safetensors(info.data_type)?;
+        let start = self.end;
+        self.end = start.checked_add(info.size_in_bytes().ok()?)?;
+        let value =
+            serde_json::json!({"dtype": dtype.to_string(), "shape": info.shape, "data_offsets": [start, self.end]});
+        member(&mut self.tensors, name, &value);
+        if of_safetensors(dtype) != Some(info.data_type) {
+            member(&mut self.types, &type_key(name), &info.data_type.to_string().into());
+        }
+        Some(())
+    }
+
+    /// The bytes before the data. None if there are too many for the format.
+    pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
+        let mut members = String::new();
+        if !self.types.is_empty() {
+            members = format!("\"__metadata__\":{{{}}}", self.types);
+        }
+        if !self.tensors.is_empty() {
+            members.push_str(if members.is_empty() { "" } else { "," });
+            members.push_str(&self.tensors);
+        }
+        let mut json = format!("{{{members}}}").into_bytes();
+        // So that the data is aligned in a file that is mapped.
+        json.resize(json.len().next_multiple_of(8), b' ');
+        let len = u64::try_from(json.len()).ok().filter(|len| *len <= LONGEST)?;
+        Some([&len.to_le_bytes()[..], &json].concat())
+    }
+}
+
+/// Adds a member to the text of a JSON object.
+fn member(object: &mut String, key: &str, value: &serde_json::Value) {
+    let comma = if object.is_empty() { "" } else { "," };
+    // A string always has a text in JSON.
+    let key = serde_json::Value::from(key);
+    object.push_str(&format!("{comma}{key}:{value}"));
 }

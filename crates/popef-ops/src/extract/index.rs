@@ -1,0 +1,198 @@
+//! `index.json`: what an extracted folder holds, and everything of the file that its other files cannot say.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use popef::Blob;
+use popef::Metadata;
+use popef::read::Compression;
+use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, TensorDataInfo, Text};
+use popef::write::Packing;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The file's name in its folder.
+pub(crate) const INDEX: &str = "index.json";
+/// The version that is written and read.
+const VERSION: u32 = 1;
+
+/// The contents of `index.json`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Index {
+    #[serde(deserialize_with = "known_version")]
+    #[serde(rename = "indexVersion")]
+    _version: (),
+    /// When the files say that they were last changed, in seconds since 1970. A file that says something else was changed
+    /// after it was extracted.
+    pub(crate) modified: u64,
+    /// The file with the bytes before the first blob.
+    #[serde(default)]
+    pub(crate) prefix: Option<String>,
+    pub(crate) blobs: Vec<Entry>,
+}
+
+/// A blob.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Entry {
+    pub(crate) blob: Kind,
+    /// The version of the format that the blob was written for.
+    #[serde(default, skip_serializing_if = "Text::is_empty")]
+    pub(crate) version: Text<'static>,
+    /// The file with the blob's data, or with its metadata. None if it has neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<Stored>,
+    /// The file with the bytes after the last tensor, or after metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) surplus: Option<String>,
+    /// How the executable is to be compressed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compress: Option<Packing>,
+    /// The header and info as they were, if this program would write other bytes for the same values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) head: Option<Hex>,
+}
+
+/// The type of a blob, and its info.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Kind {
+    Executable(ExecutableInfo),
+    /// The rest is in a file of its own.
+    Metadata,
+    Tensor(TensorDataInfo),
+    Feed(FeedDataInfo),
+    Opaque(OpaqueInfo),
+    /// A type that this version of the format does not name.
+    Unknown(u16),
+}
+
+/// Where the data of a blob is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Stored {
+    pub(crate) file: String,
+    pub(crate) form: Form,
+    /// The name of the array in a file with several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+}
+
+/// What the file of a blob is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Form {
+    Npy,
+    Npz,
+    Safetensors,
+    /// The bytes.
+    Raw,
+    /// Metadata.
+    Json,
+}
+
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    match u32::deserialize(deserializer)? {
+        VERSION => Ok(()),
+        other => Err(D::Error::custom(format_args!("indexVersion is {other}, and only {VERSION} is known"))),
+    }
+}
+
+impl Index {
+    pub(crate) fn new(modified: u64, prefix: Option<String>) -> Self {
+        Index { modified, prefix, ..Index::default() }
+    }
+
+    /// Writes it with one line per blob.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "{{\"indexVersion\": {VERSION}, \"modified\": {}, ", self.modified)?;
+        if let Some(prefix) = &self.prefix {
+            write!(out, "\"prefix\": {}, ", serde_json::to_string(prefix)?)?;
+        }
+        out.write_all(b"\"blobs\": [")?;
+        for (nth, entry) in self.blobs.iter().enumerate() {
+            out.write_all(if nth == 0 { b"\n" } else { b",\n" })?;
+            serde_json::to_writer(&mut *out, entry)?;
+        }
+        out.write_all(b"\n]}\n")
+    }
+}
+
+impl Kind {
+    /// The type and info of a blob.
+    pub(crate) fn of(blob: &Blob<'_>) -> Kind {
+        if let Some(executable) = blob.as_executable() {
+            return Kind::Executable(executable.info());
+        }
+        match blob.blob_type() {
+            BlobType::Metadata => return Kind::Metadata,
+            BlobType::DataTensor => blob.as_tensor().map(|tensor| Kind::Tensor(tensor.info())),
+            BlobType::DataFeed => blob.as_feed().map(|feed| Kind::Feed(feed.info())),
+            BlobType::Opaque => blob.as_opaque().map(|opaque| Kind::Opaque(opaque.info())),
+            BlobType::PoplarExecutable | BlobType::Other(_) => None,
+            _ => None,
+        }
+        .unwrap_or(Kind::Unknown(blob.blob_type().number()))
+    }
+
+    pub(crate) fn blob_type(&self) -> BlobType {
+        match self {
+            Kind::Executable(_) => BlobType::PoplarExecutable,
+            Kind::Metadata => BlobType::Metadata,
+            Kind::Tensor(_) => BlobType::DataTensor,
+            Kind::Feed(_) => BlobType::DataFeed,
+            Kind::Opaque(_) => BlobType::Opaque,
+            Kind::Unknown(number) => BlobType::from_number(*number),
+        }
+    }
+}
+
+/// The header and info that this program writes for a blob with `len` bytes of data. None if it has no info to write.
+pub(crate) fn head(kind: &Kind, metadata: Option<&Metadata>, version: &Text<'_>, len: u64) -> Option<Vec<u8>> {
+    let info = match kind {
+        Kind::Executable(info) => InfoRef::from(info),
+        Kind::Metadata => metadata?.into(),
+        Kind::Tensor(info) => info.into(),
+        Kind::Feed(info) => info.into(),
+        Kind::Opaque(info) => info.into(),
+        Kind::Unknown(_) => return None,
+    };
+    popef::write::head(version, info, len).ok()
+}
+
+/// How an executable of this compression is compressed again. Nobody but us can be asked for zstd or LZ4.
+pub(crate) fn packing_for(compression: Compression) -> Packing {
+    match compression {
+        Compression::Gzip => Packing::Gzip(6),
+        _ => Packing::default(),
+    }
+}
+
+/// Bytes as hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hex(pub(crate) Vec<u8>);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let byte = |pair: &[u8]| match pair.iter().all(u8::is_ascii_hexdigit) && pair.len() == 2 {
+            true => u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok(),
+            false => None,
+        };
+        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+        bytes.map(Hex).ok_or_else(|| D::Error::custom("bytes are two hexadecimal digits each"))
+    }
+}

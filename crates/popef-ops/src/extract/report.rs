@@ -1,0 +1,81 @@
+use popef::types::BlobType;
+use serde::Serialize;
+
+use crate::Name;
+
+/// What was taken out of files.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Extracted {
+    /// The files, in the order in which they were given.
+    pub files: Vec<ExtractedFile>,
+}
+
+/// What was taken out of a file.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ExtractedFile {
+    /// The file, unless it came through a pipe.
+    pub path: Option<String>,
+    /// The folder within the output. Empty if there is only one file.
+    pub folder: String,
+    /// The chosen blobs, in the file's order.
+    pub blobs: Vec<ExtractedBlob>,
+    /// How many blobs were left out.
+    pub left_out: usize,
+}
+
+/// A blob that was taken out.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ExtractedBlob {
+    /// The number of the blob in its file.
+    pub index: usize,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub blob_type: BlobType,
+    /// Its name. That of metadata is its executable's.
+    #[serde(flatten)]
+    pub name: Name,
+    /// The file with its data, relative to the file's folder. None if it has no data.
+    pub path: Option<String>,
+    /// The name of the array in a file with several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The size of its data in bytes.
+    pub bytes: u64,
+    /// What is special.
+    pub notes: Vec<Note>,
+}
+
+/// One line per note: its variant, its name, and its words.
+macro_rules! notes {
+    ($( $variant:ident = $name:literal, $words:literal; )+) => {
+        /// What is special about a blob that was taken out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+        #[non_exhaustive]
+        pub enum Note { $( #[doc = $words] #[serde(rename = $name)] $variant, )+ }
+
+        impl Note {
+            /// All notes.
+            pub const ALL: &'static [Note] = &[ $( Note::$variant, )+ ];
+
+            /// The words for people, which follow the name of the blob.
+            pub fn words(self) -> &'static str {
+                match self { $( Note::$variant => $words, )+ }
+            }
+        }
+    };
+}
+
+notes! {
+    AsBytes = "as-bytes", "8-bit floats, for which the format has no type: written as bytes; index.json has the type";
+    AsFnuz = "as-fnuz", "8-bit floats, under the names that end in FNUZ: PyTorch reads them, numpy does not";
+    Raw = "raw", "written as bytes, because its data, shape or type make no array";
+    Surplus = "surplus", "bytes after the last tensor are in a file of their own";
+    Recompressed = "recompressed", "was compressed; pack compresses it anew, so the packed file has other bytes";
+    Unread = "unread", "metadata that claims more than its bytes can hold: only index.json has it";
+}
