@@ -27,7 +27,7 @@ impl fmt::Display for Program {
 
 impl Program {
     /// Writes a line to stderr. It may hold names of files, which are untrusted too.
-    pub fn complain(self, text: &str) {
+    pub(crate) fn complain(self, text: &str) {
         // If stderr is closed, nobody can be told.
         let _ = writeln!(io::stderr(), "{self}: {}", escape(text));
     }

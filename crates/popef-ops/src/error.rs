@@ -32,6 +32,8 @@ macro_rules! codes {
 
 codes! {
     NotPopef = "not-popef", "Give a PopEF file.";
+    NoSuchBlob = "no-such-blob", "List the blobs of the file, and choose one of them.";
+    AmbiguousBlob = "ambiguous-blob", "Choose by type or by index too.";
     WrongArguments = "wrong-arguments", "See the help of the command.";
     OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";
     FileExists = "file-exists", "Choose another path, or allow overwriting.";

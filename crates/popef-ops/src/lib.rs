@@ -30,6 +30,7 @@
     )
 )]
 
+pub mod diff;
 mod error;
 pub mod extract;
 #[allow(dead_code, reason = "extract and pack, which come next, use the rest")]
@@ -38,6 +39,7 @@ mod name;
 mod output;
 mod plain_file;
 mod progress;
+mod work;
 
 pub use error::{Code, Error};
 pub use name::Name;

@@ -21,6 +21,10 @@ pub enum Kind {
     Warning,
     /// A note.
     Note,
+    /// What only the first of two files has.
+    Removed,
+    /// What only the second of two files has.
+    Added,
 }
 
 /// What to write before and after a piece of each kind.
@@ -32,6 +36,8 @@ pub(crate) struct Palette {
     error: Paint,
     warning: Paint,
     note: Paint,
+    removed: Paint,
+    added: Paint,
     plain: Paint,
 }
 
@@ -45,6 +51,9 @@ pub(crate) struct Paint {
 const NAME: u8 = 28;
 const TYPE: u8 = 133;
 const NUMBER: u8 = 130;
+/// Red and green, as other tools colour differences.
+const REMOVED: u8 = 161;
+const ADDED: u8 = 28;
 /// Red, brown and blue, in bold. Yellow is not legible on white; brown is the nearest colour that is.
 const ERROR: u8 = 161;
 const WARNING: u8 = 130;
@@ -66,6 +75,8 @@ impl Palette {
             error: severity(ERROR),
             warning: severity(WARNING),
             note: severity(NOTE),
+            removed: colored(REMOVED),
+            added: colored(ADDED),
             plain: Paint::default(),
         }
     }
@@ -80,6 +91,8 @@ impl Palette {
             Kind::Error => &self.error,
             Kind::Warning => &self.warning,
             Kind::Note => &self.note,
+            Kind::Removed => &self.removed,
+            Kind::Added => &self.added,
         }
     }
 }

@@ -8,7 +8,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text in which names are already escaped: its backslashes stay as they are.
-pub(crate) fn escape_rest(text: &str) -> String {
+pub fn escape_rest(text: &str) -> String {
     text.split('\\').map(escape).collect::<Vec<_>>().join("\\")
 }
 

@@ -40,11 +40,13 @@ commands! {
     dump => Dump,
     check => Check,
     explain => Explain,
+    cat => Cat,
     // Out of a file and into one.
     extract => Extract,
     // Changes.
     merge => Merge,
     // Comparisons.
+    diff => Diff,
     // For people.
     // For the shell.
 }

@@ -12,7 +12,7 @@ use super::tool::Tool;
 /// "No" as an answer: two files differ, a file is not as it should be.
 pub(crate) const NO: u8 = 1;
 /// Something could not be done.
-const FAILED: u8 = 2;
+pub(crate) const FAILED: u8 = 2;
 /// Stopped by a signal, as shells say it of Ctrl-C.
 const STOPPED: u8 = 130;
 

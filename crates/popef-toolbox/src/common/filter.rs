@@ -45,7 +45,8 @@ pub(crate) fn type_name(blob_type: BlobType) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == blob_type).map_or("unknown", |(_, name)| name)
 }
 
-fn blob_type() -> impl TypedValueParser<Value = BlobType> {
+/// The value of an option that is a type of blobs.
+pub(crate) fn blob_type() -> impl TypedValueParser<Value = BlobType> {
     named(TYPES.map(|(blob_type, _)| blob_type), |blob_type| type_name(*blob_type))
 }
 

@@ -106,15 +106,18 @@ fn unreadable(error: io::Error) -> Error {
 
 /// Opens a file that must not be damaged.
 pub(crate) fn open_whole(path: &Path) -> Result<File, Error> {
-    let opened = open_any(path)?;
+    let file = open_damaged(path)?;
+    match file.damage() {
+        Some(damage) => Err(Error::from(damage.clone()).in_file(path)),
+        None => Ok(file),
+    }
+}
+
+/// Opens a file that may be damaged. The blobs before the damage can be read.
+pub(crate) fn open_damaged(path: &Path) -> Result<File, Error> {
+    let opened = open(path, StreamData::Keep);
     if let Some(foreign) = &opened.foreign {
-        return Err(Error::new(Code::NotPopef, foreign.to_string()).in_file(path));
+        return Err(Error::new(Code::NotPopef, foreign.advising("popef ls")).in_file(path));
     }
-    match opened.file {
-        Err(error) => Err(Error::from(error).in_file(path)),
-        Ok(file) => match file.damage() {
-            Some(damage) => Err(Error::from(damage.clone()).in_file(path)),
-            None => Ok(file),
-        },
-    }
+    opened.file.map_err(|error| Error::from(error).in_file(path))
 }

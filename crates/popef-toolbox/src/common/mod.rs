@@ -7,6 +7,7 @@ pub(crate) mod filter;
 pub(crate) mod format;
 pub(crate) mod input;
 pub(crate) mod listing;
+pub(crate) mod one_blob;
 pub(crate) mod output;
 pub(crate) mod table;
 pub(crate) mod tool;

@@ -1,12 +1,12 @@
 //! What a command gets from the tool.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
 use popef_ops::Progress;
-use popef_show::{Out, ProgressLine, When};
+use popef_show::{Out, ProgressLine, When, escape_rest};
 
 use super::end::{hear_signals, is_stopped};
 
@@ -33,9 +33,11 @@ impl Tool {
         Out::new(Box::new(io::stdout()), self.colors)
     }
 
-    /// Writes a line for people to stderr, after the name of the command. It may hold names of files, so it is escaped.
+    /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
+    /// already. Those of files are escaped here.
     pub(crate) fn say(&self, text: &str) {
-        self.program.complain(text);
+        // If stderr is closed, nobody can be told.
+        let _ = writeln!(io::stderr(), "{}: {}", self.program.name, escape_rest(text));
     }
 
     /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. From now on, Ctrl-C stops
@@ -46,6 +48,18 @@ impl Tool {
         }
         Watch(progress(what))
     }
+}
+
+/// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.
+#[cfg(unix)]
+pub(crate) fn raw_stdout() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd as _;
+    io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn raw_stdout() -> io::Result<io::Stdout> {
+    Ok(io::stdout())
 }
 
 /// Shows how far the work is, and stops it at Ctrl-C. The line disappears when this is dropped.

@@ -1,6 +1,8 @@
 //! The tool as people use it: one program, a module for each command.
 
+mod cat;
 mod common;
+mod diff;
 mod extract;
 mod merge;
 mod under_one_roof;

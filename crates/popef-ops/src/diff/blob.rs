@@ -1,0 +1,274 @@
+//! One blob and its partner.
+
+use popef::error::ErrorKind;
+use popef::read::{DataBlob, ExecutableBlob};
+use popef::{Blob, Content};
+use serde_json::Value;
+
+use super::DiffOptions;
+use super::data::Lot;
+use super::executable::unpacked;
+use super::metadata;
+use super::numbers::{Tally, Tolerance};
+use super::pairs::key;
+use super::report::{BlobDiff, BytesDiff, Change, Side, Status};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::work::Scratch;
+
+/// What is compared: a blob with its partner, or a blob that has none.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'f> {
+    Both(Couple<'f>),
+    Removed(Blob<'f>),
+    Added(Blob<'f>),
+}
+
+/// A blob and its partner.
+#[derive(Clone, Copy)]
+pub(super) struct Couple<'f> {
+    a: Blob<'f>,
+    b: Blob<'f>,
+}
+
+/// What became of a subject. There is a report unless it is the same.
+pub(super) struct Compared {
+    pub(super) status: Status,
+    pub(super) report: Option<Box<BlobDiff>>,
+}
+
+/// How the data of two blobs is compared.
+pub(super) enum How<'f> {
+    /// Not at all: there is none, or the types or shapes differ.
+    Not,
+    /// In pieces.
+    Lot(Lot<'f>),
+    /// Unpacked, from the start to the end.
+    Unpacked(ExecutableBlob<'f>, ExecutableBlob<'f>),
+}
+
+/// What was found in the data.
+enum Found<'t, 'f> {
+    Nothing,
+    Lot(&'t Lot<'f>, &'t Tally),
+    Unpacked(BytesDiff),
+}
+
+impl<'f> Subject<'f> {
+    pub(super) fn of(a: Option<Blob<'f>>, b: Option<Blob<'f>>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(Subject::Both(Couple { a, b })),
+            (Some(a), None) => Some(Subject::Removed(a)),
+            (None, Some(b)) => Some(Subject::Added(b)),
+            (None, None) => None,
+        }
+    }
+
+    pub(super) fn how(&self, options: &DiffOptions) -> Result<How<'f>, Error> {
+        match self {
+            Subject::Both(couple) => couple.how(options),
+            Subject::Removed(_) | Subject::Added(_) => Ok(How::Not),
+        }
+    }
+
+    /// Compares all of it on this thread.
+    pub(super) fn compare(
+        &self,
+        options: &DiffOptions,
+        scratch: &mut Scratch,
+        progress: &dyn Progress,
+    ) -> Result<Compared, Error> {
+        match self {
+            Subject::Both(couple) => couple.or_not_comparable(couple.compare(options, scratch, progress)),
+            Subject::Removed(blob) => Ok(alone(blob, Status::Removed)),
+            Subject::Added(blob) => Ok(alone(blob, Status::Added)),
+        }
+    }
+
+    /// Finishes a subject whose data was compared in pieces.
+    pub(super) fn finish(&self, options: &DiffOptions, tally: &Tally) -> Result<Compared, Error> {
+        let Subject::Both(couple) = self else { return self.compare(options, &mut Scratch::default(), &crate::Silent) };
+        let judged = match couple.how(options)? {
+            How::Lot(lot) => couple.judge(options, Found::Lot(&lot, tally)),
+            _ => couple.judge(options, Found::Nothing),
+        };
+        couple.or_not_comparable(judged)
+    }
+}
+
+fn alone(blob: &Blob<'_>, status: Status) -> Compared {
+    let side = Some(side(blob));
+    let (a, b) = if status == Status::Removed { (side, None) } else { (None, side) };
+    Compared { status, report: Some(Box::new(report(status, blob, a, b))) }
+}
+
+impl<'f> Couple<'f> {
+    fn how(&self, options: &DiffOptions) -> Result<How<'f>, Error> {
+        Ok(match (self.a.content(), self.b.content()) {
+            (Content::Metadata(_), _) => How::Not,
+            (Content::Executable(a), Content::Executable(b)) if is_unpacked(a, b, options) => How::Unpacked(a, b),
+            _ => match (self.a.as_data(), self.b.as_data()) {
+                (Some(a), Some(b)) => Lot::tensors(a, b)?.map_or(How::Not, How::Lot),
+                _ => How::Lot(Lot::bytes(self.a.data(), self.b.data())),
+            },
+        })
+    }
+
+    fn compare(
+        &self,
+        options: &DiffOptions,
+        scratch: &mut Scratch,
+        progress: &dyn Progress,
+    ) -> Result<Compared, Error> {
+        match self.how(options)? {
+            How::Not => self.judge(options, Found::Nothing),
+            How::Lot(lot) => {
+                let tally = lot.compare_all(&options.tolerance, scratch, progress)?;
+                self.judge(options, Found::Lot(&lot, &tally))
+            }
+            How::Unpacked(a, b) => {
+                let found = unpacked(a, b, scratch, progress)?;
+                self.judge(options, found.map_or(Found::Nothing, Found::Unpacked))
+            }
+        }
+    }
+
+    /// Says what the differences come to.
+    fn judge(&self, options: &DiffOptions, found: Found<'_, 'f>) -> Result<Compared, Error> {
+        let mut changes = changes(&self.a, &self.b, options.exact)?;
+        let (mut bytes, mut values, mut close) = (None, None, false);
+        match found {
+            Found::Nothing => {}
+            Found::Unpacked(diff) => bytes = Some(diff),
+            Found::Lot(lot, tally) => {
+                close = tally.unequal;
+                values = if close { lot.value_diff(tally)? } else { None };
+                if values.is_none() && (tally.different > 0 || lot.lengths_differ()) {
+                    bytes = Some(lot.bytes_diff(tally));
+                }
+            }
+        }
+        if options.exact {
+            bytes = bytes.map_or_else(|| surplus_diff(&self.a, &self.b), |bytes| Ok(Some(bytes)))?;
+            exact_changes(&self.a, &self.b, &mut changes);
+        }
+        let differs = bytes.is_some() || values.as_ref().is_some_and(|values| values.different > 0 || options.exact);
+        let renamed = key(&self.a) != key(&self.b);
+        let status = match () {
+            () if differs || changes.iter().any(|change| !change.is_key()) => Status::Changed,
+            () if renamed => Status::Renamed,
+            () if close => Status::Close,
+            () => return Ok(Compared { status: Status::Same, report: None }),
+        };
+        let (mut a, mut b) = (side(&self.a), side(&self.b));
+        if bytes.is_some() {
+            a.poplar_header = poplar_header(&self.a);
+            b.poplar_header = poplar_header(&self.b);
+        }
+        let report = BlobDiff { changes, values, bytes, ..report(status, &self.a, Some(a), Some(b)) };
+        Ok(Compared { status, report: Some(Box::new(report)) })
+    }
+
+    /// If a blob is damaged, the others can still be compared. Other errors end the comparison.
+    fn or_not_comparable(&self, result: Result<Compared, Error>) -> Result<Compared, Error> {
+        result.or_else(|error| {
+            let found = error.library().filter(|error| is_fault_of_blob(error)).map(popef::Error::describe);
+            let Some(found) = found else { return Err(error) };
+            let status = Status::NotComparable;
+            let report = report(status, &self.a, Some(side(&self.a)), Some(side(&self.b)));
+            Ok(Compared { status, report: Some(Box::new(BlobDiff { error: Some(found), ..report })) })
+        })
+    }
+}
+
+fn is_unpacked(a: ExecutableBlob<'_>, b: ExecutableBlob<'_>, options: &DiffOptions) -> bool {
+    !options.exact && (a.is_compressed() || b.is_compressed())
+}
+
+fn is_fault_of_blob(error: &popef::Error) -> bool {
+    let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Unsupported, ErrorKind::Limit];
+    error.blob().is_some() && kinds.contains(&error.kind())
+}
+
+fn report(status: Status, blob: &Blob<'_>, a: Option<Side>, b: Option<Side>) -> BlobDiff {
+    let (blob_type, name, _) = key(blob);
+    let (changes, values, bytes, error) = (Vec::new(), None, None, None);
+    BlobDiff { status, blob_type, name: name.into(), a, b, changes, values, bytes, error }
+}
+
+fn side(blob: &Blob<'_>) -> Side {
+    let count = |tensors: DataBlob<'_>| {
+        if tensors.is_feed() { format!("{} × ", tensors.num_tensors()) } else { String::new() }
+    };
+    let tensors = |tensors: DataBlob<'_>| format!("{}{} {}", count(tensors), tensors.data_type(), tensors.shape());
+    Side {
+        index: blob.index(),
+        offset: blob.offset(),
+        size: blob.size(),
+        data_size: blob.data().len(),
+        tensors: blob.as_data().map(tensors),
+        poplar_header: None,
+    }
+}
+
+/// Poplar's header. If it cannot be read, it is not shown.
+fn poplar_header(blob: &Blob<'_>) -> Option<popef::read::PoplarHeader> {
+    blob.as_executable()?.poplar_header().ok().flatten()
+}
+
+/// The fields of the info messages that differ.
+fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<Change>, Error> {
+    if a.info_bytes() == b.info_bytes() {
+        return Ok(Vec::new());
+    }
+    if let (Some(a), Some(b)) = (a.as_metadata(), b.as_metadata()) {
+        return Ok(metadata::changes(&a.read()?, &b.read()?, exact));
+    }
+    let mut changes = Vec::new();
+    let mut compare = |field, a: Value, b: Value| {
+        if a != b {
+            changes.push(Change::field(field, a, b));
+        }
+    };
+    let [(_, name, executable), (_, name_of_b, executable_of_b)] = [key(a), key(b)];
+    compare("name", metadata::json(&name), metadata::json(&name_of_b));
+    compare("executable", metadata::json(&executable), metadata::json(&executable_of_b));
+    if let (Some(a), Some(b)) = (a.as_data(), b.as_data()) {
+        compare("dataType", metadata::json(&a.data_type()), metadata::json(&b.data_type()));
+        compare("shape", a.shape().iter().collect(), b.shape().iter().collect());
+        compare("numTensors", a.num_tensors().into(), b.num_tensors().into());
+    }
+    Ok(changes)
+}
+
+/// What an exact comparison looks at besides the fields and the data.
+fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<Change>) {
+    if a.version() != b.version() {
+        changes.push(Change::field("version", metadata::json(&a.version()), metadata::json(&b.version())));
+    }
+    if let (Some(a), Some(b)) = (a.as_executable(), b.as_executable())
+        && a.info().uncompressed_size != b.info().uncompressed_size
+    {
+        let size = |size: Option<u64>| size.map_or(Value::Null, Value::from);
+        let (a, b) = (size(a.info().uncompressed_size), size(b.info().uncompressed_size));
+        changes.push(Change::field("uncompressedSize", a, b));
+    }
+    // The sizes of blobs are in their headers, and differ if their data does.
+    let headers_differ = a.header_bytes() != b.header_bytes() && a.size() == b.size();
+    if changes.is_empty() && (headers_differ || a.info_bytes() != b.info_bytes()) {
+        let lengths = |blob: &Blob<'_>| Value::from(blob.header_bytes().len().saturating_add(blob.info_bytes().len()));
+        changes.push(Change::field("messages", lengths(a), lengths(b)));
+    }
+}
+
+/// How the bytes behind the tensors differ.
+fn surplus_diff<'f>(a: &Blob<'f>, b: &Blob<'f>) -> Result<Option<BytesDiff>, Error> {
+    let (Some(of_a), Some(of_b)) = (a.as_data(), b.as_data()) else { return Ok(None) };
+    let behind = |tensors: DataBlob<'f>| {
+        let data = tensors.data();
+        data.range(data.len().saturating_sub(tensors.surplus())..data.len())
+    };
+    let lot = Lot::bytes(behind(of_a)?, behind(of_b)?);
+    let tally = lot.compare_all(&Tolerance::default(), &mut Scratch::default(), &crate::Silent)?;
+    Ok((tally.unequal || lot.lengths_differ()).then(|| lot.bytes_diff(&tally)))
+}

@@ -1,0 +1,256 @@
+//! What differs between two files, by meaning: see [`diff`].
+
+mod blob;
+mod data;
+mod executable;
+mod metadata;
+mod numbers;
+mod pairs;
+mod report;
+
+use std::ops::Range;
+
+use popef::{Blob, File};
+
+use crate::error::{Code, Error};
+use crate::progress::Progress;
+use crate::work::{PIECE_LEN, Scratch, in_order};
+use blob::{Compared, How, Subject};
+use data::Lot;
+use numbers::Tally;
+use pairs::Pair;
+
+pub use numbers::Tolerance;
+pub use report::{
+    Amount, BlobDiff, BytesDiff, Change, Counts, DiffSummary, Element, FirstDiff, Side, Status, ValueDiff, Verdict,
+};
+
+/// How files are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DiffOptions {
+    /// When elements of tensors and feeds are the same.
+    pub tolerance: Tolerance,
+    /// Whether also the order, the versions, the compression and every byte have to be the same.
+    pub exact: bool,
+    /// Whether to stop at the first difference, if only the verdict is wanted. The counts are not complete then.
+    pub stop_early: bool,
+}
+
+/// Compares two files by meaning.
+///
+/// Blobs are paired by type and name, and opaque blobs also by executable. Metadata is compared field by field, tensors and
+/// feeds by value, executables by their own bytes whether they are compressed or not, other blobs by their bytes. Order,
+/// versions, compression, and bytes behind tensors count only if [`exact`](DiffOptions::exact).
+///
+/// Only the blobs that `chosen` takes are compared. `each` is told of every blob that is not the same, in the order of the
+/// first file, then what only the second has.
+///
+/// Data is read in pieces and on all processors. Pieces whose bytes are the same are not looked at any further.
+///
+/// ```
+/// use popef_ops::diff::{DiffOptions, Verdict, diff};
+/// use popef_ops::Silent;
+///
+/// # use popef::types::TensorDataInfo;
+/// # let file = |value: f32| {
+/// #     let mut writer = popef::Writer::stream(Vec::new());
+/// #     let tensor_info = popef::TensorInfo::new(popef::DataType::F32, [2]);
+/// #     writer.write_tensor(&TensorDataInfo { name: "weights".into(), tensor_info }, &[1.0, value])?;
+/// #     popef::File::from_bytes(writer.into_inner()?)
+/// # };
+/// let (a, b) = (file(2.0)?, file(2.5)?);
+/// let mut differences = Vec::new();
+/// let summary = diff(&a, &b, &DiffOptions::default(), &|_| true, &Silent, &mut |blob| {
+///     differences.push(blob);
+///     Ok(())
+/// })?;
+/// assert_eq!(summary.verdict, Verdict::Different);
+/// let values = differences[0].values.as_ref().expect("the values of the tensor differ");
+/// assert_eq!((values.different, values.max_abs.map(|max| max.to_string())), (1, Some("0.5".into())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn diff(
+    a: &File,
+    b: &File,
+    options: &DiffOptions,
+    chosen: &dyn Fn(&Blob<'_>) -> bool,
+    progress: &dyn Progress,
+    each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>,
+) -> Result<DiffSummary, Error> {
+    let same_file = a.id().is_some() && a.id() == b.id() && a.prefix().len() == b.prefix().len();
+    let pairs = pairs::pairs(a, b, chosen);
+    let reordered = options.exact.then(|| is_reordered(&pairs));
+    let mut counts = Counts::default();
+    if same_file {
+        counts.same = u64::try_from(pairs.len()).unwrap_or(u64::MAX);
+        return Ok(DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix: None, counts });
+    }
+    let work = Work { a, b, pairs: &pairs, options, progress };
+    let prefix = work.prefix()?;
+    let mut summary = DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix, counts };
+    if !(options.stop_early && summary.differs()) {
+        work.compare(&mut summary.counts, each)?;
+    }
+    summary.verdict = match summary.counts.not_comparable {
+        _ if summary.differs() => Verdict::Different,
+        0 => Verdict::Same,
+        _ => Verdict::NotComparable,
+    };
+    Ok(summary)
+}
+
+/// Whether the blobs that both files have are in another order.
+fn is_reordered(pairs: &[Pair]) -> bool {
+    !pairs.iter().filter(|pair| pair.a().is_some()).filter_map(|pair| pair.b()).is_sorted()
+}
+
+/// A comparison of two files.
+struct Work<'f> {
+    a: &'f File,
+    b: &'f File,
+    pairs: &'f [Pair],
+    options: &'f DiffOptions,
+    progress: &'f dyn Progress,
+}
+
+impl<'f> Work<'f> {
+    /// How the bytes before the first blobs differ.
+    fn prefix(&self) -> Result<Option<BytesDiff>, Error> {
+        let lot = Lot::bytes(self.a.prefix(), self.b.prefix());
+        self.progress.expect(lot.cost());
+        let tally = lot.compare_all(&Tolerance::default(), &mut Scratch::default(), self.progress)?;
+        Ok((tally.unequal || lot.lengths_differ()).then(|| lot.bytes_diff(&tally)))
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = Subject<'f>> + use<'f> {
+        let (a, b) = (self.a, self.b);
+        let blob = |file: &'f File, index: Option<usize>| file.blob(index?);
+        self.pairs.iter().filter_map(move |pair| Subject::of(blob(a, pair.a()), blob(b, pair.b())))
+    }
+
+    fn compare(&self, counts: &mut Counts, each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>) -> Result<(), Error> {
+        let cost = |sum: u64, subject: Subject<'_>| sum.saturating_add(cost(&subject, self.options));
+        self.progress.expect(self.subjects().fold(0, cost));
+
+        let mut pieces = Tally::default();
+        let mut enough = false;
+        let tasks = Tasks { subjects: self.subjects(), options: self.options, large: None };
+        let done = in_order(
+            tasks,
+            |scratch, task| self.make(scratch, task),
+            |made| {
+                let found = match made {
+                    Made::Piece(first, tally) if first => {
+                        pieces = tally;
+                        Vec::new()
+                    }
+                    Made::Piece(_, tally) => {
+                        pieces.add(&tally);
+                        Vec::new()
+                    }
+                    Made::Blobs(found) => found,
+                    Made::Rest(subject) => vec![subject.finish(self.options, &pieces)?],
+                };
+                for Compared { status, report } in found {
+                    counts.count(status);
+                    report.map_or(Ok(()), |report| each(*report))?;
+                }
+                enough = self.options.stop_early && (counts.different() > 0 || pieces.different > 0);
+                if enough { Err(Error::new(Code::Stopped, "enough is known")) } else { Ok(()) }
+            },
+        );
+        if enough {
+            // A difference in the middle of a blob was not yet counted.
+            counts.changed = counts.changed.saturating_add(u64::from(counts.different() == 0));
+            return Ok(());
+        }
+        done
+    }
+
+    fn make(&self, scratch: &mut Scratch, task: Task<'f>) -> Result<Made<'f>, Error> {
+        Ok(match task {
+            Task::Piece(lot, range) => {
+                let first = range.start == 0;
+                Made::Piece(first, lot.compare(range, &self.options.tolerance, scratch, self.progress)?)
+            }
+            Task::Rest(subject) => Made::Rest(Box::new(subject)),
+            Task::Blobs(subjects) => {
+                let compare = |subject: Subject<'f>| subject.compare(self.options, scratch, self.progress);
+                Made::Blobs(subjects.into_iter().map(compare).collect::<Result<_, _>>()?)
+            }
+        })
+    }
+}
+
+/// How much is read to compare the data of a subject.
+fn cost(subject: &Subject<'_>, options: &DiffOptions) -> u64 {
+    match subject.how(options) {
+        Ok(How::Lot(lot)) => lot.cost(),
+        Ok(How::Unpacked(a, b)) => a.uncompressed_size().saturating_add(b.uncompressed_size()),
+        Ok(How::Not) | Err(_) => 0,
+    }
+}
+
+/// What one thread does at a time.
+enum Task<'f> {
+    /// Compares several small blobs, or one that cannot be cut into pieces.
+    Blobs(Vec<Subject<'f>>),
+    /// Compares a piece of a large blob.
+    Piece(Lot<'f>, Range<u64>),
+    /// Nothing: all pieces of a large blob came before.
+    Rest(Subject<'f>),
+}
+
+/// What became of a task.
+enum Made<'f> {
+    Blobs(Vec<Compared>),
+    /// What is in a piece, and whether it is the first one.
+    Piece(bool, Tally),
+    Rest(Box<Subject<'f>>),
+}
+
+/// Divides the work into tasks.
+struct Tasks<'f, I> {
+    subjects: I,
+    options: &'f DiffOptions,
+    /// A large blob, and how much of it is done.
+    large: Option<(Subject<'f>, Lot<'f>, u64)>,
+}
+
+/// How many blobs a task has at most.
+const MOST_BLOBS: usize = 64;
+
+impl<'f, I: Iterator<Item = Subject<'f>>> Iterator for Tasks<'f, I> {
+    type Item = Task<'f>;
+
+    fn next(&mut self) -> Option<Task<'f>> {
+        if let Some(task) = self.next_piece() {
+            return Some(task);
+        }
+        let (mut small, mut bytes) = (Vec::new(), 0u64);
+        while small.len() < MOST_BLOBS && bytes < PIECE_LEN {
+            let Some(subject) = self.subjects.next() else { break };
+            if let Ok(How::Lot(lot)) = subject.how(self.options)
+                && lot.common() > PIECE_LEN
+            {
+                self.large = Some((subject, lot, 0));
+                break;
+            }
+            bytes = bytes.saturating_add(cost(&subject, self.options));
+            small.push(subject);
+        }
+        if small.is_empty() { self.next_piece() } else { Some(Task::Blobs(small)) }
+    }
+}
+
+impl<'f, I> Tasks<'f, I> {
+    fn next_piece(&mut self) -> Option<Task<'f>> {
+        let (_, lot, done) = self.large.as_mut()?;
+        let range = *done..lot.common().min(done.saturating_add(PIECE_LEN));
+        if range.is_empty() {
+            return self.large.take().map(|(subject, ..)| Task::Rest(subject));
+        }
+        *done = range.end;
+        Some(Task::Piece(*lot, range))
+    }
+}

@@ -1,0 +1,265 @@
+//! What all operations that read much have in common: tasks on all processors whose results are taken in order, and data in
+//! pieces.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read};
+use std::iter;
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use popef::read::Data;
+
+use crate::error::Error;
+
+/// How much is read at a time: enough that the overhead of each piece is small, and little enough for a processor's cache.
+pub(crate) const PIECE: usize = 256 << 10;
+
+/// The same as the length of a file.
+pub(crate) const PIECE_LEN: u64 = 256 << 10;
+
+/// Memory that a thread uses for one piece after the other: two, because two files are compared.
+#[derive(Default)]
+pub(crate) struct Scratch(pub(crate) [Vec<u8>; 2]);
+
+/// The bytes of a range: borrowed if they are in memory, otherwise read into `buffer`.
+pub(crate) fn bytes_of<'b>(data: &Data<'b>, range: Range<u64>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Error> {
+    let part = data.range(range)?;
+    if let Some(bytes) = part.as_slice() {
+        return Ok(bytes);
+    }
+    let len = usize::try_from(part.len()).unwrap_or(usize::MAX);
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    let bytes = buffer.get_mut(..len).unwrap_or_default();
+    part.read_at(0, bytes)?;
+    Ok(bytes)
+}
+
+/// The length of a slice as the length of a file.
+pub(crate) fn len_of(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+/// Cuts a length into pieces.
+pub(crate) fn pieces(len: u64, piece: u64) -> impl Iterator<Item = Range<u64>> {
+    let mut start = 0;
+    iter::from_fn(move || {
+        let end = len.min(piece.saturating_add(start));
+        let range = start..end;
+        start = end;
+        (!range.is_empty()).then_some(range)
+    })
+}
+
+/// Fills the buffer from a reader, as far as there are bytes. Returns what was read.
+pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
+    let mut filled = 0;
+    while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
+        match from.read(room) {
+            Ok(0) => break,
+            Ok(len) => filled = filled.saturating_add(len),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("read the data", error)),
+        }
+    }
+    Ok(buffer.get(..filled).unwrap_or_default())
+}
+
+/// Works on tasks on all processors, and hands the results to `take` in the order of the tasks, on the calling thread.
+///
+/// Tasks are made when there is room for their results, so any number of them takes little memory. The first error in the
+/// order of the tasks ends the work.
+pub(crate) fn in_order<T: Send, R: Send>(
+    tasks: impl IntoIterator<Item = T, IntoIter: Send>,
+    make: impl Fn(&mut Scratch, T) -> Result<R, Error> + Sync,
+    mut take: impl FnMut(R) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut tasks = tasks.into_iter();
+    let first: Vec<T> = tasks.by_ref().take(2).collect();
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let alone = workers <= 1 || first.len() < 2;
+    let mut tasks = first.into_iter().chain(tasks);
+    if alone {
+        let mut scratch = Scratch::default();
+        return tasks.try_for_each(|task| take(make(&mut scratch, task)?));
+    }
+    let team = Team::new(tasks, workers);
+    thread::scope(|scope| {
+        let mut any = false;
+        for _ in 0..workers {
+            match thread::Builder::new().spawn_scoped(scope, || team.work(&make)) {
+                Ok(_) => any = true,
+                // The system has no thread left, so there is one worker less.
+                Err(_) => drop(Leaving(&team)),
+            }
+        }
+        let mut scratch = Scratch::default();
+        if !any {
+            while let Some((_, task)) = team.claim() {
+                take(make(&mut scratch, task)?)?;
+                team.count_one();
+            }
+            return Ok(());
+        }
+        let result = team.take_all(take);
+        team.stop();
+        result
+    })
+}
+
+/// How many results may wait until it is their turn. They are small.
+const AHEAD: usize = 1024;
+
+struct Team<I, R> {
+    state: Mutex<State<I, R>>,
+    changed: Condvar,
+}
+
+struct State<I, R> {
+    tasks: I,
+    claimed: usize,
+    taken: usize,
+    ready: BTreeMap<usize, Result<R, Error>>,
+    workers: usize,
+    stopped: bool,
+}
+
+impl<I: Iterator, R> Team<I, R> {
+    fn new(tasks: I, workers: usize) -> Self {
+        let state = State { tasks, claimed: 0, taken: 0, ready: BTreeMap::new(), workers, stopped: false };
+        Team { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn work(&self, make: &impl Fn(&mut Scratch, I::Item) -> Result<R, Error>) {
+        let _leaving = Leaving(self);
+        let mut scratch = Scratch::default();
+        while let Some((index, task)) = self.claim() {
+            let result = make(&mut scratch, task);
+            self.lock().ready.insert(index, result);
+            self.changed.notify_all();
+        }
+    }
+
+    /// The next task, once there is room for its result.
+    fn claim(&self) -> Option<(usize, I::Item)> {
+        let full = |state: &mut State<I, R>| state.claimed >= state.taken.saturating_add(AHEAD) && !state.stopped;
+        let mut state = self.changed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        if state.stopped {
+            return None;
+        }
+        let task = state.tasks.next()?;
+        let index = state.claimed;
+        state.claimed = index.saturating_add(1);
+        Some((index, task))
+    }
+
+    fn take_all(&self, mut take: impl FnMut(R) -> Result<(), Error>) -> Result<(), Error> {
+        while let Some(result) = self.next() {
+            take(result?)?;
+        }
+        Ok(())
+    }
+
+    /// The next result; none if no worker is left to make it.
+    fn next(&self) -> Option<Result<R, Error>> {
+        let missing = |state: &mut State<I, R>| !state.ready.contains_key(&state.taken) && state.workers > 0;
+        let mut state = self.changed.wait_while(self.lock(), missing).unwrap_or_else(PoisonError::into_inner);
+        let taken = state.taken;
+        let result = state.ready.remove(&taken)?;
+        drop(state);
+        self.count_one();
+        Some(result)
+    }
+
+    /// Makes room for one more result.
+    fn count_one(&self) {
+        let mut state = self.lock();
+        state.taken = state.taken.saturating_add(1);
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+impl<I, R> Team<I, R> {
+    fn lock(&self) -> MutexGuard<'_, State<I, R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Reports the end of a worker, even by a panic, so that nobody waits for its result for ever.
+struct Leaving<'t, I, R>(&'t Team<I, R>);
+
+impl<I, R> Drop for Leaving<'_, I, R> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.workers = state.workers.saturating_sub(1);
+        drop(state);
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    use super::{AHEAD, in_order, pieces};
+    use crate::error::{Code, Error};
+
+    #[test]
+    fn results_come_in_order() {
+        for count in [0, 1, 2, 10_000] {
+            let mut taken = Vec::new();
+            let done = in_order(
+                0..count,
+                |_, task: usize| Ok(task),
+                |task| {
+                    taken.push(task);
+                    Ok(())
+                },
+            );
+            done.unwrap();
+            assert_eq!(taken, (0..count).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_first_error_in_order_ends_the_work() {
+        let made = AtomicUsize::new(0);
+        let mut taken = 0;
+        let error = in_order(
+            0..1_000_000,
+            |_, task| {
+                made.fetch_add(1, SeqCst);
+                if task >= 50 { Err(Error::new(Code::WrongArguments, format!("{task}"))) } else { Ok(()) }
+            },
+            |()| {
+                taken += 1;
+                Ok(())
+            },
+        );
+        assert_eq!((error.unwrap_err().to_string().as_str(), taken), ("50", 50));
+        assert!(made.into_inner() <= 2 * AHEAD);
+    }
+
+    #[test]
+    fn a_failure_to_take_ends_the_work() {
+        let stop = |task| if task == 7 { Err(Error::new(Code::Stopped, "enough")) } else { Ok(()) };
+        assert!(in_order(0..1_000_000, |_, task: u32| Ok(task), stop).unwrap_err().is_stop());
+    }
+
+    #[test]
+    fn pieces_are_all_of_the_length() {
+        assert_eq!(pieces(0, 4).count(), 0);
+        assert_eq!(pieces(9, 4).collect::<Vec<_>>(), [0..4, 4..8, 8..9]);
+        assert_eq!(pieces(8, 4).collect::<Vec<_>>(), [0..4, 4..8]);
+        assert_eq!(pieces(u64::MAX, 1 << 63).count(), 2);
+    }
+}

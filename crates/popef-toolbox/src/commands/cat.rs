@@ -1,0 +1,224 @@
+//! `popef cat`: the data of one blob.
+
+use std::io::{self, IsTerminal as _, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use popef::read::Data;
+use popef::{Blob, File};
+use popef_ops::{Code, Error};
+use popef_show::{HexView, escape};
+
+use super::Command;
+use crate::common::end::unwritten;
+use crate::common::filter::{name_of, type_name};
+use crate::common::input::open_damaged;
+use crate::common::one_blob::OneBlob;
+use crate::common::tool::{Tool, raw_stdout};
+use crate::common::values::path;
+
+/// Write the data of one blob to standard output
+///
+/// The bytes are as they are in the file; for a tensor or feed, little-endian elements, row by row. Metadata has no data: its
+/// fields are written as JSON. Of a damaged file, blobs before the damage can be written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  popef cat model.popef weights > weights.bin
+  popef cat --hex model.popef weights
+  popef cat --hex --skip 0x1000 --length 64 model.popef weights
+  popef cat --unpacked --type executable model.popef model > model.poplar
+  popef cat --type metadata model.popef model | jq .ipuVersion
+  popef cat --blob 3 model.popef | sha256sum")]
+pub(crate) struct Args {
+    /// File to read; `-` is standard input
+    #[arg(value_name = "FILE", value_parser = path())]
+    file: PathBuf,
+    #[command(flatten)]
+    one: OneBlob,
+    /// Unpack an executable that is stored compressed
+    #[arg(short, long, help_heading = "Output")]
+    unpacked: bool,
+    /// Show the bytes in hexadecimal; 256 of them, unless --length says how many
+    #[arg(short = 'x', long, help_heading = "Output")]
+    hex: bool,
+    /// Leave out the first N bytes, such as 256 or 0x100
+    #[arg(short, long, value_name = "N", value_parser = number, default_value_t, hide_default_value = true, help_heading = "Output")]
+    skip: u64,
+    /// Write only N bytes; `all` writes all also with --hex
+    #[arg(short = 'n', long, value_name = "N", value_parser = length, help_heading = "Output")]
+    length: Option<u64>,
+}
+
+/// How many bytes --hex shows by itself: they fit a screen.
+const HEX_LENGTH: u64 = 256;
+/// As much is read at once.
+const PIECE: usize = 256 << 10;
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let file = open_damaged(&self.file)?;
+        let blob = self.one.of(&file)?;
+        self.warn(tool, &file);
+        self.write(tool, &blob).map_err(|error| error.in_file(&self.file))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The bytes to write.
+enum Source<'f> {
+    Stored(Data<'f>),
+    /// The unpacked bytes, and how many the file says there are.
+    Unpacked(popef::read::Unpack<'f>, u64),
+    Json(Vec<u8>),
+}
+
+impl Source<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Source::Stored(data) => data.len(),
+            Source::Unpacked(_, len) => *len,
+            Source::Json(text) => text.len() as u64,
+        }
+    }
+
+    /// Whether a terminal can show it. Long data is not read for this.
+    fn is_text(&self) -> Result<bool, Error> {
+        const LONGEST: u64 = 64 << 10;
+        Ok(match self {
+            Source::Json(_) => true,
+            Source::Stored(data) if data.len() <= LONGEST => is_plain_text(&data.read()?),
+            _ => false,
+        })
+    }
+}
+
+impl Args {
+    fn warn(&self, tool: &Tool, file: &File) {
+        if let Some(damage) = file.damage() {
+            tool.say(&Error::from(damage.clone()).in_file(&self.file).to_string());
+        }
+    }
+
+    fn write(&self, tool: &Tool, blob: &Blob<'_>) -> Result<(), Error> {
+        let source = self.source(blob)?;
+        let left = source.len().checked_sub(self.skip).ok_or_else(|| nothing_left(self.skip, source.len()))?;
+        let wanted = self.length.or(self.hex.then_some(HEX_LENGTH)).unwrap_or(u64::MAX).min(left);
+        if self.hex {
+            self.write_hex(tool, source, wanted)?;
+            if self.length.is_none() && wanted < left {
+                tool.say(&format!("{wanted} of {left} bytes were shown; --length all shows all"));
+            }
+            return Ok(());
+        }
+        if io::stdout().is_terminal() && !source.is_text()? {
+            return Err(Error::new(Code::WrongArguments, self.not_on_a_terminal(blob)));
+        }
+        let mut out = raw_stdout().map_err(unwritten)?;
+        match source {
+            Source::Stored(data) => _ = part(&data, self.skip, wanted)?.copy_to(&mut out)?,
+            source => pass_on(source, self.skip, wanted, |piece| out.write_all(piece))?,
+        }
+        Ok(())
+    }
+
+    fn source<'f>(&self, blob: &Blob<'f>) -> Result<Source<'f>, Error> {
+        let wrong = |message: &str| Error::new(Code::WrongArguments, message);
+        match (blob.as_executable(), blob.as_metadata()) {
+            (Some(executable), _) if self.unpacked => {
+                Ok(Source::Unpacked(executable.unpack()?, executable.uncompressed_size()))
+            }
+            (None, _) if self.unpacked => {
+                let what = type_name(blob.blob_type());
+                Err(wrong(&format!("--unpacked is for executables, and blob {} is of type {what}", blob.index())))
+            }
+            (_, Some(_)) if self.hex => Err(wrong("metadata has no data; without --hex, its fields are written as JSON")),
+            (_, Some(metadata)) => {
+                let mut json = serde_json::to_vec_pretty(&metadata.read()?)
+                    .map_err(|error| Error::io("write the metadata as JSON", error.into()))?;
+                json.push(b'\n');
+                Ok(Source::Json(json))
+            }
+            _ => Ok(Source::Stored(blob.data())),
+        }
+    }
+
+    fn write_hex(&self, tool: &Tool, source: Source<'_>, wanted: u64) -> Result<(), Error> {
+        let (mut out, mut view) = (tool.out(), HexView::new(self.skip));
+        pass_on(source, self.skip, wanted, |piece| view.add(&mut out, piece))?;
+        view.end(&mut out).and_then(|()| out.send()).map_err(unwritten)
+    }
+
+    fn not_on_a_terminal(&self, blob: &Blob<'_>) -> String {
+        let what = if self.unpacked { "an unpacked executable" } else { type_name(blob.blob_type()) };
+        let name = name_of(blob);
+        format!("the data ({what} {name:?}) is binary, and is not written to a terminal; add --hex, or > FILE")
+    }
+}
+
+fn part<'f>(data: &Data<'f>, skip: u64, wanted: u64) -> Result<Data<'f>, Error> {
+    Ok(data.range(skip..skip.saturating_add(wanted))?)
+}
+
+/// Passes on `wanted` bytes after the first `skip`, in pieces.
+fn pass_on(
+    source: Source<'_>,
+    skip: u64,
+    wanted: u64,
+    mut put: impl FnMut(&[u8]) -> io::Result<()>,
+) -> Result<(), Error> {
+    match source {
+        Source::Stored(data) => in_pieces(part(&data, skip, wanted)?.reader(), wanted, put),
+        Source::Unpacked(mut unpack, len) => {
+            in_pieces(unpack.by_ref(), skip, |_| Ok(()))?;
+            in_pieces(unpack.by_ref(), wanted, put)?;
+            // Its checksum comes last.
+            let is_end = skip.saturating_add(wanted) == len;
+            if is_end { in_pieces(unpack, 1, |_| Ok(())) } else { Ok(()) }
+        }
+        Source::Json(text) => {
+            let from = usize::try_from(skip).unwrap_or(usize::MAX);
+            let len = usize::try_from(wanted).unwrap_or(usize::MAX);
+            let text = text.get(from..).unwrap_or_default();
+            put(text.get(..len).unwrap_or(text)).map_err(unwritten)
+        }
+    }
+}
+
+fn in_pieces(from: impl Read, len: u64, mut put: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), Error> {
+    let mut from = from.take(len);
+    let mut piece = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
+    loop {
+        match from.read(&mut piece).map_err(|error| Error::io("read the data", error))? {
+            0 => return Ok(()),
+            len => put(piece.get(..len).unwrap_or_default()).map_err(unwritten)?,
+        }
+    }
+}
+
+fn nothing_left(skip: u64, len: u64) -> Error {
+    Error::new(Code::WrongArguments, format!("--skip {skip} is past the end: there are {len} bytes"))
+}
+
+/// Whether it is text without anything that could mislead whoever looks at a terminal.
+fn is_plain_text(bytes: &[u8]) -> bool {
+    let is_plain = |line: &str| {
+        let line = line.replace(['\\', '\t', '\r'], " ");
+        escape(&line) == line
+    };
+    std::str::from_utf8(bytes).is_ok_and(|text| text.split('\n').all(is_plain))
+}
+
+/// A number in decimal, or in hexadecimal after 0x, as the view shows positions.
+fn number(text: &str) -> Result<u64, &'static str> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16),
+        None if !text.starts_with('+') => text.parse(),
+        _ => return Err("this is not a whole number, such as 256 or 0x100"),
+    };
+    number.map_err(|_| "this is not a whole number, such as 256 or 0x100")
+}
+
+fn length(text: &str) -> Result<u64, &'static str> {
+    if text == "all" { Ok(u64::MAX) } else { number(text).map_err(|_| "this is neither a whole number nor `all`") }
+}

@@ -1,0 +1,177 @@
+//! `popef diff`.
+
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use popef::File;
+use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
+use popef_ops::{Code, Error, Name};
+use serde::Serialize;
+
+use super::Command;
+use crate::common::end::{FAILED, NO, unwritten};
+use crate::common::filter::Filter;
+use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::input::open_whole;
+use crate::common::tool::Tool;
+use crate::common::values::path;
+
+const AFTER: &str = "Examples:
+  popef diff cached.popef fresh.popef
+  popef diff --rtol 1e-3 --type tensor before.popef after.popef
+  popef diff -q a.popef b.popef && echo same
+
+Exit status: 0 if they are the same, 1 if they differ, 2 if they cannot be compared.";
+
+/// Compare two files by meaning
+///
+/// Blobs are paired by type and name; several of one name by their order. Metadata is compared field by field, tensors and
+/// feeds by value, executables by what they unpack to, other blobs by their bytes. Order, versions, compression, and bytes
+/// behind tensors do not count, except with --exact.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The first file; `-` is standard input
+    #[arg(value_name = "A", value_parser = path())]
+    a: PathBuf,
+    /// The second file; `-` is standard input
+    #[arg(value_name = "B", value_parser = path())]
+    b: PathBuf,
+    #[command(flatten)]
+    filter: Filter,
+    /// Elements are the same if |a - b| <= ATOL + RTOL * |b|
+    #[arg(long, value_name = "ATOL", default_value = "0", hide_default_value = true, allow_negative_numbers = true, value_parser = tolerance, help_heading = "Comparison")]
+    atol: f64,
+    /// See --atol
+    #[arg(long, value_name = "RTOL", default_value = "0", hide_default_value = true, allow_negative_numbers = true, value_parser = tolerance, help_heading = "Comparison")]
+    rtol: f64,
+    /// Any NaN is the same as any other, and not only as one with the same bits
+    #[arg(long, help_heading = "Comparison")]
+    equal_nan: bool,
+    /// Also compare order, versions, compression and every byte: the same then means the same bytes
+    #[arg(long, help_heading = "Comparison")]
+    exact: bool,
+    /// Print nothing; stop at the first difference
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+    /// Print one line for each blob that differs
+    #[arg(long, help_heading = "Output")]
+    brief: bool,
+    /// Print all differences, however many there are
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+fn tolerance(given: &str) -> Result<f64, String> {
+    let wrong = || format!("{given} is not a number from 0 on");
+    given.parse().ok().filter(|number: &f64| *number >= 0.0).ok_or_else(wrong)
+}
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if [&self.a, &self.b].iter().all(|path| path.as_os_str() == "-") {
+            return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
+        }
+        let (a, b) = (open_whole(&self.a)?, open_whole(&self.b)?);
+        let summary = self.compare(tool, &a, &b)?;
+        Ok(match summary.verdict {
+            Verdict::Same => ExitCode::SUCCESS,
+            Verdict::Different => ExitCode::from(NO),
+            _ => ExitCode::from(FAILED),
+        })
+    }
+}
+
+impl Args {
+    fn compare(&self, tool: &Tool, a: &File, b: &File) -> Result<DiffSummary, Error> {
+        let watch = tool.progress("comparing");
+        let tolerance = Tolerance { atol: self.atol, rtol: self.rtol, equal_nan: self.equal_nan };
+        let options = DiffOptions { tolerance, exact: self.exact, stop_early: self.quiet };
+        let run = |each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>| {
+            diff(a, b, &options, &|blob| self.filter.takes(blob), &watch, each)
+        };
+        if self.quiet {
+            return run(&mut |_| Ok(()));
+        }
+        let mut out = tool.out();
+        let files = [DiffedFile::new(&self.a, a), DiffedFile::new(&self.b, b)];
+        let summary = match self.format.format {
+            Format::Text => {
+                let mut text = text::Text::new(&mut out, text::Extent { brief: self.brief, all: self.all });
+                text.begin(&files).map_err(unwritten)?;
+                let summary = run(&mut |blob| text.blob(&blob).map_err(unwritten))?;
+                text.end(&summary).map_err(unwritten)?;
+                summary
+            }
+            Format::Json => {
+                let mut blobs = Vec::new();
+                let summary = run(&mut |blob| {
+                    blobs.push(blob);
+                    Ok(())
+                })?;
+                let [a, b] = &files;
+                let document = Document { schema_version: 1, a, b, summary: &summary, blobs: &blobs };
+                json_line(&mut out, &document).map_err(unwritten)?;
+                summary
+            }
+            Format::Ndjson => {
+                let summary = run(&mut |blob| json_line(&mut out, &Line::Blob(&blob)).map_err(unwritten))?;
+                let [a, b] = &files;
+                json_line(&mut out, &Line::Summary { a, b, summary: &summary }).map_err(unwritten)?;
+                summary
+            }
+        };
+        drop(watch);
+        out.send().map_err(unwritten)?;
+        Ok(summary)
+    }
+}
+
+/// One of the two files.
+#[derive(Serialize)]
+struct DiffedFile {
+    #[serde(rename = "path")]
+    path: String,
+    #[serde(skip)]
+    name: Name,
+    size: u64,
+    blobs: usize,
+}
+
+impl DiffedFile {
+    fn new(path: &Path, file: &File) -> Self {
+        DiffedFile {
+            path: path.to_string_lossy().into_owned(),
+            name: path.as_os_str().as_encoded_bytes().into(),
+            size: file.size(),
+            blobs: file.len(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'d> {
+    schema_version: u32,
+    a: &'d DiffedFile,
+    b: &'d DiffedFile,
+    #[serde(flatten)]
+    summary: &'d DiffSummary,
+    blobs: &'d [BlobDiff],
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Line<'d> {
+    Blob(&'d BlobDiff),
+    Summary {
+        a: &'d DiffedFile,
+        b: &'d DiffedFile,
+        #[serde(flatten)]
+        summary: &'d DiffSummary,
+    },
+}

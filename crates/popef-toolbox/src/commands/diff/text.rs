@@ -1,0 +1,266 @@
+//! Differences for people, in the manner of diff.
+
+use std::io;
+
+use popef_ops::Name;
+use popef_ops::diff::{BlobDiff, BytesDiff, Change, DiffSummary, Side, Status, ValueDiff};
+use popef_show::{Kind, Out, counted, escape, size, width};
+use serde_json::Value;
+
+use super::DiffedFile;
+use crate::common::filter::type_name;
+
+/// How much is printed.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// Only one line for each blob.
+    pub(super) brief: bool,
+    /// Everything, however much it is.
+    pub(super) all: bool,
+}
+
+/// How many blobs, and how many changes of one, are printed unless all are asked for.
+const MOST_BLOBS: usize = 100;
+const MOST_CHANGES: usize = 20;
+
+pub(super) struct Text<'o> {
+    out: &'o mut Out,
+    extent: Extent,
+    shown: usize,
+    hidden: usize,
+}
+
+impl<'o> Text<'o> {
+    pub(super) fn new(out: &'o mut Out, extent: Extent) -> Self {
+        Text { out, extent, shown: 0, hidden: 0 }
+    }
+
+    pub(super) fn begin(&mut self, [a, b]: &[DiffedFile; 2]) -> io::Result<()> {
+        if self.extent.brief {
+            return Ok(());
+        }
+        for (mark, kind, file) in [("--- ", Kind::Removed, a), ("+++ ", Kind::Added, b)] {
+            self.out.put_as(kind, mark).text(kind, file.name.text());
+            self.out.put(&format!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
+        }
+        Ok(())
+    }
+
+    /// Shows a blob that is not the same. What is within the tolerance is only counted at the end.
+    pub(super) fn blob(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        if blob.status == Status::Close && !self.extent.all {
+            return Ok(());
+        }
+        if self.shown >= MOST_BLOBS && !self.extent.all {
+            self.hidden = self.hidden.saturating_add(1);
+            return Ok(());
+        }
+        self.shown = self.shown.saturating_add(1);
+        self.head(blob)?;
+        if !self.extent.brief {
+            self.changes(&blob.changes)?;
+            blob.values.as_ref().map_or(Ok(()), |values| self.values(values))?;
+            blob.bytes.as_ref().map_or(Ok(()), |bytes| self.bytes("data", bytes))?;
+            self.poplar(blob)?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        let (mark, kind) = match blob.status {
+            Status::Removed => ("- ", Kind::Removed),
+            Status::Added => ("+ ", Kind::Added),
+            Status::NotComparable => ("! ", Kind::Warning),
+            Status::Close => ("= ", Kind::Plain),
+            _ => ("~ ", Kind::Number),
+        };
+        self.out.put_as(kind, mark).put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
+        self.out.quoted(Kind::Name, blob.name.text());
+        if let Some(side) = blob.a.as_ref().or(blob.b.as_ref()) {
+            self.side(side, matches!(blob.status, Status::Removed | Status::Added));
+        }
+        match (blob.status, &blob.error) {
+            (Status::Close, _) => _ = self.out.put(": other bytes, but the same values or within the tolerance"),
+            (_, Some(error)) => {
+                self.out.put(&format!(": cannot be compared: {} [{}]", escape(&error.message), error.code.as_str()));
+            }
+            _ => {}
+        }
+        self.out.end_line()
+    }
+
+    fn side(&mut self, side: &Side, with_size: bool) {
+        if let Some(tensors) = &side.tensors {
+            self.out.put("  ").put_as(Kind::Type, tensors);
+        }
+        if with_size {
+            self.out.put(&format!("  {}", size(side.size)));
+        }
+    }
+
+    fn changes(&mut self, changes: &[Change]) -> io::Result<()> {
+        let most = if self.extent.all { changes.len() } else { MOST_CHANGES };
+        let labels: Vec<String> = changes.iter().take(most).map(label).collect();
+        let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default().min(60);
+        for (change, label) in changes.iter().zip(&labels) {
+            let (mark, kind) = match (&change.field, &change.a, &change.b) {
+                (None, Value::Null, _) => ("  + ", Kind::Added),
+                (None, _, Value::Null) => ("  - ", Kind::Removed),
+                _ => ("    ", Kind::Plain),
+            };
+            self.out.put_as(kind, mark).put(label).spaces(widest.saturating_sub(width(label)).saturating_add(2));
+            match mark {
+                "    " => self.values_of(&shown(&change.a), &shown(&change.b)),
+                "  + " => _ = self.out.put_as(kind, &shown(&change.b)),
+                _ => _ = self.out.put_as(kind, &shown(&change.a)),
+            }
+            self.out.end_line()?;
+        }
+        match changes.len().saturating_sub(most) {
+            0 => Ok(()),
+            more => self.out.put(&format!("    ... and {more} more changes; --all shows them")).end_line(),
+        }
+    }
+
+    fn values_of(&mut self, a: &str, b: &str) {
+        self.out.put_as(Kind::Removed, a).put(" -> ").put_as(Kind::Added, b);
+    }
+
+    fn values(&mut self, values: &ValueDiff) -> io::Result<()> {
+        let mut line = format!("    {} of {} differ", values.different, counted_long(values.elements, "element"));
+        if let Some(tensors) = values.different_tensors {
+            line.push_str(&format!(", in {}", counted_long(tensors, "tensor")));
+        }
+        if let Some(most) = values.max_abs {
+            line.push_str(&format!("; largest difference {most}"));
+        }
+        if let Some(most) = values.max_rel {
+            line.push_str(&format!(", relative {most}"));
+        }
+        if values.not_a_number > 0 {
+            line.push_str(&format!("; {} with NaN", values.not_a_number));
+        }
+        self.out.put(&line).end_line()?;
+        let Some(first) = &values.first else { return Ok(()) };
+        let index: Vec<String> = first.index.iter().map(u64::to_string).collect();
+        let tensor = first.tensor.map(|tensor| format!("tensor {tensor}, ")).unwrap_or_default();
+        self.out.put(&format!("    first at {tensor}[{}]: ", index.join(", ")));
+        self.values_of(&first.a.to_string(), &first.b.to_string());
+        self.out.end_line()
+    }
+
+    fn bytes(&mut self, what: &str, bytes: &BytesDiff) -> io::Result<()> {
+        let mut line = format!("    {what} of ");
+        match bytes.a == bytes.b {
+            true => line.push_str(&counted_long(bytes.a, "byte")),
+            false => line.push_str(&format!("{} -> {}", bytes.a, counted_long(bytes.b, "byte"))),
+        }
+        if let Some(different) = bytes.different.filter(|different| *different > 0) {
+            line.push_str(&format!(", {different} differ"));
+        }
+        if let Some(first) = bytes.first {
+            line.push_str(&format!(", first at {first}"));
+        }
+        self.out.put(&line).end_line()
+    }
+
+    /// Poplar's headers, if they differ.
+    fn poplar(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        let header = |side: &Option<Side>| side.as_ref().and_then(|side| side.poplar_header);
+        let (Some(a), Some(b)) = (header(&blob.a), header(&blob.b)) else { return Ok(()) };
+        let fields = [
+            ("Poplar's format", u64::from(a.format), u64::from(b.format)),
+            ("Poplar's archive, unpacked", a.archive_size, b.archive_size),
+            ("Poplar's archive", a.archive_compressed_size, b.archive_compressed_size),
+            ("Poplar's metadata, unpacked", a.metadata_size, b.metadata_size),
+            ("Poplar's metadata", a.metadata_compressed_size, b.metadata_compressed_size),
+        ];
+        for (name, a, b) in fields.into_iter().filter(|(_, a, b)| a != b) {
+            self.out.put(&format!("    {name:<29}"));
+            self.values_of(&a.to_string(), &b.to_string());
+            self.out.end_line()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, summary: &DiffSummary) -> io::Result<()> {
+        if self.hidden > 0 {
+            self.out.put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs"))).end_line()?;
+        }
+        if self.extent.brief {
+            return Ok(());
+        }
+        if let Some(prefix) = &summary.prefix {
+            self.out.put("~ what comes before PopEF").end_line()?;
+            self.bytes("data", prefix)?;
+        }
+        if summary.reordered == Some(true) {
+            self.out.put("~ the order of the blobs").end_line()?;
+        }
+        if summary.same_file {
+            return self.out.put("both are the same file").end_line();
+        }
+        self.out.put(&total(summary)).end_line()
+    }
+}
+
+/// One line about all blobs.
+fn total(summary: &DiffSummary) -> String {
+    let counts = &summary.counts;
+    let verb = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let parts = [
+        (counts.same, verb(counts.same, "blob is the same", "blobs are the same")),
+        (counts.close, verb(counts.close, "has the same values", "have the same values")),
+        (counts.changed, verb(counts.changed, "differs", "differ")),
+        (counts.renamed, verb(counts.renamed, "is renamed", "are renamed")),
+        (counts.removed, verb(counts.removed, "is only in the first", "are only in the first")),
+        (counts.added, verb(counts.added, "is only in the second", "are only in the second")),
+        (counts.not_comparable, verb(counts.not_comparable, "cannot be compared", "cannot be compared")),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
+    if said.is_empty() { "no blobs to compare".to_owned() } else { said.join(", ") }
+}
+
+fn counted_long(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a change is of: `numIpus`, `anchor "input" shape`.
+fn label(change: &Change) -> String {
+    let list = change.list.map(|list| match list {
+        "anchors" => "anchor",
+        "engineOptions" => "engine option",
+        "deviceOptions" => "device option",
+        "programsMap" => "program",
+        other => other,
+    });
+    let name = change.name.as_ref().map(quoted);
+    let parts = [list.map(str::to_owned), name, change.field.map(str::to_owned)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(name: &Name) -> String {
+    format!("\"{}\"", escape(&name.text().to_string_lossy()).replace('"', "\\\""))
+}
+
+/// A value of metadata as text. It may come from the file, so it is escaped.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{}\"", escape(text).replace('"', "\\\"")),
+        Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => shown_object(fields),
+        Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// An anchor, an option or a program that only one side has, without its name.
+fn shown_object(fields: &serde_json::Map<String, Value>) -> String {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    if let (Some(direction), Some(info)) = (text("type"), fields.get("tensorInfo")) {
+        let data_type = info.get("dataType").map(|of| of.as_str().map_or_else(|| of.to_string(), str::to_owned));
+        let shape = info.get("shape").map(shown).unwrap_or_default();
+        return format!("{} {} {shape}", escape(direction), escape(&data_type.unwrap_or_default()));
+    }
+    fields.get("value").or_else(|| fields.get("name")).map(shown).unwrap_or_default()
+}
