@@ -35,6 +35,7 @@ codes! {
     NoSuchBlob = "no-such-blob", "List the blobs of the file, and choose one of them.";
     AmbiguousBlob = "ambiguous-blob", "Choose by type or by index too.";
     WrongArguments = "wrong-arguments", "See the help of the command.";
+    NothingWhole = "nothing-whole", "Copy or export the file again.";
     OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";
     FileExists = "file-exists", "Choose another path, or allow overwriting.";
     BadArray = "bad-array", "Save the array again: the file is damaged, or of another format.";

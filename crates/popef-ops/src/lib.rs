@@ -39,6 +39,7 @@ mod name;
 mod output;
 mod plain_file;
 mod progress;
+pub mod recover;
 mod work;
 
 pub use error::{Code, Error};

@@ -48,5 +48,6 @@ commands! {
     // Comparisons.
     diff => Diff,
     // For people.
+    recover => Recover,
     // For the shell.
 }

@@ -18,6 +18,22 @@ pub(crate) struct FormatArgs {
     pub(crate) format: Format,
 }
 
+impl FormatArgs {
+    /// Writes a report that is one document, or as `text` shows it.
+    pub(crate) fn report<T: Serialize>(
+        &self,
+        out: &mut Out,
+        report: &T,
+        text: impl FnOnce(&mut Out, &T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self.format {
+            Format::Text => text(out, report)?,
+            Format::Json | Format::Ndjson => json_line(out, report)?,
+        }
+        out.send()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,

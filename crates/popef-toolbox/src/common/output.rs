@@ -53,6 +53,11 @@ impl OutputArgs {
 }
 
 impl ChangeArgs {
+    /// Whether the input itself is replaced.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
     /// The target for an input. The input's path is known unless it came through a pipe.
     pub(crate) fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
         if !self.in_place || self.dry_run {

@@ -33,6 +33,11 @@ impl Tool {
         Out::new(Box::new(io::stdout()), self.colors)
     }
 
+    /// Where a report goes: to stderr if a file goes to standard output.
+    pub(crate) fn report(&self, stdout_is_taken: bool) -> Out {
+        if stdout_is_taken { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
+    }
+
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
     /// already. Those of files are escaped here.
     pub(crate) fn say(&self, text: &str) {

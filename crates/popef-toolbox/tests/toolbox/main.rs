@@ -5,4 +5,5 @@ mod common;
 mod diff;
 mod extract;
 mod merge;
+mod recover;
 mod under_one_roof;
