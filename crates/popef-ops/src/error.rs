@@ -40,6 +40,11 @@ codes! {
     FileExists = "file-exists", "Choose another path, or allow overwriting.";
     BadArray = "bad-array", "Save the array again: the file is damaged, or of another format.";
     UnsupportedArray = "unsupported-array", "Convert the array to a type that PopEF has, and save it again.";
+    Conflict = "conflict", "Choose which one is kept, or leave one of the files out.";
+    PrefixInside = "prefix-inside", "Put that file first, or ask for what comes before PopEF to be dropped.";
+    NothingLeft = "nothing-left", "Drop less.";
+    TooManyParts = "too-many-parts", "Split in another way, or into larger parts.";
+    NotVerified = "not-verified", "Try again. If it happens again, check the disk and the memory.";
     Stopped = "stopped", "Nothing. Begin again when you want to.";
 }
 

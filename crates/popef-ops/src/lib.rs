@@ -30,20 +30,27 @@
     )
 )]
 
+mod compress;
 pub mod diff;
 mod error;
 pub mod extract;
 #[allow(dead_code, reason = "extract and pack, which come next, use the rest")]
 pub mod formats;
+mod listed;
+mod merge;
 mod name;
 mod output;
 mod plain_file;
 mod progress;
 pub mod recover;
+mod verify;
 mod work;
 
+pub use compress::{RepackOptions, RepackOutcome, Repacked, RepackedExecutable, repack};
 pub use error::{Code, Error};
-pub use name::Name;
+pub use listed::{Item, Listed};
+pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};
+pub use name::{FilePath, Name};
 pub use output::{Output, Overwrite, Target};
 pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};

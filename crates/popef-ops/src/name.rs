@@ -1,32 +1,66 @@
 use std::fmt;
+use std::path::Path;
 
 use popef::types::Text;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-/// A name from a file, in a report.
-///
-/// It serialises as an object to be flattened into another: `name`, and if that is not UTF-8, `nameBytes` with all of it in
-/// hex.
-///
-/// ```
-/// #[derive(serde::Serialize)]
-/// struct Item {
-///     #[serde(flatten)]
-///     name: popef_ops::Name,
-/// }
-/// let item = Item { name: b"caf\xe9".as_slice().into() };
-/// assert_eq!(serde_json::to_string(&item)?, r#"{"name":"caf�","nameBytes":"636166e9"}"#);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Text<'static>);
+/// A text in a report under one key, and under another one in hex if it is not UTF-8.
+macro_rules! keyed_text {
+    ($(#[$meta:meta])* $name:ident = $key:literal, $bytes_key:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Text<'static>);
 
-impl Name {
-    /// The name as it is in the file.
-    pub fn text(&self) -> &Text<'static> {
-        &self.0
-    }
+        impl $name {
+            /// The text, of which no byte is lost.
+            pub fn text(&self) -> &Text<'static> {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let bytes = self.0.to_str().is_err().then(|| Hex(self.0.as_bytes()));
+                let mut object = serializer.serialize_struct(stringify!($name), if bytes.is_some() { 2 } else { 1 })?;
+                object.serialize_field($key, &self.0.to_string_lossy())?;
+                if let Some(bytes) = bytes {
+                    object.serialize_field($bytes_key, &bytes)?;
+                }
+                object.end()
+            }
+        }
+    };
+}
+
+keyed_text! {
+    /// A name from a file, in a report.
+    ///
+    /// It serialises as an object to be flattened into another: `name`, and if that is not UTF-8, `nameBytes` with all of
+    /// it in hex.
+    ///
+    /// ```
+    /// #[derive(serde::Serialize)]
+    /// struct Item {
+    ///     #[serde(flatten)]
+    ///     name: popef_ops::Name,
+    /// }
+    /// let item = Item { name: b"caf\xe9".as_slice().into() };
+    /// assert_eq!(serde_json::to_string(&item)?, "{\"name\":\"caf\u{fffd}\",\"nameBytes\":\"636166e9\"}");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    Name = "name", "nameBytes"
+}
+
+keyed_text! {
+    /// The path of a file, in a report. It serialises as `path`, and `pathBytes` where needed, like a [`Name`].
+    FilePath = "path", "pathBytes"
 }
 
 impl<'a, T: Into<Text<'a>>> From<T> for Name {
@@ -35,21 +69,9 @@ impl<'a, T: Into<Text<'a>>> From<T> for Name {
     }
 }
 
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Serialize for Name {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bytes = self.0.to_str().is_err().then(|| Hex(self.0.as_bytes()));
-        let mut object = serializer.serialize_struct("Name", if bytes.is_some() { 2 } else { 1 })?;
-        object.serialize_field("name", &self.0.to_string_lossy())?;
-        if let Some(bytes) = bytes {
-            object.serialize_field("nameBytes", &bytes)?;
-        }
-        object.end()
+impl From<&Path> for FilePath {
+    fn from(path: &Path) -> Self {
+        FilePath(path.as_os_str().as_encoded_bytes().to_owned().into())
     }
 }
 

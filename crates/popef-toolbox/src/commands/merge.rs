@@ -1,36 +1,125 @@
 //! `popef merge`.
 
+use std::io;
 use std::process::ExitCode;
 
-use popef_ops::{Error, Output, Progress as _};
+use clap::builder::TypedValueParser;
+use popef_ops::{Error, Keep, LeftOut, Listed, MergeOptions, Merged, MergedInput, merge};
+use popef_show::{Kind, Out, counted, size};
 
 use super::Command;
-use crate::common::filter::Filter;
+use crate::common::end::unwritten;
+use crate::common::filter::{Filter, type_name};
+use crate::common::format::FormatArgs;
 use crate::common::input::Inputs;
 use crate::common::output::OutputArgs;
+use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
+use crate::common::values::named;
 
 /// Make one file of several
+///
+/// The new file has the blobs of all files, in order. Blobs with the same type, name and content are written once. Two with the
+/// same type and name but other content are an error, unless --keep says which one is meant.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  popef merge executable.popef weights.popef -o model.popef
+  popef merge --keep last model.popef new-weights.popef -o newer.popef
+  popef merge --type tensor,feed a.popef b.popef -o data.popef
+  find parts -name '*.popef' -print0 | sort -z | popef merge --files-from - -o model.popef")]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
+    /// Of blobs with the same type and name but other content, keep the first, the last, or all
+    ///
+    /// Two executables with one name cannot both be kept.
+    #[arg(long, value_name = "WHICH", value_parser = keep(), hide_possible_values = true)]
+    keep: Option<Keep>,
+    /// Executables are the same if they unpack to the same bytes, however they are compressed
+    #[arg(long)]
+    unpacked: bool,
+    /// Leave out what comes before PopEF in a file, such as the pickle in a .poptorch file
+    ///
+    /// Otherwise it is kept if it is in the first file. In another one it is an error.
+    #[arg(long)]
+    drop_prefix: bool,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+fn keep() -> impl TypedValueParser<Value = Keep> {
+    named([Keep::First, Keep::Last, Keep::All], |keep| match keep {
+        Keep::First => "first",
+        Keep::Last => "last",
+        _ => "all",
+    })
 }
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let files = self.inputs.open()?;
         let watch = tool.progress("merging");
-        let mut output = Output::begin(self.output.target(), &files, &watch)?;
-        for file in &files {
-            watch.expect(file.size());
-            output.copy_all(file.blobs().filter(|blob| self.filter.takes(blob)))?;
-        }
-        output.finish()?;
+        let options = MergeOptions {
+            keep: self.keep.unwrap_or_default(),
+            unpacked: self.unpacked,
+            drop_prefixes: self.drop_prefix,
+            select: &|blob| self.filter.takes(blob),
+        };
+        let merged = merge(&files, self.output.target(), &options, &watch)?;
+        drop(watch);
+        let mut out = tool.report(self.output.is_stdout());
+        self.format.report(&mut out, &merged, show).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn show(out: &mut Out, merged: &Merged) -> io::Result<()> {
+    let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
+    out.put(&counted_blobs(*blobs)).put(", ").put(&size(*bytes)).put(" together").end_line()?;
+    let mut table = Table::new([Column::left("FILE", Kind::Name), Column::right("BLOBS"), Column::right("SIZE")]);
+    for input in inputs {
+        table.row([&path(input), &input.blobs.to_string(), &size(input.bytes)]);
+    }
+    table.write(out)?;
+    show_left_out(out, inputs, duplicates, "written once: another blob has the same type, name and content")?;
+    show_left_out(out, inputs, replaced, "left out: another blob with the same type and name was kept")
+}
+
+fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, what: &str) -> io::Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let count = counted_blobs(left.count);
+    out.end_line()?;
+    out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
+    let name_of = |file: usize| inputs.get(file).map(path).unwrap_or_default();
+    let mut table = Table::new([
+        Column::left("TYPE", Kind::Type),
+        Column::left("NAME", Kind::Name),
+        Column::right("SIZE"),
+        Column::left("IN", Kind::Plain),
+        Column::left("KEPT FROM", Kind::Plain),
+    ]);
+    for LeftOut { file, item, kept } in &left.first {
+        let (name, size) = (item.name.to_string(), size(item.size));
+        table.row([type_name(item.blob_type), &name, &size, &name_of(*file), &name_of(kept.file)]);
+    }
+    table.write(out)?;
+    match left.more() {
+        0 => Ok(()),
+        more => out.put(&format!("and {more} more")).end_line(),
+    }
+}
+
+fn path(input: &MergedInput) -> String {
+    input.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+fn counted_blobs(count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "blob", "blobs")
 }

@@ -44,6 +44,8 @@ commands! {
     // Out of a file and into one.
     extract => Extract,
     // Changes.
+    compress => Compress,
+    decompress => Decompress,
     merge => Merge,
     // Comparisons.
     diff => Diff,

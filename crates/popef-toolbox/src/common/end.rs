@@ -14,7 +14,7 @@ pub(crate) const NO: u8 = 1;
 /// Something could not be done.
 pub(crate) const FAILED: u8 = 2;
 /// Stopped by a signal, as shells say it of Ctrl-C.
-const STOPPED: u8 = 130;
+pub(crate) const STOPPED: u8 = 130;
 
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
@@ -49,8 +49,7 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
         // A reader that closes the pipe early, such as head, is no error.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            tool.say(&format!("{error} [{}]", error.code()));
-            tool.say(error.advice());
+            tool.complain(&error);
             ExitCode::from(FAILED)
         }
     }

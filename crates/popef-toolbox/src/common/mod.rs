@@ -9,6 +9,7 @@ pub(crate) mod input;
 pub(crate) mod listing;
 pub(crate) mod one_blob;
 pub(crate) mod output;
+pub(crate) mod repack;
 pub(crate) mod table;
 pub(crate) mod tool;
 pub(crate) mod values;

@@ -41,6 +41,112 @@ pub(crate) struct ChangeArgs {
     pub(crate) dry_run: bool,
 }
 
+/// Options of commands that change several files, each on its own.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct EachArgs {
+    /// The file to write, if there is one input; `-` is standard output
+    #[arg(short, long, value_name = "FILE", value_parser = path(), required_unless_present_any = ["dry_run", "in_place", "output_dir"], conflicts_with_all = ["in_place", "output_dir"])]
+    output: Option<PathBuf>,
+    /// Replace each input when its new file is complete and checked
+    #[arg(long, conflicts_with = "output_dir")]
+    in_place: bool,
+    /// Write each new file into DIR, under the name of its input; DIR is made if it is not there
+    #[arg(long, value_name = "DIR", value_parser = path())]
+    output_dir: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long, conflicts_with = "in_place")]
+    force: bool,
+    /// Only say what would be written, and how large it would be
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Where the new file of one input goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Goes {
+    /// Nowhere: only its size is wanted.
+    Nowhere,
+    Stdout,
+    /// To its own path.
+    InPlace(PathBuf),
+    To(PathBuf, Overwrite),
+}
+
+impl Goes {
+    pub(crate) fn target(&self) -> Target<'_> {
+        match self {
+            Goes::Nowhere => Target::Nowhere,
+            Goes::Stdout => Target::Stream(Box::new(io::stdout())),
+            Goes::InPlace(path) => Target::Path(path, Overwrite::Inputs),
+            Goes::To(path, overwrite) => Target::Path(path, *overwrite),
+        }
+    }
+
+    /// The path of the new file, if it has one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Goes::Nowhere | Goes::Stdout => None,
+            Goes::InPlace(path) | Goes::To(path, _) => Some(path),
+        }
+    }
+}
+
+impl EachArgs {
+    /// Where the new file of each input goes.
+    pub(crate) fn places(&self, inputs: &[PathBuf]) -> Result<Vec<Goes>, Error> {
+        if self.output.is_some() && inputs.len() > 1 {
+            let message = "--output is for one input; use --output-dir or --in-place for several";
+            return Err(Error::new(Code::WrongArguments, message));
+        }
+        let places: Vec<Goes> = inputs.iter().map(|input| self.place(input)).collect::<Result<_, _>>()?;
+        let mut paths: Vec<&Path> = places.iter().filter_map(Goes::path).collect();
+        paths.sort();
+        if let Some(twice) = paths.windows(2).find_map(|pair| pair.first().filter(|first| pair.get(1) == Some(first))) {
+            let message = format!("two of the inputs would be written to {}", twice.display());
+            return Err(Error::new(Code::WrongArguments, message));
+        }
+        if let (Some(dir), false) = (&self.output_dir, self.dry_run) {
+            std::fs::create_dir_all(dir).map_err(|error| Error::io("make the folder", error).in_file(dir))?;
+        }
+        Ok(places)
+    }
+
+    fn place(&self, input: &Path) -> Result<Goes, Error> {
+        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        let no_stdin =
+            |option| Error::new(Code::WrongArguments, format!("{option} needs inputs with a name, and - has none"));
+        if self.in_place && is_stdout(input) {
+            return Err(no_stdin("--in-place"));
+        }
+        if self.dry_run {
+            return Ok(Goes::Nowhere);
+        }
+        if self.in_place {
+            return Ok(Goes::InPlace(input.to_owned()));
+        }
+        match (&self.output, &self.output_dir) {
+            (Some(output), _) if is_stdout(output) => Ok(Goes::Stdout),
+            (Some(output), _) => Ok(Goes::To(output.clone(), overwrite)),
+            (None, Some(dir)) => {
+                let name = input.file_name().filter(|_| !is_stdout(input));
+                Ok(Goes::To(dir.join(name.ok_or_else(|| no_stdin("--output-dir"))?), overwrite))
+            }
+            (None, None) => Ok(Goes::Nowhere),
+        }
+    }
+
+    /// Whether a file that does not change is left alone.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Whether a file goes to standard output, so that reports cannot.
+    pub(crate) fn is_stdout(&self) -> bool {
+        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    }
+}
+
 impl OutputArgs {
     pub(crate) fn target(&self) -> Target<'_> {
         target(self.output.as_deref(), self.force, self.dry_run)

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
-use popef_ops::Progress;
+use popef_ops::{Error, Progress};
 use popef_show::{Out, ProgressLine, When, escape_rest};
 
 use super::end::{hear_signals, is_stopped};
@@ -36,6 +36,12 @@ impl Tool {
     /// Where a report goes: to stderr if a file goes to standard output.
     pub(crate) fn report(&self, stdout_is_taken: bool) -> Out {
         if stdout_is_taken { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
+    }
+
+    /// Says why something failed and what to do, in a line each.
+    pub(crate) fn complain(&self, error: &Error) {
+        self.say(&format!("{error} [{}]", error.code()));
+        self.say(error.advice());
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped

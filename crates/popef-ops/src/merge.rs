@@ -1,0 +1,355 @@
+//! Makes one file of several.
+
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+
+use popef::types::{BlobType, Text};
+use popef::{Blob, File};
+use serde::Serialize;
+
+use crate::error::{Code, Error};
+use crate::listed::{Item, Listed, label, name_of};
+use crate::name::FilePath;
+use crate::output::{Output, Target};
+use crate::progress::Progress;
+use crate::verify::{has_same_head, same_blobs, same_bytes};
+
+/// How files are merged.
+pub struct MergeOptions<'o> {
+    /// What is done with blobs of the same type and name, but other content.
+    pub keep: Keep,
+    /// Whether executables count as equal if they unpack to the same bytes. Otherwise they must be stored in the same way.
+    pub unpacked: bool,
+    /// Whether what comes before the first blob of a file, such as a pickle, is left out.
+    pub drop_prefixes: bool,
+    /// Which blobs are taken.
+    pub select: &'o dyn Fn(&Blob<'_>) -> bool,
+}
+
+/// Takes everything, and refuses conflicts.
+impl Default for MergeOptions<'_> {
+    fn default() -> Self {
+        MergeOptions { keep: Keep::Neither, unpacked: false, drop_prefixes: false, select: &|_| true }
+    }
+}
+
+impl fmt::Debug for MergeOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MergeOptions")
+            .field("keep", &self.keep)
+            .field("unpacked", &self.unpacked)
+            .field("drop_prefixes", &self.drop_prefixes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which blob is kept of several with the same type and name, but other content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// None: they are an error.
+    #[default]
+    Neither,
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+    /// All of them. Only one executable can have a name, so two of them are still an error.
+    All,
+}
+
+/// What became of merged files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Merged {
+    /// The size of the new file.
+    pub size: u64,
+    /// How many blobs it has.
+    pub blobs: u64,
+    /// The inputs, in order.
+    pub inputs: Vec<MergedInput>,
+    /// Blobs that are in the new file once, but were in the inputs more often.
+    pub duplicates: Listed<LeftOut>,
+    /// Blobs that are not in the new file because another one with the same type and name was kept.
+    pub replaced: Listed<LeftOut>,
+}
+
+/// One of several files that were merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MergedInput {
+    /// Its path. There is none if it came through a pipe.
+    #[serde(flatten)]
+    pub path: Option<FilePath>,
+    /// How many of its blobs are in the new file.
+    pub blobs: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+}
+
+/// A blob that was left out, and the one that is in the new file instead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// The number of its file among the inputs, from 0 on.
+    pub file: usize,
+    /// The blob.
+    #[serde(flatten)]
+    pub item: Item,
+    /// The blob that was kept.
+    pub kept: Place,
+}
+
+/// The place of a blob among the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// The number of its file among the inputs, from 0 on.
+    pub file: usize,
+    /// Its number in that file, from 0 on.
+    pub blob: usize,
+}
+
+/// Writes the blobs of several files into one, in order.
+///
+/// Blobs of the same type, name and content are written once. Opaque blobs with the same name are different ones if they belong
+/// to different executables. Blobs of the same type and name but other content are an error, which names both, unless
+/// [`MergeOptions::keep`] says otherwise.
+///
+/// What comes before the first blob of the first file is kept. Such bytes in a later file are an error, because they cannot stand
+/// inside a file.
+///
+/// ```
+/// use popef_ops::{MergeOptions, Overwrite, Silent, Target, merge};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let [model, weights, whole] = ["a", "b", "c"].map(|name| folder.path().join(name));
+/// # for path in [&model, &weights] {
+/// #     let mut writer = popef::Writer::create(path)?;
+/// #     writer.write_opaque(&Default::default(), b"the same in both")?;
+/// #     writer.finish()?;
+/// # }
+/// let files = [popef::File::open(&model)?, popef::File::open(&weights)?];
+/// let merged = merge(&files, Target::Path(&whole, Overwrite::Never), &MergeOptions::default(), &Silent)?;
+/// assert_eq!((merged.blobs, merged.duplicates.count), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn merge(
+    files: &[File],
+    target: Target<'_>,
+    options: &MergeOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Merged, Error> {
+    check_prefixes(files, options)?;
+    let plan = Plan::of(files, options, progress)?;
+    let (blobs, bytes) = sum(plan.all());
+    progress.expect(bytes);
+    let mut output = Output::begin(target, files, progress)?;
+    if let Some(first) = files.first().filter(|_| !options.drop_prefixes) {
+        output.prefix_of(first)?;
+    }
+    output.copy_all(plan.all())?;
+    let written = output.finish_checked(|new| same_blobs(new, plan.all()))?;
+    let inputs = plan.inputs();
+    Ok(Merged { size: written.size, blobs, inputs, duplicates: plan.duplicates, replaced: plan.replaced })
+}
+
+/// Which blobs are taken.
+struct Plan<'f> {
+    files: &'f [File],
+    /// For each blob of each file.
+    taken: Vec<Vec<bool>>,
+    duplicates: Listed<LeftOut>,
+    replaced: Listed<LeftOut>,
+}
+
+/// How two blobs with the same type and name are alike.
+enum Likeness {
+    Same,
+    Other,
+}
+
+impl<'f> Plan<'f> {
+    fn of(files: &'f [File], options: &MergeOptions<'_>, progress: &dyn Progress) -> Result<Self, Error> {
+        let select = |file: &File| file.blobs().map(|blob| (options.select)(&blob)).collect();
+        let taken = files.iter().map(select).collect();
+        let mut plan = Plan { files, taken, duplicates: Listed::default(), replaced: Listed::default() };
+        let places = plan.places_by_key();
+        let mut groups: Vec<_> = places.chunk_by(|one, next| one.0 == next.0).filter(|group| group.len() > 1).collect();
+        // The hashes differ from run to run, and the report must not.
+        groups.sort_unstable_by_key(|group| group.first().map(|(_, place)| *place));
+        for group in groups {
+            let mut group: Vec<Place> = group.iter().map(|(_, place)| *place).collect();
+            if options.keep == Keep::Last {
+                group.reverse();
+            }
+            plan.resolve(group, options, progress)?;
+        }
+        Ok(plan)
+    }
+
+    /// The places of all blobs that have a key, sorted by hashes of the keys. A hash takes less memory than a name.
+    fn places_by_key(&self) -> Vec<(u64, Place)> {
+        let hasher = RandomState::new();
+        let mut places = Vec::new();
+        for file in 0..self.files.len() {
+            for blob in self.kept(file) {
+                let place = Place { file, blob: blob.index() };
+                places.extend(key(&blob).map(|key| (hasher.hash_one(key), place)));
+            }
+        }
+        places.sort_unstable();
+        places
+    }
+
+    /// Decides which of several blobs are taken. Their keys have the same hash, so most likely they are the same.
+    fn resolve(
+        &mut self,
+        places: Vec<Place>,
+        options: &MergeOptions<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let mut kept: Vec<Place> = Vec::new();
+        for place in places {
+            match self.rival(&kept, place, options, progress)? {
+                None => kept.push(place),
+                Some((same, Likeness::Same)) => self.leave_out(place, same, true),
+                Some((other, Likeness::Other)) => match options.keep {
+                    Keep::First | Keep::Last => self.leave_out(place, other, false),
+                    Keep::All if !self.is_executable(place) => kept.push(place),
+                    Keep::All | Keep::Neither => return Err(self.conflict(other, place)),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a blob with the same key among those that are kept: one with the same content, or else any.
+    fn rival(
+        &self,
+        kept: &[Place],
+        place: Place,
+        options: &MergeOptions<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Option<(Place, Likeness)>, Error> {
+        // If all are kept, there may be millions with one name. Equal ones behind so many are not found, and are kept too.
+        const MOST_COMPARED: usize = 16;
+        let Some(blob) = self.blob(place) else { return Ok(None) };
+        let mut rival = None;
+        for &other in kept.iter().take(MOST_COMPARED) {
+            let Some(other_blob) = self.blob(other).filter(|other| key(other) == key(&blob)) else { continue };
+            if self.is_same(&other_blob, other, &blob, place, options, progress)? {
+                return Ok(Some((other, Likeness::Same)));
+            }
+            rival = rival.or(Some((other, Likeness::Other)));
+        }
+        Ok(rival)
+    }
+
+    fn is_same(
+        &self,
+        one: &Blob<'_>,
+        one_at: Place,
+        other: &Blob<'_>,
+        other_at: Place,
+        options: &MergeOptions<'_>,
+        progress: &dyn Progress,
+    ) -> Result<bool, Error> {
+        let id = |place: Place| self.files.get(place.file).and_then(File::id);
+        let is_same_file = id(one_at).is_some() && id(one_at) == id(other_at);
+        if is_same_file && one.offset() == other.offset() {
+            return Ok(true);
+        }
+        if has_same_head(one, other) {
+            progress.expect(one.data().len());
+            return same_bytes(&mut one.data().reader(), &mut other.data().reader(), progress);
+        }
+        let (Some(one), Some(other)) = (one.as_executable(), other.as_executable()) else { return Ok(false) };
+        let may_be_same = options.unpacked
+            && one.blob().version() == other.blob().version()
+            && one.uncompressed_size() == other.uncompressed_size();
+        if !may_be_same {
+            return Ok(false);
+        }
+        progress.expect(one.uncompressed_size());
+        same_bytes(&mut one.unpack()?, &mut other.unpack()?, progress)
+    }
+
+    fn leave_out(&mut self, place: Place, kept: Place, is_same: bool) {
+        if let Some(taken) = self.taken.get_mut(place.file).and_then(|file| file.get_mut(place.blob)) {
+            *taken = false;
+        }
+        let files = self.files;
+        let Some(blob) = files.get(place.file).and_then(|file| file.blob(place.blob)) else { return };
+        let list = if is_same { &mut self.duplicates } else { &mut self.replaced };
+        list.push(blob.size(), || LeftOut { file: place.file, item: Item::of(&blob), kept });
+    }
+
+    fn conflict(&self, one: Place, other: Place) -> Error {
+        let what = self.blob(other).as_ref().map(label).unwrap_or_default();
+        let [one, other] = [one, other].map(|place| self.shown(place));
+        Error::new(Code::Conflict, format!("{what} is in {one}, and with other content in {other}"))
+    }
+
+    fn shown(&self, place: Place) -> String {
+        let path = self.files.get(place.file).and_then(File::path);
+        match path {
+            Some(path) => format!("{} (blob {})", path.display(), place.blob),
+            None => format!("input {} (blob {})", place.file.saturating_add(1), place.blob),
+        }
+    }
+
+    fn is_executable(&self, place: Place) -> bool {
+        self.blob(place).is_some_and(|blob| blob.blob_type() == BlobType::PoplarExecutable)
+    }
+
+    fn blob(&self, place: Place) -> Option<Blob<'f>> {
+        self.files.get(place.file)?.blob(place.blob)
+    }
+
+    /// The blobs of a file that are taken.
+    fn kept(&self, file: usize) -> impl Iterator<Item = Blob<'f>> {
+        let taken = self.taken.get(file).map(Vec::as_slice).unwrap_or_default();
+        let blobs = self.files.get(file).into_iter().flat_map(File::blobs);
+        blobs.zip(taken).filter(|(_, taken)| **taken).map(|(blob, _)| blob)
+    }
+
+    /// All blobs that are taken.
+    fn all(&self) -> impl Iterator<Item = Blob<'f>> {
+        (0..self.files.len()).flat_map(|file| self.kept(file))
+    }
+
+    fn inputs(&self) -> Vec<MergedInput> {
+        let input = |(at, file): (usize, &File)| {
+            let (blobs, bytes) = sum(self.kept(at));
+            MergedInput { path: file.path().map(FilePath::from), blobs, bytes }
+        };
+        self.files.iter().enumerate().map(input).collect()
+    }
+}
+
+/// How many blobs there are, and their size.
+fn sum<'b>(blobs: impl Iterator<Item = Blob<'b>>) -> (u64, u64) {
+    blobs.fold((0, 0), |(count, bytes): (u64, u64), blob| (count.saturating_add(1), bytes.saturating_add(blob.size())))
+}
+
+/// What must be unique in a file: a blob's type and name, and of an opaque blob its executable too. Blobs of unknown types have
+/// no name, so any number of them may be there.
+fn key<'b>(blob: &Blob<'b>) -> Option<(BlobType, Text<'b>, Text<'b>)> {
+    if let BlobType::Other(_) = blob.blob_type() {
+        return None;
+    }
+    let executable = blob.as_opaque().map(|opaque| opaque.executable()).unwrap_or_default();
+    Some((blob.blob_type(), name_of(blob), executable))
+}
+
+/// Fails if bytes before PopEF would be lost.
+fn check_prefixes(files: &[File], options: &MergeOptions<'_>) -> Result<(), Error> {
+    let inside = files.iter().skip(1).find(|file| !file.prefix().is_empty() && !options.drop_prefixes);
+    let Some(file) = inside else { return Ok(()) };
+    let message = format!("{} bytes come before PopEF in it, which only the first file can have", file.prefix().len());
+    let error = Error::new(Code::PrefixInside, message);
+    Err(match file.path() {
+        Some(path) => error.in_file(path),
+        None => error,
+    })
+}
