@@ -7,7 +7,7 @@ use popef::error::ErrorKind;
 use poplar_inspect::executable::{Options, read_archive_part};
 
 /// Says which tiles the archive of a Poplar executable has.
-pub(crate) fn archive(archive: &mut dyn Read) -> Inspection {
+pub fn archive(archive: &mut dyn Read) -> Inspection {
     let summary = read_archive_part(archive, &Options::default());
     if let Some(damage) = &summary.damage {
         // Rules have advice of their own.

@@ -37,6 +37,7 @@ use std::process::ExitCode;
 use args::Args;
 pub use check::Checking;
 pub use explain::Explanation;
+pub use inspect::archive as inspect_archive;
 pub use list::Listing;
 pub use program::Program;
 

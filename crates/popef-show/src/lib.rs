@@ -73,6 +73,7 @@ mod findings;
 mod json;
 mod list;
 mod output;
+mod page;
 mod report;
 pub mod rules;
 
@@ -93,6 +94,7 @@ pub use output::progress::ProgressLine;
 pub use output::screen::Screen;
 pub use output::units::{counted, size};
 pub use output::width::{shorten, width};
+pub use page::Page;
 pub use report::file::{FileReport, FileToShow};
 pub use report::glob::Glob;
 pub use report::metadata::Provider;

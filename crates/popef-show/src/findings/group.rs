@@ -103,7 +103,7 @@ impl Group {
 
     /// How to fix what was found. None if the file is plainly something else: then the message says what to do, and the
     /// rule's advice is for damaged files.
-    pub(super) fn advice(&self, finding: &Finding) -> Option<&'static str> {
+    pub(crate) fn advice(&self, finding: &Finding) -> Option<&'static str> {
         let is_foreign = || self.files.get(finding.file).is_some_and(|file| file.foreign.is_some());
         (!is_damage(finding) || !is_foreign()).then_some(finding.rule.fix)
     }
@@ -136,7 +136,7 @@ impl Group {
     }
 
     /// The path of the file that a finding or something left out is about.
-    pub(super) fn path(&self, file: usize) -> Option<&Path> {
+    pub(crate) fn path(&self, file: usize) -> Option<&Path> {
         self.files.get(file).map(|file| &*file.path)
     }
 }
@@ -159,7 +159,7 @@ fn is_damage(finding: &Finding) -> bool {
 }
 
 /// What was not looked at and why, in a line.
-pub(super) fn reason(skipped: &Skipped) -> String {
+pub(crate) fn reason(skipped: &Skipped) -> String {
     let Skipped { what, why, .. } = skipped;
     if what == THE_FILE { why.clone() } else { format!("{what}: {why}") }
 }

@@ -2,8 +2,8 @@
 
 pub(crate) mod format;
 mod json;
-mod overview;
-mod payload;
+pub(crate) mod overview;
+pub(crate) mod payload;
 mod pieces;
 pub(crate) mod renderer;
 mod text;

@@ -51,5 +51,6 @@ commands! {
     diff => Diff,
     // For people.
     recover => Recover,
+    report => Report,
     // For the shell.
 }

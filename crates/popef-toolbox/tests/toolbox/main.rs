@@ -6,4 +6,5 @@ mod diff;
 mod extract;
 mod merge;
 mod recover;
+mod report;
 mod under_one_roof;

@@ -14,7 +14,7 @@ use crate::report::payload::PayloadView;
 use crate::report::tensor::TensorView;
 
 /// What a blob holds, worked out for its line and for the lines under it.
-pub(super) enum Holds<'r, 'f> {
+pub(crate) enum Holds<'r, 'f> {
     Executable(ExecutableBlob<'f>),
     Metadata(&'r MetadataView<'f>),
     /// With the number of bytes beyond those that shape and type need.
@@ -25,7 +25,7 @@ pub(super) enum Holds<'r, 'f> {
 }
 
 impl<'r, 'f> Holds<'r, 'f> {
-    pub(super) fn of(blob: &Blob<'f>, report: &'r FileReport<'f>) -> Self {
+    pub(crate) fn of(blob: &Blob<'f>, report: &'r FileReport<'f>) -> Self {
         match blob.content() {
             Content::Executable(executable) => Holds::Executable(executable),
             Content::Tensor(tensor) => Holds::Tensor(TensorView::of_tensor(&tensor), tensor.surplus()),
@@ -36,7 +36,7 @@ impl<'r, 'f> Holds<'r, 'f> {
     }
 
     /// Whether there are lines under the blob's line.
-    pub(super) fn has_details(&self, options: &Options) -> bool {
+    pub(crate) fn has_details(&self, options: &Options) -> bool {
         match self {
             Holds::Executable(_) => options.inside,
             Holds::Metadata(view) => view.failures().next().is_some(),
@@ -47,7 +47,7 @@ impl<'r, 'f> Holds<'r, 'f> {
     }
 
     /// The text in the blob's line.
-    pub(super) fn write(&self, text: &mut String) {
+    pub(crate) fn write(&self, text: &mut String) {
         // Writing to a string cannot fail.
         let _ = match self {
             Holds::Executable(executable) if executable.is_compressed() => {

@@ -1,6 +1,6 @@
 //! The overview: what a file holds in a few figures, then one line per blob.
 
-mod holds;
+pub(crate) mod holds;
 mod phrase;
 mod summary;
 mod table;

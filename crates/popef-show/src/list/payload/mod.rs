@@ -20,7 +20,7 @@ use crate::report::payload::{PayloadView, is_json};
 use facts::Facts;
 
 /// What it is, in a few words: `PopART, SDK 3.0 to 3.4, inference`. It can have texts from the file, so it is escaped.
-pub(super) fn headline(view: &PayloadView<'_>) -> String {
+pub(crate) fn headline(view: &PayloadView<'_>) -> String {
     let words = match &view.value {
         Ok(Payload::Popart(executable)) => popart::headline(executable),
         Ok(Payload::Poptorch(data)) => poptorch::headline(data),

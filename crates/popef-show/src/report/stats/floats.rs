@@ -1,7 +1,8 @@
+use super::bins::Histogram;
 use super::{Part, best_of, count, in_lanes};
 
 /// The sums of some floats.
-pub(crate) struct Floats {
+pub(crate) struct Floats<H> {
     pub(super) count: u64,
     pub(super) nan: u64,
     pub(super) infinite: u64,
@@ -12,19 +13,21 @@ pub(crate) struct Floats {
     sum: f64,
     /// `sum` times [`SCALE`], for doubles so large that `sum` overflows.
     scaled: f64,
+    pub(super) histogram: H,
 }
 
 const SCALE: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-impl Default for Floats {
+impl<H: Default> Default for Floats<H> {
     fn default() -> Self {
         let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
-        Floats { count: 0, nan: 0, infinite: 0, zeros: 0, min, max, sum: 0.0, scaled: 0.0 }
+        let histogram = H::default();
+        Floats { count: 0, nan: 0, infinite: 0, zeros: 0, min, max, sum: 0.0, scaled: 0.0, histogram }
     }
 }
 
-impl Part for Floats {
-    fn merge(&mut self, later: Floats) {
+impl<H: Histogram> Part for Floats<H> {
+    fn merge(&mut self, later: Floats<H>) {
         self.count += later.count;
         self.nan += later.nan;
         self.infinite += later.infinite;
@@ -33,6 +36,7 @@ impl Part for Floats {
         self.max = greater(self.max, later.max);
         self.sum += later.sum;
         self.scaled += later.scaled;
+        self.histogram.merge(&later.histogram);
     }
 }
 
@@ -64,14 +68,16 @@ impl Float for f64 {
     const NEG_INFINITY: f64 = f64::NEG_INFINITY;
 }
 
-impl Floats {
+impl<H: Histogram> Floats<H> {
     /// Adds a block of at most some thousand floats. Each figure takes a pass of its own over the block, which the compiler
     /// turns into vector instructions.
     pub(super) fn add<T: Float>(&mut self, block: &[T]) {
         self.count += block.len() as u64;
         self.zeros += count(block, |x| x == T::ZERO);
-        self.min = lesser(self.min, least(block).into());
-        self.max = greater(self.max, greatest(block).into());
+        let (least, greatest) = (least(block).into(), greatest(block).into());
+        self.histogram.add(block.iter().map(|&x| x.into()), least, greatest);
+        self.min = lesser(self.min, least);
+        self.max = greater(self.max, greatest);
         let mut sum = sum_of(block, T::into);
         // A NaN or an infinity among the elements makes the sum one too.
         if !sum.is_finite() {

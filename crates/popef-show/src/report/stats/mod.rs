@@ -1,5 +1,6 @@
 //! Minimum, maximum, mean and counts of a tensor's elements, worked out in pieces.
 
+mod bins;
 mod floats;
 mod integers;
 
@@ -14,6 +15,8 @@ use popef::types::NumberKind;
 
 use super::workers::{OneThread, Workers};
 use crate::output::progress::ProgressLine;
+pub(crate) use bins::Bins;
+use bins::Histogram;
 use floats::Floats;
 use integers::Integers;
 
@@ -29,6 +32,8 @@ pub(crate) struct Stats {
     pub(crate) nan: u64,
     pub(crate) infinite: u64,
     pub(crate) zeros: u64,
+    /// If it was asked for and there are finite elements.
+    pub(crate) bins: Option<Bins>,
 }
 
 /// The sums of some of the elements.
@@ -40,6 +45,23 @@ trait Part: Default + Send {
 impl Stats {
     /// The statistics of all elements; none for types whose bits have no known meaning.
     pub(crate) fn of(
+        elements: &Elements<'_>,
+        workers: &dyn Workers,
+        progress: &ProgressLine,
+    ) -> Result<Option<Stats>, Error> {
+        Stats::with::<()>(elements, workers, progress)
+    }
+
+    /// The same with a histogram.
+    pub(crate) fn with_bins(
+        elements: &Elements<'_>,
+        workers: &dyn Workers,
+        progress: &ProgressLine,
+    ) -> Result<Option<Stats>, Error> {
+        Stats::with::<Bins>(elements, workers, progress)
+    }
+
+    fn with<H: Histogram>(
         elements: &Elements<'_>,
         workers: &dyn Workers,
         progress: &ProgressLine,
@@ -62,23 +84,23 @@ impl Stats {
         };
         Ok(Some(match (kind, size) {
             // An f32 holds these exactly.
-            (NumberKind::Float, 1 | 2 | 4) => pieces.gather::<Floats>(add_as_f32)?.stats(f32s),
-            (NumberKind::Float, 8) => numbers!(Floats, f64).stats(Value::F64),
-            (NumberKind::Signed, 1) => numbers!(Integers, i8).stats(signed),
-            (NumberKind::Signed, 2) => numbers!(Integers, i16).stats(signed),
-            (NumberKind::Signed, 4) => numbers!(Integers, i32).stats(signed),
-            (NumberKind::Signed, 8) => numbers!(Integers, i64).stats(signed),
-            (NumberKind::Unsigned, 1) => numbers!(Integers, u8).stats(unsigned),
-            (NumberKind::Unsigned, 2) => numbers!(Integers, u16).stats(unsigned),
-            (NumberKind::Unsigned, 4) => numbers!(Integers, u32).stats(unsigned),
-            (NumberKind::Unsigned, 8) => numbers!(Integers, u64).stats(unsigned),
-            (NumberKind::Bool, 1) => bools(elements, &numbers!(Integers, u8))?,
+            (NumberKind::Float, 1 | 2 | 4) => pieces.gather::<Floats<H>>(add_as_f32)?.stats(f32s),
+            (NumberKind::Float, 8) => numbers!(Floats<H>, f64).stats(Value::F64),
+            (NumberKind::Signed, 1) => numbers!(Integers<H>, i8).stats(signed),
+            (NumberKind::Signed, 2) => numbers!(Integers<H>, i16).stats(signed),
+            (NumberKind::Signed, 4) => numbers!(Integers<H>, i32).stats(signed),
+            (NumberKind::Signed, 8) => numbers!(Integers<H>, i64).stats(signed),
+            (NumberKind::Unsigned, 1) => numbers!(Integers<H>, u8).stats(unsigned),
+            (NumberKind::Unsigned, 2) => numbers!(Integers<H>, u16).stats(unsigned),
+            (NumberKind::Unsigned, 4) => numbers!(Integers<H>, u32).stats(unsigned),
+            (NumberKind::Unsigned, 8) => numbers!(Integers<H>, u64).stats(unsigned),
+            (NumberKind::Bool, 1) => bools(elements, &numbers!(Integers<H>, u8))?,
             _ => return Ok(None),
         }))
     }
 }
 
-impl Floats {
+impl<H: Histogram> Floats<H> {
     fn stats(&self, value: impl Fn(f64) -> Value) -> Stats {
         let some = self.finite() > 0;
         Stats {
@@ -89,11 +111,12 @@ impl Floats {
             nan: self.nan,
             infinite: self.infinite,
             zeros: self.zeros,
+            bins: self.histogram.bins(),
         }
     }
 }
 
-impl Integers {
+impl<H: Histogram> Integers<H> {
     fn stats(&self, value: impl Fn(i128) -> Value) -> Stats {
         let some = self.count > 0;
         Stats {
@@ -104,12 +127,13 @@ impl Integers {
             nan: 0,
             infinite: 0,
             zeros: self.zeros,
+            bins: self.histogram.bins(),
         }
     }
 }
 
 /// The statistics of bools from those of their bytes. A byte that is no bool is the library's error.
-fn bools(elements: &Elements<'_>, bytes: &Integers) -> Result<Stats, Error> {
+fn bools(elements: &Elements<'_>, bytes: &Integers<impl Histogram>) -> Result<Stats, Error> {
     if bytes.max > 1 {
         elements.values()?.try_for_each(|value| value.map(drop))?;
     }
@@ -176,7 +200,7 @@ thread_local! {
 }
 
 /// Reads a piece of floats of 32 bits or fewer.
-fn add_as_f32(part: &mut Floats, piece: &Elements<'_>) -> Result<(), Error> {
+fn add_as_f32<H: Histogram>(part: &mut Floats<H>, piece: &Elements<'_>) -> Result<(), Error> {
     FLOATS.with_borrow_mut(|buffer| {
         buffer.resize(usize::try_from(piece.len()).unwrap_or_default(), 0.0);
         piece.convert_into(buffer)?.chunks(BLOCK).for_each(|block| part.add(block));

@@ -1,0 +1,167 @@
+//! The blobs: sizes by kind, a place for the treemap, and a table. Without scripts the table has the largest blobs; the script
+//! puts all into it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use popef::Blob;
+
+use super::Page;
+use super::html::Html;
+use super::sums::{KINDS, Sums, kind_of};
+use super::values::{Values, ValuesOf};
+use crate::list::overview::holds::Holds;
+use crate::output::units;
+use crate::report::file::{FileReport, link};
+
+/// Where a blob is: the file and the blob, by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Place {
+    pub(super) file: usize,
+    pub(super) blob: usize,
+}
+
+/// So many blobs are in the table without scripts.
+const LARGEST: usize = 50;
+
+/// The largest blobs, the largest first. Of equally large ones, those that come first.
+pub(super) fn largest(reports: &[FileReport<'_>]) -> Vec<Place> {
+    let mut heap = BinaryHeap::new();
+    for (number, report) in reports.iter().enumerate() {
+        for blob in report.input.file.into_iter().flat_map(popef::File::blobs) {
+            heap.push((Reverse(blob.size()), Place { file: number, blob: blob.index() }));
+            if heap.len() > LARGEST {
+                heap.pop();
+            }
+        }
+    }
+    heap.into_sorted_vec().into_iter().map(|(_, place)| place).collect()
+}
+
+pub(super) fn write<'f>(
+    html: &mut Html<'_>,
+    page: &Page<'_, 'f>,
+    sums: &Sums,
+    largest: &[Place],
+    values: &ValuesOf<'_, 'f>,
+) {
+    html.put("<section id=\"blobs\">\n<h2>What takes the space</h2>\n");
+    bar(html, sums);
+    if largest.is_empty() {
+        html.put("<p>There are no blobs.</p>\n</section>\n");
+        return;
+    }
+    controls(html, sums);
+    html.put("<div id=\"map\" hidden></div>\n<div class=\"scroll\">\n<table id=\"table\">\n");
+    match sums.blobs.saturating_sub(largest.len()) {
+        0 => html.put("<caption>All blobs, the largest first</caption>\n"),
+        more => html.put("<caption>The largest blobs, without ").value(more).put(" smaller ones</caption>\n"),
+    };
+    headings(html, page);
+    html.put("<tbody>\n");
+    largest.iter().for_each(|&place| row(html, page, place, values.kept(place)));
+    html.put("</tbody>\n</table>\n</div>\n<p id=\"pages\" hidden></p>\n</section>\n");
+}
+
+/// How large each kind is, as a bar and in words.
+fn bar(html: &mut Html<'_>, sums: &Sums) {
+    let scale = |bytes: u64| bytes as f64 / sums.size.max(1) as f64 * 1000.0;
+    html.put("<svg class=\"bar\" viewBox=\"0 0 1000 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+    let mut start = 0;
+    for (kind, count) in sums.present() {
+        html.put("<rect class=\"kind-").value(kind).put(&format!(
+            "\" x=\"{:.1}\" width=\"{:.1}\"",
+            scale(start),
+            scale(count.bytes)
+        ));
+        html.put(" height=\"16\"/>");
+        start = start.saturating_add(count.bytes);
+    }
+    html.put("</svg>\n<ul class=\"legend\">\n");
+    for (kind, count) in sums.present() {
+        html.put("<li><i class=\"kind-")
+            .value(kind)
+            .put("\"></i>")
+            .value(count.words(kind))
+            .put(" <span class=\"quiet\">");
+        html.value(units::size(count.bytes)).put("</span></li>\n");
+    }
+    if sums.others > 0 {
+        html.put("<li><i></i>other bytes <span class=\"quiet\">").value(units::size(sums.others)).put("</span></li>\n");
+    }
+    html.put("</ul>\n");
+}
+
+/// What only the script makes useful. It shows them.
+fn controls(html: &mut Html<'_>, sums: &Sums) {
+    html.put("<form id=\"controls\" role=\"search\" hidden>\n<label>Filter <input type=\"search\" id=\"filter\" ");
+    html.put("autocomplete=\"off\" spellcheck=\"false\" placeholder=\"words of a name\"></label>\n");
+    html.put("<label>Kind <select id=\"kind\"><option value=\"\">all</option>");
+    for (kind, _) in sums.present() {
+        let (one, many) = KINDS.get(kind).copied().unwrap_or_default();
+        html.put("<option value=\"").put(one).put("\">").put(many).put("</option>");
+    }
+    html.put("</select></label>\n<output id=\"count\" aria-live=\"polite\"></output>\n</form>\n");
+}
+
+fn headings(html: &mut Html<'_>, page: &Page<'_, '_>) {
+    html.put("<thead><tr><th scope=\"col\" data-sort=\"name\">Name</th><th scope=\"col\" data-sort=\"kind\">Kind</th>");
+    html.put("<th scope=\"col\" data-sort=\"holds\">Holds</th>");
+    if page.has_values() {
+        html.put("<th scope=\"col\" class=\"number value\" data-sort=\"min\">Least</th>");
+        html.put("<th scope=\"col\" class=\"number value\" data-sort=\"mean\">Mean</th>");
+        html.put("<th scope=\"col\" class=\"number value\" data-sort=\"max\">Greatest</th>");
+        html.put("<th scope=\"col\" data-sort=\"odd\">Values</th>");
+    }
+    html.put("<th scope=\"col\" class=\"number\" data-sort=\"size\">Size</th></tr></thead>\n");
+}
+
+fn row<'f>(html: &mut Html<'_>, page: &Page<'_, 'f>, place: Place, values: &Values) {
+    let Some(report) = page.reports.get(place.file) else { return };
+    let Some(blob) = report.input.file.and_then(|file| file.blob(place.blob)) else { return };
+    html.put("<tr><th scope=\"row\">").name(&link(&blob));
+    let kind = kind_of(&blob);
+    let word = KINDS.get(kind).map_or("", |(one, _)| one);
+    html.put("</th><td><i class=\"kind-").value(kind).put("\"></i><span>").put(word).put("</span></td><td>");
+    html.text(&holds(&blob, report)).put("</td>");
+    if page.has_values() {
+        cells(html, values);
+    }
+    html.put("<td class=\"number\">").value(units::size(blob.size())).put("</td></tr>\n");
+}
+
+fn holds<'f>(blob: &Blob<'f>, report: &FileReport<'f>) -> String {
+    let mut text = String::new();
+    Holds::of(blob, report).write(&mut text);
+    text
+}
+
+/// The cells of the values.
+fn cells(html: &mut Html<'_>, values: &Values) {
+    let Values::Known(stats) = values else {
+        html.put("<td class=\"value\"></td><td class=\"value\"></td><td class=\"value\"></td><td>");
+        match values {
+            Values::NotRead(failure) => html.put("not read: ").text(failure.message()),
+            Values::Unknown => html.put("no known meaning"),
+            _ => html,
+        };
+        html.put("</td>");
+        return;
+    };
+    for value in [stats.min, stats.mean.map(popef::read::Value::F64), stats.max] {
+        let text = value.map(|value| value.to_string()).unwrap_or_default();
+        html.put("<td class=\"number value\">").text(&text).put("</td>");
+    }
+    html.put("<td>").put(&odd(stats)).put("</td>");
+}
+
+/// What is odd about values, in words.
+fn odd(stats: &crate::report::stats::Stats) -> String {
+    let counts = [(stats.nan, "NaN"), (stats.infinite, "infinite")];
+    let mut words: Vec<_> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if stats.finite > 0 && stats.zeros == stats.finite {
+        words.push("all 0".to_owned());
+    }
+    words.join(", ")
+}

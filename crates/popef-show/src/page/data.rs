@@ -1,0 +1,115 @@
+//! The data for the script: JSON in which nothing can end the element that it is in.
+
+use std::collections::HashMap;
+use std::io;
+
+use popef::Blob;
+use serde::Serialize;
+
+use super::Page;
+use super::blobs::Place;
+use super::html::{Html, shown};
+use super::sums::{KINDS, kind_of};
+use super::values::{Values, ValuesOf};
+use crate::failure::Failures;
+use crate::list::overview::holds::Holds;
+use crate::report::file::{FileReport, link};
+
+/// Writes the data of all blobs.
+///
+/// It is kept small, because there can be a hundred thousand: a blob is four values in a flat list: how many letters its name
+/// shares with the one before, the rest of the name, the number of its kind and content in the list `holds`, and its size.
+/// With values, they are the fifth.
+pub(super) fn write<'f>(
+    html: &mut Html<'_>,
+    page: &Page<'_, 'f>,
+    values: &mut ValuesOf<'_, 'f>,
+    failures: &mut Failures,
+) {
+    html.put("<script type=\"application/json\" id=\"data\">{\"kinds\":");
+    json(html, &KINDS);
+    html.put(",\"values\":").value(page.has_values()).put(",\"files\":[");
+    let mut holds = Contents::default();
+    for (number, report) in page.reports.iter().enumerate() {
+        html.put(if number == 0 { "\n" } else { ",\n" });
+        file(html, page, (number, report), values, &mut holds, failures);
+    }
+    html.put("\n],\"holds\":");
+    json(html, &holds.list);
+    html.put("}</script>\n");
+}
+
+fn file<'f>(
+    html: &mut Html<'_>,
+    page: &Page<'_, 'f>,
+    (number, report): (usize, &FileReport<'f>),
+    values: &mut ValuesOf<'_, 'f>,
+    holds: &mut Contents,
+    failures: &mut Failures,
+) {
+    html.put("{\"path\":");
+    json(html, &shown(&report.path()));
+    let first = report.input.file.and_then(|file| file.blob(0));
+    html.put(",\"start\":").value(first.map_or(0, |blob| blob.offset())).put(",\"blobs\":[");
+    let mut before = String::new();
+    for blob in report.blobs() {
+        if (page.stopped)() {
+            html.fail(io::Error::other("stopped"));
+        }
+        if html.failed() {
+            return;
+        }
+        html.put(if blob.index() == 0 { "\n" } else { ",\n" });
+        let name = shown(&link(&blob));
+        let shared = shared(&before, &name);
+        html.value(shared).put(",");
+        json(html, name.get(shared..).unwrap_or_default());
+        before = name;
+        html.put(",").value(holds.number(&blob, report)).put(",").value(blob.size());
+        if page.has_values() {
+            let values = values.of(Place { file: number, blob: blob.index() }, &blob);
+            html.put(",");
+            json(html, &values);
+            if let Values::NotRead(failure) = &values {
+                failures.push(failure);
+            }
+        }
+    }
+    html.put("\n]}");
+}
+
+/// How many letters two names share at their beginnings. Only ASCII letters count, which JavaScript counts in the same way.
+fn shared(before: &str, name: &str) -> usize {
+    before.bytes().zip(name.bytes()).take_while(|(a, b)| a == b && a.is_ascii()).count()
+}
+
+/// What blobs hold, in words: each once, in the order of their numbers.
+#[derive(Default)]
+struct Contents {
+    numbers: HashMap<(usize, String), usize>,
+    list: Vec<(usize, String)>,
+}
+
+impl Contents {
+    fn number<'f>(&mut self, blob: &Blob<'f>, report: &FileReport<'f>) -> usize {
+        let mut text = String::new();
+        Holds::of(blob, report).write(&mut text);
+        let key = (kind_of(blob), text);
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
+        }
+        let number = self.list.len();
+        self.list.push(key.clone());
+        self.numbers.insert(key, number);
+        number
+    }
+}
+
+/// Writes a value. `<` is only in texts, where it can be written in another way, so that no name is a tag.
+fn json(html: &mut Html<'_>, value: &(impl Serialize + ?Sized)) {
+    match serde_json::to_string(value) {
+        Ok(text) if text.contains('<') => _ = html.put(&text.replace('<', "\\u003c")),
+        Ok(text) => _ = html.put(&text),
+        Err(error) => html.fail(error.into()),
+    }
+}

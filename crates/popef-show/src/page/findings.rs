@@ -1,0 +1,77 @@
+//! What the checks found, rule by rule: how bad it is, where it is, and what to do.
+
+use std::collections::BTreeMap;
+
+use popef::check::{Finding, Severity};
+use popef::error::Location;
+use popef::types::Text;
+
+use super::html::Html;
+use crate::findings::group::Group;
+use crate::output::escape::escape_rest;
+
+/// So many findings of a rule are shown at once; the others can be unfolded.
+const FIRST: usize = 5;
+/// So many findings of a rule are shown at all.
+const MOST: usize = 1000;
+
+pub(super) fn write(html: &mut Html<'_>, group: &Group) {
+    html.put("<section id=\"findings\">\n<h2>Findings of the checks</h2>\n");
+    if group.report.findings.is_empty() {
+        html.put("<p>Nothing was found.</p>\n");
+    }
+    for findings in by_rule(&group.report.findings) {
+        rule(html, group, &findings);
+    }
+    html.put("</section>\n");
+}
+
+/// The findings of each rule, the worst rules first.
+fn by_rule(findings: &[Finding]) -> Vec<Vec<&Finding>> {
+    let mut rules: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    findings.iter().for_each(|finding| rules.entry(finding.rule.id).or_default().push(finding));
+    let mut rules: Vec<_> = rules.into_values().collect();
+    rules.sort_by_key(|findings| std::cmp::Reverse(findings.first().map(|finding| finding.severity)));
+    rules
+}
+
+fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
+    let Some(&first) = findings.first() else { return };
+    let class = match first.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    html.put("<article class=\"finding ").put(class).put("\">\n<h3><span class=\"badge\">").value(first.severity);
+    html.put("</span> ").text(first.rule.title).put(" <small>").put(first.rule.id).put("</small></h3>\n");
+    list(html, group, findings.get(..FIRST).unwrap_or(findings));
+    if let Some(more) = findings.get(FIRST..).filter(|more| !more.is_empty()) {
+        html.put("<details><summary>").value(more.len()).put(" more</summary>\n");
+        list(html, group, more.get(..MOST).unwrap_or(more));
+        if more.len() > MOST {
+            html.put("<p>Others are left out here; <code>popef check</code> shows all.</p>\n");
+        }
+        html.put("</details>\n");
+    }
+    html.put("<p class=\"quiet\">").text(first.rule.meaning).put("</p>\n");
+    if let Some(advice) = group.advice(first) {
+        html.put("<p><strong>To fix it:</strong> ").text(advice).put("</p>\n");
+    }
+    html.put("</article>\n");
+}
+
+fn list(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
+    html.put("<ul>\n");
+    for finding in findings {
+        html.put("<li>");
+        if group.files.len() > 1
+            && let Some(path) = group.path(finding.file)
+        {
+            html.name(&Text::from(path.as_os_str().as_encoded_bytes())).put(": ");
+        }
+        let place = Location { blob: finding.blob, offset: finding.offset }.to_string();
+        html.put("<span class=\"quiet\">").text(&place).put("</span>").text(&escape_rest(&finding.message));
+        html.put("</li>\n");
+    }
+    html.put("</ul>\n");
+}

@@ -1,0 +1,155 @@
+//! One HTML page about the files of a model, to look at and to pass on.
+//!
+//! The page needs nothing but itself: no network, no other file. It can be read without scripts; the script adds a filter,
+//! sorting and the treemap. Texts from files are text in it and nothing else: [`html`] escapes them, the script only ever sets
+//! them as text, and the page's policy forbids all scripts and styles but its own two.
+
+mod blobs;
+mod data;
+mod findings;
+mod html;
+mod model;
+mod overview;
+mod picture;
+mod sums;
+mod unknown;
+mod values;
+
+use std::io::{self, Write};
+
+use crate::failure::Failures;
+use crate::findings::group::Group;
+use crate::report::file::FileReport;
+use html::Html;
+use sums::Sums;
+use values::ValuesOf;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// What the page may do: only run its own style and script, known by their hashes. A test says what it must be.
+const POLICY: &str = include_str!("policy.txt");
+
+/// A page about files.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use popef::check::{CheckOptions, check};
+/// use popef_show::{CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider};
+///
+/// let file = popef::File::from_bytes(Vec::new())?;
+/// let input =
+///     FileToShow { index: 0, path: Path::new("m.popef"), file: Some(&file), failure: None, provider: &|_| Provider::User };
+/// let options = Options::default();
+/// let checked = CheckedFile { path: "m.popef".into(), size: Some(0), foreign: None };
+/// let group = Group::new(vec![checked], check([&file], &CheckOptions::new()));
+///
+/// let mut html = Vec::new();
+/// let reports = [FileReport::new(input, &options)];
+/// let page = Page { title: "An empty file", made_by: "an example", reports: &reports, group: &group, stopped: &|| false };
+/// page.write(&mut html, &mut Failures::default())?;
+/// assert!(String::from_utf8(html)?.contains("<h1>An empty file</h1>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Page<'p, 'f> {
+    /// The heading.
+    pub title: &'p str,
+    /// The program and its version.
+    pub made_by: &'p str,
+    /// The files. Those that belong together have the same options.
+    pub reports: &'p [FileReport<'f>],
+    /// What the checks found in them.
+    pub group: &'p Group,
+    /// Whether the work is to be stopped. It is asked before each blob.
+    pub stopped: &'p dyn Fn() -> bool,
+}
+
+impl std::fmt::Debug for Page<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Page").field("title", &self.title).field("reports", &self.reports).finish_non_exhaustive()
+    }
+}
+
+impl Page<'_, '_> {
+    /// Writes the page. What could not be read is in it, and in `failures`.
+    pub fn write(&self, to: &mut dyn Write, failures: &mut Failures) -> io::Result<()> {
+        let mut html = Html::new(to);
+        let sums = Sums::of(self.reports);
+        let mut values = ValuesOf::new(self);
+        let largest = blobs::largest(self.reports);
+        values.keep(&largest);
+        self.head(&mut html);
+        html.put("<body>\n");
+        overview::write(&mut html, self, &sums);
+        html.put("<main>\n");
+        model::write(&mut html, self);
+        findings::write(&mut html, self.group);
+        blobs::write(&mut html, self, &sums, &largest, &values);
+        unknown::write(&mut html, self, &sums);
+        html.put("</main>\n<footer>Made by ").text(self.made_by).put(".</footer>\n");
+        data::write(&mut html, self, &mut values, failures);
+        html.put("<script>").put(SCRIPT).put("</script>\n</body>\n</html>\n");
+        html.finish()
+    }
+
+    fn head(&self, html: &mut Html<'_>) {
+        html.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        html.put("<meta http-equiv=\"Content-Security-Policy\" content=\"").put(POLICY.trim_end()).put("\">\n");
+        html.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        html.put(
+            "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
+        );
+        html.put("<title>").text(self.title).put("</title>\n<style>").put(STYLE).put("</style>\n</head>\n");
+    }
+
+    /// Whether the values of tensors are read.
+    fn has_values(&self) -> bool {
+        self.reports.iter().any(|report| report.options.values.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    /// Base64, which policies write hashes in.
+    fn base64(bytes: &[u8]) -> String {
+        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let group = |three: &[u8]| {
+            let bits = three.iter().fold(0, |bits, &byte| bits << 8 | usize::from(byte)) << (8 * (3 - three.len()));
+            let letter = |nth: usize| match nth <= three.len() {
+                true => char::from(LETTERS[bits >> (18 - 6 * nth) & 63]),
+                false => '=',
+            };
+            [0, 1, 2, 3].map(letter)
+        };
+        bytes.chunks(3).flat_map(group).collect()
+    }
+
+    #[test]
+    fn the_policy_has_the_hashes_of_style_and_script() {
+        let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
+        let (style, script) = (hash(STYLE), hash(SCRIPT));
+        let policy = format!(
+            "default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'\n"
+        );
+        if std::env::var_os("POPEF_RENEW").is_some() {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page/policy.txt");
+            std::fs::write(path, policy).unwrap();
+            return;
+        }
+        assert_eq!(POLICY, policy, "POPEF_RENEW=1 cargo test -p popef-show --lib page");
+    }
+
+    #[test]
+    fn nothing_in_style_and_script_ends_them_or_asks_for_anything() {
+        for text in [STYLE, SCRIPT] {
+            for forbidden in ["</", "<!--", "http:", "https:", "url(", "@import", "innerHTML", "eval(", "fetch("] {
+                assert!(!text.replace("http://www.w3.org/2000/svg", "").contains(forbidden), "{forbidden}");
+            }
+        }
+    }
+}

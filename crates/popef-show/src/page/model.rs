@@ -1,0 +1,150 @@
+//! The models: what each needs, its inputs and outputs, and its options.
+
+use popef::Metadata;
+use popef::types::{EngineOption, Text};
+
+use super::Page;
+use super::html::Html;
+use super::picture;
+use crate::list::payload;
+use crate::output::escape::escape_rest;
+use crate::output::units;
+use crate::report::file::FileReport;
+use crate::report::metadata::{AnchorView, MetadataView, Provider};
+
+/// So many models are shown in full.
+const MOST_MODELS: usize = 12;
+/// So many anchors are in the table of a model. The table of blobs has all that are in the files.
+const MOST_ANCHORS: usize = 500;
+
+pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>) {
+    let all = || page.reports.iter().flat_map(FileReport::all_metadata);
+    for (number, view) in all().take(MOST_MODELS).enumerate() {
+        html.put("<section class=\"model\">\n<h2>Model ").name(&view.blob.executable()).put("</h2>\n");
+        match &view.value {
+            Err(failure) => {
+                html.put("<p class=\"damage\">Its metadata could not be read: ").text(&escape_rest(failure.message()));
+                html.put("</p>\n");
+            }
+            Ok(metadata) => model(html, page, number, view, metadata),
+        }
+        html.put("</section>\n");
+    }
+    let more = all().count().saturating_sub(MOST_MODELS);
+    if more > 0 {
+        html.put("<p>And ").value(units::counted(more, "more model", "more models"));
+        html.put("; <code>popef dump --metadata</code> shows all.</p>\n");
+    }
+    opaques(html, page.reports);
+}
+
+fn model(html: &mut Html<'_>, page: &Page<'_, '_>, number: usize, view: &MetadataView<'_>, metadata: &Metadata) {
+    html.put("<dl class=\"facts\">\n");
+    let needs = if metadata.num_ipus == 1 { "1 IPU".to_owned() } else { format!("{} IPUs", metadata.num_ipus) };
+    let pod = if metadata.is_pod { ", in a POD" } else { "" };
+    fact(html, "Needs", &format!("{needs}, IPU version {}{pod}", metadata.ipu_version));
+    executable(html, page, &metadata.executable);
+    fact(html, "Made for", if metadata.is_inference { "inference" } else { "training" });
+    fact(html, "Replicas", &metadata.replication_factor.to_string());
+    fact(html, "Iterations per call", &metadata.device_iterations.to_string());
+    if metadata.num_processes != 1 {
+        fact(html, "Processes", &metadata.num_processes.to_string());
+    }
+    if !metadata.seed_handle.is_empty() {
+        html.put("<div><dt>Random seed</dt><dd>").name(&metadata.seed_handle).put("</dd></div>\n");
+    }
+    html.put("</dl>\n");
+    picture::write(html, page.reports, number, view, metadata);
+    anchors(html, view);
+    options(html, "Engine options", &metadata.engine_options);
+    options(html, "Device options", &metadata.device_options);
+}
+
+fn fact(html: &mut Html<'_>, label: &str, value: &str) {
+    html.put("<div><dt>").put(label).put("</dt><dd>").text(value).put("</dd></div>\n");
+}
+
+/// The executable that the metadata names, if one of the files has it.
+fn executable(html: &mut Html<'_>, page: &Page<'_, '_>, name: &Text<'_>) {
+    let files = page.reports.iter().filter_map(|report| report.input.file);
+    let Some(found) = files.into_iter().find_map(|file| file.executable(name.as_bytes())) else {
+        return fact(html, "Executable", "in none of the files");
+    };
+    let size = units::size(found.blob().size());
+    fact(
+        html,
+        "Executable",
+        &match found.is_compressed() {
+            true => format!("{size} compressed, {} unpacked", units::size(found.uncompressed_size())),
+            false => format!("{size}, not compressed"),
+        },
+    );
+}
+
+fn anchors(html: &mut Html<'_>, view: &MetadataView<'_>) {
+    let count = view.anchors().count();
+    if count == 0 {
+        return;
+    }
+    html.put("<details class=\"anchors\"><summary>").value(units::counted(count, "anchor", "anchors"));
+    html.put(" in a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Name</th>");
+    html.put("<th scope=\"col\">Direction</th><th scope=\"col\">Holds</th><th scope=\"col\">Data</th>");
+    html.put("<th scope=\"col\">Programs</th><th scope=\"col\">Handle</th></tr></thead>\n<tbody>\n");
+    view.anchors().take(MOST_ANCHORS).for_each(|view| anchor(html, &view));
+    html.put("</tbody>\n</table></div>\n");
+    if count > MOST_ANCHORS {
+        html.put("<p>The first ").value(MOST_ANCHORS).put("; <code>popef dump --anchors</code> shows all.</p>\n");
+    }
+    html.put("</details>\n");
+}
+
+fn anchor(html: &mut Html<'_>, view: &AnchorView<'_>) {
+    let anchor = view.anchor;
+    html.put("<tr><th scope=\"row\">").name(&anchor.name).put("</th><td>").text(&anchor.tensor_type.to_string());
+    html.put("</td><td>").text(&picture::holds(view)).put("</td><td>");
+    html.put(match view.provider {
+        Provider::User if picture::is_input(view) => "from you",
+        Provider::User => "to you",
+        Provider::Popef => "in the files",
+        Provider::Unknown => "not known",
+    });
+    html.put("</td><td>").text(&numbers(&anchor.programs)).put("</td><td>").name(&anchor.handle).put("</td></tr>\n");
+}
+
+/// Numbers with commas between them. There are few, unless a file lies.
+pub(super) fn numbers(numbers: &[u32]) -> String {
+    const MOST: usize = 16;
+    let shown = numbers.iter().take(MOST).map(ToString::to_string);
+    let dots = (numbers.len() > MOST).then(|| "...".to_owned());
+    shown.chain(dots).collect::<Vec<_>>().join(", ")
+}
+
+fn options(html: &mut Html<'_>, what: &str, options: &[EngineOption]) {
+    const MOST: usize = 1000;
+    if options.is_empty() {
+        return;
+    }
+    html.put("<details><summary>").value(options.len()).put(" ").put(&what.to_lowercase()).put("</summary>\n");
+    html.put("<div class=\"scroll\"><table class=\"options\">\n<thead><tr><th scope=\"col\">").put(what);
+    html.put("</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
+    for option in options.iter().take(MOST) {
+        html.put("<tr><th scope=\"row\">").name(&option.name).put("</th><td>").name(&option.value).put("</td></tr>\n");
+    }
+    html.put("</tbody>\n</table></div>\n</details>\n");
+}
+
+/// What frameworks wrote into opaque blobs, as far as it is read without being asked for.
+fn opaques(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
+    const MOST: usize = 20;
+    let all = reports.iter().filter_map(|report| Some((report, report.input.file?)));
+    let all = all.flat_map(|(report, file)| file.opaques().map(move |opaque| (report, opaque)));
+    let mut said = all.filter_map(|(report, opaque)| Some((opaque, report.payload(&opaque)?))).take(MOST).peekable();
+    if said.peek().is_none() {
+        return;
+    }
+    html.put("<section>\n<h2>What the framework says</h2>\n<ul>\n");
+    for (opaque, view) in said {
+        html.put("<li>").name(&opaque.name()).put(": ").text(&payload::headline(&view)).put("</li>\n");
+    }
+    html.put("</ul>\n</section>\n");
+}

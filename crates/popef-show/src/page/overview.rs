@@ -1,0 +1,107 @@
+//! The head of the page: what it is about, whether it is whole, and the main figures.
+
+use popef::File;
+use popef::check::Severity;
+
+use super::Page;
+use super::html::{Html, shown};
+use super::sums::Sums;
+use crate::findings::group::{Group, Totals, Verdict};
+use crate::output::escape::escape_rest;
+use crate::output::units;
+use crate::report::file::FileReport;
+
+pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>, sums: &Sums) {
+    html.put("<header>\n<p class=\"kind\">PopEF model report</p>\n<h1>").text(page.title).put("</h1>\n");
+    page.reports.iter().filter(|report| report.input.failure.is_some()).for_each(|report| damage(html, report));
+    files(html, page);
+    html.put("<dl class=\"figures\">\n");
+    figure(html, "Size", &units::size(sums.size), &units::counted(sums.blobs, "blob", "blobs"));
+    models(html, page.reports);
+    verdict(html, page.group);
+    html.put("</dl>\n</header>\n");
+}
+
+/// Says what could not be read, first of all.
+fn damage(html: &mut Html<'_>, report: &FileReport<'_>) {
+    let Some(failure) = report.input.failure else { return };
+    html.put("<p class=\"damage\" role=\"alert\"><strong>");
+    let blobs = report.input.file.map_or(0, File::len);
+    match blobs {
+        0 => html.put("Nothing could be read"),
+        _ => html.put("Not everything could be read"),
+    };
+    html.put(" of ").name(&report.path()).put(".</strong> ").text(&escape_rest(&failure.to_string()));
+    if blobs > 0 {
+        html.put(". This page shows the ").value(units::counted(blobs, "blob", "blobs")).put(" before that.");
+    }
+    html.put("</p>\n");
+}
+
+fn files(html: &mut Html<'_>, page: &Page<'_, '_>) {
+    if let [report] = page.reports {
+        if shown(&report.path()) != page.title {
+            html.put("<p class=\"path\">").name(&report.path()).put("</p>\n");
+        }
+        return;
+    }
+    html.put("<ul class=\"path\">\n");
+    for report in page.reports {
+        html.put("<li>").name(&report.path());
+        if let Some(file) = report.input.file {
+            let blobs = units::counted(file.len(), "blob", "blobs");
+            html.put(" <span class=\"quiet\">").value(units::size(file.size())).put(", ").value(blobs).put("</span>");
+        }
+        html.put("</li>\n");
+    }
+    html.put("</ul>\n");
+}
+
+fn figure(html: &mut Html<'_>, label: &str, value: &str, more: &str) {
+    html.put("<div><dt>").put(label).put("</dt><dd>").put(value).put(" <small>").put(more).put("</small></dd></div>\n");
+}
+
+/// What the models need. If there are several, their number.
+fn models(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
+    let all: Vec<_> = reports.iter().flat_map(FileReport::all_metadata).collect();
+    let [view] = *all else {
+        return figure(
+            html,
+            "Models",
+            &all.len().to_string(),
+            if all.is_empty() { "no metadata" } else { "see below" },
+        );
+    };
+    let Ok(metadata) = &view.value else {
+        return figure(html, "Models", "1", "which could not be read");
+    };
+    let replicas = match metadata.replication_factor {
+        1 => "1 replica".to_owned(),
+        many => format!("{many} replicas"),
+    };
+    let ipus = metadata.num_ipus.to_string();
+    figure(html, "IPUs", &ipus, &format!("version {}, {replicas}", metadata.ipu_version));
+    let inputs = view.anchors().filter(|view| super::picture::is_input(view));
+    let by_user = inputs.filter(super::picture::is_users).count();
+    figure(html, "You provide", &by_user.to_string(), if by_user == 1 { "input" } else { "inputs" });
+}
+
+fn verdict(html: &mut Html<'_>, group: &Group) {
+    let mut totals = Totals::default();
+    totals.add(group);
+    let (class, word) = match totals.verdict(false) {
+        Verdict::Passed if totals.warnings == 0 => ("good", "Passed"),
+        Verdict::Passed => ("warning", "Passed"),
+        Verdict::Failed => ("error", "Failed"),
+        Verdict::Incomplete => ("error", "Incomplete"),
+    };
+    let counts: Vec<_> =
+        [(totals.errors, Severity::Error), (totals.warnings, Severity::Warning), (totals.notes, Severity::Note)]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, severity)| units::counted(count, &severity.to_string(), &format!("{severity}s")))
+            .collect();
+    let counts = if counts.is_empty() { "nothing found".to_owned() } else { counts.join(", ") };
+    html.put("<div class=\"").put(class).put("\"><dt>Checks</dt><dd>").put(word).put(" <small><a href=\"#findings\">");
+    html.put(&counts).put("</a></small></dd></div>\n");
+}

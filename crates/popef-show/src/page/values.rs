@@ -1,0 +1,104 @@
+//! Statistics and histograms of the values of tensors. Each tensor is read once.
+
+use std::collections::HashMap;
+
+use popef::{Blob, Content};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+
+use super::Page;
+use super::blobs::Place;
+use crate::failure::Failure;
+use crate::report::options::Options;
+use crate::report::stats::Stats;
+use crate::report::tensor::TensorView;
+
+/// What is known of the values of a blob.
+pub(super) enum Values {
+    /// It has none, or they were not asked for.
+    None,
+    /// Their bits have no known meaning.
+    Unknown,
+    /// Of a feed, those of the first tensor.
+    Known(Box<Stats>),
+    NotRead(Failure),
+}
+
+/// The values of blobs: those of the largest are kept, because they are shown twice.
+pub(super) struct ValuesOf<'p, 'f> {
+    page: &'p Page<'p, 'f>,
+    kept: HashMap<Place, Values>,
+}
+
+impl<'p, 'f> ValuesOf<'p, 'f> {
+    pub(super) fn new(page: &'p Page<'p, 'f>) -> Self {
+        ValuesOf { page, kept: HashMap::new() }
+    }
+
+    /// Reads the values of blobs now.
+    pub(super) fn keep(&mut self, places: &[Place]) {
+        if !self.page.has_values() {
+            return;
+        }
+        for &place in places {
+            let Some(report) = self.page.reports.get(place.file) else { continue };
+            let Some(blob) = report.input.file.and_then(|file| file.blob(place.blob)) else { continue };
+            if (self.page.stopped)() {
+                return;
+            }
+            self.kept.insert(place, read(&blob, report.options));
+        }
+    }
+
+    /// Those of a blob whose values are kept.
+    pub(super) fn kept(&self, place: Place) -> &Values {
+        self.kept.get(&place).unwrap_or(&Values::None)
+    }
+
+    /// Those of any blob.
+    pub(super) fn of(&mut self, place: Place, blob: &Blob<'f>) -> Values {
+        match self.kept.remove(&place) {
+            Some(values) => values,
+            None => self.page.reports.get(place.file).map_or(Values::None, |report| read(blob, report.options)),
+        }
+    }
+}
+
+fn read(blob: &Blob<'_>, options: &Options) -> Values {
+    let view = match blob.content() {
+        Content::Tensor(tensor) => TensorView::of_tensor(&tensor),
+        Content::Feed(feed) => TensorView::of_feed(&feed),
+        _ => return Values::None,
+    };
+    let (Some(_), Some(elements)) = (options.values, &view.elements) else { return Values::None };
+    match Stats::with_bins(elements, &*options.workers, &options.progress) {
+        Ok(Some(stats)) => Values::Known(Box::new(stats)),
+        Ok(None) => Values::Unknown,
+        Err(error) => Values::NotRead(error.into()),
+    }
+}
+
+/// For the script: `null`, a text that says why they are not known, or a list of figures. The least and the greatest element
+/// are texts, because JavaScript has no integers of 64 bits.
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Values::None => serializer.serialize_unit(),
+            Values::Unknown => serializer.serialize_str("the bits of this type have no known meaning"),
+            Values::NotRead(failure) => serializer.serialize_str(failure.message()),
+            Values::Known(stats) => {
+                let mut list = serializer.serialize_seq(None)?;
+                let text = |value: Option<popef::read::Value>| value.map(|value| value.to_string());
+                list.serialize_element(&stats.finite)?;
+                list.serialize_element(&text(stats.min))?;
+                list.serialize_element(&text(stats.max))?;
+                list.serialize_element(&stats.mean)?;
+                list.serialize_element(&[stats.nan, stats.infinite, stats.zeros])?;
+                if let Some(bins) = &stats.bins {
+                    list.serialize_element(&[bins.start(), bins.width()])?;
+                    list.serialize_element(&bins.counts)?;
+                }
+                list.end()
+            }
+        }
+    }
+}

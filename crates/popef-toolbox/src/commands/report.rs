@@ -1,0 +1,169 @@
+//! `popef report`.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use popef::File;
+use popef::check::{CheckOptions, check};
+use popef::types::Text;
+use popef_dump_tool::screen;
+use popef_open::{Foreign, Opened, in_order};
+use popef_ops::{Code, Error, Overwrite, PlainFile};
+use popef_show::{
+    CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
+};
+
+use super::Command;
+use crate::common::end::{FAILED, hear_signals, is_stopped};
+use crate::common::input::{Inputs, open_any};
+use crate::common::tool::Tool;
+use crate::common::values::path;
+
+/// Make one HTML page about a model, to look at and to pass on
+///
+/// The page shows what the model needs, its inputs and outputs as a picture, what takes the space, and what the checks found.
+/// It needs no network and no other file, can be read without scripts, and can be printed. Several files are shown together,
+/// as one model. A damaged file gets a page too, which says what is missing; the exit status is then 2.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    inputs: Inputs,
+    /// The page to write; `-` is standard output
+    #[arg(short, long, value_name = "HTML", value_parser = path())]
+    output: PathBuf,
+    /// Replace the page if it exists
+    #[arg(long)]
+    force: bool,
+    /// Read the values of all tensors, and show statistics and histograms
+    #[arg(long)]
+    values: bool,
+    /// Run the checks that read all data too
+    #[arg(long)]
+    deep: bool,
+    /// The heading of the page, instead of the name of the first file
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  popef report model.popef -o model.html
+  popef report executable.popef weights.popef --values -o model.html
+  popef report model.popef --title 'BERT, batch 8' --force -o model.html";
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if let Err(error) = hear_signals() {
+            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
+        }
+        let opened = self.inputs.paths()?.iter().map(|path| open_any(path)).collect::<Result<Vec<_>, _>>()?;
+        let mut failures = Failures::default();
+        let inputs = opened.iter().filter_map(Opened::file);
+        if self.output.as_os_str() == "-" {
+            self.write(&opened, &mut io::stdout().lock(), &mut failures)?;
+        } else {
+            let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+            let mut file = PlainFile::create(&self.output, overwrite, inputs)?;
+            self.write(&opened, &mut file, &mut failures)?;
+            file.finish()?;
+        }
+        Ok(told(tool, &opened, &failures))
+    }
+}
+
+impl Args {
+    fn write(&self, opened: &[Opened], to: &mut dyn Write, failures: &mut Failures) -> Result<(), Error> {
+        let mut options = Options::default();
+        options.values = self.values.then_some(0);
+        options.workers = Box::new(UntilStopped);
+        options.progress = screen::progress("values");
+        let unread: Vec<_> = opened.iter().map(failure).collect();
+        let provider = |name: &Text<'_>| provider(opened, name);
+        let reports: Vec<_> = opened
+            .iter()
+            .zip(&unread)
+            .enumerate()
+            .map(|(index, (opened, failure))| {
+                let (path, file, failure) = (&*opened.path, opened.file(), failure.as_ref());
+                FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
+            })
+            .collect();
+        let mut checks = CheckOptions::new();
+        checks.deep(self.deep).inspect_archives(popef_dump_tool::inspect_archive);
+        let report = check(opened.iter().map(|opened| &opened.file), &checks);
+        let group = Group::new(opened.iter().map(checked).collect(), report);
+        let title = self.title.clone().unwrap_or_else(|| title(opened));
+        let made_by = concat!("popef ", env!("CARGO_PKG_VERSION"));
+        let page = Page { title: &title, made_by, reports: &reports, group: &group, stopped: &is_stopped };
+        let written = page.write(to, failures);
+        options.progress.clear();
+        match written {
+            _ if is_stopped() => Err(Error::new(Code::Stopped, "the work was stopped")),
+            written => written.map_err(|error| Error::io("write the page", error)),
+        }
+    }
+}
+
+/// All processors, until Ctrl-C. What is worked out after that is not used.
+#[derive(Debug)]
+struct UntilStopped;
+
+impl Workers for UntilStopped {
+    fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync), done: &mut dyn FnMut(usize) -> ControlFlow<()>) {
+        /// So many parts may wait until those before them are done.
+        const AHEAD: usize = 32;
+        let work = |index| {
+            work(index);
+            index
+        };
+        in_order(count, AHEAD, work, |index| if is_stopped() { ControlFlow::Break(()) } else { done(index) });
+    }
+}
+
+/// Who provides the data of an anchor, if the files belong together.
+fn provider(opened: &[Opened], name: &Text<'_>) -> Provider {
+    let has = |file: &File| file.tensor(name.as_bytes()).is_some() || file.feed(name.as_bytes()).is_some();
+    match opened.iter().filter_map(Opened::file).any(has) {
+        true => Provider::Popef,
+        false if opened.iter().any(|opened| opened.error().is_some()) => Provider::Unknown,
+        false => Provider::User,
+    }
+}
+
+/// The name of the first file.
+fn title(opened: &[Opened]) -> String {
+    let name = |path: &Path| path.file_name().map(|name| Text::from(name.as_encoded_bytes()).to_string_lossy().into_owned());
+    let first = opened.first().and_then(|opened| name(&opened.path)).unwrap_or_default();
+    let first = if first == "-" { "Standard input".to_owned() } else { popef_show::escape(&first).into_owned() };
+    match opened.len().saturating_sub(1) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// What kept a file from being read to its end.
+fn failure(opened: &Opened) -> Option<Failure> {
+    match &opened.foreign {
+        Some(foreign) => Some(Failure::new(foreign.to_string(), Foreign::KIND, Foreign::CODE)),
+        None => opened.error().map(Failure::from),
+    }
+}
+
+fn checked(opened: &Opened) -> CheckedFile {
+    let foreign = opened.foreign.as_ref().map(ToString::to_string);
+    CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign }
+}
+
+/// Says on stderr what could not be read. It is in the page too.
+fn told(tool: &Tool, opened: &[Opened], failures: &Failures) -> ExitCode {
+    let mut status = ExitCode::SUCCESS;
+    let unread = opened.iter().filter_map(|opened| Some(format!("{}: {}", opened.path.display(), failure(opened)?)));
+    for complaint in unread.chain(failures.lines()) {
+        tool.say(&complaint);
+        status = ExitCode::from(FAILED);
+    }
+    status
+}
