@@ -43,6 +43,8 @@ mod output;
 mod plain_file;
 mod progress;
 pub mod recover;
+mod split;
+mod strip;
 mod verify;
 mod work;
 
@@ -54,3 +56,5 @@ pub use name::{FilePath, Name};
 pub use output::{Output, Overwrite, Target};
 pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};
+pub use split::{Part, Split, SplitBy, SplitOptions, split};
+pub use strip::{Broken, StripOptions, Stripped, strip};

@@ -4,7 +4,7 @@
 mod archive;
 mod folder;
 mod index;
-mod names;
+pub(crate) mod names;
 mod plan;
 mod report;
 mod write;

@@ -47,6 +47,8 @@ commands! {
     compress => Compress,
     decompress => Decompress,
     merge => Merge,
+    split => Split,
+    strip => Strip,
     // Comparisons.
     diff => Diff,
     // For people.

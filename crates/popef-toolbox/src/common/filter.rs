@@ -32,7 +32,7 @@ pub(crate) struct Filter {
 }
 
 /// The types of blobs, and how users name them.
-const TYPES: [(BlobType, &str); 5] = [
+pub(crate) const TYPES: [(BlobType, &str); 5] = [
     (BlobType::PoplarExecutable, "executable"),
     (BlobType::Metadata, "metadata"),
     (BlobType::DataTensor, "tensor"),

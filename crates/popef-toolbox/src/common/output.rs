@@ -136,7 +136,7 @@ impl EachArgs {
         }
     }
 
-    /// Whether a file that does not change is left alone.
+    /// Whether the inputs are replaced. Then those that do not change are left alone.
     pub(crate) fn is_in_place(&self) -> bool {
         self.in_place
     }

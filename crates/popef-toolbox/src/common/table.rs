@@ -26,6 +26,9 @@ pub(crate) struct Column {
     width: usize,
 }
 
+/// So many spaces are between two columns.
+const GAP: usize = 2;
+
 /// Cells are not padded to more than this, so that one long name does not make all lines long.
 const MOST: usize = 200;
 
@@ -62,30 +65,31 @@ impl<const N: usize> Table<N> {
 
     /// Writes the headings and all rows.
     pub(crate) fn write(&self, out: &mut Out) -> io::Result<()> {
-        for (at, column) in self.columns.iter().enumerate() {
-            put(out, at == 0, at + 1 == N, column, Kind::Group, column.heading);
-        }
-        out.end_line()?;
+        let headings = self.columns.iter().map(|column| (Kind::Group, column.heading));
+        self.line(out, headings)?;
         let mut cells = self.cells.split_terminator('\n').peekable();
         while cells.peek().is_some() {
-            for (at, column) in self.columns.iter().enumerate() {
-                put(out, at == 0, at + 1 == N, column, column.kind, cells.next().unwrap_or_default());
-            }
-            out.end_line()?;
+            let row = self.columns.iter().map(|column| (column.kind, cells.next().unwrap_or_default()));
+            self.line(out, row)?;
         }
         Ok(())
     }
-}
 
-/// Writes a cell, and the gap before it. Nothing follows the text of the last one.
-fn put(out: &mut Out, first: bool, last: bool, column: &Column, kind: Kind, text: &str) {
-    let room = column.width.saturating_sub(width(text));
-    let (before, after) = if column.right { (room, 0) } else { (0, if last { 0 } else { room }) };
-    out.spaces(before + if first { 0 } else { 2 });
-    if !text.is_empty() {
-        out.put_as(kind, text);
+    /// Writes a line, without spaces at its end.
+    fn line<'t>(&self, out: &mut Out, cells: impl Iterator<Item = (Kind, &'t str)>) -> io::Result<()> {
+        let mut spaces = 0;
+        for (column, (kind, text)) in self.columns.iter().zip(cells) {
+            let room = column.width.saturating_sub(width(text));
+            let (before, after) = if column.right { (room, 0) } else { (0, room) };
+            spaces += before;
+            if !text.is_empty() {
+                out.spaces(spaces).put_as(kind, text);
+                spaces = 0;
+            }
+            spaces += after + GAP;
+        }
+        out.end_line()
     }
-    out.spaces(after);
 }
 
 #[cfg(test)]

@@ -1,0 +1,372 @@
+//! Makes several files of one.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use popef::types::{BlobType, Text};
+use popef::{Blob, Content, File};
+use serde::Serialize;
+
+use crate::error::{Code, Error};
+use crate::extract::names::Names;
+use crate::listed::{Item, Listed};
+use crate::name::FilePath;
+use crate::output::{Output, Overwrite, Target};
+use crate::progress::Progress;
+use crate::verify::same_blobs;
+
+/// How a file is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SplitBy {
+    /// Executables with metadata, opaque blobs and blobs of unknown types; tensors; feeds.
+    Kind,
+    /// A part for each executable that metadata names: the metadata, the executable, its opaque blobs, and the tensors and feeds
+    /// that the anchors name. What belongs to none of them is a part of its own.
+    Model,
+    /// Parts of at most so many bytes, in file order. A larger blob is a part of its own.
+    Size(u64),
+}
+
+/// How and where a file is split.
+#[derive(Clone, Copy, Debug)]
+pub struct SplitOptions<'p> {
+    /// What becomes a part.
+    pub by: SplitBy,
+    /// The folder of the parts. It is made if it is not there.
+    pub folder: &'p Path,
+    /// What the names of all parts begin with.
+    pub stem: &'p OsStr,
+    /// Whether files that exist are replaced.
+    pub overwrite: bool,
+    /// Whether nothing is written, because only the report is wanted.
+    pub dry_run: bool,
+}
+
+/// What became of a file that was split.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Split {
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+    /// Blobs that are in several parts, because several models use them.
+    pub shared: Listed<Item>,
+}
+
+/// One of the files that a file was split into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Part {
+    /// Its path.
+    #[serde(flatten)]
+    pub path: FilePath,
+    /// How many blobs it has.
+    pub blobs: usize,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it is larger than asked for, because it has one large blob.
+    pub too_large: bool,
+}
+
+/// Splits a file into several, each of which is a PopEF file. [`merge`](crate::merge) makes one of them again.
+///
+/// Nothing appears until all parts are written. If then one cannot be put in its place, those before it are removed again. What
+/// comes before the first blob goes into the first part. Names of blobs become safe names of files, and nothing is written
+/// through links.
+///
+/// ```
+/// use popef_ops::{Silent, SplitBy, SplitOptions, split};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.popef");
+/// # let mut writer = popef::Writer::create(&path)?;
+/// # writer.write_executable("model", b"its bytes")?;
+/// # writer.write_feed_bytes(&Default::default(), b"")?;
+/// # writer.finish()?;
+/// let file = popef::File::open(&path)?;
+/// let parts = folder.path().join("parts");
+/// let options =
+///     SplitOptions { by: SplitBy::Kind, folder: &parts, stem: "model".as_ref(), overwrite: false, dry_run: false };
+/// assert_eq!(split(&file, &options, &Silent)?.parts.len(), 2);
+/// assert_eq!(popef::File::open(parts.join("model-feeds.popef"))?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn split(file: &File, options: &SplitOptions<'_>, progress: &dyn Progress) -> Result<Split, Error> {
+    let plan = Plan::of(file, options.by)?;
+    let paths: Vec<PathBuf> =
+        plan.names.iter().map(|name| options.folder.join(file_name(options.stem, name))).collect();
+    let made = if options.dry_run { None } else { Some(made_folder(options.folder)?) };
+    let written = plan.write(&paths, options, progress);
+    if let (Err(_), Some(true)) = (&written, made) {
+        // What else is in it was not made here, and then this does nothing.
+        let _ = fs::remove_dir(options.folder);
+    }
+    Ok(Split { parts: written?, shared: plan.shared() })
+}
+
+fn file_name(stem: &OsStr, name: &str) -> OsString {
+    let mut file = stem.to_owned();
+    file.push("-");
+    file.push(name);
+    file.push(".popef");
+    file
+}
+
+/// Makes a folder, unless it is there already. Returns whether it was made.
+fn made_folder(path: &Path) -> Result<bool, Error> {
+    if path.is_dir() {
+        return Ok(false);
+    }
+    fs::create_dir_all(path).map_err(|error| Error::io("make the folder", error).in_file(path))?;
+    Ok(true)
+}
+
+/// Which blobs go into which part.
+struct Plan<'f> {
+    file: &'f File,
+    /// What the names of the parts end with.
+    names: Vec<String>,
+    rule: Rule,
+    /// How large a part is to be at most.
+    most: u64,
+}
+
+/// By what a blob belongs to a part.
+enum Rule {
+    Kinds(Vec<Kind>),
+    Ranges(Vec<Range<usize>>),
+    Models(Models),
+}
+
+/// More files cannot be written at the same time on all systems.
+const MOST_PARTS: usize = 400;
+
+impl<'f> Plan<'f> {
+    fn of(file: &'f File, by: SplitBy) -> Result<Self, Error> {
+        let (names, rule) = match by {
+            SplitBy::Kind => by_kind(file),
+            SplitBy::Model => Models::of(file)?,
+            SplitBy::Size(most) => by_size(file, most)?,
+        };
+        let most = if let SplitBy::Size(most) = by { most } else { u64::MAX };
+        Ok(Plan { file, names, rule, most })
+    }
+
+    /// The blobs of a part, in file order.
+    fn blobs(&self, part: usize) -> Box<dyn Iterator<Item = Blob<'f>> + '_> {
+        let blobs = self.file.blobs();
+        match &self.rule {
+            Rule::Kinds(kinds) => Box::new(blobs.filter(move |blob| kinds.get(part) == Some(&Kind::of(blob)))),
+            Rule::Models(models) => Box::new(blobs.filter(move |blob| models.has(part, blob))),
+            Rule::Ranges(ranges) => {
+                let range = ranges.get(part).cloned().unwrap_or_default();
+                Box::new(blobs.skip(range.start).take(range.len()))
+            }
+        }
+    }
+
+    /// Writes all parts, and then puts all in their places.
+    fn write(
+        &self,
+        paths: &[PathBuf],
+        options: &SplitOptions<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Part>, Error> {
+        if !options.dry_run {
+            paths.iter().try_for_each(|path| check_free(path, options.overwrite))?;
+        }
+        progress.expect(self.file.size());
+        let mut outputs = Vec::new();
+        let mut parts = Vec::new();
+        for (at, path) in paths.iter().enumerate() {
+            let overwrite = if options.overwrite { Overwrite::Others } else { Overwrite::Never };
+            let target = if options.dry_run { Target::Nowhere } else { Target::Path(path, overwrite) };
+            let mut output = Output::begin(target, [self.file], progress)?;
+            if at == 0 {
+                output.prefix_of(self.file)?;
+            }
+            let blobs = output.copy_all(self.blobs(at))?.len();
+            let size = output.len();
+            parts.push(Part { path: path.as_path().into(), blobs, size, too_large: size > self.most });
+            outputs.push(output);
+        }
+        for (at, output) in outputs.into_iter().enumerate() {
+            if let Err(error) = output.finish_checked(|new| same_blobs(new, self.blobs(at))) {
+                remove_all(paths.get(..at).unwrap_or_default())?;
+                return Err(error);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The blobs that are in several parts.
+    fn shared(&self) -> Listed<Item> {
+        let mut shared = Listed::default();
+        if let Rule::Models(models) = &self.rule {
+            for blob in self.file.blobs().filter(|blob| models.is_shared(blob)) {
+                shared.push(blob.size(), || Item::of(&blob));
+            }
+        }
+        shared
+    }
+}
+
+/// Fails if a file is in the way. A link would lead out of the folder.
+fn check_free(path: &Path, overwrite: bool) -> Result<(), Error> {
+    let refuse = |message| Err(Error::new(Code::FileExists, message).in_file(path));
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::io("look at what is there", error).in_file(path)),
+        Ok(found) if found.is_symlink() => refuse("it is a link, and nothing is written through links"),
+        Ok(_) if !overwrite => refuse("the file exists, and overwriting was not allowed"),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Removes parts that were put in their places before another one could not be.
+fn remove_all(paths: &[PathBuf]) -> Result<(), Error> {
+    paths.iter().try_for_each(|path| {
+        fs::remove_file(path).map_err(|error| Error::io("remove a part after another one failed", error).in_file(path))
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Executables,
+    Tensors,
+    Feeds,
+}
+
+impl Kind {
+    const ALL: [(Kind, &'static str); 3] =
+        [(Kind::Executables, "executables"), (Kind::Tensors, "tensors"), (Kind::Feeds, "feeds")];
+
+    fn of(blob: &Blob<'_>) -> Self {
+        match blob.blob_type() {
+            BlobType::DataTensor => Kind::Tensors,
+            BlobType::DataFeed => Kind::Feeds,
+            _ => Kind::Executables,
+        }
+    }
+}
+
+/// A part for each kind that the file has.
+fn by_kind(file: &File) -> (Vec<String>, Rule) {
+    let (mut names, mut kinds) = (Vec::new(), Vec::new());
+    for (kind, name) in Kind::ALL {
+        if file.blobs().any(|blob| Kind::of(&blob) == kind) {
+            names.push(name.to_owned());
+            kinds.push(kind);
+        }
+    }
+    (names, Rule::Kinds(kinds))
+}
+
+fn by_size(file: &File, most: u64) -> Result<(Vec<String>, Rule), Error> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let (mut start, mut size) = (0, file.prefix().len());
+    for blob in file.blobs() {
+        let with_this = size.saturating_add(blob.size());
+        if with_this > most && blob.index() > start {
+            ranges.push(start..blob.index());
+            check_count(ranges.len())?;
+            (start, size) = (blob.index(), blob.size());
+        } else {
+            size = with_this;
+        }
+    }
+    if start < file.len() {
+        ranges.push(start..file.len());
+    }
+    check_count(ranges.len())?;
+    // All numbers have as many digits, so that the names sort like the parts.
+    let digits = ranges.len().to_string().len();
+    let names = (1..=ranges.len()).map(|number| format!("{number:0digits$}")).collect();
+    Ok((names, Rule::Ranges(ranges)))
+}
+
+fn check_count(parts: usize) -> Result<(), Error> {
+    if parts <= MOST_PARTS {
+        return Ok(());
+    }
+    Err(Error::new(Code::TooManyParts, format!("this would be more than {MOST_PARTS} parts")))
+}
+
+/// The parts of a file's models: one for each executable that metadata names.
+struct Models {
+    by_executable: HashMap<Text<'static>, usize>,
+    hasher: RandomState,
+    /// Hashes of the names of anchors with the parts whose metadata has them, sorted. If two names have the same hash, a part
+    /// gets a blob more than it needs.
+    anchors: Vec<(u64, usize)>,
+    /// The part of the blobs that belong to no model.
+    rest: usize,
+}
+
+impl Models {
+    fn of(file: &File) -> Result<(Vec<String>, Rule), Error> {
+        let mut models =
+            Models { by_executable: HashMap::new(), hasher: RandomState::new(), anchors: Vec::new(), rest: 0 };
+        let mut made = Names::default();
+        // No model gets this name.
+        let rest = made.of(b"rest");
+        let mut names = Vec::new();
+        for blob in file.metadata() {
+            let metadata = blob.read()?;
+            let next = names.len();
+            let part = *models.by_executable.entry(metadata.executable).or_insert(next);
+            if part == next {
+                names.push(made.of(blob.executable().as_bytes()));
+                check_count(names.len())?;
+            }
+            let hashes = metadata.anchors.iter().map(|anchor| models.hasher.hash_one(&anchor.name));
+            models.anchors.extend(hashes.map(|hash| (hash, part)));
+        }
+        models.anchors.sort_unstable();
+        models.anchors.dedup();
+        models.rest = names.len();
+        if file.blobs().any(|blob| models.has(models.rest, &blob)) {
+            names.push(rest);
+        }
+        Ok((names, Rule::Models(models)))
+    }
+
+    /// Whether a blob goes into a part.
+    fn has(&self, part: usize, blob: &Blob<'_>) -> bool {
+        match self.executable_of(blob) {
+            Some(executable) => self.by_executable.get(&executable).copied().unwrap_or(self.rest) == part,
+            None => match self.parts_of_data(blob) {
+                [] => part == self.rest,
+                parts => parts.binary_search_by_key(&part, |(_, part)| *part).is_ok(),
+            },
+        }
+    }
+
+    /// Whether a blob goes into several parts.
+    fn is_shared(&self, blob: &Blob<'_>) -> bool {
+        self.executable_of(blob).is_none() && self.parts_of_data(blob).len() > 1
+    }
+
+    /// The executable that a blob belongs to, or is. None for blobs that belong to anchors or to nothing.
+    fn executable_of<'b>(&self, blob: &Blob<'b>) -> Option<Text<'b>> {
+        match blob.content() {
+            Content::Executable(executable) => Some(executable.name()),
+            Content::Metadata(metadata) => Some(metadata.executable()),
+            Content::Opaque(opaque) => Some(opaque.executable()),
+            _ => None,
+        }
+    }
+
+    /// The parts of a tensor or a feed, each with the hash of its name.
+    fn parts_of_data(&self, blob: &Blob<'_>) -> &[(u64, usize)] {
+        let Some(name) = blob.as_data().map(|data| data.name()) else { return &[] };
+        let hash = self.hasher.hash_one(&name);
+        let start = self.anchors.partition_point(|(other, _)| *other < hash);
+        let end = self.anchors.partition_point(|(other, _)| *other <= hash);
+        self.anchors.get(start..end).unwrap_or_default()
+    }
+}

@@ -1,0 +1,231 @@
+//! Drops blobs from a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+
+use popef::types::{Anchor, TensorType, Text};
+use popef::{Blob, Content, File};
+use serde::Serialize;
+
+use crate::error::{Code, Error};
+use crate::listed::{Item, Listed};
+use crate::name::Name;
+use crate::output::{Output, Target};
+use crate::progress::Progress;
+use crate::verify::same_blobs;
+
+/// What is dropped.
+pub struct StripOptions<'o> {
+    /// Which blobs are dropped. All others stay.
+    pub drop: &'o dyn Fn(&Blob<'_>) -> bool,
+    /// Whether what comes before the first blob is dropped, such as a pickle.
+    pub drop_prefix: bool,
+    /// Whether no file is written if nothing is dropped. Otherwise it is a copy.
+    pub only_changes: bool,
+}
+
+impl fmt::Debug for StripOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StripOptions")
+            .field("drop_prefix", &self.drop_prefix)
+            .field("only_changes", &self.only_changes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What became of a file from which blobs were dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stripped {
+    /// Whether a file was written. If the target is nowhere: whether one would be.
+    pub written: bool,
+    /// The old size of the file.
+    pub before: u64,
+    /// The new size of the file.
+    pub after: u64,
+    /// How many blobs stay.
+    pub kept: u64,
+    /// The blobs that were dropped.
+    pub dropped: Listed<Item>,
+    /// How many bytes before the first blob were dropped.
+    pub dropped_prefix: u64,
+    /// What no longer works in what is left.
+    pub broken: Vec<Broken>,
+}
+
+/// What no longer works for one executable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Broken {
+    /// The name of the executable.
+    #[serde(flatten)]
+    pub executable: Name,
+    /// Whether its metadata or opaque blobs stay, but the executable itself is dropped.
+    pub without_executable: bool,
+    /// Whether it stays, but all its metadata is dropped.
+    pub without_metadata: bool,
+    /// How many inputs had data that is dropped, so that whoever runs the model must provide it.
+    pub inputs_without_data: u64,
+    /// The names of the first ten of these inputs.
+    pub inputs: Vec<Name>,
+}
+
+impl Broken {
+    /// So many names of inputs are kept.
+    const MOST_NAMED: usize = 10;
+
+    fn of(executable: Text<'_>) -> Self {
+        Broken { executable: executable.into(), ..Broken::default() }
+    }
+}
+
+/// Drops blobs from a file. All others are copied, in their order.
+///
+/// Says what can no longer be loaded or run. Dropping all blobs is an error.
+///
+/// ```
+/// use popef::types::BlobType;
+/// use popef_ops::{Overwrite, Silent, StripOptions, Target, strip};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (path, small) = (folder.path().join("model.popef"), folder.path().join("small.popef"));
+/// # let mut writer = popef::Writer::create(&path)?;
+/// # writer.write_executable("model", b"its bytes")?;
+/// # writer.write_feed_bytes(&Default::default(), b"")?;
+/// # writer.finish()?;
+/// let file = popef::File::open(&path)?;
+/// let feeds = |blob: &popef::Blob<'_>| blob.blob_type() == BlobType::DataFeed;
+/// let options = StripOptions { drop: &feeds, drop_prefix: false, only_changes: false };
+/// let stripped = strip(&file, Target::Path(&small, Overwrite::Never), &options, &Silent)?;
+/// assert_eq!((stripped.kept, stripped.dropped.count), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn strip(
+    file: &File,
+    target: Target<'_>,
+    options: &StripOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Stripped, Error> {
+    let kept = || file.blobs().filter(|blob| !(options.drop)(blob));
+    let mut stripped = Stripped {
+        written: false,
+        before: file.size(),
+        after: file.size(),
+        kept: 0,
+        dropped: Listed::default(),
+        dropped_prefix: if options.drop_prefix { file.prefix().len() } else { 0 },
+        broken: Vec::new(),
+    };
+    for blob in file.blobs() {
+        if (options.drop)(&blob) {
+            stripped.dropped.push(blob.size(), || Item::of(&blob));
+        } else {
+            stripped.kept = stripped.kept.saturating_add(1);
+        }
+    }
+    if stripped.kept == 0 && !stripped.dropped.is_empty() {
+        return Err(Error::new(Code::NothingLeft, "this would drop all blobs of the file"));
+    }
+    if options.only_changes && stripped.dropped.is_empty() && stripped.dropped_prefix == 0 {
+        return Ok(stripped);
+    }
+    stripped.broken = broken(file, options)?;
+    let dropped = stripped.dropped.bytes.saturating_add(stripped.dropped_prefix);
+    progress.expect(file.size().saturating_sub(dropped));
+    let mut output = Output::begin(target, [file], progress)?;
+    if !options.drop_prefix {
+        output.prefix_of(file)?;
+    }
+    output.copy_all(kept())?;
+    let written = output.finish_checked(|new| same_blobs(new, kept()))?;
+    Ok(Stripped { written: true, after: written.size, ..stripped })
+}
+
+/// What stays and what is dropped of one executable.
+#[derive(Default)]
+struct Parts {
+    executable: Fate,
+    metadata: Fate,
+    opaques: Fate,
+}
+
+/// Whether any blob of a kind stays, and whether any is dropped.
+#[derive(Clone, Copy, Default)]
+struct Fate {
+    stays: bool,
+    dropped: bool,
+}
+
+impl Fate {
+    /// Whether there were some and none is left.
+    fn is_gone(self) -> bool {
+        self.dropped && !self.stays
+    }
+}
+
+/// Finds what no longer works, in the order of the names of executables.
+fn broken(file: &File, options: &StripOptions<'_>) -> Result<Vec<Broken>, Error> {
+    let mut executables: BTreeMap<Text<'_>, Parts> = BTreeMap::new();
+    let mut data = Gone::default();
+    for blob in file.blobs() {
+        let is_dropped = (options.drop)(&blob);
+        let (name, part): (_, fn(&mut Parts) -> &mut Fate) = match blob.content() {
+            Content::Executable(executable) => (executable.name(), |parts| &mut parts.executable),
+            Content::Metadata(metadata) => (metadata.executable(), |parts| &mut parts.metadata),
+            Content::Opaque(opaque) => (opaque.executable(), |parts| &mut parts.opaques),
+            _ => {
+                blob.as_data().inspect(|data_blob| data.add(&data_blob.name(), is_dropped));
+                continue;
+            }
+        };
+        let fate = part(executables.entry(name).or_default());
+        if is_dropped { fate.dropped = true } else { fate.stays = true }
+    }
+    let mut found: BTreeMap<Text<'_>, Broken> = BTreeMap::new();
+    for (name, Parts { executable, metadata, opaques }) in executables {
+        let without_executable = executable.is_gone() && (metadata.stays || opaques.stays);
+        let without_metadata = metadata.is_gone() && executable.stays;
+        if without_executable || without_metadata {
+            let broken = Broken { without_executable, without_metadata, ..Broken::of(name.by_ref()) };
+            found.insert(name, broken);
+        }
+    }
+    for blob in file.metadata().filter(|metadata| !(options.drop)(metadata.blob())) {
+        let anchors = blob.read()?.anchors;
+        let is_input = |anchor: &&Anchor| anchor.tensor_type == TensorType::Input;
+        for anchor in anchors.iter().filter(is_input).filter(|anchor| data.has(&anchor.name)) {
+            let broken = found.entry(blob.executable()).or_insert_with(|| Broken::of(blob.executable()));
+            broken.inputs_without_data = broken.inputs_without_data.saturating_add(1);
+            if broken.inputs.len() < Broken::MOST_NAMED {
+                broken.inputs.push(anchor.name.by_ref().into());
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Which names of tensors and feeds have no data any more. Their hashes take less memory than names; two names with the same hash
+/// are as good as impossible.
+#[derive(Default)]
+struct Gone {
+    hasher: RandomState,
+    dropped: BTreeSet<u64>,
+    stays: BTreeSet<u64>,
+}
+
+impl Gone {
+    fn add(&mut self, name: &Text<'_>, is_dropped: bool) {
+        let hash = self.hasher.hash_one(name);
+        if is_dropped {
+            self.dropped.insert(hash)
+        } else {
+            self.stays.insert(hash)
+        };
+    }
+
+    fn has(&self, name: &Text<'_>) -> bool {
+        let hash = self.hasher.hash_one(name);
+        self.dropped.contains(&hash) && !self.stays.contains(&hash)
+    }
+}

@@ -1,0 +1,204 @@
+//! `popef split`.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use popef_ops::{Code, Error, Listed, Split, SplitBy, SplitOptions, split};
+use popef_show::{Kind, Out, counted, size};
+
+use super::Command;
+use crate::common::end::unwritten;
+use crate::common::filter::type_name;
+use crate::common::format::FormatArgs;
+use crate::common::input::open_whole;
+use crate::common::table::{Column, Table};
+use crate::common::tool::Tool;
+use crate::common::values::{named, path};
+
+/// Make several files of one
+///
+/// Each part is a PopEF file, and popef merge makes one of them again. Nothing appears until all parts are written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  popef split model.popef --by kind -o parts
+      parts/model-executables.popef, parts/model-tensors.popef, parts/model-feeds.popef
+  popef split models.popef --by model -o models
+      A file for each model, with its executable, tensors and feeds
+  popef split model.popef --max-size 4GiB -o parts
+      parts/model-1.popef, parts/model-2.popef, ...
+  popef merge parts/*.popef -o model.popef")]
+pub(crate) struct Args {
+    /// The file to split; `-` is standard input
+    #[arg(value_name = "FILE", value_parser = path())]
+    file: PathBuf,
+    /// What becomes a part: kind, model or size
+    ///
+    /// kind: executables with metadata and opaque blobs; tensors; feeds. model: each executable that metadata names, with all
+    /// that belongs to it; what several models use is in each of their parts, and what no model uses is in a part of its own.
+    /// size: as --max-size says.
+    #[arg(long, value_name = "WHAT", value_parser = named([By::Kind, By::Model, By::Size], By::name), required_unless_present = "max_size", hide_possible_values = true)]
+    by: Option<By>,
+    /// Parts of at most SIZE, such as 4GiB or 500MB, in the order of the file
+    ///
+    /// A larger blob is a part of its own.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, required_if_eq("by", "size"))]
+    max_size: Option<u64>,
+    /// The folder for the parts; it is made if it is not there
+    #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Begin the names of all parts with NAME, and not with that of FILE
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    stem: Option<OsString>,
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// Only say what would be written, and how large it would be
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Kind,
+    Model,
+    Size,
+}
+
+impl By {
+    fn name(&self) -> &'static str {
+        match self {
+            By::Kind => "kind",
+            By::Model => "model",
+            By::Size => "size",
+        }
+    }
+}
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let options = SplitOptions {
+            by: self.by()?,
+            folder: self.output.as_deref().unwrap_or(Path::new("")),
+            stem: self.stem()?,
+            overwrite: self.force,
+            dry_run: self.dry_run,
+        };
+        let file = open_whole(&self.file)?;
+        let watch = tool.progress("splitting");
+        let done = split(&file, &options, &watch)?;
+        drop(watch);
+        self.format.report(&mut tool.out(), &done, show).map_err(unwritten)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Args {
+    fn by(&self) -> Result<SplitBy, Error> {
+        match (self.by, self.max_size) {
+            (None | Some(By::Size), Some(most)) => Ok(SplitBy::Size(most)),
+            (Some(By::Kind), None) => Ok(SplitBy::Kind),
+            (Some(By::Model), None) => Ok(SplitBy::Model),
+            _ => Err(Error::new(Code::WrongArguments, "--max-size is for --by size")),
+        }
+    }
+
+    fn stem(&self) -> Result<&OsStr, Error> {
+        let wrong = |message: &str| Error::new(Code::WrongArguments, message);
+        match &self.stem {
+            Some(stem) if Path::new(stem).file_name() == Some(stem) => Ok(stem),
+            Some(_) => Err(wrong("--stem is the beginning of a name, without folders")),
+            None if self.file.as_os_str() == "-" => Err(wrong("standard input has no name; give one with --stem")),
+            None => self.file.file_stem().ok_or_else(|| wrong("the file has no name; give one with --stem")),
+        }
+    }
+}
+
+/// Parses a number of bytes, perhaps with a unit.
+fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 13] = [
+        ("", 1),
+        ("B", 1),
+        ("K", 1 << 10),
+        ("M", 1 << 20),
+        ("G", 1 << 30),
+        ("T", 1 << 40),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+    ];
+    let wrong = || format!("{text} is no size; write a number and a unit, such as 4GiB, 500MB or 4096");
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits).ok_or_else(wrong)?;
+    let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim_start())).ok_or_else(wrong)?;
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(unit.1).filter(|bytes| *bytes > 0).ok_or_else(wrong)
+}
+
+fn show(out: &mut Out, split: &Split) -> io::Result<()> {
+    if split.parts.is_empty() {
+        return out.put("the file has no blobs, so there are no parts").end_line();
+    }
+    let mut table = Table::new([
+        Column::left("FILE", Kind::Name),
+        Column::right("BLOBS"),
+        Column::right("SIZE"),
+        Column::left("", Kind::Warning),
+    ]);
+    for part in &split.parts {
+        let too_large = if part.too_large { "larger: one blob cannot be split" } else { "" };
+        table.row([&part.path.to_string(), &part.blobs.to_string(), &size(part.size), too_large]);
+    }
+    table.write(out)?;
+    show_shared(out, split)
+}
+
+fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
+    let Listed { count, bytes, first, .. } = &split.shared;
+    if first.is_empty() {
+        return Ok(());
+    }
+    out.end_line()?;
+    let blobs = counted(usize::try_from(*count).unwrap_or(usize::MAX), "blob", "blobs");
+    out.put(&format!("{blobs}, {}, in several parts, because several models use them", size(*bytes))).end_line()?;
+    let mut table = Table::new([Column::left("TYPE", Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
+    for item in first {
+        table.row([type_name(item.blob_type), &item.name.to_string(), &size(item.size)]);
+    }
+    table.write(out)?;
+    match split.shared.more() {
+        0 => Ok(()),
+        more => out.put(&format!("and {more} more")).end_line(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, expected) in [
+            ("1", 1),
+            ("4096B", 4096),
+            ("4GiB", 4 << 30),
+            ("4 GiB", 4 << 30),
+            ("4g", 4 << 30),
+            ("500MB", 500_000_000),
+            ("2kb", 2000),
+        ] {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "0", "GiB", "-1", "1.5GiB", "4 apples", "99999999999TiB", "1e9"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `popef strip`.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use popef::Blob;
+use popef::types::BlobType;
+use popef_ops::{Broken, Error, StripOptions, Stripped, strip};
+use popef_show::{Glob, Kind, Out, counted, size};
+
+use super::Command;
+use crate::common::end::unwritten;
+use crate::common::filter::{TYPES, name_of, type_name};
+use crate::common::format::FormatArgs;
+use crate::common::input::open_whole;
+use crate::common::output::ChangeArgs;
+use crate::common::table::{Column, Table};
+use crate::common::tool::Tool;
+use crate::common::values::path;
+
+/// Drop blobs from a file
+///
+/// What --drop names is dropped, and everything else stays, in its order. The report says what was dropped, and stderr what can
+/// no longer be loaded. popef strip --dry-run shows it without a change.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  popef strip model.popef --drop feed -o small.popef
+  popef strip model.popef --drop tensor:optimizer.* --drop tensor:*.momentum -o small.popef
+  popef strip --in-place model.popef --drop opaque:poptorch
+  popef strip --dry-run model.popef --drop any:debug*
+  popef strip model.poptorch --drop prefix -o model.popef
+      Without the pickle that older files of PopTorch begin with")]
+pub(crate) struct Args {
+    /// The file to change; `-` is standard input
+    #[arg(value_name = "FILE", value_parser = path())]
+    file: PathBuf,
+    /// Drop blobs of TYPE, or only those whose name matches GLOB; can be given several times
+    ///
+    /// TYPE is executable, metadata, tensor, feed, opaque or any; several with commas. A blob is dropped if any --drop names it.
+    /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata goes by the name of its executable.
+    /// `prefix` is what comes before the first blob, such as a pickle.
+    #[arg(long, value_name = "TYPE[:GLOB]", value_parser = Drop::parse, required = true, help_heading = "Selection")]
+    drop: Vec<Drop>,
+    #[command(flatten)]
+    output: ChangeArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// What one `--drop` names.
+#[derive(Clone, Debug)]
+enum Drop {
+    Prefix,
+    Blobs {
+        /// Empty for all types.
+        types: Vec<BlobType>,
+        glob: Option<Glob>,
+        /// As it was given.
+        text: String,
+    },
+}
+
+impl Drop {
+    fn parse(text: &str) -> Result<Drop, String> {
+        let (types, glob) = match text.split_once(':') {
+            Some((types, glob)) => (types, Some(Glob::parse(glob)?)),
+            None => (text, None),
+        };
+        if types == "prefix" && glob.is_none() {
+            return Ok(Drop::Prefix);
+        }
+        if types == "any" {
+            return match glob {
+                Some(_) => Ok(Drop::Blobs { types: Vec::new(), glob, text: text.to_owned() }),
+                None => Err("any needs a pattern, such as any:debug*; without one, nothing would be left".to_owned()),
+            };
+        }
+        let by_name = |name: &str| {
+            let found = TYPES.iter().find(|(_, known)| *known == name).map(|(blob_type, _)| *blob_type);
+            found.ok_or_else(|| {
+                format!("{name} is no type: write executable, metadata, tensor, feed, opaque, any or prefix; for names, tensor:GLOB")
+            })
+        };
+        let types = types.split(',').map(by_name).collect::<Result<_, _>>()?;
+        Ok(Drop::Blobs { types, glob, text: text.to_owned() })
+    }
+
+    fn names(&self, blob: &Blob<'_>) -> bool {
+        let Drop::Blobs { types, glob, .. } = self else { return false };
+        let is_named = |glob: &Glob| glob.matches(&name_of(blob).to_string_lossy(), false);
+        (types.is_empty() || types.contains(&blob.blob_type())) && glob.as_ref().is_none_or(is_named)
+    }
+}
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let file = open_whole(&self.file)?;
+        for drop in &self.drop {
+            if let Drop::Blobs { text, .. } = drop
+                && !file.blobs().any(|blob| drop.names(&blob))
+            {
+                tool.say(&format!("--drop {text} matches nothing"));
+            }
+        }
+        let options = StripOptions {
+            drop: &|blob| self.drop.iter().any(|drop| drop.names(blob)),
+            drop_prefix: self.drop.iter().any(|drop| matches!(drop, Drop::Prefix)),
+            only_changes: self.output.is_in_place(),
+        };
+        let input = Some(self.file.as_path()).filter(|path| path.as_os_str() != "-");
+        let watch = tool.progress("stripping");
+        let stripped = strip(&file, self.output.target(input)?, &options, &watch)?;
+        drop(watch);
+        let mut out = tool.report(self.output.is_stdout());
+        self.format.report(&mut out, &stripped, show).map_err(unwritten)?;
+        stripped.broken.iter().for_each(|broken| warn(tool, broken));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn show(out: &mut Out, stripped: &Stripped) -> io::Result<()> {
+    let Stripped { dropped, dropped_prefix, kept, before, after, .. } = stripped;
+    if !dropped.is_empty() {
+        let mut table =
+            Table::new([Column::left("DROPPED", Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
+        for item in &dropped.first {
+            table.row([&shown_type(item.blob_type), &item.name.to_string(), &size(item.size)]);
+        }
+        table.write(out)?;
+        if dropped.more() > 0 {
+            out.put(&format!("and {} more", dropped.more())).end_line()?;
+        }
+    }
+    if *dropped_prefix > 0 {
+        out.put(&format!("{} before PopEF dropped", size(*dropped_prefix))).end_line()?;
+    }
+    let blobs = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "blob", "blobs");
+    out.put(&format!("{} dropped, {} kept: {} -> {}", blobs(dropped.count), blobs(*kept), size(*before), size(*after)));
+    out.end_line()
+}
+
+fn shown_type(blob_type: BlobType) -> String {
+    match type_name(blob_type) {
+        "unknown" => format!("type {}", blob_type.number()),
+        name => name.to_owned(),
+    }
+}
+
+/// Says what no longer works.
+fn warn(tool: &Tool, broken: &Broken) {
+    let name = popef_show::escape(&broken.executable.text().to_string_lossy()).into_owned();
+    if broken.without_executable {
+        tool.say(&format!("warning: executable \"{name}\" is dropped, but its metadata or opaque blobs stay; they cannot be loaded"));
+    }
+    if broken.without_metadata {
+        tool.say(&format!("warning: the metadata of executable \"{name}\" is dropped; nothing can run it"));
+    }
+    if broken.inputs_without_data > 0 {
+        let inputs = counted(usize::try_from(broken.inputs_without_data).unwrap_or(usize::MAX), "input", "inputs");
+        let names: Vec<_> = broken.inputs.iter().map(|name| popef_show::escape(&name.text().to_string_lossy()).into_owned()).collect();
+        let more = if broken.inputs_without_data > 10 { ", ..." } else { "" };
+        tool.say(&format!(
+            "warning: {inputs} of executable \"{name}\" had data that is dropped; whoever runs it must provide it: {}{more}",
+            names.join(", ")
+        ));
+    }
+}
