@@ -45,6 +45,9 @@ codes! {
     NothingLeft = "nothing-left", "Drop less.";
     TooManyParts = "too-many-parts", "Split in another way, or into larger parts.";
     NotVerified = "not-verified", "Try again. If it happens again, check the disk and the memory.";
+    BadManifest = "bad-manifest", "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
+    // The library has it too, for files that are read as PopEF.
+    FileChanged = "file-changed", "Try again when nothing else writes the file.";
     Stopped = "stopped", "Nothing. Begin again when you want to.";
 }
 

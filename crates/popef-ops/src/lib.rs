@@ -36,6 +36,7 @@ mod error;
 pub mod extract;
 #[allow(dead_code, reason = "extract and pack, which come next, use the rest")]
 pub mod formats;
+pub mod hash;
 mod listed;
 mod merge;
 mod name;

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use popef::types::Text;
 use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A text in a report under one key, and under another one in hex if it is not UTF-8.
 macro_rules! keyed_text {
@@ -72,6 +72,27 @@ impl<'a, T: Into<Text<'a>>> From<T> for Name {
 impl From<&Path> for FilePath {
     fn from(path: &Path) -> Self {
         FilePath(path.as_os_str().as_encoded_bytes().to_owned().into())
+    }
+}
+
+/// From `nameBytes` if it is there, and otherwise from `name`.
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "Name", rename_all = "camelCase")]
+        struct Keys {
+            name: String,
+            name_bytes: Option<String>,
+        }
+
+        let Keys { name, name_bytes } = Keys::deserialize(deserializer)?;
+        let Some(hex) = name_bytes else { return Ok(Name::from(name)) };
+        let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let byte = |&[high, low]: &[u8; 2]| Some(digit(high)? << 4 | digit(low)?);
+        let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+        let bytes = bytes.filter(|_| rest.is_empty());
+        bytes.map(Name::from).ok_or_else(|| serde::de::Error::custom("nameBytes has two hex digits for each byte"))
     }
 }
 

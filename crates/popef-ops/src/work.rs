@@ -2,13 +2,15 @@
 //! pieces.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read};
+use std::io::{self, Read};
 use std::iter;
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use popef::error::ErrorKind;
 use popef::read::Data;
 
 use crate::error::Error;
@@ -29,13 +31,18 @@ pub(crate) fn bytes_of<'b>(data: &Data<'b>, range: Range<u64>, buffer: &'b mut V
     if let Some(bytes) = part.as_slice() {
         return Ok(bytes);
     }
-    let len = usize::try_from(part.len()).unwrap_or(usize::MAX);
+    let bytes = room_for(buffer, part.len());
+    part.read_at(0, bytes)?;
+    Ok(bytes)
+}
+
+/// The start of a buffer, which grows if it is too small.
+pub(crate) fn room_for(buffer: &mut Vec<u8>, len: u64) -> &mut [u8] {
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
     if buffer.len() < len {
         buffer.resize(len, 0);
     }
-    let bytes = buffer.get_mut(..len).unwrap_or_default();
-    part.read_at(0, bytes)?;
-    Ok(bytes)
+    buffer.get_mut(..len).unwrap_or_default()
 }
 
 /// The length of a slice as the length of a file.
@@ -54,6 +61,76 @@ pub(crate) fn pieces(len: u64, piece: u64) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
+/// What one thread does at a time.
+pub(crate) enum Task<S, L> {
+    /// Several small subjects, or one that cannot be cut into pieces.
+    Several(Vec<S>),
+    /// A piece of a large subject's lot.
+    Piece(L, Range<u64>),
+    /// The end of a large subject: all its pieces came before.
+    End(S),
+}
+
+/// How a subject is worked on.
+pub(crate) enum Load<L> {
+    /// In pieces of a lot of this length.
+    Pieces(L, u64),
+    /// On one thread, which reads about so much.
+    Whole(u64),
+}
+
+/// Divides subjects into tasks.
+pub(crate) struct Tasks<I, F, S, L> {
+    subjects: I,
+    load: F,
+    /// A large subject, its lot and its length, and how much of it is done.
+    large: Option<(S, L, u64, u64)>,
+}
+
+impl<I, F: Fn(&S) -> Load<L>, S, L> Tasks<I, F, S, L> {
+    pub(crate) fn new(subjects: I, load: F) -> Self {
+        Tasks { subjects, load, large: None }
+    }
+}
+
+impl<I: Iterator<Item = S>, F: Fn(&S) -> Load<L>, S, L: Clone> Iterator for Tasks<I, F, S, L> {
+    type Item = Task<S, L>;
+
+    fn next(&mut self) -> Option<Task<S, L>> {
+        if self.large.is_some() {
+            return self.next_piece();
+        }
+        let (mut several, mut bytes) = (Vec::new(), 0u64);
+        while several.len() < MOST_SUBJECTS && bytes < PIECE_LEN {
+            let Some(subject) = self.subjects.next() else { break };
+            match (self.load)(&subject) {
+                Load::Pieces(lot, len) if len > PIECE_LEN => {
+                    self.large = Some((subject, lot, len, 0));
+                    break;
+                }
+                Load::Pieces(_, len) | Load::Whole(len) => bytes = bytes.saturating_add(len),
+            }
+            several.push(subject);
+        }
+        if several.is_empty() { self.next_piece() } else { Some(Task::Several(several)) }
+    }
+}
+
+impl<I, F, S, L: Clone> Tasks<I, F, S, L> {
+    fn next_piece(&mut self) -> Option<Task<S, L>> {
+        let (_, lot, len, done) = self.large.as_mut()?;
+        let range = *done..(*len).min(done.saturating_add(PIECE_LEN));
+        if range.is_empty() {
+            return self.large.take().map(|(subject, ..)| Task::End(subject));
+        }
+        *done = range.end;
+        Some(Task::Piece(lot.clone(), range))
+    }
+}
+
+/// How many small subjects a task has at most.
+const MOST_SUBJECTS: usize = 64;
+
 /// Fills the buffer from a reader, as far as there are bytes. Returns what was read.
 pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
     let mut filled = 0;
@@ -61,11 +138,17 @@ pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) ->
         match from.read(room) {
             Ok(0) => break,
             Ok(len) => filled = filled.saturating_add(len),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::io("read the data", error)),
         }
     }
     Ok(buffer.get(..filled).unwrap_or_default())
+}
+
+/// What is wrong with the data of a blob, if that is the cause of an error, and not reading it.
+pub(crate) fn fault(error: &Error) -> Option<&popef::Error> {
+    let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Unsupported, ErrorKind::Limit];
+    error.library().filter(|error| kinds.contains(&error.kind()))
 }
 
 /// Works on tasks on all processors, and hands the results to `take` in the order of the tasks, on the calling thread.
@@ -79,10 +162,11 @@ pub(crate) fn in_order<T: Send, R: Send>(
 ) -> Result<(), Error> {
     let mut tasks = tasks.into_iter();
     let first: Vec<T> = tasks.by_ref().take(2).collect();
-    let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let alone = workers <= 1 || first.len() < 2;
+    let crew = Crew::hire(if first.len() < 2 { 0 } else { usize::MAX });
+    let Crew(workers) = crew;
     let mut tasks = first.into_iter().chain(tasks);
-    if alone {
+    if workers < 2 {
+        drop(crew);
         let mut scratch = Scratch::default();
         return tasks.try_for_each(|task| take(make(&mut scratch, task)?));
     }
@@ -108,6 +192,27 @@ pub(crate) fn in_order<T: Send, R: Send>(
         team.stop();
         result
     })
+}
+
+/// Threads that work. All operations of the process together have one for each processor, so that operations on several files at
+/// once do not start many more.
+struct Crew(usize);
+
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+impl Crew {
+    fn hire(most: usize) -> Crew {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let free = |busy: usize| processors.saturating_sub(busy).min(most);
+        let before = BUSY.fetch_update(Relaxed, Relaxed, |busy| Some(busy.saturating_add(free(busy))));
+        Crew(before.map_or(0, free))
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        BUSY.fetch_sub(self.0, Relaxed);
+    }
 }
 
 /// How many results may wait until it is their turn. They are small.

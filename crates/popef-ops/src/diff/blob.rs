@@ -1,6 +1,5 @@
 //! One blob and its partner.
 
-use popef::error::ErrorKind;
 use popef::read::{DataBlob, ExecutableBlob};
 use popef::{Blob, Content};
 use serde_json::Value;
@@ -14,7 +13,7 @@ use super::pairs::key;
 use super::report::{BlobDiff, BytesDiff, Change, Side, Status};
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::work::Scratch;
+use crate::work::{Scratch, fault};
 
 /// What is compared: a blob with its partner, or a blob that has none.
 #[derive(Clone, Copy)]
@@ -172,7 +171,7 @@ impl<'f> Couple<'f> {
     /// If a blob is damaged, the others can still be compared. Other errors end the comparison.
     fn or_not_comparable(&self, result: Result<Compared, Error>) -> Result<Compared, Error> {
         result.or_else(|error| {
-            let found = error.library().filter(|error| is_fault_of_blob(error)).map(popef::Error::describe);
+            let found = fault(&error).filter(|fault| fault.blob().is_some()).map(popef::Error::describe);
             let Some(found) = found else { return Err(error) };
             let status = Status::NotComparable;
             let report = report(status, &self.a, Some(side(&self.a)), Some(side(&self.b)));
@@ -183,11 +182,6 @@ impl<'f> Couple<'f> {
 
 fn is_unpacked(a: ExecutableBlob<'_>, b: ExecutableBlob<'_>, options: &DiffOptions) -> bool {
     !options.exact && (a.is_compressed() || b.is_compressed())
-}
-
-fn is_fault_of_blob(error: &popef::Error) -> bool {
-    let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Unsupported, ErrorKind::Limit];
-    error.blob().is_some() && kinds.contains(&error.kind())
 }
 
 fn report(status: Status, blob: &Blob<'_>, a: Option<Side>, b: Option<Side>) -> BlobDiff {

@@ -8,19 +8,19 @@ mod numbers;
 mod pairs;
 mod report;
 
-use std::ops::Range;
-
 use popef::{Blob, File};
 
 use crate::error::{Code, Error};
 use crate::progress::Progress;
-use crate::work::{PIECE_LEN, Scratch, in_order};
+use crate::work::{Load, Scratch, Task, Tasks, in_order};
 use blob::{Compared, How, Subject};
 use data::Lot;
 use numbers::Tally;
 use pairs::Pair;
 
+pub(crate) use metadata::sorted as sorted_items;
 pub use numbers::Tolerance;
+pub(crate) use pairs::canonical_order;
 pub use report::{
     Amount, BlobDiff, BytesDiff, Change, Counts, DiffSummary, Element, FirstDiff, Side, Status, ValueDiff, Verdict,
 };
@@ -134,9 +134,8 @@ impl<'f> Work<'f> {
 
         let mut pieces = Tally::default();
         let mut enough = false;
-        let tasks = Tasks { subjects: self.subjects(), options: self.options, large: None };
         let done = in_order(
-            tasks,
+            Tasks::new(self.subjects(), |subject| load(subject, self.options)),
             |scratch, task| self.make(scratch, task),
             |made| {
                 let found = match made {
@@ -148,8 +147,8 @@ impl<'f> Work<'f> {
                         pieces.add(&tally);
                         Vec::new()
                     }
-                    Made::Blobs(found) => found,
-                    Made::Rest(subject) => vec![subject.finish(self.options, &pieces)?],
+                    Made::Several(found) => found,
+                    Made::End(subject) => vec![subject.finish(self.options, &pieces)?],
                 };
                 for Compared { status, report } in found {
                     counts.count(status);
@@ -167,18 +166,33 @@ impl<'f> Work<'f> {
         done
     }
 
-    fn make(&self, scratch: &mut Scratch, task: Task<'f>) -> Result<Made<'f>, Error> {
+    fn make(&self, scratch: &mut Scratch, task: Task<Subject<'f>, Lot<'f>>) -> Result<Made<'f>, Error> {
         Ok(match task {
             Task::Piece(lot, range) => {
                 let first = range.start == 0;
                 Made::Piece(first, lot.compare(range, &self.options.tolerance, scratch, self.progress)?)
             }
-            Task::Rest(subject) => Made::Rest(Box::new(subject)),
-            Task::Blobs(subjects) => {
+            Task::End(subject) => Made::End(Box::new(subject)),
+            Task::Several(subjects) => {
                 let compare = |subject: Subject<'f>| subject.compare(self.options, scratch, self.progress);
-                Made::Blobs(subjects.into_iter().map(compare).collect::<Result<_, _>>()?)
+                Made::Several(subjects.into_iter().map(compare).collect::<Result<_, _>>()?)
             }
         })
+    }
+}
+
+/// What became of a task.
+enum Made<'f> {
+    Several(Vec<Compared>),
+    /// What is in a piece, and whether it is the first one.
+    Piece(bool, Tally),
+    End(Box<Subject<'f>>),
+}
+
+fn load<'f>(subject: &Subject<'f>, options: &DiffOptions) -> Load<Lot<'f>> {
+    match subject.how(options) {
+        Ok(How::Lot(lot)) => Load::Pieces(lot, lot.common()),
+        _ => Load::Whole(cost(subject, options)),
     }
 }
 
@@ -188,69 +202,5 @@ fn cost(subject: &Subject<'_>, options: &DiffOptions) -> u64 {
         Ok(How::Lot(lot)) => lot.cost(),
         Ok(How::Unpacked(a, b)) => a.uncompressed_size().saturating_add(b.uncompressed_size()),
         Ok(How::Not) | Err(_) => 0,
-    }
-}
-
-/// What one thread does at a time.
-enum Task<'f> {
-    /// Compares several small blobs, or one that cannot be cut into pieces.
-    Blobs(Vec<Subject<'f>>),
-    /// Compares a piece of a large blob.
-    Piece(Lot<'f>, Range<u64>),
-    /// Nothing: all pieces of a large blob came before.
-    Rest(Subject<'f>),
-}
-
-/// What became of a task.
-enum Made<'f> {
-    Blobs(Vec<Compared>),
-    /// What is in a piece, and whether it is the first one.
-    Piece(bool, Tally),
-    Rest(Box<Subject<'f>>),
-}
-
-/// Divides the work into tasks.
-struct Tasks<'f, I> {
-    subjects: I,
-    options: &'f DiffOptions,
-    /// A large blob, and how much of it is done.
-    large: Option<(Subject<'f>, Lot<'f>, u64)>,
-}
-
-/// How many blobs a task has at most.
-const MOST_BLOBS: usize = 64;
-
-impl<'f, I: Iterator<Item = Subject<'f>>> Iterator for Tasks<'f, I> {
-    type Item = Task<'f>;
-
-    fn next(&mut self) -> Option<Task<'f>> {
-        if let Some(task) = self.next_piece() {
-            return Some(task);
-        }
-        let (mut small, mut bytes) = (Vec::new(), 0u64);
-        while small.len() < MOST_BLOBS && bytes < PIECE_LEN {
-            let Some(subject) = self.subjects.next() else { break };
-            if let Ok(How::Lot(lot)) = subject.how(self.options)
-                && lot.common() > PIECE_LEN
-            {
-                self.large = Some((subject, lot, 0));
-                break;
-            }
-            bytes = bytes.saturating_add(cost(&subject, self.options));
-            small.push(subject);
-        }
-        if small.is_empty() { self.next_piece() } else { Some(Task::Blobs(small)) }
-    }
-}
-
-impl<'f, I> Tasks<'f, I> {
-    fn next_piece(&mut self) -> Option<Task<'f>> {
-        let (_, lot, done) = self.large.as_mut()?;
-        let range = *done..lot.common().min(done.saturating_add(PIECE_LEN));
-        if range.is_empty() {
-            return self.large.take().map(|(subject, ..)| Task::Rest(subject));
-        }
-        *done = range.end;
-        Some(Task::Piece(*lot, range))
     }
 }

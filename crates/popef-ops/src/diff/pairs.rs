@@ -55,6 +55,13 @@ pub(super) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
     (blob.blob_type(), name, more)
 }
 
+/// The numbers of all blobs in the order of their keys. Those with the same key are in the order of the file.
+pub(crate) fn canonical_order(file: &File) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..file.len()).collect();
+    order.sort_by_cached_key(|&index| file.blob(index).map(|blob| key(&blob)));
+    order
+}
+
 /// Pairs the blobs that are chosen, by their keys. Several with the same key are paired in their order.
 ///
 /// What then is left is paired if there is no doubt: the only executable with the only executable, the same with metadata, and

@@ -51,6 +51,7 @@ commands! {
     strip => Strip,
     // Comparisons.
     diff => Diff,
+    hash => Hash,
     // For people.
     recover => Recover,
     report => Report,

@@ -1,0 +1,171 @@
+//! The digests of one blob, from its data as it is read once.
+
+use std::io::{self, Read};
+
+use popef::read::{Limits, Unpack};
+use popef::{Blob, Content};
+
+use super::HashOptions;
+use super::content::content_of;
+use super::digest::{Algorithms, Digests, Hasher};
+use super::manifest::BlobHash;
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::work::{PIECE, fault, fill, len_of};
+
+/// Computes the digests of a blob from a reader of its stored data. If what is stored is damaged, the reader is still read to
+/// its end.
+pub(super) fn hash_blob(
+    blob: &Blob<'_>,
+    options: &HashOptions,
+    stored: &mut (dyn Read + Send),
+    buffer: &mut Vec<u8>,
+    progress: &dyn Progress,
+) -> Result<BlobHash, Error> {
+    buffer.resize(PIECE, 0);
+    let mut stream = Stream { from: stored, hasher: Hasher::new(options.algorithms), progress };
+    let packed = blob.as_executable().filter(|executable| executable.is_compressed() && options.content);
+    let bytes = match packed {
+        Some(executable) => stream.unpack(executable.uncompressed_size(), options.algorithms, buffer)?,
+        None => Ok(stream.read_content(blob, buffer)?),
+    };
+    stream.read(u64::MAX, buffer)?;
+    finished(blob, options, stream.hasher.finish(), bytes)
+}
+
+/// A blob with its digests, given those of its data and, if that is not damaged, the length and digests of its content.
+pub(super) fn finished(
+    blob: &Blob<'_>,
+    options: &HashOptions,
+    data: Digests,
+    bytes: Result<(u64, Digests), Error>,
+) -> Result<BlobHash, Error> {
+    let mut hash = described(blob);
+    if options.data {
+        hash.data = data;
+    }
+    if options.content {
+        match bytes.and_then(|(len, bytes)| Ok(content_of(blob, options.algorithms, len, bytes)?)) {
+            Ok(content) => hash.content = content,
+            Err(error) => hash.error = Some(fault(&error).map(popef::Error::describe).ok_or(error)?),
+        }
+    }
+    Ok(hash)
+}
+
+/// A blob without its digests.
+pub(super) fn described(blob: &Blob<'_>) -> BlobHash {
+    let name = match blob.content() {
+        Content::Metadata(metadata) => metadata.executable(),
+        _ => blob.name().unwrap_or_default(),
+    };
+    BlobHash {
+        blob_type: blob.blob_type(),
+        name: name.into(),
+        executable: blob.as_opaque().map(|opaque| opaque.executable().into_owned()),
+        data_size: blob.data().len(),
+        data: Digests::default(),
+        content: Digests::default(),
+        error: None,
+    }
+}
+
+/// How many of a blob's bytes are its content, if these are the first bytes of its data. `None` for metadata, whose content is
+/// not in its data, and for compressed executables.
+pub(super) fn content_len(blob: &Blob<'_>) -> Option<u64> {
+    match blob.content() {
+        Content::Metadata(_) => None,
+        Content::Executable(executable) if executable.is_compressed() => None,
+        _ => {
+            let surplus = blob.as_data().map_or(0, |tensors| tensors.surplus());
+            Some(blob.data().len().saturating_sub(surplus))
+        }
+    }
+}
+
+/// Data that is hashed while it is read.
+struct Stream<'s> {
+    from: &'s mut (dyn Read + Send),
+    hasher: Hasher,
+    progress: &'s dyn Progress,
+}
+
+impl Stream<'_> {
+    /// Reads at most so many bytes.
+    fn read(&mut self, len: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        let mut left = len;
+        loop {
+            let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+            let piece = fill(self.from, buffer.get_mut(..most).unwrap_or_default())?;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            left = left.saturating_sub(len_of(piece));
+            self.progress.add(len_of(piece))?;
+            self.hasher.update(piece);
+        }
+    }
+
+    /// Reads what is the content of a blob as far as it is in the data. Returns its length and digests.
+    fn read_content(&mut self, blob: &Blob<'_>, buffer: &mut [u8]) -> Result<(u64, Digests), Error> {
+        let len = content_len(blob).unwrap_or_default();
+        self.read(len, buffer)?;
+        Ok((len, self.hasher.clone().finish()))
+    }
+
+    /// Unpacks a compressed executable. The outer error is one of reading, and the inner one damage of what was read.
+    fn unpack(
+        &mut self,
+        size: u64,
+        algorithms: Algorithms,
+        buffer: &mut [u8],
+    ) -> Result<Result<(u64, Digests), Error>, Error> {
+        let mut failure = None;
+        let tee = Tee { stream: self, failure: &mut failure };
+        let unpacked = unpacked(tee, size, algorithms, buffer);
+        failure.map_or(Ok(unpacked), Err)
+    }
+}
+
+fn unpacked(
+    packed: impl Read + Send,
+    size: u64,
+    algorithms: Algorithms,
+    buffer: &mut [u8],
+) -> Result<(u64, Digests), Error> {
+    let mut unpack = Unpack::from_reader(packed, size, &Limits::default())?;
+    let mut hasher = Hasher::new(algorithms);
+    loop {
+        let piece = fill(&mut unpack, buffer)?;
+        if piece.is_empty() {
+            return Ok((size, hasher.finish()));
+        }
+        hasher.update(piece);
+    }
+}
+
+/// Hashes what a decoder reads. Keeps an error of reading, because decoders wrap it in their own ways.
+struct Tee<'t, 's> {
+    stream: &'t mut Stream<'s>,
+    failure: &'t mut Option<Error>,
+}
+
+impl Read for Tee<'_, '_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.from.read(buf).map_err(|error| Error::io("read the data", error));
+        let len = read.and_then(|len| {
+            self.stream.progress.add(u64::try_from(len).unwrap_or(u64::MAX))?;
+            Ok(len)
+        });
+        match len {
+            Ok(len) => {
+                self.stream.hasher.update(buf.get(..len).unwrap_or_default());
+                Ok(len)
+            }
+            Err(error) => {
+                *self.failure = Some(error);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+}

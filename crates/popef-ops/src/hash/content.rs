@@ -1,0 +1,161 @@
+//! The canonical form of what a blob means. docs/TOOLBOX.md describes it: do not change one without the other, and not without
+//! another [`FORM`].
+
+use popef::types::EngineOption;
+use popef::{Blob, Content, Error, Metadata};
+
+use super::digest::{Algorithms, Digest, Digests, digests_of};
+use crate::diff::sorted_items;
+
+/// Begins every canonical form.
+const FORM: &[u8] = b"popef-content-1";
+
+/// The type of the form of a whole file, which no blob has.
+const FILE: u64 = u64::MAX;
+
+/// Bytes in canonical form: numbers are 8 bytes, little endian, and texts have their length in front.
+struct Form(Vec<u8>);
+
+impl Form {
+    fn new(kind: u64) -> Self {
+        let mut form = Form(Vec::new());
+        form.text(FORM);
+        form.number(kind);
+        form
+    }
+
+    fn number(&mut self, number: impl Into<u64>) {
+        self.0.extend_from_slice(&number.into().to_le_bytes());
+    }
+
+    fn count(&mut self, items: usize) {
+        self.number(u64::try_from(items).unwrap_or(u64::MAX));
+    }
+
+    fn text(&mut self, text: impl AsRef<[u8]>) {
+        self.count(text.as_ref().len());
+        self.0.extend_from_slice(text.as_ref());
+    }
+
+    fn extents(&mut self, shape: impl ExactSizeIterator<Item = i64>) {
+        self.count(shape.len());
+        shape.for_each(|extent| self.number(extent.cast_unsigned()));
+    }
+
+    fn numbers(&mut self, numbers: &[u32]) {
+        self.count(numbers.len());
+        numbers.iter().for_each(|number| self.number(*number));
+    }
+
+    fn options(&mut self, options: &[EngineOption]) {
+        self.count(options.len());
+        for option in sorted_items(options) {
+            self.text(&option.name);
+            self.text(&option.value);
+        }
+    }
+
+    fn metadata(&mut self, metadata: &Metadata) {
+        self.text(&metadata.executable);
+        self.number(metadata.replication_factor);
+        self.number(metadata.num_ipus);
+        self.number(metadata.num_processes);
+        self.number(metadata.ipu_version);
+        self.number(metadata.is_pod);
+        self.number(metadata.is_inference);
+        self.number(metadata.device_iterations);
+        self.text(&metadata.seed_handle);
+        self.options(&metadata.engine_options);
+        self.options(&metadata.device_options);
+        self.numbers(&metadata.program_flow.load);
+        self.numbers(&metadata.program_flow.main);
+        self.numbers(&metadata.program_flow.save);
+        self.count(metadata.programs_map.len());
+        for program in sorted_items(&metadata.programs_map) {
+            self.number(program.index);
+            self.text(&program.name);
+        }
+        self.count(metadata.anchors.len());
+        for anchor in sorted_items(&metadata.anchors) {
+            self.text(&anchor.name);
+            self.number(anchor.tensor_type.number());
+            self.text(&anchor.handle);
+            self.number(anchor.tensor_info.data_type.number());
+            self.extents(anchor.tensor_info.shape.iter().copied());
+            self.numbers(&anchor.programs);
+            self.number(anchor.is_per_replica);
+            self.number(anchor.use_remote_buffers);
+            self.number(anchor.repeats);
+        }
+    }
+
+    /// The digests of the form followed by a length and, for each algorithm, the digest of so many bytes.
+    fn with(mut self, algorithms: Algorithms, len: u64, bytes: Digests) -> Digests {
+        self.number(len);
+        let whole = |digest: Option<Digest>| {
+            let mut form = self.0.clone();
+            form.extend_from_slice(&digest?.0);
+            Some(digests_of(algorithms, &form))
+        };
+        Digests {
+            sha256: whole(bytes.sha256).and_then(|digests| digests.sha256),
+            blake3: whole(bytes.blake3).and_then(|digests| digests.blake3),
+        }
+    }
+}
+
+/// The digests of what a blob means, given its bytes: `len` bytes with these digests, unpacked, and without those behind tensors.
+pub(super) fn content_of(blob: &Blob<'_>, algorithms: Algorithms, len: u64, bytes: Digests) -> Result<Digests, Error> {
+    let mut form = Form::new(blob.blob_type().number().into());
+    match blob.content() {
+        Content::Metadata(metadata) => {
+            form.metadata(&metadata.read()?);
+            return Ok(digests_of(algorithms, &form.0));
+        }
+        Content::Opaque(opaque) => {
+            form.text(opaque.name());
+            form.text(opaque.executable());
+        }
+        _ => {
+            if let Some(name) = blob.name() {
+                form.text(name);
+            }
+            if let Some(tensors) = blob.as_data() {
+                form.number(tensors.data_type().number());
+                let shape = tensors.shape().to_vec();
+                form.extents(shape.iter().copied());
+                if tensors.is_feed() {
+                    form.number(tensors.num_tensors());
+                }
+            }
+        }
+    }
+    Ok(form.with(algorithms, len, bytes))
+}
+
+/// The digests of what a file means, given what comes before its blobs and the content of its blobs in their canonical order.
+pub(super) fn content_of_file(
+    algorithms: Algorithms,
+    (prefix_len, prefix): (u64, Digests),
+    blobs: &[&Digests],
+) -> Option<Digests> {
+    let form = |prefix: Option<Digest>, of: fn(&Digests) -> Option<Digest>| {
+        let mut form = Form::new(FILE);
+        form.number(prefix_len);
+        form.0.extend_from_slice(&prefix?.0);
+        form.count(blobs.len());
+        for blob in blobs {
+            form.0.extend_from_slice(&of(blob)?.0);
+        }
+        Some(form.0)
+    };
+    let sha256 = form(prefix.sha256, |digests| digests.sha256);
+    let blake3 = form(prefix.blake3, |digests| digests.blake3);
+    if algorithms.sha256 != sha256.is_some() || algorithms.blake3 != blake3.is_some() {
+        return None;
+    }
+    Some(Digests {
+        sha256: sha256.and_then(|form| digests_of(Algorithms::SHA256, &form).sha256),
+        blake3: blake3.and_then(|form| digests_of(Algorithms::BLAKE3, &form).blake3),
+    })
+}

@@ -1,0 +1,93 @@
+//! Lines as `sha256sum` and `b3sum` write them.
+
+use super::digest::Digest;
+use crate::error::{Code, Error};
+
+/// A digest and the name of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SumsLine {
+    /// The digest of the whole file. The line does not say by which algorithm.
+    pub digest: Digest,
+    /// The name, which need not be UTF-8.
+    pub name: Vec<u8>,
+}
+
+/// A line as `sha256sum` writes it, with its line feed. A name with line ends or backslashes is escaped.
+pub fn sums_line(digest: Digest, name: &[u8]) -> Vec<u8> {
+    let escaped = name.iter().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'));
+    let mut line = if escaped { b"\\".to_vec() } else { Vec::new() };
+    line.extend_from_slice(format!("{digest}  ").as_bytes());
+    for byte in name {
+        match byte {
+            b'\\' => line.extend_from_slice(br"\\"),
+            b'\n' => line.extend_from_slice(br"\n"),
+            b'\r' => line.extend_from_slice(br"\r"),
+            other => line.push(*other),
+        }
+    }
+    line.push(b'\n');
+    line
+}
+
+/// Reads lines as `sha256sum` and `b3sum` write them. Empty lines, and lines that begin with `#`, are passed over.
+pub fn parse_sums(text: &[u8]) -> Result<Vec<SumsLine>, Error> {
+    let lines = text.split(|byte| *byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
+    let wrong = |number: usize| {
+        let message = format!("line {} is not a digest of 64 hex digits and a name", number.saturating_add(1));
+        Error::new(Code::BadManifest, message)
+    };
+    lines.map(|(number, line)| parse_line(line).ok_or_else(|| wrong(number))).collect()
+}
+
+fn parse_line(line: &[u8]) -> Option<SumsLine> {
+    let (escaped, line) = line.strip_prefix(b"\\").map_or((false, line), |line| (true, line));
+    let (digest, rest) = line.split_at_checked(64)?;
+    let digest = std::str::from_utf8(digest).ok()?.parse().ok()?;
+    let name = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *")).filter(|name| !name.is_empty())?;
+    let name = if escaped { unescape(name)? } else { name.to_owned() };
+    Some(SumsLine { digest, name })
+}
+
+fn unescape(name: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut bytes = name.iter();
+    while let Some(byte) = bytes.next() {
+        plain.push(match byte {
+            b'\\' => match bytes.next()? {
+                b'\\' => b'\\',
+                b'n' => b'\n',
+                b'r' => b'\r',
+                _ => return None,
+            },
+            other => *other,
+        });
+    }
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Digest, SumsLine, parse_sums, sums_line};
+
+    #[test]
+    fn lines_read_back() {
+        for name in [&b"a b"[..], b" x ", b"-y", b"a\nb", b"a\\b", b"a\rb\\n", b"\xff", b"*x"] {
+            let digest = Digest([0xa5; 32]);
+            let line = sums_line(digest, name);
+            assert_eq!(parse_sums(&line).unwrap(), [SumsLine { digest, name: name.to_owned() }], "{line:?}");
+        }
+    }
+
+    #[test]
+    fn other_lines_are_errors() {
+        let digits = "5".repeat(64);
+        for line in ["x", &digits, &format!("{digits} name"), &format!("{digits}  "), &format!("\\{digits}  a\\x"), "é"]
+        {
+            let text = format!("# a comment\n\n{line}\n");
+            let error = parse_sums(text.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), "line 3 is not a digest of 64 hex digits and a name", "{line}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Digests of all bytes of a file.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use popef::read::{Data, LocalFile, ReadAt as _};
+use popef::{Blob, File};
+
+use super::blob::hash_blob;
+use super::digest::{Algorithms, Digests, Hasher};
+use super::manifest::BlobHash;
+use super::tree::{self, Tree};
+use super::{Chosen, HashOptions};
+use crate::error::{Code, Error};
+use crate::progress::{Progress, Silent};
+use crate::work::{PIECE, PIECE_LEN, Scratch, fill, in_order, len_of, pieces, room_for};
+
+/// The digests of all bytes of a reader.
+pub fn hash_bytes(from: &mut dyn Read, algorithms: Algorithms, progress: &dyn Progress) -> Result<Digests, Error> {
+    let mut hasher = Hasher::new(algorithms);
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let piece = fill(from, &mut buffer)?;
+        if piece.is_empty() {
+            return Ok(hasher.finish());
+        }
+        progress.add(len_of(piece))?;
+        hasher.update(piece);
+    }
+}
+
+/// The digests of all bytes of a file on disk, which need not be a PopEF file. By BLAKE3, all processors work on it.
+///
+/// Fails if the file is changed meanwhile.
+pub fn hash_path(path: &Path, algorithms: Algorithms, progress: &dyn Progress) -> Result<Digests, Error> {
+    let file = LocalFile::open(path)?;
+    progress.expect(file.size());
+    let result = match algorithms {
+        Algorithms::BLAKE3 if file.size() > PIECE_LEN => in_pieces(&file, progress),
+        _ => hash_bytes(&mut Ahead { file: &file, position: 0 }, algorithms, progress),
+    };
+    let digests = result.map_err(|error| error.in_file(path))?;
+    check_unchanged(&file).map_err(|error| error.in_file(path))?;
+    Ok(digests)
+}
+
+fn check_unchanged(file: &LocalFile) -> Result<(), Error> {
+    match file.is_unchanged() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::new(Code::FileChanged, "the file was changed while it was read")),
+        Err(error) => Err(Error::io("look at the file", error)),
+    }
+}
+
+fn in_pieces(file: &LocalFile, progress: &dyn Progress) -> Result<Digests, Error> {
+    let mut tree = Tree::default();
+    in_order(
+        pieces(file.size(), PIECE_LEN),
+        |scratch, range| {
+            let Scratch([buffer, _]) = scratch;
+            let buffer = room_for(buffer, range.end.saturating_sub(range.start));
+            file.read_exact_at(buffer, range.start).map_err(|error| Error::io("read the file", error))?;
+            progress.add(len_of(buffer))?;
+            Ok(tree::piece(range.start, buffer))
+        },
+        |piece| {
+            tree.push(piece);
+            Ok(())
+        },
+    )?;
+    Ok(Digests { sha256: None, blake3: tree.finish() })
+}
+
+/// Reads a file from its start to its end.
+struct Ahead<'f> {
+    file: &'f LocalFile,
+    position: u64,
+}
+
+impl Read for Ahead<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.file.size().saturating_sub(self.position)).unwrap_or(usize::MAX);
+        let room = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
+        if !room.is_empty() {
+            self.file.read_exact_at(room, self.position)?;
+        }
+        self.position = self.position.saturating_add(len_of(room));
+        Ok(room.len())
+    }
+}
+
+/// The digests of the whole file, of what comes before its blobs, and of the blobs. This thread reads the file and hashes all of
+/// it, and another one hashes the blobs from the same pieces.
+pub(super) fn with_blobs(
+    file: &File,
+    options: &HashOptions,
+    chosen: &Chosen<'_>,
+    progress: &dyn Progress,
+) -> Result<(Digests, Digests, Vec<BlobHash>), Error> {
+    let prefix = hash_bytes(&mut file.prefix().reader(), options.algorithms, &Silent)?;
+    let (to, from) = sync_channel(PIECES_AHEAD);
+    thread::scope(|scope| {
+        let relayed = Relayed { from, piece: Vec::new(), used: 0 };
+        let blobs = scope.spawn(move || blobs_from(file, options, chosen, relayed));
+        let mut relay = Relay { to: Some(to), hasher: Hasher::new(options.algorithms), progress };
+        let read = relay.read(file, chosen);
+        let whole = relay.hasher.finish();
+        // The other thread ends only now, if it waits for more.
+        drop(relay.to);
+        let ended = |_| Error::new(Code::Stopped, "a thread has ended");
+        let blobs = blobs.join().map_err(ended);
+        read?;
+        Ok((whole, prefix, blobs??))
+    })
+}
+
+/// How many pieces wait to be hashed once more.
+const PIECES_AHEAD: usize = 4;
+
+/// Hashes everything, and hands the data of blobs on.
+struct Relay<'p> {
+    /// None if nobody wants more.
+    to: Option<SyncSender<Vec<u8>>>,
+    hasher: Hasher,
+    progress: &'p dyn Progress,
+}
+
+impl Relay<'_> {
+    fn read(&mut self, file: &File, chosen: &Chosen<'_>) -> Result<(), Error> {
+        self.data(file.prefix(), false)?;
+        for blob in file.blobs() {
+            for message in [blob.header_bytes(), blob.info_bytes()] {
+                self.hasher.update(message);
+                self.progress.add(len_of(message))?;
+            }
+            self.data(blob.data(), chosen(&blob))?;
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, data: Data<'_>, hand_on: bool) -> Result<(), Error> {
+        for range in pieces(data.len(), PIECE_LEN) {
+            let piece = data.range(range)?.read()?.into_owned();
+            self.hasher.update(&piece);
+            self.progress.add(len_of(&piece))?;
+            // If the other thread has failed, its error is the result.
+            if hand_on && self.to.as_ref().is_some_and(|to| to.send(piece).is_err()) {
+                self.to = None;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hashes the blobs from what another thread reads.
+fn blobs_from(
+    file: &File,
+    options: &HashOptions,
+    chosen: &Chosen<'_>,
+    mut from: Relayed,
+) -> Result<Vec<BlobHash>, Error> {
+    let mut buffer = Vec::new();
+    let hash = |blob: Blob<'_>| {
+        let len = blob.data().len();
+        hash_blob(&blob, options, &mut (&mut from).take(len), &mut buffer, &Silent)
+    };
+    file.blobs().filter(|blob| chosen(blob)).map(hash).collect()
+}
+
+/// Reads the pieces of another thread.
+struct Relayed {
+    from: Receiver<Vec<u8>>,
+    piece: Vec<u8>,
+    used: usize,
+}
+
+impl Read for Relayed {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.used >= self.piece.len() {
+            // At the end of the pieces there is nothing to read.
+            let Ok(piece) = self.from.recv() else { return Ok(0) };
+            self.piece = piece;
+            self.used = 0;
+        }
+        let len = self.piece.get(self.used..).unwrap_or_default().read(buf)?;
+        self.used = self.used.saturating_add(len);
+        Ok(len)
+    }
+}
