@@ -44,6 +44,13 @@ codes! {
     PrefixInside = "prefix-inside", "Put that file first, or ask for what comes before PopEF to be dropped.";
     NothingLeft = "nothing-left", "Drop less.";
     TooManyParts = "too-many-parts", "Split in another way, or into larger parts.";
+    UnknownField = "unknown-field", "Use a field of the metadata's JSON.";
+    WrongValue = "wrong-value", "Give a value that the field can have.";
+    NoSuchName = "no-such-name", "Use a name that the file has.";
+    Ambiguous = "ambiguous", "Say which one is meant.";
+    WrongArray = "wrong-array", "Give an array of the type and shape that the file has.";
+    NameTaken = "name-taken", "Choose another name.";
+    NewFindings = "new-findings", "Make another change, or allow the findings.";
     NotVerified = "not-verified", "Try again. If it happens again, check the disk and the memory.";
     BadManifest = "bad-manifest", "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
     // The library has it too, for files that are read as PopEF.

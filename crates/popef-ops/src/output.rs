@@ -127,6 +127,11 @@ impl<'t> Output<'t> {
         Ok(with!(self, writer => writer.copy_all(blobs))?)
     }
 
+    /// Copies a blob, perhaps with changes, but with the bytes of a reader as its data: exactly as many as it has.
+    pub fn refilled<'b>(&mut self, blob: impl Into<BlobCopy<'b>>, data: &mut dyn Read) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.refilled(blob)?, data))
+    }
+
     /// Writes metadata.
     pub fn metadata(&mut self, metadata: &Metadata) -> Result<Written, Error> {
         Ok(with!(self, writer => writer.write_metadata(metadata))?)

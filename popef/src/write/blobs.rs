@@ -318,6 +318,30 @@ impl<D: Destination> Writer<D> {
         BlobWriter::with_head(self, Label::of_blob(old.blob()), head, Some(len))
     }
 
+    /// Opens a copy of a blob, perhaps with changes, whose data is written anew, in pieces. It needs exactly as many bytes
+    /// as the old blob has. Everything else of the blob is kept.
+    ///
+    /// ```
+    /// use popef::{File, Writer};
+    /// use std::io::Write;
+    ///
+    /// let file = File::open("examples/data/split-tensors.popef")?;
+    /// let old = file.tensor("input_parameter").expect("the file has it");
+    /// let mut writer = Writer::stream(Vec::new());
+    /// let mut blob = writer.refilled(old.blob())?;
+    /// blob.write_all([4.0f32, -0.5].map(f32::to_le_bytes).as_flattened())?;
+    /// blob.finish()?;
+    /// let new = File::from_bytes(writer.into_inner()?)?;
+    /// assert_eq!(*new.tensor("input_parameter").unwrap().elements()?.to_slice::<f32>()?, [4.0, -0.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn refilled<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<BlobWriter<&mut Self>, Error> {
+        let copy = blob.into();
+        let head = copy.head().map_err(|problem| self.refusal(problem))?;
+        let len = copy.blob.data().len();
+        BlobWriter::with_head(self, copy.label(), head, Some(len))
+    }
+
     /// The head of an executable, with room for its sizes.
     fn head_like(&self, old: &ExecutableBlob<'_>) -> Result<NewHead, Error> {
         let blob = old.blob();

@@ -3,7 +3,7 @@
 
 mod archive;
 mod folder;
-mod index;
+pub(crate) mod index;
 pub(crate) mod names;
 mod plan;
 mod report;

@@ -18,6 +18,7 @@ macro_rules! commands {
         $( mod $command; )+
 
         #[derive(Debug, Subcommand)]
+        #[allow(clippy::large_enum_variant, reason = "a process has one")]
         pub(crate) enum Commands { $( $variant($command::Args), )+ }
 
         impl Commands {
@@ -46,6 +47,7 @@ commands! {
     // Changes.
     compress => Compress,
     decompress => Decompress,
+    set => Set,
     merge => Merge,
     split => Split,
     strip => Strip,

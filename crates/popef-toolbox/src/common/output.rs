@@ -173,6 +173,11 @@ impl ChangeArgs {
         input.map(|path| Target::Path(path, Overwrite::Inputs)).ok_or_else(stdin)
     }
 
+    /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
+    pub(crate) fn path<'t>(&'t self, input: &'t Path) -> Option<&'t Path> {
+        if self.in_place { Some(input) } else { self.output.as_deref() }
+    }
+
     /// Whether the file itself goes to standard output, so that reports cannot.
     pub(crate) fn is_stdout(&self) -> bool {
         !self.dry_run && self.output.as_deref().is_some_and(is_stdout)

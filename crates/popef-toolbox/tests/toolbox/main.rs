@@ -9,4 +9,5 @@ mod merge;
 mod peers;
 mod recover;
 mod report;
+mod set;
 mod under_one_roof;

@@ -1,0 +1,140 @@
+//! What differs between old and new metadata.
+
+use std::collections::HashMap;
+
+use popef::Metadata;
+use popef::types::ElementSources;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::elements::Element;
+use super::path::{List, Path};
+
+/// A field that has changed. An element of a list that was added has no old value, one that was removed no new one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldChange {
+    /// Where it is: `anchors[NAME].repeats`, with the old name of the anchor.
+    pub field: String,
+    /// The value before, as in the JSON of metadata.
+    pub old: Value,
+    /// The value after.
+    pub new: Value,
+}
+
+impl FieldChange {
+    pub(super) fn of(field: impl Into<String>, old: impl Serialize, new: impl Serialize) -> Self {
+        let json = |value: serde_json::Result<Value>| value.unwrap_or_default();
+        FieldChange { field: field.into(), old: json(serde_json::to_value(old)), new: json(serde_json::to_value(new)) }
+    }
+}
+
+/// All fields that differ.
+pub(super) fn compare(old: &Metadata, new: &Metadata, sources: &ElementSources) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    let plain = |metadata: &Metadata| {
+        let plain = Metadata {
+            executable: metadata.executable.clone(),
+            seed_handle: metadata.seed_handle.clone(),
+            program_flow: metadata.program_flow.clone(),
+            engine_options: Vec::new(),
+            device_options: Vec::new(),
+            programs_map: Vec::new(),
+            anchors: Vec::new(),
+            ..*metadata
+        };
+        serde_json::to_value(plain).unwrap_or_default()
+    };
+    values("", &plain(old), &plain(new), &mut changes);
+    list(List::EngineOptions, &old.engine_options, &new.engine_options, &sources.engine_options, &mut changes);
+    list(List::DeviceOptions, &old.device_options, &new.device_options, &sources.device_options, &mut changes);
+    list(List::ProgramsMap, &old.programs_map, &new.programs_map, &sources.programs_map, &mut changes);
+    list(List::Anchors, &old.anchors, &new.anchors, &sources.anchors, &mut changes);
+    changes
+}
+
+fn list<T: Element + PartialEq>(
+    list: List,
+    old: &[T],
+    new: &[T],
+    sources: &[Option<usize>],
+    changes: &mut Vec<FieldChange>,
+) {
+    let mut kept = vec![false; old.len()];
+    let mut added = Vec::new();
+    let mut order = Vec::new();
+    let names = Names::of(list, old);
+    for (element, source) in new.iter().zip(sources) {
+        let Some((source, before)) = source.and_then(|source| Some((source, old.get(source)?))) else {
+            added.push(FieldChange::of(path(list, element), Value::Null, element));
+            continue;
+        };
+        order.push(source);
+        kept.get_mut(source).into_iter().for_each(|kept| *kept = true);
+        if before != element {
+            let json = |element: &T| serde_json::to_value(element).unwrap_or_default();
+            values(&format!("{}.", path(names.list_of(before), before)), &json(before), &json(element), changes);
+        }
+    }
+    let removed = old.iter().zip(kept).filter(|(_, kept)| !kept);
+    changes.extend(removed.map(|(element, _)| FieldChange::of(path(list, element), element, Value::Null)));
+    changes.extend(added);
+    if !order.is_sorted() {
+        let names = |list: &[T]| list.iter().map(Element::key).collect::<Vec<_>>();
+        changes.push(FieldChange::of(list.name(), names(old), names(new)));
+    }
+}
+
+/// How many elements have a name: of all anchors, of the inputs, and of the outputs.
+struct Names {
+    list: List,
+    counts: HashMap<String, [usize; 3]>,
+}
+
+impl Names {
+    const LISTS: [List; 3] = [List::Anchors, List::Inputs, List::Outputs];
+
+    fn of<T: Element>(list: List, elements: &[T]) -> Self {
+        let mut counts = HashMap::<String, [usize; 3]>::new();
+        // Options and programs have no such parts.
+        let anchors = if list == List::Anchors { elements } else { &[] };
+        for anchor in anchors {
+            let counts = counts.entry(anchor.key()).or_default();
+            for (count, list) in counts.iter_mut().zip(Names::LISTS) {
+                *count = count.saturating_add(usize::from(anchor.is_of(list)));
+            }
+        }
+        Names { list, counts }
+    }
+
+    /// The list in which the element is the only one of its name, if there is one.
+    fn list_of(&self, element: &impl Element) -> List {
+        let Some(counts) = self.counts.get(&element.key()) else { return self.list };
+        let is_only = |(list, count): &(List, &usize)| **count == 1 && element.is_of(*list);
+        Names::LISTS.into_iter().zip(counts).find(is_only).map_or(self.list, |(list, _)| list)
+    }
+}
+
+fn path(list: List, element: &impl Element) -> String {
+    Path::Element(list, element.key(), None).to_string()
+}
+
+/// The values that differ, of objects each field.
+fn values(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) {
+    match (old, new) {
+        _ if old == new => {}
+        (Value::Object(before), Value::Object(after)) => {
+            let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
+            // It follows from the others.
+            for key in keys.filter(|key| *key != "sizeInBytes") {
+                let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
+                let path = format!("{path}{key}");
+                match before.get(key).is_some_and(Value::is_object) {
+                    true => values(&format!("{path}."), &of(before), &of(after), changes),
+                    false => values(&path, &of(before), &of(after), changes),
+                }
+            }
+        }
+        _ => changes.push(FieldChange { field: path.to_owned(), old: old.clone(), new: new.clone() }),
+    }
+}

@@ -1,0 +1,270 @@
+//! A list of metadata that is being changed.
+
+use std::collections::HashMap;
+
+use popef::types::{Anchor, EngineOption, ProgramInfo, TensorType};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, Serialize};
+use serde_json::{Map, Value};
+
+use super::path::{Field, List, Path};
+use super::value::{Given, fields_of, put};
+use crate::error::{Code, Error};
+use crate::near::{self, quoted};
+
+/// An element of a list of metadata.
+pub(super) trait Element: Serialize + DeserializeOwned + Default {
+    /// The name by which it is found.
+    fn key(&self) -> String;
+
+    /// Whether the list, which may be only the inputs or outputs, has it.
+    fn is_of(&self, list: List) -> bool {
+        let _ = list;
+        true
+    }
+
+    /// Fields that a new element must be given.
+    const NEEDED: &[&str] = &[];
+}
+
+impl Element for EngineOption {
+    fn key(&self) -> String {
+        self.name.to_string()
+    }
+
+    const NEEDED: &[&str] = &["value"];
+}
+
+impl Element for ProgramInfo {
+    fn key(&self) -> String {
+        self.index.to_string()
+    }
+
+    const NEEDED: &[&str] = &["name"];
+}
+
+impl Element for Anchor {
+    fn key(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn is_of(&self, list: List) -> bool {
+        match list {
+            List::Inputs => self.tensor_type == TensorType::Input,
+            List::Outputs => self.tensor_type == TensorType::Output,
+            _ => true,
+        }
+    }
+
+    // An anchor with less is more likely a mistyped name than a new one.
+    const NEEDED: &[&str] = &["type", "handle", "tensorInfo.dataType", "tensorInfo.shape"];
+}
+
+/// The elements of a list. They are found by the names that they had at first.
+pub(super) struct Elements<T> {
+    /// `None` for removed elements.
+    elements: Vec<Option<Sourced<T>>>,
+    places: HashMap<String, Vec<usize>>,
+}
+
+/// An element, and the index of the old element that it was made from.
+struct Sourced<T> {
+    value: T,
+    source: Option<usize>,
+}
+
+impl<T: Element> Elements<T> {
+    pub(super) fn of(list: Vec<T>) -> Self {
+        let sourced = (0..).zip(list).map(|(index, value)| Some(Sourced { value, source: Some(index) }));
+        Self::placed(sourced.collect())
+    }
+
+    fn placed(elements: Vec<Option<Sourced<T>>>) -> Self {
+        let mut places = HashMap::<String, Vec<usize>>::new();
+        for (at, element) in elements.iter().enumerate() {
+            let Some(element) = element else { continue };
+            places.entry(element.value.key()).or_default().push(at);
+        }
+        Elements { elements, places }
+    }
+
+    /// The elements, and their sources.
+    pub(super) fn into_lists(self) -> (Vec<T>, Vec<Option<usize>>) {
+        self.elements.into_iter().flatten().map(|element| (element.value, element.source)).unzip()
+    }
+
+    /// Sets a field, or several fields if none is named. Adds the element if it is missing and enough is given.
+    pub(super) fn set(
+        &mut self,
+        list: List,
+        name: &str,
+        field: Option<&'static Field>,
+        given: &Given,
+    ) -> Result<(), Error> {
+        let parts = parts(list, name, field, given)?;
+        let found = self.found(list, name);
+        if found.is_empty() {
+            return self.add(list, name, &parts);
+        }
+        for at in found {
+            if let Some(Some(element)) = self.elements.get_mut(at) {
+                element.value = edited(&element.value, &parts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Unsets a field, or removes the element.
+    pub(super) fn unset(&mut self, list: List, name: &str, field: Option<&'static Field>) -> Result<(), Error> {
+        let found = self.found(list, name);
+        if found.is_empty() {
+            return Err(self.missing(list, name));
+        }
+        match field {
+            Some(field) => {
+                let parts = [(field, unset_value(&Path::Element(list, name.to_owned(), Some(field)), field)?)];
+                for at in found {
+                    if let Some(Some(element)) = self.elements.get_mut(at) {
+                        element.value = edited(&element.value, &parts)?;
+                    }
+                }
+            }
+            None => {
+                for at in found {
+                    if let Some(element) = self.elements.get_mut(at) {
+                        *element = None;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the whole list. New elements are made from old ones of the same name.
+    pub(super) fn replace(&mut self, list: List, given: &Given) -> Result<(), Error> {
+        let Given::Json(json) = given else {
+            return Err(Error::new(Code::WrongValue, format!("{}: needed a list, found {given}", list.name())));
+        };
+        let values = Vec::<T>::deserialize(json);
+        let values = values.map_err(|error| Error::new(Code::WrongValue, format!("{}: {error}", list.name())))?;
+        let mut old: HashMap<&String, std::vec::IntoIter<usize>> = HashMap::new();
+        for (key, places) in &self.places {
+            old.insert(key, places.clone().into_iter());
+        }
+        let mut new = Vec::new();
+        for value in values {
+            let place = old.get_mut(&value.key()).and_then(Iterator::next);
+            let element = place.and_then(|at| self.elements.get(at)?.as_ref());
+            new.push(Some(Sourced { source: element.and_then(|element| element.source), value }));
+        }
+        *self = Self::placed(new);
+        Ok(())
+    }
+
+    fn add(&mut self, list: List, name: &str, parts: &[(&'static Field, Value)]) -> Result<(), Error> {
+        let lacking = T::NEEDED.iter().find(|needed| !parts.iter().any(|(field, _)| field.key == **needed));
+        if lacking.is_some() {
+            return Err(self.missing(list, name));
+        }
+        let given = Given::Word(name.to_owned());
+        let path = Path::Element(list, name.to_owned(), None);
+        let key = list.field(list.key())?;
+        let mut all = vec![(key, read(&path, key, &given)?)];
+        all.extend(parts.iter().cloned());
+        let value: T = edited(&T::default(), &all)?;
+        if !value.is_of(list) {
+            let message = format!("{path}: this list has no anchors of the type {}", value_of(&value, "type"));
+            return Err(Error::new(Code::WrongValue, message));
+        }
+        self.places.entry(name.to_owned()).or_default().push(self.elements.len());
+        self.elements.push(Some(Sourced { value, source: None }));
+        Ok(())
+    }
+
+    fn found(&self, list: List, name: &str) -> Vec<usize> {
+        let places = self.places.get(name).map_or(&[] as &[_], Vec::as_slice);
+        let is_there = |at: &usize| {
+            let element = self.elements.get(*at).and_then(Option::as_ref);
+            element.is_some_and(|element| element.value.is_of(list))
+        };
+        places.iter().copied().filter(is_there).collect()
+    }
+
+    fn missing(&self, list: List, name: &str) -> Error {
+        let near = near::hint(name, self.places.keys());
+        let needed = match T::NEEDED {
+            needed if list.main_field().is_none() && near.is_empty() => {
+                format!("; a new one needs {}", needed.join(", "))
+            }
+            _ => String::new(),
+        };
+        Error::new(Code::NoSuchName, format!("{} has no {}{near}{needed}", list.name(), quoted(name)))
+    }
+}
+
+/// The fields that are to be set, with their values.
+fn parts(
+    list: List,
+    name: &str,
+    field: Option<&'static Field>,
+    given: &Given,
+) -> Result<Vec<(&'static Field, Value)>, Error> {
+    let path = Path::Element(list, name.to_owned(), field);
+    if let Some(field) = field {
+        return Ok(vec![(field, read(&path, field, given)?)]);
+    }
+    match (object(given), list.main_field()) {
+        // What was typed as an option's value is a text, whatever is in it.
+        (_, Some(field)) if matches!(given, Given::Word(_)) => Ok(vec![(field, read(&path, field, given)?)]),
+        (Some(object), _) => {
+            let fields = fields_of(&object).into_iter();
+            // It follows from the others.
+            let fields = fields.filter(|(key, _)| key != "tensorInfo.sizeInBytes");
+            fields.map(|(key, value)| part(list, name, &key, value)).collect()
+        }
+        (None, Some(field)) => Ok(vec![(field, read(&path, field, given)?)]),
+        (None, None) => Err(Error::new(Code::WrongValue, format!("{path}: needed an object of fields, found {given}"))),
+    }
+}
+
+fn part(list: List, name: &str, key: &str, value: Value) -> Result<(&'static Field, Value), Error> {
+    let field = list.field(key)?;
+    let path = Path::Element(list, name.to_owned(), Some(field));
+    match value {
+        Value::Null => Ok((field, unset_value(&path, field)?)),
+        value => Ok((field, read(&path, field, &Given::Json(value))?)),
+    }
+}
+
+/// An object of fields.
+fn object(given: &Given) -> Option<Map<String, Value>> {
+    match given {
+        Given::Json(Value::Object(object)) => Some(object.clone()),
+        Given::Json(_) => None,
+        Given::Word(word) => serde_json::from_str(word).ok(),
+    }
+}
+
+pub(super) fn read(path: &Path, field: &Field, given: &Given) -> Result<Value, Error> {
+    field.kind.read(given).map_err(|wrong| Error::new(Code::WrongValue, format!("{path}: {wrong}")))
+}
+
+pub(super) fn unset_value(path: &Path, field: &Field) -> Result<Value, Error> {
+    let message = || format!("{path} cannot be unset; set it to another value");
+    field.kind.nothing().ok_or_else(|| Error::new(Code::WrongValue, message()))
+}
+
+/// A value with other fields.
+pub(super) fn edited<T: Serialize + DeserializeOwned>(value: &T, parts: &[(&Field, Value)]) -> Result<T, Error> {
+    let impossible = |error: serde_json::Error| Error::new(Code::WrongValue, error.to_string());
+    let mut object = serde_json::to_value(value).map_err(impossible)?;
+    for (field, part) in parts {
+        put(&mut object, field.key, part.clone());
+    }
+    serde_json::from_value(object).map_err(impossible)
+}
+
+fn value_of(value: &impl Serialize, key: &str) -> String {
+    let object = serde_json::to_value(value).unwrap_or_default();
+    object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

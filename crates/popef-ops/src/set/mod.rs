@@ -1,0 +1,163 @@
+//! Changes metadata, names, versions and the data of tensors.
+
+mod compare;
+mod edited;
+mod elements;
+mod findings;
+mod path;
+mod plan;
+mod renames;
+mod value;
+mod verify;
+mod weights;
+
+use popef::File;
+use popef::types::Text;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use compare::FieldChange;
+pub use findings::NewFinding;
+pub use plan::Plan;
+pub use value::Given;
+pub use weights::Weights;
+
+use crate::error::{Code, Error};
+use crate::name::Name;
+use path::Path;
+
+/// Changes to a file. Names are those of the file as it is, before anything is renamed.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// The executable whose metadata is changed. It may be left out if the file has only one metadata.
+    pub model: Option<Text<'static>>,
+    /// Changes to fields of metadata, in order.
+    pub fields: Vec<Change>,
+    /// Blobs that get another name.
+    pub renames: Vec<Rename>,
+    /// Leave what refers to a renamed blob as it is: anchors, and the names of executables in metadata and opaque blobs.
+    pub keep_references: bool,
+    /// New data for tensors and feeds of the same name. It must have their type and shape; for a feed, the number of
+    /// tensors comes first. A surplus of bytes behind the old data stays.
+    pub weights: Vec<Weights>,
+    /// Adds tensors for which only an input anchor is there, behind all other blobs.
+    pub add_missing: bool,
+    /// The version that all chosen blobs get.
+    pub version: Option<Text<'static>>,
+}
+
+impl Changes {
+    /// Whether no change is asked for.
+    pub fn is_empty(&self) -> bool {
+        let Changes { fields, renames, weights, version, .. } = self;
+        fields.is_empty() && renames.is_empty() && weights.is_empty() && version.is_none()
+    }
+}
+
+/// A change to fields of metadata.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Sets what a path leads to.
+    Set(FieldPath, Given),
+    /// Removes an element of a list, or empties a text or a list.
+    Unset(FieldPath),
+    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets. A list replaces the whole list; an
+    /// object in its place changes only the elements that it names.
+    Merge(Value),
+}
+
+/// A place in metadata: `numIpus`, `engineOptions[NAME]`, `anchors[NAME].tensorInfo.shape`.
+///
+/// A name with brackets that do not match stands in quotes, as a string in JSON does. `inputs[NAME]` and `outputs[NAME]`
+/// are the anchors of that direction, `programsMap[INDEX]` is the name of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(Path);
+
+impl FieldPath {
+    /// Reads a path.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        match Path::read(text)? {
+            (path, "") => Ok(FieldPath(path)),
+            (path, rest) => Err(Error::new(Code::WrongArguments, format!("{text}: there is {rest} after {path}"))),
+        }
+    }
+
+    /// An element of a list of metadata: `engineOptions`, `deviceOptions`, `programsMap`, `anchors`, `inputs` or `outputs`.
+    pub fn element(list: &str, name: &str) -> Result<Self, Error> {
+        let list = path::List::named(list)?;
+        Ok(FieldPath(Path::Element(list, name.to_owned(), None)))
+    }
+
+    /// Reads a path and a value with `=` between them.
+    ///
+    /// ```
+    /// use popef_ops::set::{FieldPath, Given};
+    ///
+    /// let (path, value) = FieldPath::parse_assignment("engineOptions[a=b]=c=d")?;
+    /// assert_eq!(path, FieldPath::parse("engineOptions[a=b]")?);
+    /// assert_eq!(value, Given::Word("c=d".to_owned()));
+    /// # Ok::<(), popef_ops::Error>(())
+    /// ```
+    pub fn parse_assignment(text: &str) -> Result<(Self, Given), Error> {
+        let (path, rest) = Path::read(text)?;
+        match rest.strip_prefix('=') {
+            Some(value) => Ok((FieldPath(path), Given::Word(value.to_owned()))),
+            None => {
+                Err(Error::new(Code::WrongArguments, format!("{text}: needed PATH=VALUE; there is no = after {path}")))
+            }
+        }
+    }
+}
+
+/// Another name for a blob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// The name that it has.
+    pub from: Text<'static>,
+    /// The name that it gets.
+    pub to: Text<'static>,
+}
+
+impl Rename {
+    /// Reads an old name and a new one with `=` between them. If there is more than one `=`, the old name ends at one
+    /// where it is a name in the file.
+    pub fn parse(text: &str, file: &File) -> Result<Self, Error> {
+        let wrong = |message: &str| Error::new(Code::WrongArguments, format!("{text}: {message}"));
+        let splits: Vec<_> = text.match_indices('=').map(|(at, _)| text.split_at(at)).collect();
+        let mut known = splits.iter().filter(|(old, _)| renames::is_name(file, old));
+        let (old, new) = match (splits.as_slice(), known.next(), known.next()) {
+            ([], ..) => return Err(wrong("needed OLD=NEW; there is no =")),
+            ([only], ..) | (_, Some(only), None) => only,
+            (_, None, _) => return Err(wrong("no text before a = is a name in the file")),
+            _ => return Err(wrong("the texts before more than one = are names in the file")),
+        };
+        let new = new.strip_prefix('=').unwrap_or_default();
+        Ok(Rename { from: (*old).to_owned().into(), to: new.to_owned().into() })
+    }
+}
+
+/// A blob that changes, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BlobChange {
+    /// The blob's number in the file, from 0.
+    pub blob: usize,
+    /// Its type, as in a listing.
+    #[serde(rename = "type")]
+    pub blob_type: String,
+    /// Its name before; that of metadata is its executable's.
+    #[serde(flatten)]
+    pub name: Name,
+    /// The fields that change.
+    pub changes: Vec<FieldChange>,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// The size of the file in bytes.
+    pub size: u64,
+    /// What the library's checks find in the new file and did not find in the old one. `None` if it could not be read back.
+    pub new_findings: Option<Vec<NewFinding>>,
+}

@@ -1,0 +1,239 @@
+//! Places in metadata, as they are typed: `numIpus`, `engineOptions[NAME]`, `anchors[NAME].tensorInfo.shape`.
+
+use std::fmt;
+
+use super::value::Kind;
+use crate::error::{Code, Error};
+use crate::near;
+
+/// A field: its key in JSON, with dots between the keys of objects in each other.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) key: &'static str,
+    pub(super) kind: Kind,
+}
+
+const fn field(key: &'static str, kind: Kind) -> Field {
+    Field { key, kind }
+}
+
+/// The fields of metadata that are no lists of elements.
+pub(super) static METADATA: [Field; 12] = [
+    field("replicationFactor", Kind::Number),
+    field("numIpus", Kind::Number),
+    field("numProcesses", Kind::Number),
+    field("ipuVersion", Kind::Number),
+    field("isPOD", Kind::Flag),
+    field("isInference", Kind::Flag),
+    field("deviceIterations", Kind::Number),
+    field("executable", Kind::Text),
+    field("seedHandle", Kind::Text),
+    field("programFlow.load", Kind::Numbers),
+    field("programFlow.main", Kind::Numbers),
+    field("programFlow.save", Kind::Numbers),
+];
+
+static ANCHOR: [Field; 9] = [
+    field("name", Kind::Text),
+    field("type", Kind::Direction),
+    field("handle", Kind::Text),
+    field("tensorInfo.dataType", Kind::DataType),
+    field("tensorInfo.shape", Kind::Shape),
+    field("programs", Kind::Numbers),
+    field("isPerReplica", Kind::Flag),
+    field("useRemoteBuffers", Kind::Flag),
+    field("repeats", Kind::Number),
+];
+
+static OPTION: [Field; 2] = [field("name", Kind::Text), field("value", Kind::Text)];
+
+static PROGRAM: [Field; 2] = [field("index", Kind::Number), field("name", Kind::Text)];
+
+/// A list of metadata. Inputs and outputs are the anchors of that direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    EngineOptions,
+    DeviceOptions,
+    ProgramsMap,
+    Anchors,
+    Inputs,
+    Outputs,
+}
+
+impl List {
+    pub(super) const ALL: [List; 6] =
+        [List::EngineOptions, List::DeviceOptions, List::ProgramsMap, List::Anchors, List::Inputs, List::Outputs];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            List::EngineOptions => "engineOptions",
+            List::DeviceOptions => "deviceOptions",
+            List::ProgramsMap => "programsMap",
+            List::Anchors => "anchors",
+            List::Inputs => "inputs",
+            List::Outputs => "outputs",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Result<List, Error> {
+        let list = List::ALL.into_iter().find(|list| list.name() == name);
+        list.ok_or_else(|| unknown(name, List::ALL.into_iter().map(List::name)))
+    }
+
+    pub(super) fn fields(self) -> &'static [Field] {
+        match self {
+            List::EngineOptions | List::DeviceOptions => &OPTION,
+            List::ProgramsMap => &PROGRAM,
+            List::Anchors | List::Inputs | List::Outputs => &ANCHOR,
+        }
+    }
+
+    /// The field by which elements are found.
+    pub(super) fn key(self) -> &'static str {
+        if self == List::ProgramsMap { "index" } else { "name" }
+    }
+
+    /// The field that is meant if none is named: the value of an option, the name of a program.
+    pub(super) fn main_field(self) -> Option<&'static Field> {
+        match self {
+            List::EngineOptions | List::DeviceOptions => OPTION.last(),
+            List::ProgramsMap => PROGRAM.last(),
+            List::Anchors | List::Inputs | List::Outputs => None,
+        }
+    }
+
+    pub(super) fn field(self, key: &str) -> Result<&'static Field, Error> {
+        find(self.fields(), key).ok_or_else(|| unknown(key, self.fields().iter().map(|field| field.key)))
+    }
+}
+
+/// A place in metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Path {
+    Field(&'static Field),
+    List(List),
+    /// An element of a list, or a field of it.
+    Element(List, String, Option<&'static Field>),
+}
+
+fn find(fields: &'static [Field], key: &str) -> Option<&'static Field> {
+    fields.iter().find(|field| field.key == key)
+}
+
+fn unknown<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
+    let near = near::hint(key, known.clone());
+    let known = if near.is_empty() { format!("; there are {}", known.collect::<Vec<_>>().join(", ")) } else { near };
+    Error::new(Code::UnknownField, format!("there is no field {key}{known}"))
+}
+
+impl Path {
+    /// Reads a path, and returns what follows it.
+    pub(super) fn read(text: &str) -> Result<(Path, &str), Error> {
+        let name_len = text.find(['[', '=']).unwrap_or(text.len());
+        let (name, rest) = text.split_at(name_len);
+        let Some(inside) = rest.strip_prefix('[') else { return Ok((Path::of_name(name)?, rest)) };
+        let list = List::named(name)?;
+        let (element, rest) = element(inside).ok_or_else(|| {
+            Error::new(Code::WrongArguments, format!("{text}: the bracket after {name} is not closed"))
+        })?;
+        let Some(field) = rest.strip_prefix('.') else { return Ok((Path::Element(list, element, None), rest)) };
+        let (field, rest) = field.split_at(field.find('=').unwrap_or(field.len()));
+        Ok((Path::Element(list, element, Some(list.field(field)?)), rest))
+    }
+
+    fn of_name(name: &str) -> Result<Path, Error> {
+        if let Some(field) = find(&METADATA, name) {
+            return Ok(Path::Field(field));
+        }
+        let list = List::ALL.into_iter().find(|list| list.name() == name).map(Path::List);
+        let known = METADATA.iter().map(|field| field.key).chain(List::ALL.into_iter().map(List::name));
+        list.ok_or_else(|| unknown(name, known))
+    }
+}
+
+/// The name of an element, up to its closing bracket, and what follows that. A name in quotes is a text of JSON.
+fn element(text: &str) -> Option<(String, &str)> {
+    if text.starts_with('"') {
+        let mut quoted = serde_json::Deserializer::from_str(text).into_iter::<String>();
+        let name = quoted.next()?.ok()?;
+        return Some((name, text.get(quoted.byte_offset()..)?.strip_prefix(']')?));
+    }
+    let mut depth = 0usize;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '[' => depth = depth.saturating_add(1),
+            ']' if depth == 0 => return Some((text.get(..at)?.to_owned(), text.get(at..)?.strip_prefix(']')?)),
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Shows the path as it can be typed.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Field(field) => f.write_str(field.key),
+            Path::List(list) => f.write_str(list.name()),
+            Path::Element(list, name, field) => {
+                let plain = element(&format!("{name}]")).is_some_and(|(read, rest)| read == *name && rest.is_empty());
+                let plain = plain && !name.contains(char::is_control);
+                let name = if plain { name.clone() } else { serde_json::Value::from(name.as_str()).to_string() };
+                write!(f, "{}[{name}]", list.name())?;
+                field.map_or(Ok(()), |field| write!(f, ".{}", field.key))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    fn shown(text: &str) -> (String, &str) {
+        let (path, rest) = Path::read(text).unwrap();
+        (path.to_string(), rest)
+    }
+
+    #[test]
+    fn paths_are_shown_as_they_are_read() {
+        for path in [
+            "numIpus",
+            "programFlow.load",
+            "anchors",
+            "engineOptions[target.syncReplicasIndependently]",
+            "anchors[a=b].repeats",
+            "anchors[layer[0].weight].tensorInfo.shape",
+            "inputs[].name",
+            r#"outputs["a]b"].handle"#,
+            r#"outputs["\"quoted"].handle"#,
+            r#"outputs["two\nlines"].handle"#,
+            "programsMap[5]",
+        ] {
+            assert_eq!(shown(path), (path.to_owned(), ""));
+            assert_eq!(shown(&format!("{path}=a[b]=c")), (path.to_owned(), "=a[b]=c"));
+        }
+        assert_eq!(shown(r#"anchors["plain"].name"#).0, "anchors[plain].name");
+    }
+
+    #[test]
+    fn mistakes_say_what_is_known() {
+        for (path, error) in [
+            ("numIPUs", "there is no field numIPUs; did you mean numIpus?"),
+            ("anchors[a].repeat", "there is no field repeat; did you mean repeats?"),
+            ("anchor[a].repeats", "there is no field anchor; did you mean anchors?"),
+            ("engineOptions[a].b", "there is no field b; there are name, value"),
+            ("anchors[a", "anchors[a: the bracket after anchors is not closed"),
+            ("anchors[\"a]", "anchors[\"a]: the bracket after anchors is not closed"),
+            (
+                "",
+                "there is no field ; there are replicationFactor, numIpus, numProcesses, ipuVersion, isPOD, isInference, \
+                  deviceIterations, executable, seedHandle, programFlow.load, programFlow.main, programFlow.save, \
+                  engineOptions, deviceOptions, programsMap, anchors, inputs, outputs",
+            ),
+        ] {
+            assert_eq!(Path::read(path).unwrap_err().to_string(), error);
+        }
+    }
+}

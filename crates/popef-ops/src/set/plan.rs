@@ -1,0 +1,334 @@
+//! What changes in which blob, and the file with the changes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::Range;
+
+use popef::types::{BlobType, ElementSources, InfoRef, OpaqueInfo, TensorDataInfo, Text};
+use popef::write::BlobCopy;
+use popef::{Blob, File, Metadata};
+use serde_json::json;
+
+use super::compare::{FieldChange, compare};
+use super::edited::Edited;
+use super::findings::{NewFinding, new_findings};
+use super::renames::Names;
+use super::verify::Verify;
+use super::weights::{Place, Weights, is_same, place, with_surplus};
+use super::{BlobChange, Change, Changes, Outcome};
+use crate::error::{Code, Error};
+use crate::listed::name_of;
+use crate::near::{self, quoted};
+use crate::output::{Output, Target};
+use crate::progress::Progress;
+
+/// The changes to a file, found to be possible. Nothing is written before [`write`](Plan::write).
+///
+/// ```
+/// use popef_ops::set::{Change, Changes, FieldPath, Plan};
+/// use popef_ops::{Overwrite, Silent, Target};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.popef");
+/// # let mut writer = popef::Writer::create(&path)?;
+/// # writer.write_executable("model", b"its bytes")?;
+/// # writer.write_metadata(&popef::Metadata { executable: "model".into(), ..Default::default() })?;
+/// # writer.finish()?;
+/// let file = popef::File::open(&path)?;
+/// let (field, value) = FieldPath::parse_assignment("numIpus=4")?;
+/// let changes = Changes { fields: vec![Change::Set(field, value)], ..Changes::default() };
+///
+/// let plan = Plan::of(&file, &changes, &|_| true, &Silent)?;
+/// assert_eq!(plan.changes().next().unwrap().changes[0].field, "numIpus");
+/// plan.write(Target::Path(&path, Overwrite::Inputs), false, &Silent)?;
+/// assert_eq!(popef::File::open(&path)?.metadata().next().unwrap().read()?.num_ipus, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Plan<'f> {
+    file: &'f File,
+    edits: BTreeMap<usize, Edit>,
+    changes: BTreeMap<usize, BlobChange>,
+    /// Tensors that come behind all other blobs.
+    added: Vec<(TensorDataInfo, Weights)>,
+}
+
+/// What a blob gets.
+#[derive(Default)]
+pub(super) struct Edit {
+    pub(super) name: Option<Text<'static>>,
+    pub(super) version: Option<Text<'static>>,
+    pub(super) info: Option<NewInfo>,
+    /// New data, and how many bytes of the old data it replaces.
+    pub(super) data: Option<(Weights, u64)>,
+}
+
+pub(super) enum NewInfo {
+    Metadata(Box<Metadata>, ElementSources),
+    Opaque(OpaqueInfo),
+}
+
+impl<'f> Plan<'f> {
+    /// Finds what the changes come to. `chosen` are the blobs that may be renamed, or get another version.
+    pub fn of(
+        file: &'f File,
+        changes: &Changes,
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut plan = Plan { file, edits: BTreeMap::new(), changes: BTreeMap::new(), added: Vec::new() };
+        plan.find(changes, chosen, progress).map_err(|error| error.in_file(file.path().unwrap_or("-".as_ref())))?;
+        Ok(plan)
+    }
+
+    fn find(
+        &mut self,
+        changes: &Changes,
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let old = self.old_metadata(changes)?;
+        for weights in &changes.weights {
+            let anchors = changes.add_missing.then_some(&old);
+            self.change_data(weights, chosen, anchors, progress).map_err(|error| error.in_file(&weights.path))?;
+        }
+        let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
+        let model = if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref())?) };
+        for (index, metadata) in old {
+            let fields = if model == Some(index) { changes.fields.as_slice() } else { &[] };
+            if !fields.is_empty() || names.concern(&metadata) {
+                self.change_metadata(index, &metadata, fields, &names)?;
+            }
+        }
+        for blob in self.file.blobs() {
+            self.change_blob(&blob, &names, changes.version.as_ref().filter(|_| chosen(&blob)));
+        }
+        Ok(())
+    }
+
+    /// All metadata that may change.
+    fn old_metadata(&self, changes: &Changes) -> Result<HashMap<usize, Metadata>, Error> {
+        if changes.fields.is_empty() && changes.renames.is_empty() && !changes.add_missing {
+            return Ok(HashMap::new());
+        }
+        let all = self.file.metadata();
+        all.map(|metadata| Ok((metadata.blob().index(), metadata.read()?))).collect()
+    }
+
+    fn change_metadata(
+        &mut self,
+        index: usize,
+        metadata: &Metadata,
+        fields: &[Change],
+        names: &Names,
+    ) -> Result<(), Error> {
+        let mut edited = Edited::of(metadata.clone());
+        for change in fields {
+            match change {
+                Change::Set(path, given) => edited.set(&path.0, given)?,
+                Change::Unset(path) => edited.unset(&path.0)?,
+                Change::Merge(patch) => edited.merge(patch)?,
+            }
+        }
+        let (mut new, sources) = edited.into_parts();
+        names.follow(&mut new);
+        let changes = compare(metadata, &new, &sources);
+        if !changes.is_empty() {
+            self.edit(index).info = Some(NewInfo::Metadata(Box::new(new), sources));
+            self.tell(index, changes);
+        }
+        Ok(())
+    }
+
+    fn change_blob(&mut self, blob: &Blob<'_>, names: &Names, version: Option<&Text<'static>>) {
+        let index = blob.index();
+        if let (Some(new), Some(old)) = (names.of_blob(index), blob.name())
+            && *new != old
+        {
+            self.edit(index).name = Some(new.clone());
+            self.tell(index, vec![FieldChange::of("name", json!(old.to_string()), json!(new.to_string()))]);
+        }
+        if let Some(opaque) = blob.as_opaque()
+            && let Some(new) = names.of_executable(&opaque.executable())
+        {
+            let info = OpaqueInfo { executable: new.clone(), ..opaque.info() };
+            let old = opaque.executable().to_string();
+            if info.executable != opaque.executable() {
+                self.edit(index).info = Some(NewInfo::Opaque(info));
+                self.tell(index, vec![FieldChange::of("executable", old, new.to_string())]);
+            }
+        }
+        if let Some(version) = version.filter(|version| **version != blob.version()) {
+            self.edit(index).version = Some(version.clone());
+            self.tell(index, vec![FieldChange::of("version", blob.version().to_string(), version.to_string())]);
+        }
+    }
+
+    fn change_data(
+        &mut self,
+        weights: &Weights,
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        anchors: Option<&HashMap<usize, Metadata>>,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        match place(self.file, &weights.array, chosen, anchors)? {
+            Place::Blob(index, len) => {
+                let twice =
+                    || Error::new(Code::WrongArguments, format!("{} is given twice", quoted(&weights.array.name)));
+                let Some(blob) = self.file.blob(index) else { return Ok(()) };
+                if self.edits.get(&index).is_some_and(|edit| edit.data.is_some()) {
+                    return Err(twice());
+                }
+                if !is_same(&weights.array, blob.data(), len, progress)? {
+                    self.edit(index).data = Some((weights.clone(), len));
+                    let old = json!({ "sizeInBytes": len });
+                    self.tell(index, vec![FieldChange::of("data", old, weights.described(len))]);
+                }
+            }
+            Place::New(info) => {
+                if self.added.iter().any(|(added, _)| added.name == info.name) {
+                    return Err(Error::new(Code::WrongArguments, format!("{} is given twice", quoted(&info.name))));
+                }
+                let index = self.file.len().saturating_add(self.added.len());
+                let size = info.tensor_info.size_in_bytes()?;
+                let changes = vec![FieldChange::of("data", json!(null), weights.described(size))];
+                let blob_type = BlobType::DataTensor.to_string();
+                let name = info.name.clone().into();
+                self.changes.insert(index, BlobChange { blob: index, blob_type, name, changes });
+                self.added.push((info, weights.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, index: usize) -> &mut Edit {
+        self.edits.entry(index).or_default()
+    }
+
+    fn tell(&mut self, index: usize, changes: Vec<FieldChange>) {
+        if let Some(told) = self.changes.get_mut(&index) {
+            told.changes.extend(changes);
+            return;
+        }
+        let Some(blob) = self.file.blob(index) else { return };
+        let name = name_of(&blob).into();
+        self.changes.insert(index, BlobChange { blob: index, blob_type: blob.blob_type().to_string(), name, changes });
+    }
+
+    /// All changes, in the order of the blobs.
+    pub fn changes(&self) -> impl Iterator<Item = &BlobChange> {
+        self.changes.values()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.added.is_empty()
+    }
+
+    /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
+    /// library's checks find something in the new file that they do not find in the old one.
+    pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
+        progress.expect(self.file.size());
+        let mut output = Output::begin(target, [self.file], progress)?;
+        output.prefix_of(self.file)?;
+        self.write_blobs(&mut output)?;
+        let verify = Verify { old: self.file, edits: &self.edits, added: &self.added, progress };
+        let mut found = None;
+        let size = output.finish_checked(|written| {
+            verify.check(written)?;
+            let findings = new_findings(self.file, written);
+            if strict && !findings.is_empty() {
+                return Err(refused(&findings));
+            }
+            found = Some(findings);
+            Ok(())
+        })?;
+        Ok(Outcome { size: size.size, new_findings: found })
+    }
+
+    /// Blobs whose data stays are copied together.
+    fn write_blobs(&self, output: &mut Output<'_>) -> Result<(), Error> {
+        let copies =
+            |range: Range<usize>| range.filter_map(|index| self.file.blob(index)).map(|blob| self.copy_of(blob));
+        let mut copied = 0;
+        for (&index, edit) in &self.edits {
+            let (Some((weights, len)), Some(blob)) = (&edit.data, self.file.blob(index)) else { continue };
+            output.copy_all(copies(copied..index))?;
+            let mut data = with_surplus(&weights.array, blob.data(), *len)?;
+            output.refilled(self.copy_of(blob), &mut data).map_err(|error| error.in_file(&weights.path))?;
+            copied = index.saturating_add(1);
+        }
+        output.copy_all(copies(copied..self.file.len()))?;
+        for (info, weights) in &self.added {
+            output.tensor(info, &mut weights.array.reader()?).map_err(|error| error.in_file(&weights.path))?;
+        }
+        Ok(())
+    }
+
+    fn copy_of<'b>(&'b self, blob: Blob<'b>) -> BlobCopy<'b> {
+        let mut copy = BlobCopy::of(&blob);
+        let Some(edit) = self.edits.get(&blob.index()) else { return copy };
+        copy = match &edit.info {
+            Some(NewInfo::Metadata(metadata, sources)) => copy.info(InfoRef::Metadata(metadata)).sources(sources),
+            Some(NewInfo::Opaque(info)) => copy.info(InfoRef::Opaque(info)),
+            None => copy,
+        };
+        if let Some(name) = &edit.name {
+            copy = copy.name(name.by_ref());
+        }
+        if let Some(version) = &edit.version {
+            copy = copy.version(version.by_ref());
+        }
+        copy
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("file", &self.file).field("changes", &self.changes).finish_non_exhaustive()
+    }
+}
+
+/// The index of the metadata that is meant.
+fn model(file: &File, executable: Option<&Text<'_>>) -> Result<usize, Error> {
+    let all: Vec<_> = file.blobs().filter_map(|blob| blob.as_metadata()).collect();
+    let is_meant = |name: &Text<'_>| executable.is_none_or(|executable| executable == name);
+    let meant: Vec<_> = all.iter().filter(|metadata| is_meant(&metadata.executable())).collect();
+    let names = || all.iter().map(|metadata| metadata.executable().to_string());
+    match (meant.as_slice(), executable) {
+        ([only], _) => Ok(only.blob().index()),
+        ([], None) => Err(Error::new(Code::NoSuchName, "the file has no metadata")),
+        ([], Some(executable)) => {
+            let near = near::hint(&executable.to_string(), names());
+            let known = if near.is_empty() { format!("; there is metadata of {}", listed(names())) } else { near };
+            Err(Error::new(
+                Code::NoSuchName,
+                format!("there is no metadata of executable {}{known}", quoted(executable)),
+            ))
+        }
+        (several, _) => {
+            let message =
+                format!("the file has {} metadata, of {}; which one is meant?", several.len(), listed(names()));
+            Err(Error::new(Code::Ambiguous, message))
+        }
+    }
+}
+
+/// Names, as many as can be read.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    const MOST: usize = 20;
+    let mut names: Vec<_> = names.map(|name| quoted(&name)).take(MOST.saturating_add(1)).collect();
+    if names.len() > MOST {
+        names.truncate(MOST);
+        names.push("more".to_owned());
+    }
+    names.join(", ")
+}
+
+fn refused(findings: &[NewFinding]) -> Error {
+    let all: Vec<_> =
+        findings.iter().map(|finding| format!("{} {}: {}", finding.severity, finding.rule, finding.message)).collect();
+    Error::new(
+        Code::NewFindings,
+        format!("nothing was written, because checks find more than before: {}", all.join("; ")),
+    )
+}

@@ -1,0 +1,170 @@
+//! Blobs under other names, and what refers to them.
+
+use std::collections::{HashMap, HashSet};
+
+use popef::types::{BlobType, Text};
+use popef::{Blob, File, Metadata};
+
+use super::Rename;
+use crate::error::{Code, Error};
+use crate::near::{self, quoted};
+
+/// What refers to what: anchors refer to tensors and feeds, metadata and opaque blobs to executables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Executable,
+    Data,
+    Opaque,
+}
+
+impl Kind {
+    fn of(blob_type: BlobType) -> Option<Kind> {
+        match blob_type {
+            BlobType::PoplarExecutable => Some(Kind::Executable),
+            BlobType::DataTensor | BlobType::DataFeed => Some(Kind::Data),
+            BlobType::Opaque => Some(Kind::Opaque),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Executable => "an executable",
+            Kind::Data => "a tensor or feed",
+            Kind::Opaque => "an opaque blob",
+        }
+    }
+}
+
+/// The new names of a file's blobs.
+#[derive(Default)]
+pub(super) struct Names {
+    by_blob: HashMap<usize, Text<'static>>,
+    executables: HashMap<Text<'static>, Text<'static>>,
+    data: HashMap<Text<'static>, Text<'static>>,
+}
+
+impl Names {
+    /// The new names. `anchors` tells whether an anchor has a name.
+    pub(super) fn of(
+        file: &File,
+        renames: &[Rename],
+        references: bool,
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        metadata: &HashMap<usize, Metadata>,
+    ) -> Result<Self, Error> {
+        let mut names = Names::default();
+        for rename in renames {
+            names.add(file, rename, references, chosen, metadata)?;
+        }
+        names.check_taken(file)?;
+        Ok(names)
+    }
+
+    fn add(
+        &mut self,
+        file: &File,
+        rename: &Rename,
+        references: bool,
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        metadata: &HashMap<usize, Metadata>,
+    ) -> Result<(), Error> {
+        let (old, new) = (&rename.from, &rename.to);
+        let blobs: Vec<_> =
+            file.blobs().filter(|blob| chosen(blob) && blob.name().is_some_and(|name| name == *old)).collect();
+        let kinds: HashSet<Kind> = blobs.iter().filter_map(|blob| Kind::of(blob.blob_type())).collect();
+        let anchors = || metadata.values().flat_map(|metadata| &metadata.anchors);
+        let kind = match kinds.iter().copied().collect::<Vec<_>>().as_slice() {
+            // What the user provides has no blob, but an anchor.
+            [] if anchors().any(|anchor| anchor.name == *old) => Kind::Data,
+            [] => return Err(missing(file, old, anchors().map(|anchor| anchor.name.to_string()))),
+            [kind] => *kind,
+            _ => return Err(ambiguous(old, &kinds)),
+        };
+        for blob in blobs {
+            if self.by_blob.insert(blob.index(), new.clone()).is_some_and(|other| other != *new) {
+                return Err(Error::new(Code::WrongArguments, format!("{} is renamed twice", quoted(old))));
+            }
+        }
+        match kind {
+            Kind::Executable if references => _ = self.executables.insert(old.clone(), new.clone()),
+            Kind::Data if references => _ = self.data.insert(old.clone(), new.clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Fails if a new name is that of another blob of the same type.
+    fn check_taken(&self, file: &File) -> Result<(), Error> {
+        let mut taken = HashSet::new();
+        let kept = file.blobs().filter(|blob| !self.by_blob.contains_key(&blob.index()));
+        let names: HashSet<_> = kept.filter_map(|blob| Some((blob.blob_type(), blob.name()?))).collect();
+        let mut renamed: Vec<_> = self.by_blob.iter().collect();
+        renamed.sort();
+        for (index, new) in renamed {
+            let Some(blob) = file.blob(*index) else { continue };
+            // Opaque blobs of several frameworks or models may share a name.
+            if blob.blob_type() == BlobType::Opaque {
+                continue;
+            }
+            let old_twins =
+                file.blobs().filter(|twin| twin.blob_type() == blob.blob_type() && twin.name() == blob.name());
+            let is_twin = old_twins.count() > 1;
+            if names.contains(&(blob.blob_type(), new.by_ref())) || (!taken.insert((blob.blob_type(), new)) && !is_twin)
+            {
+                return Err(Error::new(
+                    Code::NameTaken,
+                    format!("another blob of the same type has the name {}", quoted(new)),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The new name of a blob, if it gets one.
+    pub(super) fn of_blob(&self, index: usize) -> Option<&Text<'static>> {
+        self.by_blob.get(&index)
+    }
+
+    /// The new name of an executable.
+    pub(super) fn of_executable(&self, old: &Text<'_>) -> Option<&Text<'static>> {
+        self.executables.get(&old.clone().into_owned())
+    }
+
+    /// Gives metadata the new names of what it refers to.
+    pub(super) fn follow(&self, metadata: &mut Metadata) {
+        if let Some(new) = self.of_executable(&metadata.executable) {
+            metadata.executable = new.clone();
+        }
+        for anchor in &mut metadata.anchors {
+            if let Some(new) = self.data.get(&anchor.name) {
+                anchor.name = new.clone();
+            }
+        }
+    }
+
+    /// Whether metadata refers to something that gets a new name.
+    pub(super) fn concern(&self, metadata: &Metadata) -> bool {
+        self.executables.contains_key(&metadata.executable)
+            || (!self.data.is_empty() && metadata.anchors.iter().any(|anchor| self.data.contains_key(&anchor.name)))
+    }
+}
+
+/// Whether a blob or an anchor has the name.
+pub(super) fn is_name(file: &File, name: &str) -> bool {
+    let is_anchor = |metadata: Metadata| metadata.anchors.iter().any(|anchor| anchor.name == name);
+    file.blobs().any(|blob| blob.name().is_some_and(|known| known == name))
+        || file.metadata().any(|metadata| metadata.read().is_ok_and(is_anchor))
+}
+
+fn missing(file: &File, old: &Text<'_>, anchors: impl Iterator<Item = String>) -> Error {
+    let blobs = file.blobs().filter_map(|blob| blob.name()).map(|name| name.to_string());
+    let near = near::hint(&old.to_string_lossy(), blobs.chain(anchors));
+    Error::new(Code::NoSuchName, format!("no blob and no anchor has the name {}{near}", quoted(old)))
+}
+
+fn ambiguous(old: &Text<'_>, kinds: &HashSet<Kind>) -> Error {
+    let all = [Kind::Executable, Kind::Data, Kind::Opaque].into_iter().filter(|kind| kinds.contains(kind));
+    let all: Vec<_> = all.map(Kind::name).collect();
+    Error::new(Code::Ambiguous, format!("{} is {}", quoted(old), all.join(" and also ")))
+}

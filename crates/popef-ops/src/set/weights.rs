@@ -1,0 +1,227 @@
+//! New data of tensors and feeds.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use popef::read::{Data, DataBlob};
+use popef::types::{TensorDataInfo, TensorType, Text};
+use popef::{Blob, File, Metadata, TensorInfo};
+use serde::Serialize;
+
+use crate::error::{Code, Error};
+use crate::extract::index::{Form, INDEX, Index, Kind};
+use crate::formats::{self, Array};
+use crate::near::{self, quoted};
+use crate::progress::Progress;
+
+/// An array, and the file that it is from.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// The array. Its name is that of the tensor.
+    pub array: Array,
+    /// Its file.
+    pub path: PathBuf,
+}
+
+impl Weights {
+    /// The arrays of a file, or of all `.npy` files of a folder. If the folder has the `index.json` of an extracted file, that
+    /// says which arrays belong to which tensors.
+    pub fn read(path: &Path) -> Result<Vec<Weights>, Error> {
+        if !path.is_dir() {
+            let arrays = formats::read(path)?.into_iter();
+            return Ok(arrays.map(|array| Weights { array, path: path.to_owned() }).collect());
+        }
+        let index = path.join(INDEX);
+        if index.exists() { indexed(path, &index) } else { all_in(path) }
+    }
+
+    /// Where it is from, in a report.
+    pub(super) fn described(&self, bytes: u64) -> impl Serialize + use<> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Described {
+            from: String,
+            size_in_bytes: u64,
+        }
+
+        Described { from: self.path.display().to_string(), size_in_bytes: bytes }
+    }
+}
+
+fn all_in(folder: &Path) -> Result<Vec<Weights>, Error> {
+    let failed = |error| Error::io("read the folder", error).in_file(folder);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let mut paths =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "npy"));
+    paths.sort();
+    if paths.is_empty() {
+        return Err(Error::new(Code::NoSuchName, "the folder has no .npy file").in_file(folder));
+    }
+    let weights = paths.iter().map(|path| Weights::read(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(weights.into_iter().flatten().collect())
+}
+
+/// The longest index that is read. It is held in memory.
+const LONGEST_INDEX: u64 = 64 << 20;
+
+fn indexed(folder: &Path, path: &Path) -> Result<Vec<Weights>, Error> {
+    let failed = |error| Error::io("read the index", error).in_file(path);
+    let mut text = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(LONGEST_INDEX).read_to_end(&mut text).map_err(failed)?;
+    let wrong = |error| Error::new(Code::WrongValue, format!("it is no index: {error}")).in_file(path);
+    let index: Index = serde_json::from_slice(&text).map_err(wrong)?;
+    let mut files = HashMap::<PathBuf, HashMap<Text<'static>, Array>>::new();
+    let mut all = Vec::new();
+    for entry in index.blobs {
+        let name = match entry.blob {
+            Kind::Tensor(info) => info.name,
+            Kind::Feed(info) => info.name,
+            _ => continue,
+        };
+        let Some(stored) = entry.data else { continue };
+        let is_name = Path::new(&stored.file).file_name().is_some_and(|name| name == stored.file.as_str());
+        let path = folder.join(&stored.file);
+        // Raw bytes have no type and no shape that could be compared.
+        if !is_name || !matches!(stored.form, Form::Npy | Form::Npz | Form::Safetensors) {
+            continue;
+        }
+        if !files.contains_key(&path) {
+            let arrays = formats::read(&path)?.into_iter().map(|array| (array.name.clone(), array));
+            files.insert(path.clone(), arrays.collect());
+        }
+        let arrays = files.get(&path);
+        let array = arrays.and_then(|arrays| match &stored.key {
+            Some(key) => arrays.get(&Text::from(key.clone())),
+            None => arrays.values().next(),
+        });
+        let lacking = || Error::new(Code::NoSuchName, format!("it has no array for {}", quoted(&name))).in_file(&path);
+        let mut array = array.ok_or_else(lacking)?.clone();
+        array.name = name.clone();
+        all.push(Weights { array, path });
+    }
+    Ok(all)
+}
+
+/// What is to be done with new data.
+pub(super) enum Place {
+    /// Into this blob, in place of so many bytes.
+    Blob(usize, u64),
+    /// Into a new tensor.
+    New(TensorDataInfo),
+}
+
+/// Finds where an array belongs.
+pub(super) fn place(
+    file: &File,
+    array: &Array,
+    chosen: &dyn Fn(&Blob<'_>) -> bool,
+    anchors: Option<&HashMap<usize, Metadata>>,
+) -> Result<Place, Error> {
+    let name = &array.name;
+    let blobs = [file.tensor(name).map(|tensor| *tensor.blob()), file.feed(name).map(|feed| *feed.blob())];
+    let mut blobs = blobs.into_iter().flatten().filter(chosen);
+    match (blobs.next(), blobs.next()) {
+        (Some(blob), None) => fits(&blob, array),
+        (Some(_), Some(_)) => Err(Error::new(Code::Ambiguous, format!("{} is a tensor and also a feed", quoted(name)))),
+        (None, _) => new(file, array, anchors),
+    }
+}
+
+fn fits(blob: &Blob<'_>, array: &Array) -> Result<Place, Error> {
+    let Some(data) = blob.as_data() else { return Err(Error::new(Code::NoSuchName, "the blob has no elements")) };
+    data.check_size()?;
+    let wanted = wanted(&data);
+    check(&array.name, &wanted, array)?;
+    Ok(Place::Blob(blob.index(), wanted.size_in_bytes()?))
+}
+
+/// The shape and type of an array for a blob. That for a feed has the number of tensors in front.
+fn wanted(data: &DataBlob<'_>) -> TensorInfo {
+    let mut info = data.tensor_info();
+    if data.is_feed() {
+        info.shape.insert(0, data.num_tensors().into());
+    }
+    info
+}
+
+fn check(name: &Text<'_>, wanted: &TensorInfo, array: &Array) -> Result<(), Error> {
+    if array.as_type(wanted.data_type).as_ref() == Some(wanted) {
+        return Ok(());
+    }
+    let shown = |info: &TensorInfo| format!("{} {:?}", info.data_type, info.shape);
+    let message = format!("{}: needed {}, found {}", quoted(name), shown(wanted), shown(&array.info));
+    Err(Error::new(Code::WrongArray, message))
+}
+
+fn new(file: &File, array: &Array, anchors: Option<&HashMap<usize, Metadata>>) -> Result<Place, Error> {
+    let name = &array.name;
+    let of_anchors = || anchors.into_iter().flat_map(|all| all.values().flat_map(|metadata| &metadata.anchors));
+    let anchor = of_anchors().find(|anchor| anchor.name == *name && anchor.tensor_type == TensorType::Input);
+    let Some(anchor) = anchor else {
+        let blobs = file.blobs().filter_map(|blob| blob.as_data()).map(|data| data.name().to_string());
+        let near = near::hint(&name.to_string(), blobs.chain(of_anchors().map(|anchor| anchor.name.to_string())));
+        let message = match anchors {
+            Some(_) => format!("no tensor, feed or input anchor has the name {}{near}", quoted(name)),
+            None if is_input(file, name) => {
+                format!("no tensor has the name {}; an input has it, and may get one", quoted(name))
+            }
+            None => format!("no tensor or feed has the name {}{near}", quoted(name)),
+        };
+        return Err(Error::new(Code::NoSuchName, message));
+    };
+    check(name, &anchor.tensor_info, array)?;
+    Ok(Place::New(TensorDataInfo { name: name.clone(), tensor_info: anchor.tensor_info.clone() }))
+}
+
+fn is_input(file: &File, name: &Text<'_>) -> bool {
+    let has = |metadata: Metadata| {
+        metadata.anchors.iter().any(|anchor| anchor.name == *name && anchor.tensor_type == TensorType::Input)
+    };
+    file.metadata().any(|metadata| metadata.read().is_ok_and(has))
+}
+
+/// Whether the array has the same bytes as the first `len` of the data.
+pub(super) fn is_same(array: &Array, data: Data<'_>, len: u64, progress: &dyn Progress) -> Result<bool, Error> {
+    const PIECE: usize = 256 << 10;
+    let mut array = array.reader()?;
+    let (mut one, mut other) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut at = 0u64;
+    while let left @ 1.. = len.saturating_sub(at) {
+        let count = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        let (one, other) = (one.get_mut(..count).unwrap_or_default(), other.get_mut(..count).unwrap_or_default());
+        array.read_exact(one).map_err(|error| Error::io("read the array", error))?;
+        data.read_at(at, other)?;
+        if one != other {
+            return Ok(false);
+        }
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        progress.add(count)?;
+        at = at.saturating_add(count);
+    }
+    Ok(true)
+}
+
+/// A reader of an array, and then of what is behind the first `len` bytes of a blob's data.
+pub(super) fn with_surplus<'d>(array: &Array, data: Data<'d>, len: u64) -> Result<impl Read + use<'d>, Error> {
+    let surplus = data.range(len..data.len())?;
+    Ok(array.reader()?.chain(DataReader { data: surplus, at: 0 }))
+}
+
+struct DataReader<'d> {
+    data: Data<'d>,
+    at: u64,
+}
+
+impl Read for DataReader<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.data.len().saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let buf = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
+        self.data.read_at(self.at, buf).map_err(io::Error::other)?;
+        self.at = self.at.saturating_add(u64::try_from(buf.len()).unwrap_or(u64::MAX));
+        Ok(buf.len())
+    }
+}

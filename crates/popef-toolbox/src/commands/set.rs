@@ -1,0 +1,335 @@
+//! `popef set`.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use popef::File;
+use popef::types::Text;
+use popef_ops::set::{BlobChange, Change, Changes, FieldChange, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
+use popef_ops::{Code, Error};
+use popef_show::{Kind, Out, counted, escape, size};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Command;
+use crate::common::end::unwritten;
+use crate::common::filter::{Filter, type_name};
+use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::input::open_whole;
+use crate::common::output::ChangeArgs;
+use crate::common::tool::Tool;
+use crate::common::values::path;
+
+/// Change metadata, names and weights; everything else stays as it is
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  popef set model.popef --set numIpus=4 --set isPOD=true -o pod.popef
+  popef set model.popef --engine-option target.syncReplicasIndependently=true --in-place
+  popef set model.popef --set 'anchors[input].tensorInfo.shape=[4,224,224,3]' --dry-run
+  popef set model.popef --unset 'engineOptions[debug.trace]' --in-place
+  popef set model.popef --merge patch.json -o new.popef
+  popef set model.popef --tensors weights.safetensors -o retrained.popef
+  popef set model.popef --rename old.weight=new.weight --in-place
+
+Exit status:
+  0  The file was written, or there was nothing to change.
+  2  Something could not be changed. The old file is as it was.")]
+pub(crate) struct Args {
+    /// File to change; `-` is standard input
+    #[arg(value_name = "FILE", value_parser = path())]
+    file: PathBuf,
+    /// Set a field of the metadata
+    ///
+    /// PATH is a field of the JSON that `popef dump --format json` shows: numIpus, seedHandle, programFlow.main,
+    /// engineOptions[NAME], deviceOptions[NAME], programsMap[INDEX], or anchors[NAME].FIELD, where FIELD is name, type,
+    /// handle, tensorInfo.dataType, tensorInfo.shape, programs, isPerReplica, useRemoteBuffers or repeats. inputs[NAME] and
+    /// outputs[NAME] are the anchors of that direction. Options and programs are added if they are missing. An anchor is
+    /// added with anchors[NAME]=JSON. A NAME with brackets that do not match is written in quotes, as in JSON.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = FieldPath::parse_assignment, help_heading = "Metadata")]
+    set: Vec<(FieldPath, Given)>,
+    /// Remove an element of a list of the metadata, or empty a text or a list
+    #[arg(long, value_name = "PATH", value_parser = FieldPath::parse, help_heading = "Metadata")]
+    unset: Vec<FieldPath>,
+    /// Merge a JSON document into the metadata; `-` is standard input
+    ///
+    /// The document has fields like the metadata in JSON, only those that change. null unsets. A list replaces the whole
+    /// list. An object in the place of a list changes only the elements that it names: {\"anchors\": {\"input\":
+    /// {\"repeats\": 2}}, \"engineOptions\": {\"debug.trace\": null}}. Merged before --unset and --set.
+    #[arg(long, value_name = "JSON", value_parser = path(), help_heading = "Metadata")]
+    merge: Vec<PathBuf>,
+    /// Set an option for the Poplar engine
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Metadata")]
+    engine_option: Vec<(String, String)>,
+    /// Remove an option for the Poplar engine
+    #[arg(long, value_name = "NAME", help_heading = "Metadata")]
+    remove_engine_option: Vec<String>,
+    /// Set an option for the device
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Metadata")]
+    device_option: Vec<(String, String)>,
+    /// Remove an option for the device
+    #[arg(long, value_name = "NAME", help_heading = "Metadata")]
+    remove_device_option: Vec<String>,
+    /// The executable whose metadata is changed, if the file has several
+    #[arg(long, value_name = "EXECUTABLE", help_heading = "Metadata")]
+    model: Option<String>,
+    /// Give blobs another name
+    ///
+    /// What refers to them gets the new name too: anchors to tensors and feeds, metadata and opaque blobs to executables.
+    /// --type says which blobs are meant if those of several types have the name.
+    #[arg(long, value_name = "OLD=NEW", help_heading = "Blobs")]
+    rename: Vec<String>,
+    /// Leave what refers to renamed blobs as it is
+    #[arg(long, requires = "rename", help_heading = "Blobs")]
+    keep_references: bool,
+    /// Replace the data of tensors and feeds by arrays of the same name
+    ///
+    /// ARRAYS is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. Each array must
+    /// have the type and shape of its tensor; that of a feed has the runs in front. Bytes stand for 8-bit floats. Bytes
+    /// behind the end of a tensor stay.
+    #[arg(long, value_name = "ARRAYS", value_parser = path(), help_heading = "Blobs")]
+    tensors: Vec<PathBuf>,
+    /// Add the tensors of --tensors that the file does not have, if it has an input of that name
+    #[arg(long, requires = "tensors", help_heading = "Blobs")]
+    add_missing: bool,
+    /// Set the version of the chosen blobs
+    #[arg(long, value_name = "VERSION", help_heading = "Blobs")]
+    set_version: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    output: ChangeArgs,
+    /// Write nothing if the checks find errors or warnings that the old file does not have
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let changes = self.changes()?;
+        let file = open_whole(&self.file)?;
+        let changes = Changes { renames: self.renames(&file)?, ..changes };
+        if changes.is_empty() {
+            return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
+        }
+        let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"))?;
+        let done = self.write(&file, &plan, tool)?;
+        let report = Report { file: &self.file, output: &self.output, plan: &plan, done: done.as_ref(), old: file.size() };
+        let mut out = tool.report(self.output.is_stdout());
+        report.show(self.format.format, &mut out).map_err(unwritten)?;
+        for finding in done.iter().flat_map(|done| done.new_findings.as_deref().unwrap_or_default()) {
+            tool.say(&told(finding));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Args {
+    fn changes(&self) -> Result<Changes, Error> {
+        let mut fields = Vec::new();
+        for merge in &self.merge {
+            fields.push(Change::Merge(patch(merge)?));
+        }
+        let removed = [("engineOptions", &self.remove_engine_option), ("deviceOptions", &self.remove_device_option)];
+        for (list, names) in removed {
+            for name in names {
+                fields.push(Change::Unset(FieldPath::element(list, name)?));
+            }
+        }
+        fields.extend(self.unset.iter().cloned().map(Change::Unset));
+        fields.extend(self.set.iter().cloned().map(|(path, value)| Change::Set(path, value)));
+        let set = [("engineOptions", &self.engine_option), ("deviceOptions", &self.device_option)];
+        for (list, options) in set {
+            for (name, value) in options {
+                fields.push(Change::Set(FieldPath::element(list, name)?, Given::Word(value.clone())));
+            }
+        }
+        Ok(Changes {
+            model: self.model.clone().map(Text::from),
+            fields,
+            renames: Vec::new(),
+            keep_references: self.keep_references,
+            weights: self.weights()?,
+            add_missing: self.add_missing,
+            version: self.set_version.clone().map(Text::from),
+        })
+    }
+
+    /// Names may have a `=` in them, so that the old name is known only with the file.
+    fn renames(&self, file: &File) -> Result<Vec<Rename>, Error> {
+        self.rename.iter().map(|text| Rename::parse(text, file)).collect()
+    }
+
+    fn weights(&self) -> Result<Vec<Weights>, Error> {
+        let all = self.tensors.iter().map(|path| Weights::read(path)).collect::<Result<Vec<_>, _>>()?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Writes the file, unless it stays in its place without a change.
+    fn write(&self, file: &File, plan: &Plan<'_>, tool: &Tool) -> Result<Option<Outcome>, Error> {
+        if plan.is_empty() && self.output.is_in_place() && !self.output.dry_run {
+            return Ok(None);
+        }
+        let watch = tool.progress("writing");
+        plan.write(self.output.target(file.path())?, self.strict, &watch).map(Some)
+    }
+}
+
+/// A name and a value. The names of options have no `=`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').ok_or("needed NAME=VALUE, there is no =")?;
+    Ok((parts.0.to_owned(), parts.1.to_owned()))
+}
+
+/// The longest document that is merged. It is held in memory.
+const LONGEST_PATCH: u64 = 16 << 20;
+
+fn patch(path: &Path) -> Result<Value, Error> {
+    let mut text = Vec::new();
+    let read = |from: &mut dyn Read, text: &mut Vec<u8>| from.take(LONGEST_PATCH.saturating_add(1)).read_to_end(text);
+    let result = match path.as_os_str() == "-" {
+        true => read(&mut io::stdin(), &mut text),
+        false => fs::File::open(path).and_then(|mut file| read(&mut file, &mut text)),
+    };
+    result.map_err(|error| Error::io("read the patch", error).in_file(path))?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > LONGEST_PATCH {
+        let message = format!("the patch is longer than {LONGEST_PATCH} bytes");
+        return Err(Error::new(Code::WrongArguments, message).in_file(path));
+    }
+    let wrong = |error: serde_json::Error| Error::new(Code::WrongArguments, format!("it is not JSON: {error}"));
+    serde_json::from_slice(&text).map_err(|error| wrong(error).in_file(path))
+}
+
+fn told(finding: &NewFinding) -> String {
+    let blob = finding.blob.map_or(String::new(), |blob| format!("blob {blob}: "));
+    format!("the checks find now: {} {}: {blob}{}", finding.severity, finding.rule, finding.message)
+}
+
+/// What changed, or would.
+struct Report<'r> {
+    file: &'r Path,
+    output: &'r ChangeArgs,
+    plan: &'r Plan<'r>,
+    /// `None` if nothing was to be written.
+    done: Option<&'r Outcome>,
+    old: u64,
+}
+
+/// The report in JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'r> {
+    schema_version: u32,
+    file: String,
+    output: Option<String>,
+    /// Whether a file was written.
+    written: bool,
+    size_before: u64,
+    size_after: u64,
+    blobs: Vec<&'r BlobChange>,
+    new_findings: Option<&'r [NewFinding]>,
+}
+
+#[derive(Serialize)]
+struct Line<'r, T: Serialize> {
+    kind: &'static str,
+    #[serde(flatten)]
+    item: &'r T,
+}
+
+impl Report<'_> {
+    fn show(&self, format: Format, out: &mut Out) -> io::Result<()> {
+        match format {
+            Format::Text => self.text(out)?,
+            Format::Json => json_line(out, &self.document())?,
+            Format::Ndjson => {
+                for item in self.plan.changes() {
+                    json_line(out, &Line { kind: "blob", item })?;
+                }
+                for item in self.findings().unwrap_or_default() {
+                    json_line(out, &Line { kind: "finding", item })?;
+                }
+                json_line(out, &Line { kind: "file", item: &Document { blobs: Vec::new(), ..self.document() } })?;
+            }
+        }
+        out.send()
+    }
+
+    fn findings(&self) -> Option<&[NewFinding]> {
+        self.done?.new_findings.as_deref()
+    }
+
+    fn document(&self) -> Document<'_> {
+        Document {
+            schema_version: 1,
+            file: self.file.display().to_string(),
+            output: self.output.path(self.file).map(|path| path.display().to_string()),
+            written: self.done.is_some() && !self.output.dry_run,
+            size_before: self.old,
+            size_after: self.size(),
+            blobs: self.plan.changes().collect(),
+            new_findings: self.findings(),
+        }
+    }
+
+    fn size(&self) -> u64 {
+        self.done.map_or(self.old, |done| done.size)
+    }
+
+    fn text(&self, out: &mut Out) -> io::Result<()> {
+        for blob in self.plan.changes() {
+            let of = if blob.blob_type == "metadata" { " of" } else { "" };
+            out.put("blob ").number(blob.blob).put(", ").put(shown_type(blob)).put(of).put(" ");
+            out.text(Kind::Name, blob.name.text()).end_line()?;
+            blob.changes.iter().try_for_each(|change| field(change, out))?;
+        }
+        out.put(&escape(&self.summary())).end_line()
+    }
+
+    fn summary(&self) -> String {
+        let blobs = self.plan.changes().count();
+        let size = size(self.size());
+        let output = match self.output.path(self.file) {
+            Some(path) if path.as_os_str() != "-" => path.display().to_string(),
+            _ => "the new file".to_owned(),
+        };
+        let changes = match blobs {
+            0 => "nothing changes".to_owned(),
+            _ => format!("{} changed", counted(blobs, "blob", "blobs")),
+        };
+        match (self.done, self.output.dry_run) {
+            (None, _) => format!("{}: nothing changes; the file was not written again", self.file.display()),
+            (Some(_), true) => format!("{output} would be written: {changes}, {size}"),
+            (Some(_), false) => format!("{output} was written: {changes}, {size}"),
+        }
+    }
+}
+
+fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
+    out.put("  ").put(&escape(&change.field)).put(": ");
+    let FieldChange { old, new, .. } = change;
+    match (old, new, new.get("from").and_then(Value::as_str)) {
+        (_, _, Some(from)) => {
+            let bytes = new.get("sizeInBytes").and_then(Value::as_u64).unwrap_or_default();
+            out.put_as(Kind::Number, &size(bytes)).put(" from ").put_as(Kind::Name, &escape(from))
+        }
+        (Value::Null, new, _) => out.put("added ").put_as(Kind::Number, &shown(new)),
+        (old, Value::Null, _) => out.put("removed ").put_as(Kind::Number, &shown(old)),
+        (old, new, _) => out.put_as(Kind::Number, &shown(old)).put(" -> ").put_as(Kind::Number, &shown(new)),
+    };
+    out.end_line()
+}
+
+/// The type of a blob as users name it.
+fn shown_type(blob: &BlobChange) -> &'static str {
+    blob.blob_type.parse().map_or("blob", type_name)
+}
+
+/// A value as JSON, escaped.
+fn shown(value: &Value) -> String {
+    escape(&value.to_string()).into_owned()
+}

@@ -1,0 +1,117 @@
+//! `popef set`.
+
+use popef::File;
+
+use crate::common::{Place, hold_golden};
+
+const MODEL: &str = "executable.popef";
+
+fn place() -> Place {
+    Place::with(&["interop/executable.popef"])
+}
+
+#[test]
+fn what_is_shown() {
+    hold_golden(
+        "set",
+        &["interop/executable.popef"],
+        &[
+            "set executable.popef --set numIpus=4 --set isPOD=true --engine-option target.x=1 --device-option y= --dry-run",
+            "set executable.popef --set anchors[input_parameter].repeats=2 --set inputs[user_input].tensorInfo.shape=4,2 --dry-run",
+            "set executable.popef --rename input_parameter=w --rename 3284579348837926701=model --dry-run",
+            "set executable.popef --rename input_parameter=w --keep-references --dry-run",
+            "set executable.popef --set-version 1.0 --type tensor,opaque -o new.popef",
+            "set executable.popef --set numIpus=4 -o new.popef --force --format json",
+            "set executable.popef --set numIpus=5 --set seedHandle=s -o new.popef --force --format ndjson",
+            "set executable.popef --set numIpus=1 --in-place",
+            "set executable.popef --set numIpus=3 --in-place --strict",
+        ],
+    );
+}
+
+#[test]
+fn mistakes() {
+    hold_golden(
+        "set-mistakes",
+        &["interop/executable.popef", "interop/two-models.popef"],
+        &[
+            "set executable.popef --set numIPU=4 --in-place",
+            "set executable.popef --set numIpus --in-place",
+            "set executable.popef --set numIpus=4000000000000 --in-place",
+            "set executable.popef --set isPOD=yes --in-place",
+            "set executable.popef --set anchors[input_parameter].tensorInfo.dataType=F33 --in-place",
+            "set executable.popef --set anchors[inputparameter].repeats=2 --in-place",
+            "set executable.popef --unset engineOptions[x] --in-place",
+            "set executable.popef --unset numIpus --in-place",
+            "set executable.popef --rename inputparameter=w --in-place",
+            "set executable.popef --rename input_parameter --in-place",
+            "set executable.popef --model x --set numIpus=4 --in-place",
+            "set two-models.popef --set numIpus=4 --in-place",
+            "set executable.popef --rename 3284579348837926701=m --keep-references --in-place --strict",
+            "set executable.popef --rename 3284579348837926701=m --keep-references -o new.popef",
+            "set executable.popef --set numIpus=4 -o executable.popef",
+            "set executable.popef --set numIpus=4 -o executable.popef --force",
+            "set executable.popef --in-place",
+            "set executable.popef --merge nothing.json --in-place",
+            "set executable.popef --tensors executable.popef --in-place",
+        ],
+    );
+}
+
+/// The blobs that differ between two files, by their number.
+fn changed(old: &[u8], new: &[u8]) -> Vec<usize> {
+    let [old, new] = [old, new].map(|bytes| File::from_bytes(bytes.to_vec()).unwrap());
+    assert_eq!(old.len(), new.len());
+    let bytes = |file: &File, index| {
+        let blob = file.blob(index).unwrap();
+        [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat()
+    };
+    (0..old.len()).filter(|&index| bytes(&old, index) != bytes(&new, index)).collect()
+}
+
+#[test]
+fn only_what_changes_is_written_anew() {
+    let place = place();
+    let old = place.read(MODEL);
+    place.run(&["set", MODEL, "--set", "numIpus=4", "--in-place"]).good();
+    assert_eq!(changed(&old, &place.read(MODEL)), [1]);
+    place.run(&["set", MODEL, "--set", "numIpus=1", "--in-place"]).good();
+    // The message was laid out anew, but says the same.
+    let values = |bytes: Vec<u8>| File::from_bytes(bytes).unwrap().metadata().next().unwrap().read().unwrap();
+    assert_eq!(values(place.read(MODEL)), values(old.clone()));
+    place.run(&["set", MODEL, "--rename", "input_parameter=w", "-o", "renamed.popef"]).good();
+    assert_eq!(changed(&place.read(MODEL), &place.read("renamed.popef")), [1, 3]);
+}
+
+#[test]
+fn nothing_is_written_if_nothing_changes() {
+    let place = place();
+    let before = std::fs::metadata(place.path(MODEL)).unwrap().modified().unwrap();
+    let run = place.run(&["set", MODEL, "--set", "numIpus=1", "--in-place", "--format", "json"]).good();
+    assert_eq!(run.json()["written"], false);
+    assert_eq!(std::fs::metadata(place.path(MODEL)).unwrap().modified().unwrap(), before);
+    let copy = place.run(&["set", MODEL, "--set", "numIpus=1", "-o", "-"]).good();
+    assert!(copy.out == place.read(MODEL));
+    assert!(copy.err.contains("nothing changes"), "{copy:?}");
+}
+
+#[test]
+fn a_patch_changes_lists_by_name_and_whole() {
+    let place = place();
+    place.write(
+        "patch.json",
+        r#"{"engineOptions": {"a": "1", "b": "2"}, "deviceOptions": [{"name": "d", "value": "3"}]}"#,
+    );
+    place.run(&["set", MODEL, "--merge", "patch.json", "--in-place"]).good();
+    let patch = r#"{"engineOptions": {"a": null, "b": "20"}, "anchors": {"user_input": {"repeats": 7}},
+                    "deviceOptions": null, "programFlow": {"load": [9]}}"#;
+    place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], patch.as_bytes()).good();
+    let metadata = File::open(place.path(MODEL)).unwrap().metadata().next().unwrap().read().unwrap();
+    let options: Vec<_> = metadata.engine_options.iter().map(|option| (&option.name, &option.value)).collect();
+    assert_eq!(options.last(), Some(&(&"b".into(), &"20".into())));
+    assert!(options.len() == 5 && options[..4].iter().all(|(name, _)| **name != "a"), "{options:?}");
+    assert!(metadata.device_options.is_empty());
+    assert_eq!(metadata.program_flow.load, [9]);
+    let repeats = metadata.anchors.iter().filter(|anchor| anchor.name == "user_input").map(|anchor| anchor.repeats);
+    assert_eq!(repeats.collect::<Vec<_>>(), [7]);
+}
