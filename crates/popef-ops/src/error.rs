@@ -55,6 +55,9 @@ codes! {
     BadManifest = "bad-manifest", "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
     // The library has it too, for files that are read as PopEF.
     FileChanged = "file-changed", "Try again when nothing else writes the file.";
+    BadIndex = "bad-index", "Extract the file again, or correct index.json.";
+    BadMetadata = "bad-metadata", "Correct the JSON: popef extract writes metadata as it must be.";
+    DoesNotFit = "does-not-fit", "Give data of the shape and type that the anchor has, or pack without checking.";
     Stopped = "stopped", "Nothing. Begin again when you want to.";
 }
 

@@ -34,7 +34,6 @@ mod compress;
 pub mod diff;
 mod error;
 pub mod extract;
-#[allow(dead_code, reason = "extract and pack, which come next, use the rest")]
 pub mod formats;
 pub mod hash;
 mod listed;
@@ -42,6 +41,7 @@ mod merge;
 mod name;
 mod near;
 mod output;
+pub mod pack;
 mod plain_file;
 mod progress;
 pub mod recover;

@@ -22,6 +22,7 @@ use names::Names;
 use plan::Plan;
 
 pub use folder::Replace;
+pub(crate) use index::{Entry, Form, INDEX, Index, Kind, Stored, head};
 pub use report::{Extracted, ExtractedBlob, ExtractedFile, Note};
 
 /// How tensors and feeds are written.

@@ -221,5 +221,15 @@ pub(super) fn whole(data: &DataBlob<'_>) -> Option<(TensorInfo, u64)> {
         info.shape.insert(0, data.num_tensors().into());
     }
     let len = info.size_in_bytes().ok()?;
-    (len <= data.data().len()).then_some((info, len))
+    (len <= data.data().len() && is_array(&info)).then_some((info, len))
+}
+
+/// The most dimensions of an array in numpy before version 2.
+const MOST_DIMENSIONS: usize = 32;
+
+/// Whether other programs can have such an array. They also compute sizes for an empty one, as if it were not.
+fn is_array(info: &TensorInfo) -> bool {
+    let filled: Vec<i64> = info.shape.iter().map(|&extent| extent.max(1)).collect();
+    let size = TensorInfo::new(info.data_type, filled).size_in_bytes();
+    info.shape.len() <= MOST_DIMENSIONS && size.is_ok_and(|size| i64::try_from(size).is_ok())
 }

@@ -147,11 +147,18 @@ impl Array {
         stands.then(|| TensorInfo::new(wanted, self.info.shape.clone()))
     }
 
-    /// Where the bytes are, if they are in the file as PopEF has them and no checksum is with them.
-    pub(crate) fn plain(&self) -> Option<&Place> {
+    /// Where the bytes are, if they are in the file as PopEF has them. A checksum that comes with them is checked, which
+    /// reads them all.
+    pub(crate) fn plain(&self) -> Result<Option<Place>, Error> {
         match &self.stored {
-            Stored::Plain(place) => Some(place),
-            _ => None,
+            Stored::Plain(place) => Ok(Some(place.clone())),
+            Stored::Entry { entry, header, layout } if layout.is_plain(&self.info) => {
+                let Some(place) = entry.stored_from(*header) else { return Ok(None) };
+                io::copy(&mut self.reader()?, &mut io::sink())
+                    .map_err(|error| Error::io("read the array", error).in_file(place.path()))?;
+                Ok(Some(place))
+            }
+            _ => Ok(None),
         }
     }
 

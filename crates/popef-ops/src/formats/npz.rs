@@ -80,6 +80,11 @@ impl Entry {
         &self.place
     }
 
+    /// Where the entry's bytes without the first ones are, if it is not compressed.
+    pub(super) fn stored_from(&self, start: u64) -> Option<Place> {
+        if self.is_deflated { None } else { self.place.from(start) }
+    }
+
     fn reader(&self) -> Result<Checked, Error> {
         let stored = self.place.reader()?;
         let bytes: Box<dyn Read + Send> = match self.is_deflated {

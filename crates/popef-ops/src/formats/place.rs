@@ -8,8 +8,7 @@ use std::time::SystemTime;
 
 use popef::read::{LocalFile, ReadAt};
 
-use super::bad;
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// A file as it was when it was first looked at.
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ impl Source {
         let metadata = fs::metadata(&self.0.path).map_err(|error| Error::io("look at the file", error))?;
         match file.size() == self.0.len && metadata.modified().ok() == self.0.modified {
             true => Ok(file),
-            false => Err(bad("the file was changed meanwhile").in_file(&self.0.path)),
+            false => Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.0.path)),
         }
     }
 }
@@ -110,7 +109,7 @@ impl Place {
         Ok(buf)
     }
 
-    pub(super) fn reader(&self) -> Result<PlaceReader, Error> {
+    pub(crate) fn reader(&self) -> Result<PlaceReader, Error> {
         self.reader_from(0)
     }
 
@@ -121,7 +120,7 @@ impl Place {
 
 /// A reader of a place. It has no buffer.
 #[derive(Clone, Debug)]
-pub(super) struct PlaceReader {
+pub(crate) struct PlaceReader {
     file: Arc<LocalFile>,
     start: u64,
     len: u64,

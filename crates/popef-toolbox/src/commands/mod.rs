@@ -44,6 +44,7 @@ commands! {
     cat => Cat,
     // Out of a file and into one.
     extract => Extract,
+    pack => Pack,
     // Changes.
     compress => Compress,
     decompress => Decompress,

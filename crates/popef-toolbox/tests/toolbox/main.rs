@@ -6,6 +6,7 @@ mod diff;
 mod extract;
 mod hash;
 mod merge;
+mod pack;
 mod peers;
 mod recover;
 mod report;

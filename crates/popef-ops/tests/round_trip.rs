@@ -1,0 +1,92 @@
+//! What is extracted is packed again to the same bytes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use popef::{File, OpenOptions, Writer};
+use popef_ops::extract::{Arrays, ExtractOptions, Replace};
+use popef_ops::pack::{Pack, State};
+use popef_ops::{Overwrite, Silent, Target};
+use proptest::prelude::*;
+
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is used here")]
+#[path = "../../../popef/tests/common/writing/models.rs"]
+mod models;
+
+const FORMS: [Arrays; 4] = [Arrays::Npy, Arrays::Npz, Arrays::Safetensors, Arrays::Raw];
+
+/// Extracts a file, packs the folder, and compares.
+#[track_caller]
+fn hold(file: &File, bytes: &[u8], arrays: Arrays, what: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, packed) = (place.path().join("folder"), place.path().join("packed.popef"));
+    let mut options = ExtractOptions::new();
+    options.arrays(arrays);
+    let extracted = options.extract(std::slice::from_ref(file), |_| true, &folder, Replace::Never, &Silent).unwrap();
+    assert_eq!(extracted.files[0].blobs.len(), file.len(), "{what}");
+    let mut pack = Pack::new();
+    pack.folder(&folder).unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
+    let report = pack.write(Target::Path(&packed, Overwrite::Never), &Silent);
+    let report = report.unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
+    assert!(fs::read(&packed).unwrap() == bytes, "{what} {arrays:?}");
+    assert!(report.blobs.iter().all(|blob| blob.state == State::Same), "{what} {arrays:?}: {report:?}");
+    assert_eq!(report.size, bytes.len() as u64);
+}
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_in(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "popef" || ending == "poptorch") {
+            found.push(path);
+        }
+    }
+}
+
+/// Nothing here writes a file with an executable that has no name, or the name of another.
+fn may_be_written(file: &File) -> bool {
+    let mut names: Vec<_> = file.executables().map(|executable| executable.name()).collect();
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    names.len() == count && names.iter().all(|name| !name.is_empty())
+}
+
+#[test]
+fn every_whole_file_of_testdata_is_made_again_byte_for_byte() {
+    let mut paths = Vec::new();
+    files_in(&testdata(), &mut paths);
+    let mut whole = 0;
+    for path in paths {
+        let Ok(file) = OpenOptions::new().after_pickle(true).open(&path) else { continue };
+        if !may_be_written(&file) {
+            continue;
+        }
+        whole += 1;
+        for arrays in FORMS {
+            hold(&file, &fs::read(&path).unwrap(), arrays, &path.display().to_string());
+        }
+    }
+    // Damaged files are not among them.
+    assert!(whole > 200, "{whole}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn every_model_is_made_again_byte_for_byte(planned in models::blobs(true), form in 0..FORMS.len()) {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let mut writer = Writer::seekable(&mut bytes).unwrap();
+        planned.iter().for_each(|blob| drop(blob.write(&mut writer)));
+        writer.finish().unwrap();
+        let bytes = bytes.into_inner();
+        let file = File::from_bytes(bytes.clone()).unwrap();
+        hold(&file, &bytes, FORMS[form], "a random model");
+    }
+}
