@@ -13,7 +13,7 @@ use popef_show::{FindingsFormat, ListFormat, When};
 use crate::groups::{Checks, Narrow, Parts, Sources};
 use crate::screen::help_width;
 use crate::sections;
-use crate::values::{named, path, when};
+use crate::values::{named, path, rule_id, when};
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
@@ -60,6 +60,8 @@ pub(crate) struct Args {
         long,
         help_heading = "Checks",
         value_name = "ID",
+        value_parser = rule_id(),
+        hide_possible_values = true,
         num_args = 0..=1,
         value_delimiter = ',',
         default_missing_value = ALL_RULES,

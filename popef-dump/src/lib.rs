@@ -18,7 +18,7 @@ mod check;
 mod combine;
 mod explain;
 mod files;
-mod generate;
+pub mod generate;
 pub mod groups;
 mod inspect;
 mod list;
@@ -27,7 +27,7 @@ mod policy;
 mod program;
 mod run;
 pub mod screen;
-mod sections;
+pub mod sections;
 pub mod values;
 
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
-//! What the long help and the manual page have after the options.
+//! What the long help and the manual page have after the options, in lines of a certain width.
 
 /// A heading, and terms with what they mean. A meaning without a term is a paragraph.
-pub(crate) type Section = (&'static str, &'static [(&'static str, &'static str)]);
+pub type Section = (&'static str, &'static [(&'static str, &'static str)]);
 
 pub(crate) const SECTIONS: [Section; 4] = [
     (
@@ -62,7 +62,7 @@ pub(crate) fn text(width: usize) -> String {
 }
 
 /// The lines of a section.
-pub(crate) fn lines(rows: &[(&str, &str)], width: usize) -> String {
+pub fn lines(rows: &[(&str, &str)], width: usize) -> String {
     const INDENT: usize = 2;
     /// Narrower columns are hard to read. Then a meaning comes below its term.
     const LEAST: usize = 25;

@@ -1,9 +1,11 @@
 //! Values of options.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser};
-use popef::check::Loader;
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+use popef::check::{Loader, Rule};
 use popef_show::{Sort, When};
 
 /// One of several values, by its name.
@@ -37,6 +39,27 @@ pub fn count() -> impl TypedValueParser<Value = u64> {
 /// When to use colours.
 pub fn when() -> impl TypedValueParser<Value = When> {
     named(When::ALL, |when| when.name())
+}
+
+/// The id of a rule. Any text is one here, because ids can be written in small letters, and those that do not exist get a better
+/// message elsewhere; the ids are there for completions.
+pub fn rule_id() -> impl TypedValueParser<Value = String> {
+    RuleId
+}
+
+#[derive(Clone)]
+struct RuleId;
+
+impl TypedValueParser for RuleId {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Rule::all().map(|rule| PossibleValue::new(rule.id))))
+    }
 }
 
 pub(crate) fn loader() -> impl TypedValueParser<Value = Loader> {

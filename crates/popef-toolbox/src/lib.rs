@@ -17,11 +17,13 @@
 
 mod commands;
 mod common;
+mod help;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{ArgAction, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{ArgAction, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
+use popef_dump_tool::screen::help_width;
 use popef_show::When;
 
 use commands::Commands;
@@ -29,15 +31,9 @@ use common::end::ended;
 use common::tool::Tool;
 
 // Beginnings of commands and options are errors, so that a new command or option cannot break a script.
-/// Takes PopEF files apart and puts them together: compiled models for Graphcore IPUs.
+/// Works on PopEF files, which are compiled models for Graphcore IPUs
 #[derive(Debug, Parser)]
-#[command(
-    name = "popef",
-    version,
-    args_override_self = true,
-    disable_help_flag = true,
-    after_help = "More on a command, with examples: popef COMMAND --help"
-)]
+#[command(name = "popef", version, args_override_self = true, arg_required_else_help = true, disable_help_flag = true)]
 struct Args {
     #[command(subcommand)]
     command: Commands,
@@ -74,9 +70,15 @@ pub fn main() -> ExitCode {
     ended(&tool, args.command.run(&tool))
 }
 
+/// The command line.
+fn command() -> Command {
+    let command = Args::command().term_width(help_width()).color(ColorChoice::Auto);
+    let help = help::text(&command);
+    command.override_help(help)
+}
+
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Args, clap::Error> {
-    let width = popef_dump_tool::screen::help_width();
-    let mut command = Args::command().term_width(width).color(ColorChoice::Auto);
+    let mut command = command();
     let matches = command.try_get_matches_from_mut(line)?;
     Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }

@@ -1,4 +1,4 @@
-//! Shell completions and the manual page, made from the options' own definition.
+//! Shell completions and manual pages, made from the definition of a command line.
 
 mod bash;
 mod fish;
@@ -7,38 +7,84 @@ mod zsh;
 
 use std::io::{self, Write};
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 
 use crate::args::{Args, Generate};
 use crate::sections::{self, SECTIONS};
-use options::options;
+use options::Program;
 
-const NAMES: [&str; 2] = ["popef-dump", "popef_dump"];
+/// A shell for which there are completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// bash, 3.2 or later.
+    Bash,
+    /// zsh.
+    Zsh,
+    /// fish.
+    Fish,
+}
 
-pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
-    let options = || options(&Args::command());
-    match what {
-        Generate::CompletionsBash => out.write_all(bash::script(&options()).as_bytes()),
-        Generate::CompletionsFish => out.write_all(fish::script(&options()).as_bytes()),
-        Generate::CompletionsZsh => out.write_all(zsh::script(&options()).as_bytes()),
-        Generate::Man => manual(out),
+impl Shell {
+    /// All shells.
+    pub const ALL: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
+        }
     }
 }
 
-fn manual(out: &mut impl Write) -> io::Result<()> {
-    let page = clap_mangen::Man::new(Args::command());
-    page.render_title(out)?;
-    page.render_name_section(out)?;
-    page.render_synopsis_section(out)?;
-    page.render_description_section(out)?;
-    page.render_options_section(out)?;
-    /// Pages of manuals are made for terminals of 80 columns, and are indented.
-    const WIDTH: usize = 72;
-    SECTIONS.iter().try_for_each(|(heading, rows)| section(out, heading, &sections::lines(rows, WIDTH)))
+/// The script with which a shell completes the arguments of a program, by any of its names.
+pub fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
+    let program = Program::of(command);
+    match shell {
+        Shell::Bash => bash::script(&program, names),
+        Shell::Zsh => zsh::script(&program, names),
+        Shell::Fish => fish::script(&program, names),
+    }
 }
+
+/// Writes the manual page of a program. Each section at its end has a heading and lines, which stay as they are.
+pub fn manual(
+    out: &mut dyn Write,
+    command: Command,
+    sections: impl IntoIterator<Item = (String, String)>,
+) -> io::Result<()> {
+    let mut page = Vec::new();
+    let man = clap_mangen::Man::new(command);
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    sections.into_iter().try_for_each(|(heading, lines)| section(&mut page, &heading, &lines))?;
+    out.write_all(&page)
+}
+
+/// Pages of manuals are made for terminals of 80 columns, and are indented.
+pub const MANUAL_WIDTH: usize = 72;
 
 /// A section whose lines stay as they are.
 fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
     writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
+}
+
+/// Writes what `popef-dump --generate` prints.
+pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
+    let script = |shell| completions(shell, &Args::command(), &["popef-dump", "popef_dump"]);
+    match what {
+        Generate::CompletionsBash => out.write_all(script(Shell::Bash).as_bytes()),
+        Generate::CompletionsFish => out.write_all(script(Shell::Fish).as_bytes()),
+        Generate::CompletionsZsh => out.write_all(script(Shell::Zsh).as_bytes()),
+        Generate::Man => {
+            let text =
+                |(heading, rows): &sections::Section| ((*heading).to_owned(), sections::lines(rows, MANUAL_WIDTH));
+            manual(out, Args::command(), SECTIONS.iter().map(text))
+        }
+    }
 }

@@ -1,8 +1,19 @@
-//! The options as a shell has to know them. What clap_complete makes offers no file names in bash, and takes a value that is
-//! only allowed after `=` for one that is a word of its own.
+//! A program as a shell has to know it. What clap_complete makes offers no file names in bash, and takes a value that is only
+//! allowed after `=` for one that is a word of its own.
 
 use clap::{Arg, Command, ValueHint};
-use popef::check::Rule;
+
+/// A program, or a command of one.
+pub(super) struct Program {
+    pub(super) name: String,
+    /// What it does, without a full stop.
+    pub(super) about: String,
+    pub(super) options: Vec<Opt>,
+    /// What its arguments can be, and what they are called.
+    pub(super) arguments: Words,
+    pub(super) argument: String,
+    pub(super) commands: Vec<Program>,
+}
 
 pub(super) struct Opt {
     pub(super) short: Option<char>,
@@ -32,11 +43,43 @@ pub(super) enum Words {
     Any,
 }
 
-/// The options of a command, without its files.
-pub(super) fn options(command: &Command) -> Vec<Opt> {
-    let mut command = command.clone();
-    command.build();
-    command.get_arguments().filter_map(option).collect()
+impl Program {
+    pub(super) fn of(command: &Command) -> Self {
+        let mut command = command.clone();
+        command.build();
+        Program::built(&command)
+    }
+
+    fn built(command: &Command) -> Self {
+        let names = || command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        let first = command.get_positionals().next();
+        // The command that prints the help of others has them as commands of its own.
+        let (argument, arguments, commands) = match command.get_name() {
+            "help" => ("COMMAND".to_owned(), Words::One(names()), Vec::new()),
+            _ => (
+                first.map(value_name).unwrap_or_default(),
+                first.map_or(Words::Any, words),
+                command.get_subcommands().map(Program::built).collect(),
+            ),
+        };
+        Program {
+            name: command.get_name().to_owned(),
+            about: command.get_about().map(ToString::to_string).unwrap_or_default(),
+            options: command.get_arguments().filter_map(option).collect(),
+            arguments,
+            argument,
+            commands,
+        }
+    }
+
+    /// Its options as they are typed: `--all`.
+    pub(super) fn long_options(&self) -> Vec<String> {
+        self.options.iter().map(|option| format!("--{}", option.long)).collect()
+    }
+
+    pub(super) fn command_names(&self) -> Vec<&str> {
+        self.commands.iter().map(|command| command.name.as_str()).collect()
+    }
 }
 
 fn option(arg: &Arg) -> Option<Opt> {
@@ -50,18 +93,20 @@ fn option(arg: &Arg) -> Option<Opt> {
 
 fn value(arg: &Arg) -> Value {
     Value {
-        name: arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default(),
+        name: value_name(arg),
         words: words(arg),
         attached: arg.is_require_equals_set(),
         optional: arg.get_num_args().is_some_and(|range| range.min_values() == 0),
     }
 }
 
+fn value_name(arg: &Arg) -> String {
+    arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default()
+}
+
 fn words(arg: &Arg) -> Words {
     let possible: Vec<_> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     match arg.get_value_hint() {
-        // Clap does not know them, because they can be written in small letters too.
-        _ if arg.get_id() == "explain" => Words::List(Rule::all().map(|rule| rule.id.to_owned()).collect()),
         _ if !possible.is_empty() && arg.get_value_delimiter().is_some() => Words::List(possible),
         _ if !possible.is_empty() => Words::One(possible),
         ValueHint::AnyPath | ValueHint::FilePath => Words::Path,

@@ -1,10 +1,33 @@
-use super::NAMES;
-use super::options::{Opt, Value, Words};
+use super::options::{Opt, Program, Value, Words};
 
-/// The script for zsh, for a file `_popef-dump` in a folder of `$fpath`, or to be sourced.
-pub(super) fn script(options: &[Opt]) -> String {
-    let specs: String = options.iter().map(|option| format!("        {} \\\n", spec(option))).collect();
-    SCRIPT.replace("{specs}", &specs).replace("{names}", &NAMES.join(" "))
+/// The script for zsh, for a file `_NAME` in a folder of `$fpath`, or to be sourced.
+pub(super) fn script(program: &Program, names: &[&str]) -> String {
+    let body = match program.commands.as_slice() {
+        [] => arguments(program, 4),
+        commands => COMMANDS
+            .replace("{specs}", &specs(program, 8))
+            .replace("{describe}", &commands.iter().map(described).collect::<String>())
+            .replace("{cases}", &commands.iter().map(case).collect::<String>()),
+    };
+    SCRIPT
+        .replace("{body}", &body)
+        .replace("{function}", &format!("_{}", program.name))
+        .replace("{names}", &names.join(" "))
+}
+
+/// What `_arguments` gets for a program without commands.
+fn arguments(program: &Program, indent: usize) -> String {
+    let specs = specs(program, indent + 4);
+    let argument = match &program.arguments {
+        Words::Path => format!("'*:{}:_files'", program.argument),
+        Words::Any => "'*: : '".to_owned(),
+        words => format!("'*:{}:{}'", program.argument, offer(words)),
+    };
+    format!("{:indent$}_arguments -s -S : \\\n{specs}{:indent$}    {argument}\n", "", "")
+}
+
+fn specs(program: &Program, indent: usize) -> String {
+    program.options.iter().map(|option| format!("{:indent$}{} \\\n", "", spec(option))).collect()
 }
 
 /// An option as `_arguments` takes it: `'--format=[what it does]:FORMAT:(text json)'`.
@@ -22,17 +45,29 @@ fn spec(option: &Opt) -> String {
     }
 }
 
-/// The message and what to offer. Two colons: the value can be missing. Words of a list can be typed in small letters, as the ids
-/// of rules can.
+/// The message and what to offer. Two colons: the value can be missing.
 fn action(value: &Value) -> String {
     let colons = if value.optional { "::" } else { ":" };
-    let action = match &value.words {
+    format!("{colons}{}:{}", value.name, offer(&value.words))
+}
+
+/// Words of a list can be typed in small letters, as the ids of rules can.
+fn offer(words: &Words) -> String {
+    match words {
         Words::One(words) => format!("({})", words.join(" ")),
         Words::List(words) => format!("_sequence compadd -M m\\:{{a-z}}={{A-Z}} - {}", words.join(" ")),
         Words::Path => "_files".to_owned(),
         Words::Any => " ".to_owned(),
-    };
-    format!("{colons}{}:{action}", value.name)
+    }
+}
+
+/// A command and what it does, as `_describe` takes it.
+fn described(command: &Program) -> String {
+    format!("            '{}:{}'\n", command.name, escaped(&command.about))
+}
+
+fn case(command: &Program) -> String {
+    format!("        {})\n{}            ;;\n", command.name, arguments(command, 12))
 }
 
 fn escaped(text: &str) -> String {
@@ -42,14 +77,30 @@ fn escaped(text: &str) -> String {
 
 const SCRIPT: &str = r#"#compdef {names}
 
-_popef-dump() {
-    _arguments -s -S : \
-{specs}        '*:FILE:_files'
-}
+{function}() {
+{body}}
 
-if [ "$funcstack[1]" = _popef-dump ]; then
-    _popef-dump "$@"
+if [ "$funcstack[1]" = {function} ]; then
+    {function} "$@"
 else
-    compdef _popef-dump {names}
+    compdef {function} {names}
 fi
+"#;
+
+const COMMANDS: &str = r#"    local curcontext=$curcontext state line
+    local -a commands
+    _arguments -s -S -C : \
+{specs}        '1:command:->command' \
+        '*::argument:->argument'
+    case $state in
+    command)
+        commands=(
+{describe}        )
+        _describe -t commands command commands
+        ;;
+    argument)
+        case $line[1] in
+{cases}        esac
+        ;;
+    esac
 "#;

@@ -9,7 +9,7 @@ use super::Command;
 use crate::common::listing::ListArgs;
 use crate::common::tool::Tool;
 
-/// Show all that is known of a model: metadata, anchors, executables, tensors, feeds
+/// Show all that is known of a model, or parts of it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -9,6 +9,7 @@ use popef_show::FindingsFormat;
 use super::Command;
 use crate::common::format::{Format, FormatArgs};
 use crate::common::tool::Tool;
+use crate::common::values::rule_id;
 
 /// Explain rules of checks, and how to fix what they find
 #[derive(Debug, clap::Args)]
@@ -19,7 +20,7 @@ Examples:
   popef explain --format json PE101")]
 pub(crate) struct Args {
     /// Rules to explain; without any, all are listed
-    #[arg(value_name = "ID", value_delimiter = ',')]
+    #[arg(value_name = "ID", value_delimiter = ',', value_parser = rule_id(), hide_possible_values = true)]
     ids: Vec<String>,
     #[command(flatten)]
     format: FormatArgs,

@@ -16,7 +16,7 @@ use crate::common::input::Inputs;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 
-/// Take blobs out into files for other programs, and into a folder that `pack` makes a model of again
+/// Take blobs out into files for other programs
 ///
 /// Tensors become files for numpy or PyTorch, a feed one array with the runs in front, metadata JSON; executables and opaque
 /// blobs are written as they are. index.json has everything else, so that `popef pack` makes the same file again, byte for byte.

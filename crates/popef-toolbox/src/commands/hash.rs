@@ -26,7 +26,7 @@ const AFTER: &str = "Examples:
   popef verify models.manifest                        whether they still are what they were
   popef hash --sums *.popef > SHA256SUMS              what sha256sum prints; sha256sum -c verifies it";
 
-/// Compute digests of files, of their blobs, and of what they mean
+/// Compute digests of files, blobs and contents
 ///
 /// The digest of a content does not depend on order, compression, versions, and bytes behind tensors: two files with the same
 /// are the same for popef diff.

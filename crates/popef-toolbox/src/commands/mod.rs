@@ -22,6 +22,9 @@ macro_rules! commands {
         pub(crate) enum Commands { $( $variant($command::Args), )+ }
 
         impl Commands {
+            /// The names of all commands.
+            pub(crate) const NAMES: &[&str] = &[ $( stringify!($command), )+ ];
+
             /// What users type: `popef merge`.
             pub(crate) fn name(&self) -> &'static str {
                 match self { $( Commands::$variant(_) => concat!("popef ", stringify!($command)), )+ }
@@ -46,9 +49,9 @@ commands! {
     extract => Extract,
     pack => Pack,
     // Changes.
+    set => Set,
     compress => Compress,
     decompress => Decompress,
-    set => Set,
     merge => Merge,
     split => Split,
     strip => Strip,
@@ -56,7 +59,9 @@ commands! {
     diff => Diff,
     hash => Hash,
     // For people.
-    recover => Recover,
     report => Report,
+    recover => Recover,
     // For the shell.
+    completions => Completions,
+    man => Man,
 }

@@ -21,7 +21,7 @@ use crate::common::input::{Inputs, open_any};
 use crate::common::tool::Tool;
 use crate::common::values::path;
 
-/// Make one HTML page about a model, to look at and to pass on
+/// Make one HTML page about a model
 ///
 /// The page shows what the model needs, its inputs and outputs as a picture, what takes the space, and what the checks found.
 /// It needs no network and no other file, can be read without scripts, and can be printed. Several files are shown together,

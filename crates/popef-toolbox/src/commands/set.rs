@@ -22,7 +22,7 @@ use crate::common::output::ChangeArgs;
 use crate::common::tool::Tool;
 use crate::common::values::path;
 
-/// Change metadata, names and weights; everything else stays as it is
+/// Change metadata, names and weights, and nothing else
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

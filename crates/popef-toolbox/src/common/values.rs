@@ -1,3 +1,3 @@
 //! Values of options. They are those of popef-dump.
 
-pub(crate) use popef_dump_tool::values::{named, path, when};
+pub(crate) use popef_dump_tool::values::{named, path, rule_id, when};

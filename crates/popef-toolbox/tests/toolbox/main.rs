@@ -2,9 +2,12 @@
 
 mod cat;
 mod common;
+mod completions;
 mod diff;
 mod extract;
 mod hash;
+mod help;
+mod man;
 mod merge;
 mod pack;
 mod peers;

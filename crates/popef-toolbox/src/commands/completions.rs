@@ -1,0 +1,35 @@
+//! `popef completions`: scripts for shells.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use popef_dump_tool::generate::{Shell, completions};
+use popef_ops::Error;
+
+use super::Command;
+use crate::command;
+use crate::common::end::unwritten;
+use crate::common::tool::{Tool, raw_stdout};
+use crate::common::values::named;
+
+/// Print the script by which a shell completes commands
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  popef completions bash > ~/.local/share/bash-completion/completions/popef
+  popef completions zsh > ~/.zfunc/_popef      if .zshrc has fpath+=~/.zfunc before compinit
+  popef completions fish > ~/.config/fish/completions/popef.fish
+  source <(popef completions bash)             for this shell only")]
+pub(crate) struct Args {
+    /// Shell
+    #[arg(value_name = "SHELL", value_parser = named(Shell::ALL, |shell| shell.name()))]
+    shell: Shell,
+}
+
+impl Command for Args {
+    fn run(&self, _tool: &Tool) -> Result<ExitCode, Error> {
+        let script = completions(self.shell, &command(), &["popef"]);
+        raw_stdout().and_then(|mut out| out.write_all(script.as_bytes())).map_err(unwritten)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

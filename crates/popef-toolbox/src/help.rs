@@ -1,0 +1,71 @@
+//! What the tool says of itself as a whole.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use popef_dump_tool::sections::Section;
+
+/// Groups of commands, each by its first command.
+const GROUPS: [(&str, &str); 6] = [
+    ("ls", "Look"),
+    ("extract", "Move"),
+    ("set", "Change"),
+    ("diff", "Compare"),
+    ("report", "Other"),
+    ("completions", "Shell"),
+];
+
+/// What holds for all commands.
+pub(crate) const COMMON: [Section; 3] = [
+    (
+        "Files",
+        &[
+            ("-", "standard input or output"),
+            ("--force, --in-place", "Without one of them, no file is replaced."),
+            ("", "A new file appears when it is complete. An old one stays until then, also after Ctrl-C."),
+        ],
+    ),
+    (
+        "Exit status",
+        &[
+            ("0", "success"),
+            ("1", "\"no\" as an answer: two files differ, a check failed"),
+            ("2", "Something could not be done, or the options are wrong."),
+            ("130", "stopped by Ctrl-C or SIGTERM"),
+            ("", "A reader that closes the pipe early, such as head, is not an error."),
+        ],
+    ),
+    (
+        "Environment",
+        &[
+            ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM", "whether --color auto uses colours"),
+            ("POPEF_LOG_LEVEL", "TRACE, DEBUG, INFO, WARN, ERR or OFF"),
+            ("POPEF_LOG_DEST", "stdout, stderr or a file"),
+        ],
+    ),
+];
+
+/// The help of the tool: all commands, in groups, on one screen.
+pub(crate) fn text(command: &Command) -> StyledStr {
+    let rows = command_rows(command);
+    let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let groups = GROUPS.iter().map(|(_, group)| group.len()).max().unwrap_or_default();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut text = StyledStr::new();
+    // Writing to a text cannot fail.
+    let _ = writeln!(text, "{about}");
+    let _ = writeln!(text, "Usage: popef COMMAND [OPTION]... [FILE]...   popef COMMAND --help has examples\n");
+    for (name, about) in &rows {
+        let group = GROUPS.iter().find(|(first, _)| first == name).map_or("", |(_, group)| group);
+        let _ = writeln!(text, "{group:groups$}  \u{1b}[1m{name:column$}\u{1b}[0m  {about}");
+    }
+    text
+}
+
+/// Each command, and what it does.
+pub(crate) fn command_rows(command: &Command) -> Vec<(String, String)> {
+    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
+    commands.map(|command| (command.get_name().to_owned(), about(command))).collect()
+}

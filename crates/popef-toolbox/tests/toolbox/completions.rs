@@ -1,0 +1,151 @@
+//! Completion in real shells: what a Tab makes of a command line. The shells and Python that are missing are skipped, but not
+//! in CI.
+
+#![cfg(unix)]
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::common::Place;
+
+/// What is typed before a Tab, and the arguments that the shell makes of it, in a folder with the one file `a b.popef`.
+const CASES: &[(&str, &[&str])] = &[
+    ("expl", &["explain"]),
+    ("--col", &["--color"]),
+    ("--color=nev", &["--color=never"]),
+    ("--color always expl", &["--color", "always", "explain"]),
+    ("--color=always expl", &["--color=always", "explain"]),
+    ("ls a", &["ls", "a b.popef"]),
+    ("ls --sor", &["ls", "--sort"]),
+    ("ls --sort na", &["ls", "--sort", "name"]),
+    ("ls --format=nd", &["ls", "--format=ndjson"]),
+    ("ls --files-from a", &["ls", "--files-from", "a b.popef"]),
+    ("ls --values a", &["ls", "--values", "a b.popef"]),
+    ("ls --color ne", &["ls", "--color", "never"]),
+    ("check --format sa", &["check", "--format", "sarif"]),
+    ("check --for popart,tr", &["check", "--for", "popart,triton"]),
+    ("check --policy=a", &["check", "--policy=a b.popef"]),
+    ("check -q a", &["check", "-q", "a b.popef"]),
+    ("dump --all a", &["dump", "--all", "a b.popef"]),
+    ("cat --unp", &["cat", "--unpacked"]),
+    ("cat a", &["cat", "a b.popef"]),
+    ("recover --in-p", &["recover", "--in-place"]),
+    ("recover -o a", &["recover", "-o", "a b.popef"]),
+    // The only rule whose id begins so.
+    ("explain PE31", &["explain", "PE310"]),
+    ("explain PE012,pe31", &["explain", "PE012,PE310"]),
+    ("completions z", &["completions", "zsh"]),
+    ("man expl", &["man", "explain"]),
+    ("help expl", &["help", "explain"]),
+    ("ls -- a", &["ls", "--", "a b.popef"]),
+];
+
+/// Whether a program is there. In CI it has to be.
+fn is_there(program: &OsString) -> bool {
+    let found =
+        Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    assert!(found || std::env::var_os("CI").is_none(), "{} is missing", program.display());
+    if !found {
+        eprintln!("skipped: {} is missing", program.display());
+    }
+    found
+}
+
+/// A folder with a file to complete, and beside it one with a program that prints its arguments, and the script.
+fn folders(shell: &str) -> Place {
+    let place = Place::with(&[]);
+    for folder in ["files", "start"] {
+        fs::create_dir(place.path(folder)).unwrap();
+    }
+    place.write("files/a b.popef", "");
+    let program = place.path("start/popef");
+    fs::write(&program, "#!/bin/sh\necho @ARGS; for word; do echo \"$word\"; done; echo @END\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = place.run(&["completions", shell]).good().out;
+    place.write("start/completions", script);
+    place
+}
+
+fn complete_py() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../popef-dump/tests/complete.py")
+}
+
+fn in_terminal(shell: &str, command: &[&str], start_file: &str, start: &str, cases: &[(&str, &[&str])]) {
+    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    if !is_there(&shell.into()) || !is_there(&python) {
+        return;
+    }
+    let place = folders(shell);
+    let program = place.path("start");
+    let start = format!("PATH={}:$PATH\n{start}\nsource {0}/completions\n", program.display());
+    fs::write(program.join(start_file), start).unwrap();
+    let lines: Vec<_> = cases.iter().map(|(typed, _)| format!("popef {typed}\t")).collect();
+    let mut child = Command::new(python)
+        .arg(complete_py())
+        .current_dir(place.path("files"))
+        .envs([("TERM", "vt100"), ("LC_ALL", "C.UTF-8")])
+        .env("ZDOTDIR", &program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), &json!({ "shell": command, "lines": lines })).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{shell}");
+    let found: Vec<Vec<String>> = serde_json::from_slice(&output.stdout).unwrap();
+    for ((typed, expected), found) in cases.iter().zip(&found) {
+        assert_eq!(found, expected, "{shell}: {typed}");
+    }
+    assert_eq!(found.len(), cases.len());
+}
+
+const BASH: &[&str] = &["bash", "--noprofile", "--rcfile", "../start/bashrc", "-i"];
+
+#[test]
+fn in_bash() {
+    in_terminal("bash", BASH, "bashrc", "PS1='@READY@ '\nbind 'set bell-style none'", CASES);
+}
+
+/// `COMP_WORDBREAKS` decides whether bash sees `--format=js` as one word. Then bash completes no names of files in it.
+#[test]
+fn in_bash_that_does_not_split_words_at_equals_signs() {
+    let cases: Vec<_> = CASES.iter().copied().filter(|(typed, _)| !typed.contains("--policy=")).collect();
+    in_terminal("bash", BASH, "bashrc", "PS1='@READY@ '\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//=}", &cases);
+}
+
+#[test]
+fn in_zsh() {
+    let start = "PS1='@READY@ '\nunsetopt beep zle_bracketed_paste\nautoload -U compinit && compinit -u -D";
+    in_terminal("zsh", &["zsh", "-d", "-i"], ".zshrc", start, CASES);
+}
+
+/// fish prints what it would offer.
+#[test]
+fn in_fish() {
+    if !is_there(&"fish".into()) {
+        return;
+    }
+    let place = folders("fish");
+    let offered = |typed: &str| -> Vec<String> {
+        let output = Command::new("fish")
+            .args(["--no-config", "-c", "source ../start/completions; complete -C $argv[1]", typed])
+            .current_dir(place.path("files"))
+            .env("HOME", place.path("start"))
+            .output()
+            .unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+    };
+    for (typed, expected) in CASES {
+        let offers = offered(&format!("popef {typed}"));
+        assert_eq!(offers, expected[expected.len() - 1..], "fish: {typed}");
+    }
+    assert_eq!(offered("popef ls --format="), ["--format=json", "--format=ndjson", "--format=text"]);
+    assert!(!offered("popef ls --").contains(&"--unpacked".to_owned()));
+    assert!(offered("popef ").contains(&"merge".to_owned()));
+}

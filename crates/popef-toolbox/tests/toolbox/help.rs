@@ -1,0 +1,55 @@
+//! What the tool says of itself.
+
+use crate::common::Place;
+
+/// The commands that `popef --help` lists, and what they do.
+pub(crate) fn commands(help: &str) -> Vec<(String, String)> {
+    let table = help.lines().skip_while(|line| !line.is_empty()).skip(1);
+    let row = |line: &str| {
+        let (_, row) = line.split_at("Compare".len());
+        let (name, about) = row.trim_start().split_once("  ").unwrap();
+        (name.to_owned(), about.trim_start().to_owned())
+    };
+    table.map(row).collect()
+}
+
+#[test]
+fn all_commands_fit_a_screen() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    let lines: Vec<_> = help.text().lines().collect();
+    // The last line of the screen has the prompt.
+    assert!(lines.len() <= 23, "{}", help.text());
+    let long = lines.iter().find(|line| line.chars().count() > 80);
+    assert_eq!(long, None);
+    assert_eq!(place.run(&["-h"]).good().out, help.out);
+    assert_eq!(place.run(&["help"]).good().out, help.out);
+    let bare = place.run(&[]);
+    assert_eq!((bare.err.as_str(), bare.status), (help.text(), 2));
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    for (name, about) in commands(help.text()) {
+        let long = place.run(&[&name, "--help"]).good();
+        assert_eq!(long.text().lines().next(), Some(about.as_str()));
+        let examples = format!("\nExamples:\n  popef {name}");
+        assert!(long.text().contains(&examples) || name == "merge", "{}", long.text());
+        assert_eq!(place.run(&["help", &name]).good().out, long.out);
+        assert!(place.run(&[&name, "-h"]).good().text().contains(&about));
+    }
+}
+
+#[test]
+fn names_are_written_in_full() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let run = place.run(&["dum", "executable.popef"]);
+    assert_eq!((run.text(), run.status), ("", 2));
+    assert!(run.err.contains("'dump'"), "{}", run.err);
+    let run = place.run(&["ls", "--full", "executable.popef"]);
+    assert_eq!((run.text(), run.status), ("", 2));
+    assert!(run.err.contains("'--full-names'"), "{}", run.err);
+    assert!(place.run(&["--version"]).good().text().starts_with("popef "));
+}

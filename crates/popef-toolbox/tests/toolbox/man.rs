@@ -1,0 +1,38 @@
+//! `popef man`.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::common::Place;
+
+/// What a reader of manuals sees on a terminal of 80 columns. None if there is no such program.
+fn rendered(page: &[u8]) -> Option<String> {
+    let mut command = Command::new("man");
+    command.args(["--warnings", "--no-hyphenation", "-l", "-"]).envs([("MANWIDTH", "80"), ("MANPAGER", "cat"), ("LC_ALL", "C.UTF-8")]);
+    let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
+        assert!(std::env::var_os("CI").is_none(), "man is missing");
+        eprintln!("skipped: man is missing");
+        return None;
+    };
+    child.stdin.take().unwrap().write_all(page).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_overview_has_all_commands_and_each_command_has_a_page() {
+    let place = Place::with(&[]);
+    let Some(overview) = rendered(&place.run(&["man"]).good().out) else { return };
+    let help = place.run(&["--help"]).good();
+    let commands = crate::help::commands(help.text());
+    for (name, about) in &commands {
+        let row = overview.lines().find(|line| line.trim_start().starts_with(&format!("{name} ")));
+        assert!(row.is_some_and(|row| row.contains(&about[..20.min(about.len())])), "{name}: {row:?}");
+        let page = rendered(&place.run(&["man", name]).good().out).unwrap();
+        let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&format!("popef-{name} - {about}")), "{page}");
+        assert!(words.contains(&format!("EXAMPLES popef {name}")) || name == "merge", "{page}");
+    }
+    assert_eq!(place.run(&["man", "nothing"]).status, 2);
+}
