@@ -3,6 +3,7 @@
 mod cat;
 mod common;
 mod completions;
+mod compress;
 mod diff;
 mod extract;
 mod hash;
