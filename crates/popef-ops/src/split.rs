@@ -99,7 +99,7 @@ pub fn split(file: &File, options: &SplitOptions<'_>, progress: &dyn Progress) -
     let plan = Plan::of(file, options.by)?;
     let paths: Vec<PathBuf> =
         plan.names.iter().map(|name| options.folder.join(file_name(options.stem, name))).collect();
-    let made = if options.dry_run { None } else { Some(made_folder(options.folder)?) };
+    let made = if options.dry_run || paths.is_empty() { None } else { Some(made_folder(options.folder)?) };
     let written = plan.write(&paths, options, progress);
     if let (Err(_), Some(true)) = (&written, made) {
         // What else is in it was not made here, and then this does nothing.

@@ -134,38 +134,6 @@ pub(crate) fn hold_golden(name: &str, files: &[&str], commands: &[&str]) {
     assert_eq!(shown, kept, "If the change is wanted: POPEF_RENEW=1 cargo test -p popef-toolbox");
 }
 
-/// What the official Cap'n Proto library reads from files: an array of blobs for each file. Data is unpacked and in hexadecimal.
-/// `None` if Python or pycapnp is missing, which it must not be in CI.
-#[track_caller]
-pub(crate) fn pycapnp_reads(files: &[PathBuf]) -> Option<Vec<Vec<serde_json::Value>>> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../popef");
-    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-    let mut command = Command::new(python);
-    command.arg(package.join("tests/read_with_pycapnp.py")).arg(package.join("schema/popef.capnp")).args(files);
-    let ran = command.output().ok().filter(|output| output.status.success());
-    let Some(output) = ran else {
-        assert!(std::env::var_os("CI").is_none(), "pycapnp cannot read {files:?}");
-        eprintln!("SKIPPED: pycapnp is missing");
-        return None;
-    };
-    let text = String::from_utf8(output.stdout).unwrap();
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
-}
-
-/// The blobs as pycapnp reads them, without what may differ where they say the same: their places and sizes, and whether an
-/// executable is compressed.
-pub(crate) fn without_places(blobs: &[serde_json::Value]) -> Vec<serde_json::Value> {
-    let mut blobs = blobs.to_vec();
-    for blob in &mut blobs {
-        blob["offset"].take();
-        blob["header"]["size"].take();
-        if let Some(info) = blob["info"].as_object_mut() {
-            info.remove("uncompressedSize");
-        }
-    }
-    blobs
-}
-
 /// The paths of all PopEF files in a folder of testdata.
 pub(crate) fn popef_files(folder: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(testdata().join(folder)).unwrap().map(|entry| entry.unwrap().path());

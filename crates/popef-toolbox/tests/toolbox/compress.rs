@@ -7,7 +7,8 @@ use popef::read::Compression;
 use popef::types::{FeedDataInfo, OpaqueInfo};
 use popef::{DataType, File, TensorInfo, Writer};
 
-use crate::common::{Place, hold_golden, popef_files, pycapnp_reads, testdata, without_places};
+use crate::common::{Place, hold_golden, popef_files, testdata};
+use crate::peers::{pycapnp_reads, without_places};
 
 /// A model as the frameworks write it: opaque blob, executable, metadata, and several feeds.
 fn with_feeds(place: &Place, name: &str) {

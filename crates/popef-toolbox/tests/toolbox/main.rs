@@ -15,4 +15,6 @@ mod peers;
 mod recover;
 mod report;
 mod set;
+mod split;
+mod strip;
 mod under_one_roof;

@@ -1,0 +1,234 @@
+//! `popef split`, and `popef merge` of its parts.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use popef::types::{Anchor, OpaqueInfo, TensorDataInfo};
+use popef::{DataType, File, Metadata, TensorInfo, Writer};
+
+use crate::common::{Place, hold_golden, popef_files, testdata};
+use crate::peers::{pycapnp_reads, without_places};
+
+fn tensor(name: &str) -> TensorDataInfo {
+    TensorDataInfo { name: name.to_owned().into(), tensor_info: TensorInfo::new(DataType::U8, [4]) }
+}
+
+/// Three models that share a tensor, and blobs of none. The names of the models are hostile, and differ only in case.
+fn models(place: &Place) -> Vec<u8> {
+    let mut writer = Writer::create(place.path("models.popef")).unwrap();
+    for (name, tensors) in [("../Up", ["shared", "one"]), ("../up", ["shared", "two"]), ("/etc/passwd", ["three", "3"])]
+    {
+        let anchor = |name: &&str| Anchor { name: (*name).to_owned().into(), ..Anchor::default() };
+        let anchors = tensors.iter().map(anchor).collect();
+        writer.write_opaque(&OpaqueInfo { name: "popart".into(), executable: name.into() }, name.as_bytes()).unwrap();
+        writer.write_executable(name, name.as_bytes()).unwrap();
+        writer.write_metadata(&Metadata { executable: name.into(), anchors, ..Metadata::default() }).unwrap();
+    }
+    for name in ["one", "shared", "two", "three", "of no model"] {
+        writer.write_tensor_bytes(&tensor(name), name.repeat(4).as_bytes().get(..4).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    place.read("models.popef")
+}
+
+/// All blobs of a file, whatever their order.
+fn blobs(bytes: Vec<u8>) -> BTreeSet<Vec<u8>> {
+    let file = File::from_bytes(bytes).unwrap();
+    let whole = |blob: popef::Blob<'_>| [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat();
+    file.blobs().map(whole).collect()
+}
+
+#[test]
+fn what_is_split_is_shown() {
+    let lines = [
+        "split two-models.popef --by model -o models",
+        "split two-models.popef --by model -o models",
+        "split two-models.popef --by kind -o kinds --stem m --format json",
+        "split all-types.popef --max-size 1KiB -o parts",
+        "split all-types.popef --by size --max-size 130 --dry-run",
+        "split empty.popef --by kind -o nothing",
+        "split two-models.popef --by size -o x",
+        "split two-models.popef --by kind --max-size 1K -o x",
+        "split two-models.popef --by kind --stem ../x -o x",
+        "split two-models.popef --max-size 1.5G -o x",
+    ];
+    hold_golden("split", &["interop/two-models.popef", "interop/all-types.popef", "interop/empty.popef"], &lines);
+}
+
+/// pycapnp wrote the three files, of which the whole is made here by putting one behind the other.
+#[test]
+fn kinds_become_the_files_of_the_official_library() {
+    let place = Place::with(&[]);
+    let parts = ["executable", "tensors", "feeds"];
+    let part = |part: &str| fs::read(testdata().join(format!("interop/split-{part}.popef"))).unwrap();
+    place.write("split.popef", parts.map(part).concat());
+    place.run(&["split", "split.popef", "--by", "kind", "-o", "."]).good();
+    assert!(place.read("split-executables.popef") == part("executable"));
+    assert!(place.read("split-tensors.popef") == part("tensors"));
+    assert!(place.read("split-feeds.popef") == part("feeds"));
+    assert_eq!(place.names().len(), 4);
+}
+
+#[test]
+fn parts_of_a_size_are_the_file_in_pieces() {
+    let place = Place::with(&["interop/all-types.popef"]);
+    let whole = place.read("all-types.popef");
+    let largest = File::from_bytes(whole.clone()).unwrap().blobs().map(|blob| blob.size()).max().unwrap();
+    for most in [1, 200, 1000, whole.len() - 1, whole.len(), 1 << 40] {
+        place.run(&["split", "all-types.popef", "--max-size", &most.to_string(), "-o", "parts"]).good();
+        let mut names: Vec<_> = fs::read_dir(place.path("parts")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        let parts: Vec<_> = names.iter().map(|path| fs::read(path).unwrap()).collect();
+        assert!(parts.concat() == whole, "{most}");
+        for part in &parts {
+            let blobs = File::from_bytes(part.clone()).unwrap().len();
+            assert!(part.len() <= most || (blobs == 1 && u64::try_from(part.len()).unwrap() <= largest), "{most}");
+        }
+        // Two parts that follow each other would not have fitted into one.
+        assert!(parts.windows(2).all(|pair| pair.concat().len() > most), "{most}");
+        fs::remove_dir_all(place.path("parts")).unwrap();
+    }
+}
+
+#[test]
+fn each_model_gets_what_is_its_own() {
+    let place = Place::with(&[]);
+    let whole = models(&place);
+    let run = place.run(&["split", "models.popef", "--by", "model", "-o", "parts"]).good();
+    assert!(run.text().contains("in several parts") && run.text().contains("tensor  shared"), "{run:?}");
+    let mut names: Vec<_> = fs::read_dir(place.path("parts"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["models-_._Up.popef", "models-_._up~2.popef", "models-_etc_passwd.popef", "models-rest.popef"]);
+    let tensors = |name: &str| {
+        let file = File::open(place.path("parts").join(name)).unwrap();
+        let names: Vec<_> = file.tensors().map(|tensor| tensor.name().to_string()).collect();
+        (file.len(), names.join(" "))
+    };
+    assert_eq!(tensors(&names[0]), (5, "one shared".to_owned()));
+    assert_eq!(tensors(&names[1]), (5, "shared two".to_owned()));
+    assert_eq!(tensors(&names[2]), (4, "three".to_owned()));
+    assert_eq!(tensors(&names[3]), (1, "of no model".to_owned()));
+
+    let parts: Vec<_> = names.iter().map(|name| format!("parts/{name}")).collect();
+    let args: Vec<&str> = ["merge", "-o", "again.popef"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+    let run = place.run(&args).good();
+    assert!(run.text().contains("1 blob"), "{run:?}");
+    assert_eq!(blobs(place.read("again.popef")), blobs(whole));
+}
+
+/// In whatever way a file is split, its parts merge to a file that says the same.
+#[test]
+fn parts_merge_to_the_same_again() {
+    let place = Place::with(&[]);
+    let mut read = Vec::new();
+    for input in popef_files("interop").into_iter().filter(|path| !path.ends_with("empty.popef")) {
+        let name = input.file_name().unwrap().to_str().unwrap();
+        for by in [&["--by", "kind"][..], &["--by", "model"], &["--max-size", "300"]] {
+            let folder = format!("{name}{}", by.concat());
+            place.run(&[&["split", input.to_str().unwrap(), "-o", &folder], by].concat()).good();
+            let mut parts: Vec<_> = fs::read_dir(place.path(&folder))
+                .unwrap()
+                .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
+                .collect();
+            parts.sort();
+            let merged = format!("{folder}.popef");
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            place.run(&[&["merge", "-o", &merged], &parts[..]].concat()).good();
+            assert_eq!(blobs(place.read(&merged)), blobs(fs::read(&input).unwrap()), "{folder}");
+            read.extend([input.clone(), place.path(&merged)]);
+        }
+    }
+    let Some(read) = pycapnp_reads(&read) else { return };
+    for pair in read.chunks(2) {
+        let sorted = |blobs: &[serde_json::Value]| {
+            let mut blobs: Vec<_> = without_places(blobs).iter().map(|blob| blob.to_string()).collect();
+            blobs.sort();
+            blobs
+        };
+        assert_eq!(sorted(&pair[0]), sorted(&pair[1]));
+    }
+}
+
+#[test]
+fn a_pickle_goes_into_the_first_part() {
+    let place = Place::with(&["opaque/poptorch/poptorch25.poptorch"]);
+    place.run(&["split", "poptorch25.poptorch", "--max-size", "1", "-o", "parts"]).good();
+    let mut parts: Vec<_> = fs::read_dir(place.path("parts")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    parts.sort();
+    let parts: Vec<_> = parts.iter().map(|path| fs::read(path).unwrap()).collect();
+    assert!(parts.len() > 1 && parts.concat() == place.read("poptorch25.poptorch"));
+}
+
+#[test]
+fn nothing_is_left_of_a_split_that_fails() {
+    let place = Place::with(&["interop/two-models.popef"]);
+    let args = ["split", "two-models.popef", "--by", "model", "-o"];
+    let with = |more: &[&'static str]| [&args[..], more].concat();
+
+    fs::create_dir(place.path("parts")).unwrap();
+    place.write("parts/two-models-b.popef", "mine");
+    let run = place.run(&with(&["parts"]));
+    assert!(run.status == 2 && run.err.contains("two-models-b.popef: the file exists"), "{run:?}");
+    assert_eq!(place.names(), ["parts", "two-models.popef"]);
+    assert_eq!(fs::read_dir(place.path("parts")).unwrap().count(), 1);
+    place.run(&with(&["parts", "--force"])).good();
+    assert_eq!(fs::read_dir(place.path("parts")).unwrap().count(), 3);
+
+    // The input is one of the outputs.
+    fs::copy(place.path("two-models.popef"), place.path("parts/two-models-a.popef")).unwrap();
+    let run = place.run(&[
+        "split",
+        "parts/two-models-a.popef",
+        "--by",
+        "kind",
+        "--stem",
+        "two-models",
+        "-o",
+        "parts",
+        "--force",
+    ]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let run = place.run(&[
+        "split",
+        "parts/two-models-executables.popef",
+        "--by",
+        "kind",
+        "--stem",
+        "two-models",
+        "-o",
+        "parts",
+        "--force",
+    ]);
+    assert!(run.status == 2 && run.err.contains("same file as the input"), "{run:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn nothing_is_written_through_links() {
+    let place = Place::with(&["interop/two-models.popef"]);
+    fs::create_dir(place.path("parts")).unwrap();
+    for target in ["../outside", "../two-models.popef"] {
+        std::os::unix::fs::symlink(target, place.path("parts/two-models-rest.popef")).unwrap();
+        for force in [&[][..], &["--force"]] {
+            let run = place.run(&[&["split", "two-models.popef", "--by", "model", "-o", "parts"], force].concat());
+            assert!(run.status == 2 && run.err.contains("it is a link"), "{run:?}");
+        }
+        fs::remove_file(place.path("parts/two-models-rest.popef")).unwrap();
+    }
+    assert_eq!(place.names(), ["parts", "two-models.popef"]);
+    assert_eq!(fs::read_dir(place.path("parts")).unwrap().count(), 0);
+}
+
+#[test]
+fn too_many_parts_are_refused_before_anything_is_written() {
+    let place = Place::with(&[]);
+    let mut writer = Writer::create(place.path("many.popef")).unwrap();
+    (0..401).for_each(|at| _ = writer.write_tensor_bytes(&tensor(&at.to_string()), b"data").unwrap());
+    writer.finish().unwrap();
+    let run = place.run(&["split", "many.popef", "--max-size", "1", "-o", "parts"]);
+    assert!(run.status == 2 && run.err.contains("more than 400 parts"), "{run:?}");
+    assert_eq!(place.names(), ["many.popef"]);
+}

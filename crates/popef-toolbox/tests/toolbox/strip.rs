@@ -1,0 +1,128 @@
+//! `popef strip`.
+
+use std::fs;
+
+use popef::File;
+use popef::types::BlobType;
+
+use crate::common::{Place, hold_golden, popef_files, testdata};
+use crate::peers::pycapnp_reads;
+
+#[test]
+fn what_is_dropped_is_shown() {
+    let lines = [
+        "strip executable.popef --drop tensor -o small.popef",
+        "strip executable.popef --drop executable,opaque --dry-run",
+        "strip two-models.popef --drop executable:a --drop metadata:b --drop feed --dry-run",
+        "strip two-models.popef --drop any:* --dry-run",
+        "strip two-models.popef --drop any --dry-run",
+        "strip two-models.popef --drop tensors --dry-run",
+        "strip two-models.popef --dry-run",
+        "strip two-models.popef --in-place --drop feed",
+        "strip two-models.popef --in-place --drop opaque:popt* --format json",
+        "strip poptorch25.poptorch --drop prefix -o plain.popef",
+        "strip - --in-place --drop feed",
+    ];
+    let files = ["interop/executable.popef", "interop/two-models.popef", "opaque/poptorch/poptorch25.poptorch"];
+    hold_golden("strip", &files, &lines);
+}
+
+/// pycapnp reads the same blobs as before, without those that were dropped.
+#[test]
+fn all_else_stays() {
+    let place = Place::with(&[]);
+    let mut paths = Vec::new();
+    let mut types = Vec::new();
+    for input in popef_files("interop") {
+        for (number, blob_type) in ["executable", "metadata", "tensor", "feed", "opaque"].into_iter().enumerate() {
+            let kinds: Vec<_> = File::open(&input).unwrap().blobs().map(|blob| blob.blob_type().number()).collect();
+            if kinds.iter().all(|kind| usize::from(*kind) == number) {
+                continue;
+            }
+            let output = format!("{}-{blob_type}", input.file_name().unwrap().to_str().unwrap());
+            place.run(&["strip", input.to_str().unwrap(), "--drop", blob_type, "-o", &output]).good();
+            paths.extend([input.clone(), place.path(&output)]);
+            types.push(number);
+        }
+    }
+    assert!(types.len() > 30);
+    let Some(read) = pycapnp_reads(&paths) else { return };
+    for (pair, dropped) in read.chunks(2).zip(types) {
+        let stays = |blob: &&serde_json::Value| blob["header"]["type"] != dropped;
+        let without_offset = |blob: &serde_json::Value| {
+            let mut blob = blob.clone();
+            blob["offset"].take();
+            blob
+        };
+        let expected: Vec<_> = pair[0].iter().filter(stays).map(without_offset).collect();
+        assert_eq!(pair[1].iter().map(without_offset).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn only_names_that_match_are_dropped() {
+    let place = Place::with(&["interop/all-types.popef"]);
+    let old = File::open(place.path("all-types.popef")).unwrap();
+    place
+        .run(&["strip", "all-types.popef", "--drop", "tensor:*f*", "--drop", "feed:*s[0-9]*", "-o", "new.popef"])
+        .good();
+    let new = File::open(place.path("new.popef")).unwrap();
+    let names = |file: &File| -> Vec<_> {
+        file.blobs().map(|blob| (blob.blob_type(), blob.name().unwrap().to_string())).collect()
+    };
+    let mut expected = names(&old);
+    expected.retain(|(blob_type, name)| match blob_type {
+        BlobType::DataTensor => !name.contains('f'),
+        _ => !name.as_bytes().windows(2).any(|two| two[0] == b's' && two[1].is_ascii_digit()),
+    });
+    assert!(expected.len() > 3 && expected.len() + 3 < old.len());
+    assert_eq!(names(&new), expected);
+}
+
+#[test]
+fn warnings_name_what_no_longer_works() {
+    let place = Place::with(&[]);
+    let part = |part: &str| fs::read(testdata().join(format!("interop/split-{part}.popef"))).unwrap();
+    place.write("split.popef", ["executable", "tensors", "feeds"].map(part).concat());
+    let model = "executable \"3284579348837926701\"";
+    for (drop, words) in [
+        ("executable", format!("{model} is dropped, but its metadata")),
+        ("metadata", format!("the metadata of {model} is dropped")),
+        (
+            "tensor",
+            format!("1 input of {model} had data that is dropped; whoever runs it must provide it: input_parameter"),
+        ),
+        ("feed", format!("1 input of {model} had data that is dropped; whoever runs it must provide it: user_input")),
+        ("tensor,feed", format!("2 inputs of {model}")),
+    ] {
+        let run = place.run(&["strip", "split.popef", "--drop", drop, "--dry-run"]).good();
+        assert!(run.err.contains(&words), "{words}: {run:?}");
+    }
+    let both = place.run(&["strip", "split.popef", "--drop", "executable", "--drop", "metadata", "--dry-run"]).good();
+    assert_eq!(both.err, "");
+}
+
+/// The rest is a plain PopEF file, which an official writer made.
+#[test]
+fn a_prefix_is_dropped_if_asked_for() {
+    let place = Place::with(&["opaque/poptorch/poptorch25.poptorch"]);
+    place.run(&["strip", "poptorch25.poptorch", "--drop", "prefix", "-o", "plain.popef"]).good();
+    assert!(place.read("plain.popef") == fs::read(testdata().join("interop/split-executable.popef")).unwrap());
+    place.run(&["strip", "poptorch25.poptorch", "--drop", "metadata", "-o", "less.poptorch"]).good();
+    let pickle = place.read("poptorch25.poptorch").len() - place.read("plain.popef").len();
+    assert_eq!(place.read("less.poptorch")[..pickle], place.read("poptorch25.poptorch")[..pickle]);
+}
+
+#[test]
+#[cfg(unix)]
+fn nothing_is_rewritten_without_a_change() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let place = Place::with(&["interop/executable.popef"]);
+    let inode = || fs::metadata(place.path("executable.popef")).unwrap().ino();
+    let old = inode();
+    let run = place.run(&["strip", "--in-place", "executable.popef", "--drop", "feed"]).good();
+    assert!(inode() == old && run.err.contains("--drop feed matches nothing"), "{run:?}");
+    place.run(&["strip", "--in-place", "executable.popef", "--drop", "tensor"]).good();
+    assert_eq!(File::open(place.path("executable.popef")).unwrap().tensors().len(), 0);
+}
