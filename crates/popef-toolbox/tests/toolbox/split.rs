@@ -144,7 +144,7 @@ fn parts_merge_to_the_same_again() {
     let Some(read) = pycapnp_reads(&read) else { return };
     for pair in read.chunks(2) {
         let sorted = |blobs: &[serde_json::Value]| {
-            let mut blobs: Vec<_> = without_places(blobs).iter().map(|blob| blob.to_string()).collect();
+            let mut blobs: Vec<_> = without_places(blobs).iter().map(ToString::to_string).collect();
             blobs.sort();
             blobs
         };
