@@ -8,7 +8,11 @@ use crate::common::Place;
 /// What a reader of manuals sees on a terminal of 80 columns. None if there is no such program.
 fn rendered(page: &[u8]) -> Option<String> {
     let mut command = Command::new("man");
-    command.args(["--warnings", "--no-hyphenation", "-l", "-"]).envs([("MANWIDTH", "80"), ("MANPAGER", "cat"), ("LC_ALL", "C.UTF-8")]);
+    command.args(["--warnings", "--no-hyphenation", "-l", "-"]).envs([
+        ("MANWIDTH", "80"),
+        ("MANPAGER", "cat"),
+        ("LC_ALL", "C.UTF-8"),
+    ]);
     let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
         assert!(std::env::var_os("CI").is_none(), "man is missing");
         eprintln!("skipped: man is missing");
