@@ -2,7 +2,8 @@
 
 use popef::File;
 
-use crate::common::{Place, hold_golden};
+use crate::common::{Place, finish, hold_golden, testdata};
+use crate::peers::python;
 
 const MODEL: &str = "executable.popef";
 
@@ -114,4 +115,88 @@ fn a_patch_changes_lists_by_name_and_whole() {
     assert_eq!(metadata.program_flow.load, [9]);
     let repeats = metadata.anchors.iter().filter(|anchor| anchor.name == "user_input").map(|anchor| anchor.repeats);
     assert_eq!(repeats.collect::<Vec<_>>(), [7]);
+}
+
+/// The script does the work: it changes files and reads them with libraries that share no code with this project.
+#[test]
+fn pycapnp_reads_only_what_was_to_change() {
+    let place = Place::with(&[]);
+    let library = testdata().join("../popef");
+    let files = ["interop/executable.popef", "later/metadata.popef", "interop/split-feeds.popef"];
+    let mut args = vec![env!("CARGO_BIN_EXE_popef").into(), library.join("schema/popef.capnp")];
+    args.push(testdata().join("later/later.capnp"));
+    args.extend(files.map(|file| testdata().join(file)));
+    args.push(place.path(""));
+    let packages = ["capnp", "numpy", "safetensors"];
+    let Some(said) = python(include_str!("set.py"), &packages, &args) else { return };
+    assert_eq!(said, "all as expected\n");
+}
+
+/// A model that is large enough to be killed while it is written, and weights that fit.
+#[cfg(unix)]
+fn large(place: &Place) {
+    let array = |byte: u8| {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({LARGE},), }}");
+        let header = format!("{header:117}\n");
+        [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![byte; LARGE]].concat()
+    };
+    place.write("w.npy", array(2));
+    let mut writer = popef::Writer::create(place.path("model.popef")).unwrap();
+    let tensor_info = popef::TensorInfo::new(popef::DataType::U8, [LARGE as i64]);
+    let info = popef::types::TensorDataInfo { name: "w".into(), tensor_info };
+    writer.write_tensor_bytes(&info, &vec![1; LARGE]).unwrap();
+    writer.finish().unwrap();
+}
+
+#[cfg(unix)]
+const LARGE: usize = 4 << 20;
+
+#[cfg(unix)]
+#[test]
+fn a_killed_run_leaves_the_old_file_or_the_new_one() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let place = Place::with(&[]);
+    large(&place);
+    let old = place.read("model.popef");
+    place.run(&["set", "model.popef", "--tensors", "w.npy", "-o", "new.popef"]).good();
+    let new = place.read("new.popef");
+    let mut killed = 0;
+    for round in 0..40u64 {
+        place.write("model.popef", &old);
+        let mut command = place.command();
+        command.args(["set", "model.popef", "--tensors", "w.npy", "--in-place"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_micros(round * 1500);
+        while Instant::now() < until {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        killed += usize::from(child.wait().unwrap().code().is_none());
+        let found = place.read("model.popef");
+        assert!(found == old || found == new, "round {round}");
+    }
+    assert!(killed > 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
+    use std::process::Command;
+
+    let place = Place::with(&[]);
+    large(&place);
+    let old = place.read("model.popef");
+    let names = place.names();
+    let script = "trap '' XFSZ; ulimit -f 1024; exec \"$0\" set model.popef --tensors w.npy \"$@\"";
+    for args in [["--in-place"].as_slice(), &["-o", "new.popef"]] {
+        let mut command = Command::new("bash");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_popef")]).args(args).current_dir(place.path(""));
+        let run = finish(&mut command);
+        assert_eq!((run.status, run.out.as_slice()), (2, b"".as_slice()), "{run:?}");
+        assert!(run.err.contains("File too large"), "{run:?}");
+        assert!(place.read("model.popef") == old);
+        assert_eq!(place.names(), names);
+    }
 }
