@@ -1,9 +1,9 @@
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use popef::types::Text;
 use serde::ser::SerializeStruct;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 /// A text in a report under one key, and under another one in hex if it is not UTF-8.
 macro_rules! keyed_text {
@@ -13,6 +13,12 @@ macro_rules! keyed_text {
         pub struct $name(Text<'static>);
 
         impl $name {
+            /// The text from what it serialises as. `None` if its bytes are not hex.
+            pub(crate) fn of_keys(text: String, bytes: Option<&str>) -> Option<Self> {
+                let Some(hex) = bytes else { return Some($name(text.into())) };
+                Some($name(unhex(hex)?.into()))
+            }
+
             /// The text, of which no byte is lost.
             pub fn text(&self) -> &Text<'static> {
                 &self.0
@@ -75,25 +81,29 @@ impl From<&Path> for FilePath {
     }
 }
 
-/// From `nameBytes` if it is there, and otherwise from `name`.
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename = "Name", rename_all = "camelCase")]
-        struct Keys {
-            name: String,
-            name_bytes: Option<String>,
+impl FilePath {
+    /// The path. `None` if this system has no such paths.
+    pub fn to_path(&self) -> Option<PathBuf> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt as _;
+            Some(PathBuf::from(std::ffi::OsStr::from_bytes(self.0.as_bytes())))
         }
-
-        let Keys { name, name_bytes } = Keys::deserialize(deserializer)?;
-        let Some(hex) = name_bytes else { return Ok(Name::from(name)) };
-        let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let byte = |&[high, low]: &[u8; 2]| Some(digit(high)? << 4 | digit(low)?);
-        let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-        let bytes = bytes.filter(|_| rest.is_empty());
-        bytes.map(Name::from).ok_or_else(|| serde::de::Error::custom("nameBytes has two hex digits for each byte"))
+        #[cfg(not(unix))]
+        self.0.to_str().ok().map(PathBuf::from)
     }
+}
+
+impl From<&[u8]> for FilePath {
+    fn from(path: &[u8]) -> Self {
+        FilePath(path.to_owned().into())
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    pairs.iter().map(|&[high, low]| Some((digit(high)? << 4) | digit(low)?)).collect()
 }
 
 struct Hex<'b>(&'b [u8]);

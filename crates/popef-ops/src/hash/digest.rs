@@ -107,7 +107,6 @@ impl Digests {
     }
 
     /// Whether those that both have are the same, and at least one is.
-    #[expect(dead_code, reason = "popef verify, which comes next, uses it")]
     pub(super) fn agree(&self, other: &Digests) -> bool {
         let pairs = [(self.sha256, other.sha256), (self.blake3, other.blake3)];
         let both = pairs.iter().filter_map(|(one, other)| Some((*one)? == (*other)?));

@@ -6,6 +6,7 @@ mod digest;
 mod manifest;
 mod sums;
 mod tree;
+mod verify;
 mod whole;
 
 use blake3::hazmat::ChainingValue;
@@ -21,8 +22,9 @@ use content::content_of_file;
 use tree::Tree;
 
 pub use digest::{Algorithms, Digest, Digests, NotADigest};
-pub use manifest::{BlobHash, FileHash, ManifestEntry, PrefixHash};
+pub use manifest::{BlobHash, FileHash, Manifest, ManifestEntry, PrefixHash};
 pub use sums::{SumsLine, parse_sums, sums_line};
+pub use verify::{BlobVerdict, Verification, WrongBlob, verify};
 pub use whole::{hash_bytes, hash_path};
 
 /// Which digests are wanted. What is not wanted is not computed.

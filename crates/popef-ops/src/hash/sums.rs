@@ -2,6 +2,7 @@
 
 use super::digest::Digest;
 use crate::error::{Code, Error};
+use crate::name::FilePath;
 
 /// A digest and the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,8 +10,8 @@ use crate::error::{Code, Error};
 pub struct SumsLine {
     /// The digest of the whole file. The line does not say by which algorithm.
     pub digest: Digest,
-    /// The name, which need not be UTF-8.
-    pub name: Vec<u8>,
+    /// The path of the file, relative to the working folder.
+    pub path: FilePath,
 }
 
 /// A line as `sha256sum` writes it, with its line feed. A name with line ends or backslashes is escaped.
@@ -47,7 +48,7 @@ fn parse_line(line: &[u8]) -> Option<SumsLine> {
     let digest = std::str::from_utf8(digest).ok()?.parse().ok()?;
     let name = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *")).filter(|name| !name.is_empty())?;
     let name = if escaped { unescape(name)? } else { name.to_owned() };
-    Some(SumsLine { digest, name })
+    Some(SumsLine { digest, path: FilePath::from(name.as_slice()) })
 }
 
 fn unescape(name: &[u8]) -> Option<Vec<u8>> {
@@ -76,7 +77,7 @@ mod tests {
         for name in [&b"a b"[..], b" x ", b"-y", b"a\nb", b"a\\b", b"a\rb\\n", b"\xff", b"*x"] {
             let digest = Digest([0xa5; 32]);
             let line = sums_line(digest, name);
-            assert_eq!(parse_sums(&line).unwrap(), [SumsLine { digest, name: name.to_owned() }], "{line:?}");
+            assert_eq!(parse_sums(&line).unwrap(), [SumsLine { digest, path: name.into() }], "{line:?}");
         }
     }
 

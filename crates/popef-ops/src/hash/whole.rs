@@ -116,6 +116,13 @@ pub(super) fn with_blobs(
     })
 }
 
+/// The digests of all bytes of an opened file.
+pub(super) fn of_file(file: &File, algorithms: Algorithms, progress: &dyn Progress) -> Result<Digests, Error> {
+    let mut relay = Relay { to: None, hasher: Hasher::new(algorithms), progress };
+    relay.read(file, &|_| false)?;
+    Ok(relay.hasher.finish())
+}
+
 /// How many pieces wait to be hashed once more.
 const PIECES_AHEAD: usize = 4;
 
@@ -142,11 +149,12 @@ impl Relay<'_> {
 
     fn data(&mut self, data: Data<'_>, hand_on: bool) -> Result<(), Error> {
         for range in pieces(data.len(), PIECE_LEN) {
-            let piece = data.range(range)?.read()?.into_owned();
+            let piece = data.range(range)?.read()?;
             self.hasher.update(&piece);
             self.progress.add(len_of(&piece))?;
+            let to = self.to.as_ref().filter(|_| hand_on);
             // If the other thread has failed, its error is the result.
-            if hand_on && self.to.as_ref().is_some_and(|to| to.send(piece).is_err()) {
+            if to.is_some_and(|to| to.send(piece.into_owned()).is_err()) {
                 self.to = None;
                 return Ok(());
             }

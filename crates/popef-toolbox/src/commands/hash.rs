@@ -54,11 +54,19 @@ pub(crate) struct Args {
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithms> {
-    named([Algorithms::SHA256, Algorithms::BLAKE3, Algorithms::BOTH], |algorithms| match *algorithms {
+    named([Algorithms::SHA256, Algorithms::BLAKE3, Algorithms::BOTH], name_of_algorithm)
+}
+
+pub(super) fn one_algorithm() -> impl TypedValueParser<Value = Algorithms> {
+    named([Algorithms::SHA256, Algorithms::BLAKE3], name_of_algorithm)
+}
+
+fn name_of_algorithm(algorithms: &Algorithms) -> &'static str {
+    match *algorithms {
         Algorithms::SHA256 => "sha256",
         Algorithms::BLAKE3 => "blake3",
         _ => "both",
-    })
+    }
 }
 
 impl Command for Args {
@@ -166,7 +174,7 @@ impl Args {
 
     fn write_text(&self, out: &mut Out, entry: &ManifestEntry) -> io::Result<()> {
         let hash = &entry.hash;
-        out.text(Kind::Group, &entry.path);
+        out.text(Kind::Group, entry.path.text());
         out.put(&format!("  {}, {}", size(hash.size), counted(hash.blobs.len(), "blob", "blobs"))).end_line()?;
         self.line(out, &hash.whole, |out| _ = out.put("whole file"))?;
         if let Some(prefix) = &hash.prefix {

@@ -58,6 +58,7 @@ commands! {
     // Comparisons.
     diff => Diff,
     hash => Hash,
+    verify => Verify,
     // For people.
     report => Report,
     recover => Recover,

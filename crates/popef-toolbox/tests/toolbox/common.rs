@@ -125,6 +125,12 @@ pub(crate) fn hold_golden(name: &str, files: &[&str], commands: &[&str]) {
         shown.push_str(&format!("$ popef {line}\n{}---- stderr\n{}", run.text(), run.err));
         shown.push_str(&format!("---- exit status {}\n", run.status));
     }
+    hold_text(name, &shown);
+}
+
+/// Holds a text to the file `testdata/toolbox/NAME.out`, or renews that.
+#[track_caller]
+pub(crate) fn hold_text(name: &str, shown: &str) {
     let path = testdata().join("toolbox").join(format!("{name}.out"));
     if std::env::var_os("POPEF_RENEW").is_some() {
         fs::write(path, shown).unwrap();

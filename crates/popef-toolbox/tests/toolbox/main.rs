@@ -18,3 +18,4 @@ mod set;
 mod split;
 mod strip;
 mod under_one_roof;
+mod verify;

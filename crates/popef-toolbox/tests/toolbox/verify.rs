@@ -1,0 +1,127 @@
+//! `popef verify`.
+
+use crate::common::{Place, hold_text};
+
+const FILES: [&str; 4] =
+    ["interop/executable.popef", "interop/add-clean.popef", "compressed/zlib-1.popef", "compressed/plain-poplar.popef"];
+
+/// A place with files and three manifests of them.
+fn place() -> Place {
+    let place = Place::with(&FILES);
+    let names = ["executable.popef", "zlib-1.popef"];
+    for (manifest, options) in [
+        ("whole.json", &["hash", "--format", "json", "--whole"][..]),
+        ("lines.ndjson", &["hash", "--format", "ndjson", "-a", "both"]),
+        ("SUMS", &["hash", "--sums"]),
+    ] {
+        let run = place.run(&[options, &names].concat()).good();
+        place.write(manifest, run.out);
+    }
+    place
+}
+
+#[test]
+fn files_are_what_they_were() {
+    let place = place();
+    for manifest in ["whole.json", "lines.ndjson", "SUMS"] {
+        let run = place.run(&["verify", manifest]).good();
+        assert_eq!(run.text(), "executable.popef: OK\nzlib-1.popef: OK\n", "{manifest}");
+        assert_eq!(place.run(&["verify", "-q", manifest]).good().text(), "");
+        let from_stdin = place.run_with_input(&["verify", "-", "zlib-1.popef"], &place.read(manifest));
+        assert_eq!(from_stdin.text(), "zlib-1.popef: OK\n", "{manifest}");
+    }
+    for manifest in ["whole.json", "lines.ndjson"] {
+        place.run(&["verify", "--content", manifest]).good();
+    }
+    assert_eq!(place.run(&["verify", "--content", "SUMS"]).status, 2);
+}
+
+#[test]
+fn every_changed_byte_is_found() {
+    let place = place();
+    let bytes = place.read("zlib-1.popef");
+    for at in (0..bytes.len()).step_by(61) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x10;
+        place.write("zlib-1.popef", changed);
+        for manifest in ["whole.json", "SUMS"] {
+            assert_eq!(place.run(&["verify", manifest]).status, 1, "byte {at}, {manifest}");
+        }
+    }
+    place.write("zlib-1.popef", &bytes[..bytes.len() - 1]);
+    assert_eq!(place.run(&["verify", "whole.json"]).status, 1);
+}
+
+/// What was only stored in another way passes by its content, and nothing else does.
+#[test]
+fn content_is_what_compression_does_not_change() {
+    let place = Place::with(&[
+        "compressed/zlib-1.popef",
+        "compressed/lz4.popef",
+        "compressed/gzip-name.popef",
+        "interop/executable.popef",
+    ]);
+    let manifest = place.run(&["hash", "--format", "json", "--whole", "zlib-1.popef"]).good();
+    place.write("manifest", manifest.out);
+    for (file, by_content, exactly) in [("zlib-1", 0, 0), ("lz4", 0, 1), ("gzip-name", 0, 1), ("executable", 1, 1)] {
+        let file = format!("{file}.popef");
+        assert_eq!(place.run(&["verify", "--content", "manifest", &file]).status, by_content, "{file}");
+        assert_eq!(place.run(&["verify", "manifest", &file]).status, exactly, "{file}");
+    }
+}
+
+/// A manifest may come from anybody.
+#[test]
+fn no_manifest_does_harm() {
+    let place = place();
+    let digest = "0".repeat(64);
+    let entry = |path: &str, rest: &str| format!("{{\"path\":\"{path}\",\"size\":1{rest}}}");
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let cases = [
+        String::new(),
+        "{".into(),
+        "{}".into(),
+        "{\"files\":[]}".into(),
+        "{\"files\":[{}]}".into(),
+        format!("{{\"files\":{nested}}}"),
+        entry("executable.popef", ""),
+        entry("executable.popef", ",\"whole\":{}"),
+        entry("executable.popef", ",\"whole\":{\"sha256\":\"12\"}"),
+        entry("executable.popef", ",\"whole\":{\"md5\":\"12\"}"),
+        entry("executable.popef", ",\"pathBytes\":\"zz\""),
+        entry("-", &format!(",\"whole\":{{\"sha256\":\"{digest}\"}}")),
+        entry("/dev/zero", &format!(",\"whole\":{{\"sha256\":\"{digest}\"}}")),
+        format!("{digest}  /dev/zero\n"),
+        format!("{digest}  /\n"),
+        "no digest".into(),
+        "\u{1b}[31m".into(),
+    ];
+    for case in cases {
+        place.write("manifest", &case);
+        let run = place.run(&["verify", "manifest"]);
+        assert_eq!(run.status, 2, "{case:.100}: {run:?}");
+        assert!(!run.text().contains('\u{1b}') && !run.err.contains('\u{1b}'), "{run:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_shown() {
+    let manifest = "hash --format ndjson --whole executable.popef zlib-1.popef";
+    let place = Place::with(&FILES);
+    place.write("manifest", place.run(&manifest.split(' ').collect::<Vec<_>>()).good().out);
+    let shown = |args: &[&str]| {
+        let run = place.run(args);
+        format!("$ popef {}\n{}{}exit status {}\n", args.join(" "), run.text(), run.err, run.status)
+    };
+    let mut text = shown(&["verify", "manifest"]);
+    place.write("zlib-1.popef", place.read("plain-poplar.popef"));
+    place.write("executable.popef", place.read("add-clean.popef"));
+    text += &shown(&["verify", "manifest"]);
+    text += &shown(&["verify", "--content", "manifest"]);
+    text += &shown(&["verify", "--format", "json", "manifest"]);
+    place.write("zlib-1.popef", &place.read("executable.popef")[..3000]);
+    std::fs::remove_file(place.path("executable.popef")).unwrap();
+    text += &shown(&["verify", "manifest"]);
+    text += &shown(&["verify", "manifest", "add-clean.popef"]);
+    hold_text("verify", &text);
+}
