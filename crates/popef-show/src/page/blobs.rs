@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use popef::Blob;
+use popef::read::Value;
 
 use super::Page;
 use super::html::Html;
@@ -140,28 +141,12 @@ fn holds<'f>(blob: &Blob<'f>, report: &FileReport<'f>) -> String {
 fn cells(html: &mut Html<'_>, values: &Values) {
     let Values::Known(stats) = values else {
         html.put("<td class=\"value\"></td><td class=\"value\"></td><td class=\"value\"></td><td>");
-        match values {
-            Values::NotRead(failure) => html.put("not read: ").text(failure.message()),
-            Values::Unknown => html.put("no known meaning"),
-            _ => html,
-        };
-        html.put("</td>");
+        html.text(&values.odd().unwrap_or_default()).put("</td>");
         return;
     };
-    for value in [stats.min, stats.mean.map(popef::read::Value::F64), stats.max] {
+    for value in [stats.min, stats.mean.map(Value::F64), stats.max] {
         let text = value.map(|value| value.to_string()).unwrap_or_default();
         html.put("<td class=\"number value\">").text(&text).put("</td>");
     }
-    html.put("<td>").put(&odd(stats)).put("</td>");
-}
-
-/// What is odd about values, in words.
-fn odd(stats: &crate::report::stats::Stats) -> String {
-    let counts = [(stats.nan, "NaN"), (stats.infinite, "infinite")];
-    let mut words: Vec<_> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    if stats.finite > 0 && stats.zeros == stats.finite {
-        words.push("all 0".to_owned());
-    }
-    words.join(", ")
+    html.put("<td>").text(&values.odd().unwrap_or_default()).put("</td>");
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::Page;
 use super::blobs::Place;
 use super::html::{Html, shown};
+use super::odd::Odd;
 use super::sums::{KINDS, kind_of};
 use super::values::{Values, ValuesOf};
 use crate::failure::Failures;
@@ -24,6 +25,7 @@ pub(super) fn write<'f>(
     html: &mut Html<'_>,
     page: &Page<'_, 'f>,
     values: &mut ValuesOf<'_, 'f>,
+    odd: &mut Odd,
     failures: &mut Failures,
 ) {
     html.put("<script type=\"application/json\" id=\"data\">{\"kinds\":");
@@ -32,7 +34,7 @@ pub(super) fn write<'f>(
     let mut holds = Contents::default();
     for (number, report) in page.reports.iter().enumerate() {
         html.put(if number == 0 { "\n" } else { ",\n" });
-        file(html, page, (number, report), values, &mut holds, failures);
+        file(html, page, (number, report), values, &mut holds, (odd, failures));
     }
     html.put("\n],\"holds\":");
     json(html, &holds.list);
@@ -45,7 +47,7 @@ fn file<'f>(
     (number, report): (usize, &FileReport<'f>),
     values: &mut ValuesOf<'_, 'f>,
     holds: &mut Contents,
-    failures: &mut Failures,
+    (odd, failures): (&mut Odd, &mut Failures),
 ) {
     html.put("{\"path\":");
     json(html, &shown(&report.path()));
@@ -70,6 +72,7 @@ fn file<'f>(
             let values = values.of(Place { file: number, blob: blob.index() }, &blob);
             html.put(",");
             json(html, &values);
+            odd.add(&before, &values);
             if let Values::NotRead(failure) = &values {
                 failures.push(failure);
             }

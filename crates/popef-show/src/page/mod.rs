@@ -9,6 +9,7 @@ mod data;
 mod findings;
 mod html;
 mod model;
+mod odd;
 mod overview;
 mod picture;
 mod sums;
@@ -21,6 +22,7 @@ use crate::failure::Failures;
 use crate::findings::group::Group;
 use crate::report::file::FileReport;
 use html::Html;
+use odd::Odd;
 use sums::Sums;
 use values::ValuesOf;
 
@@ -86,9 +88,13 @@ impl Page<'_, '_> {
         model::write(&mut html, self);
         findings::write(&mut html, self.group);
         blobs::write(&mut html, self, &sums, &largest, &values);
+        let mut odd = Odd::default();
+        data::write(&mut html, self, &mut values, &mut odd, failures);
+        if self.has_values() {
+            odd.write(&mut html);
+        }
         unknown::write(&mut html, self, &sums);
         html.put("</main>\n<footer>Made by ").text(self.made_by).put(".</footer>\n");
-        data::write(&mut html, self, &mut values, failures);
         html.put("<script>").put(SCRIPT).put("</script>\n</body>\n</html>\n");
         html.finish()
     }

@@ -49,10 +49,10 @@
   const countText = (count) => count.toLocaleString("en");
   const blobsText = (count) => countText(count) + (count === 1 ? " blob" : " blobs");
 
-  // A number in four digits; integers as they are.
+  // A number in four digits; integers that are not long, and words, as they are.
   const brief = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    if (text === "" || !/[.e]/.test(text) || Number.isNaN(Number(text))) return text;
+    if (/^-?\d{0,9}$/.test(text) || Number.isNaN(Number(text))) return text;
     const short = Number(text).toPrecision(4);
     return short.includes("e") ? short.replace(/\.?0+e/, "e") : short.replace(/\.?0+$/, "");
   };
@@ -115,24 +115,25 @@
   // ---- which rows ----------------------------------------------------------
 
   const collator = new Intl.Collator("en", { numeric: true });
-  const number = (pick) => (a, b) => {
+  // Rows without a number come last, whichever way the others are sorted.
+  const byNumber = (pick) => (a, b, sign) => {
     const [x, y] = [pick(a), pick(b)];
-    if (x === null || y === null) return (x === null) - (y === null) || 0;
-    return x - y;
+    return x === null || y === null ? (x === null) - (y === null) : sign * (x - y);
   };
-  const figure = (key) => number((row) => {
-    const value = statsOf(row)?.[key];
-    return value === null || value === undefined ? null : Number(value);
+  const byText = (pick) => (a, b, sign) => sign * collator.compare(pick(a), pick(b));
+  const byFigure = (key) => byNumber((row) => {
+    const value = statsOf(row)?.[key] ?? null;
+    return value === null ? null : Number(value);
   });
   const ORDERS = {
-    name: (a, b) => collator.compare(a.name, b.name),
-    kind: (a, b) => kindOf(a) - kindOf(b),
-    holds: (a, b) => collator.compare(holdsOf(a), holdsOf(b)),
-    size: (a, b) => a.size - b.size,
-    min: figure("min"),
-    max: figure("max"),
-    mean: figure("mean"),
-    odd: number((row) => {
+    name: byText((row) => row.name),
+    kind: byNumber(kindOf),
+    holds: byText(holdsOf),
+    size: byNumber((row) => row.size),
+    min: byFigure("min"),
+    max: byFigure("max"),
+    mean: byFigure("mean"),
+    odd: byNumber((row) => {
       const stats = statsOf(row);
       return stats ? stats.nan + stats.infinite + (oddText(stats) ? 0.5 : 0) : null;
     }),
@@ -153,7 +154,7 @@
   const sorted = (list) => {
     const order = ORDERS[state.sort] || ORDERS.size;
     const sign = state.order === "down" ? -1 : 1;
-    return [...list].sort((a, b) => sign * order(a, b) || a.file - b.file || a.blob - b.blob);
+    return [...list].sort((a, b) => order(a, b, sign) || a.file - b.file || a.blob - b.blob);
   };
 
   // ---- the table -----------------------------------------------------------
@@ -449,7 +450,8 @@
     map.hidden = list.length === 0;
     if (map.hidden) return;
     const width = map.clientWidth || 800;
-    const whole = { x: 0, y: 0, width, height: Math.round(Math.min(440, Math.max(260, width * 0.45))) };
+    const height = list.length < 8 ? 160 : Math.round(Math.min(440, Math.max(260, width * 0.45)));
+    const whole = { x: 0, y: 0, width, height };
     const tiles = element("div", { class: "tiles", role: "group", "aria-label": "Treemap of sizes" });
     tiles.style.height = whole.height + "px";
     draw(tiles, isPart(state.at) ? state.at : "", list, whole, whole, 0);

@@ -8,6 +8,7 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 use super::Page;
 use super::blobs::Place;
 use crate::failure::Failure;
+use crate::output::escape::escape_rest;
 use crate::report::options::Options;
 use crate::report::stats::Stats;
 use crate::report::tensor::TensorView;
@@ -63,6 +64,27 @@ impl<'p, 'f> ValuesOf<'p, 'f> {
     }
 }
 
+impl Values {
+    /// What is odd about them, in words. None if nothing is.
+    pub(super) fn odd(&self) -> Option<String> {
+        let stats = match self {
+            Values::None => return None,
+            Values::Unknown => return Some(UNKNOWN.to_owned()),
+            Values::NotRead(failure) => return Some(format!("not read: {}", escape_rest(failure.message()))),
+            Values::Known(stats) => stats,
+        };
+        let counts = [(stats.nan, "NaN"), (stats.infinite, "infinite")].into_iter().filter(|(count, _)| *count > 0);
+        let mut words: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        if stats.finite > 0 && stats.zeros == stats.finite {
+            words.push("all 0".to_owned());
+        }
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// Said of types such as `F8`.
+const UNKNOWN: &str = "the bits of this type have no known meaning";
+
 fn read(blob: &Blob<'_>, options: &Options) -> Values {
     let view = match blob.content() {
         Content::Tensor(tensor) => TensorView::of_tensor(&tensor),
@@ -83,8 +105,8 @@ impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Values::None => serializer.serialize_unit(),
-            Values::Unknown => serializer.serialize_str("the bits of this type have no known meaning"),
-            Values::NotRead(failure) => serializer.serialize_str(failure.message()),
+            Values::Unknown => serializer.serialize_str(UNKNOWN),
+            Values::NotRead(_) => serializer.serialize_str(&self.odd().unwrap_or_default()),
             Values::Known(stats) => {
                 let mut list = serializer.serialize_seq(None)?;
                 let text = |value: Option<popef::read::Value>| value.map(|value| value.to_string());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::File;
-use popef::check::{CheckOptions, check};
+use popef::check::{CheckOptions, check_with_progress};
 use popef::types::Text;
 use popef_dump_tool::screen;
 use popef_open::{Foreign, Opened, in_order};
@@ -56,48 +56,72 @@ Examples:
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let opened = self.inputs.paths()?.iter().map(|path| open_any(path)).collect::<Result<Vec<_>, _>>()?;
+        // A page that must not be replaced is known before the work.
+        drop(self.place(&opened)?);
+        // A check cannot be stopped, but until here Ctrl-C ends the program.
+        let group = self.check(&opened);
         if let Err(error) = hear_signals() {
             tool.say(&format!("cannot listen for Ctrl-C: {error}"));
         }
-        let opened = self.inputs.paths()?.iter().map(|path| open_any(path)).collect::<Result<Vec<_>, _>>()?;
         let mut failures = Failures::default();
-        let inputs = opened.iter().filter_map(Opened::file);
-        if self.output.as_os_str() == "-" {
-            self.write(&opened, &mut io::stdout().lock(), &mut failures)?;
-        } else {
-            let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
-            let mut file = PlainFile::create(&self.output, overwrite, inputs)?;
-            self.write(&opened, &mut file, &mut failures)?;
-            file.finish()?;
+        match self.place(&opened)? {
+            Some(mut file) => {
+                self.write(&opened, &group, &mut file, &mut failures)?;
+                file.finish()?;
+            }
+            None => self.write(&opened, &group, &mut io::stdout().lock(), &mut failures)?,
         }
         Ok(told(tool, &opened, &failures))
     }
 }
 
 impl Args {
-    fn write(&self, opened: &[Opened], to: &mut dyn Write, failures: &mut Failures) -> Result<(), Error> {
+    /// The new file; none for standard output.
+    fn place(&self, opened: &[Opened]) -> Result<Option<PlainFile>, Error> {
+        if self.output.as_os_str() == "-" {
+            return Ok(None);
+        }
+        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        PlainFile::create(&self.output, overwrite, opened.iter().filter_map(Opened::file)).map(Some)
+    }
+
+    fn check(&self, opened: &[Opened]) -> Group {
+        let mut options = CheckOptions::new();
+        options.deep(self.deep).inspect_archives(popef_dump_tool::inspect_archive);
+        let line = screen::progress("data");
+        let (mut done, mut total) = (0, 0);
+        let report = check_with_progress(opened.iter().map(|opened| &opened.file), &options, &mut |so_far| {
+            line.expect(so_far.total.saturating_sub(total));
+            line.add(so_far.done.saturating_sub(done));
+            (done, total) = (so_far.done, so_far.total);
+        });
+        line.clear();
+        Group::new(opened.iter().map(checked).collect(), report)
+    }
+
+    fn write(
+        &self,
+        opened: &[Opened],
+        group: &Group,
+        to: &mut dyn Write,
+        failures: &mut Failures,
+    ) -> Result<(), Error> {
         let mut options = Options::default();
         options.values = self.values.then_some(0);
         options.workers = Box::new(UntilStopped);
         options.progress = screen::progress("values");
         let unread: Vec<_> = opened.iter().map(failure).collect();
         let provider = |name: &Text<'_>| provider(opened, name);
-        let reports: Vec<_> = opened
-            .iter()
-            .zip(&unread)
-            .enumerate()
-            .map(|(index, (opened, failure))| {
-                let (path, file, failure) = (&*opened.path, opened.file(), failure.as_ref());
-                FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
-            })
-            .collect();
-        let mut checks = CheckOptions::new();
-        checks.deep(self.deep).inspect_archives(popef_dump_tool::inspect_archive);
-        let report = check(opened.iter().map(|opened| &opened.file), &checks);
-        let group = Group::new(opened.iter().map(checked).collect(), report);
+        let report = |(index, (opened, failure))| {
+            let (opened, failure): (&Opened, &Option<Failure>) = (opened, failure);
+            let (path, file, failure) = (&*opened.path, opened.file(), failure.as_ref());
+            FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
+        };
+        let reports: Vec<_> = opened.iter().zip(&unread).enumerate().map(report).collect();
         let title = self.title.clone().unwrap_or_else(|| title(opened));
         let made_by = concat!("popef ", env!("CARGO_PKG_VERSION"));
-        let page = Page { title: &title, made_by, reports: &reports, group: &group, stopped: &is_stopped };
+        let page = Page { title: &title, made_by, reports: &reports, group, stopped: &is_stopped };
         let written = page.write(to, failures);
         options.progress.clear();
         match written {

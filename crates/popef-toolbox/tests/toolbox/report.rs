@@ -31,7 +31,7 @@ fn without_scripts_the_page_says_what_there_is() {
     let page = page.text();
     let metadata = popef::File::open(place.path("replicated.popef")).unwrap();
     let metadata = metadata.metadata().next().unwrap().read().unwrap();
-    let (content, _) = page.split_once("<script").unwrap();
+    let content = without_scripts(page);
     for anchor in &metadata.anchors {
         assert!(content.contains(&*anchor.name.to_string_lossy()), "{}", anchor.name);
     }
@@ -42,6 +42,28 @@ fn without_scripts_the_page_says_what_there_is() {
     // A page that is passed on asks for nothing.
     let page = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!page.contains("http:") && !page.contains("https:") && !page.contains(" src="));
+}
+
+/// A page as it is without its scripts and their data.
+fn without_scripts(page: &str) -> String {
+    let mut parts = page.split("<script");
+    let first = parts.next().unwrap();
+    let others = parts.map(|part| part.split_once("</script>").unwrap().1);
+    [first].into_iter().chain(others).collect()
+}
+
+#[test]
+fn values_that_stand_out_are_named() {
+    let place = Place::with(&["golden/values.popef"]);
+    let page = place.run(&["report", "values.popef", "--values", "-o", "-"]).good();
+    let content = without_scripts(page.text());
+    // As testdata/golden/make_golden.py made them.
+    for line in ["only_nan</bdi></code>: 2 NaN", "ramp</bdi></code>: 1 NaN, 1 infinite"] {
+        assert!(content.contains(line), "{line} in {content}");
+    }
+    let none = place.run(&["report", "values.popef", "-o", "-"]).good();
+    assert!(!none.text().contains("Values that stand out"));
+    assert!(none.text().contains("The values of tensors and feeds were not read"));
 }
 
 #[test]
