@@ -1,5 +1,6 @@
 //! What is written for a file, decided before any of it is.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use popef::read::{DataBlob, ExecutableBlob};
@@ -7,7 +8,7 @@ use popef::types::{BlobType, ExecutableInfo};
 use popef::{Blob, File, TensorInfo};
 
 use super::index::{Entry, Form, Hex, Index, Kind, Stored, head, packing_for};
-use super::names::Names;
+use super::names::{Names, safe};
 use super::report::{ExtractedBlob, ExtractedFile, Note};
 use super::{Arrays, ExtractOptions, time_of};
 use crate::Name;
@@ -196,21 +197,21 @@ fn arrays(data: &DataBlob<'_>, name: &[u8], arrays: Arrays, item: &mut Item, tak
             } else {
                 ["tensors.safetensors", "tensors.safetensors/"]
             };
-            let key = match as_key(name) {
-                Some(name) => taken.exactly(keys, name),
-                None => taken.of(keys, name),
-            };
+            let key = taken.exactly(keys, &as_key(name));
             Stored { file: file.to_owned(), form: Form::Safetensors, key: Some(key) }
         }
         Arrays::Npy | Arrays::Raw => stored(folder, name, "npy", Form::Npy, taken),
     }
 }
 
-/// The name as a key of a `.safetensors` file, if it can be one. Characters that are not shown hide names from people and
+/// A key of a `.safetensors` file: the name itself, if it can be one. Characters that are not shown hide names from people and
 /// programs.
-fn as_key(name: &[u8]) -> Option<&str> {
-    let name = std::str::from_utf8(name).ok()?;
-    (name != "__metadata__" && !name.is_empty() && !name.chars().any(char::is_control)).then_some(name)
+fn as_key(name: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(name) {
+        Ok("__metadata__") => "_metadata_".into(),
+        Ok(name) if !name.is_empty() && !name.chars().any(char::is_control) => name.into(),
+        _ => safe(name).into(),
+    }
 }
 
 /// The shape and type of a tensor, or of all tensors of a feed with their number in front, and their size in bytes. None if

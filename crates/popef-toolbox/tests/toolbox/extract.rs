@@ -2,7 +2,10 @@
 
 use std::fs;
 
+use popef::{DataType, File};
+
 use crate::common::{Place, hold_golden};
+use crate::peers::python;
 
 #[test]
 fn what_is_extracted_is_shown() {
@@ -37,9 +40,206 @@ fn nothing_is_written_through_a_link_or_over_what_is_there() {
         let run = place.run(&["extract", "executable.popef", "-o", "link", "--force"]);
         assert!(run.status == 2 && run.err.contains("it is a link"), "{run:?}");
         assert_eq!(fs::read_dir(place.path("target")).unwrap().count(), 0);
+        // Links in a folder that is replaced go with it, and what they lead to stays.
+        place.run(&["extract", "executable.popef", "-o", "target"]).good();
+        let (npy, mine) = (place.path("target/tensors/input_parameter.npy"), place.path("mine"));
+        fs::remove_file(&npy).unwrap();
+        std::os::unix::fs::symlink(mine.join("notes"), &npy).unwrap();
+        fs::remove_dir_all(place.path("target/opaque")).unwrap();
+        std::os::unix::fs::symlink(&mine, place.path("target/opaque")).unwrap();
+        place.run(&["extract", "executable.popef", "-o", "target", "--force"]).good();
+        assert!(fs::symlink_metadata(&npy).unwrap().is_file() && place.path("target/opaque/popart.bin").exists());
+        assert_eq!(fs::read_dir(&mine).unwrap().count(), 1);
     }
     assert_eq!(place.read("mine/notes"), b"mine");
     let names: &[&str] =
         if cfg!(unix) { &["executable.popef", "link", "mine", "target"] } else { &["executable.popef", "mine"] };
     assert_eq!(place.names(), names);
+}
+
+/// Loads every array that index.json names, and prints its file, key, type, shape and bytes.
+const LOAD: &str = r#"
+import json, pathlib, sys
+import numpy as np
+from safetensors import safe_open
+
+folder = pathlib.Path(sys.argv[1])
+for entry in json.loads((folder / "index.json").read_text())["blobs"]:
+    data = entry.get("data", {"form": "none"})
+    if data["form"] == "npy":
+        array = np.load(folder / data["file"], allow_pickle=False)
+    elif data["form"] == "npz":
+        with np.load(folder / data["file"], allow_pickle=False) as arrays:
+            array = arrays[data["key"]]
+    elif data["form"] == "safetensors":
+        with safe_open(folder / data["file"], "np") as tensors:
+            dtype = tensors.get_slice(data["key"]).get_dtype()
+            if dtype.startswith("F8"):
+                print("-", dtype, tensors.get_slice(data["key"]).get_shape(), "-")
+                continue
+            array = tensors.get_tensor(data["key"])
+    else:
+        continue
+    assert array.flags["C_CONTIGUOUS"]
+    print(array.dtype.str, array.dtype.name, list(array.shape), array.tobytes().hex() or "none")
+"#;
+
+/// What numpy calls a type, and what safetensors calls it if numpy has none.
+fn numpy_names(data_type: DataType, form: &str) -> (&'static str, &'static str) {
+    match data_type {
+        DataType::Bool => ("|b1", "bool"),
+        DataType::F16 => ("<f2", "float16"),
+        DataType::F32 => ("<f4", "float32"),
+        DataType::F64 => ("<f8", "float64"),
+        DataType::S8 => ("|i1", "int8"),
+        DataType::S16 => ("<i2", "int16"),
+        DataType::U16 => ("<u2", "uint16"),
+        DataType::S32 => ("<i4", "int32"),
+        DataType::U32 => ("<u4", "uint32"),
+        DataType::S64 => ("<i8", "int64"),
+        DataType::U64 => ("<u8", "uint64"),
+        DataType::F8143 if form == "safetensors" => ("-", "F8_E4M3FNUZ"),
+        DataType::F8152 if form == "safetensors" => ("-", "F8_E5M2FNUZ"),
+        _ => ("|u1", "uint8"),
+    }
+}
+
+/// What numpy and safetensors must load of a file.
+fn expected(file: &File, form: &str) -> String {
+    let mut lines = String::new();
+    for data in file.blobs().filter_map(|blob| blob.as_data()) {
+        let mut shape = data.shape().to_vec();
+        if data.is_feed() {
+            shape.insert(0, data.num_tensors().into());
+        }
+        let (code, name) = numpy_names(data.data_type(), form);
+        let len = data.size_in_bytes().unwrap() * u64::from(data.num_tensors());
+        let bytes = data.data().range(0..len).unwrap().read().unwrap();
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let bytes = if code == "-" {
+            "-"
+        } else if hex.is_empty() {
+            "none"
+        } else {
+            &hex
+        };
+        lines.push_str(&format!("{code} {name} {shape:?} {bytes}\n"));
+    }
+    lines
+}
+
+#[test]
+fn numpy_and_safetensors_load_what_is_extracted() {
+    let arrays = ["arrays/scalar.npy", "arrays/none.npy", "arrays/bool.npy"];
+    let files = ["elements/elements.popef", "interop/all-types.popef", "golden/hostile-names.popef"];
+    let place = Place::with(&[&arrays[..], &files].concat());
+    place.run(&["pack", "--tensors", "scalar.npy", "none.npy", "bool.npy", "-o", "odd.popef"]).good();
+    for file in ["elements.popef", "all-types.popef", "hostile-names.popef", "odd.popef"] {
+        for form in ["npy", "npz", "safetensors"] {
+            let folder = format!("{file}.{form}");
+            place.run(&["extract", file, "-o", &folder, "--tensors-as", form]).good();
+            let Some(loaded) = python(LOAD, &["numpy", "safetensors"], &[place.path(&folder)]) else { return };
+            assert_eq!(loaded, expected(&File::open(place.path(file)).unwrap(), form), "{file} as {form}");
+        }
+    }
+}
+
+/// Every file is where its name cannot have led.
+#[test]
+fn hostile_names_stay_in_the_folder() {
+    let place = Place::with(&["arrays/scalar.npy"]);
+    let names = [
+        "../up",
+        "../../up",
+        "/absolute",
+        "C:\\drive",
+        "a/b",
+        "a\\b",
+        "a:b",
+        "A:B",
+        "..",
+        ".",
+        "",
+        "con",
+        "NUL",
+        "aux.txt",
+        "-rf",
+        ".hidden",
+        "end.",
+        "end ",
+        "\u{1b}[2J",
+        "e\u{301}",
+        "\u{e9}",
+        "\u{202e}txt.exe",
+        "__metadata__",
+        "index",
+        "nul\0end",
+    ];
+    let long = "n".repeat(5000);
+    let mut writer = popef::Writer::create(place.path("hostile.popef")).unwrap();
+    for name in names.into_iter().chain([&*long]) {
+        let tensor_info = popef::TensorInfo::new(DataType::U8, []);
+        let info = popef::types::TensorDataInfo { name: name.to_owned().into(), tensor_info };
+        writer.write_tensor(&info, &[7u8]).unwrap();
+        let info = popef::types::OpaqueInfo { name: name.to_owned().into(), executable: name.to_owned().into() };
+        writer.write_opaque(&info, name.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap();
+    for form in ["npy", "npz", "safetensors", "raw"] {
+        place.run(&["extract", "hostile.popef", "-o", "model", "--tensors-as", form]).good();
+        let mut found = 0;
+        for folder in ["tensors", "opaque"] {
+            let Ok(entries) = fs::read_dir(place.path("model").join(folder)) else { continue };
+            for entry in entries {
+                let name = entry.unwrap().file_name().into_string().unwrap();
+                let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"-+_.~".contains(&byte);
+                assert!(name.bytes().all(harmless) && name.len() < 140 && !name.starts_with(['.', '-']), "{name}");
+                found += 1;
+            }
+        }
+        assert_eq!(found, if form == "npy" || form == "raw" { 52 } else { 26 }, "{form}");
+        place.run(&["pack", "model", "-o", "again.popef", "--force"]).good();
+        assert_eq!(place.read("again.popef"), place.read("hostile.popef"));
+        fs::remove_dir_all(place.path("model")).unwrap();
+    }
+    assert_eq!(place.names(), ["again.popef", "hostile.popef", "scalar.npy"]);
+}
+
+/// Whenever it is stopped, there is no folder, or the whole one.
+#[test]
+#[cfg(unix)]
+fn what_is_killed_leaves_nothing_that_looks_whole() {
+    let place = Place::with(&["arrays/scalar.npy"]);
+    let mut writer = popef::Writer::create(place.path("large.popef")).unwrap();
+    for number in 0..300 {
+        let tensor_info = popef::TensorInfo::new(DataType::U8, [200_000]);
+        let info = popef::types::TensorDataInfo { name: format!("tensor {number}").into(), tensor_info };
+        writer.write_tensor(&info, &vec![7u8; 200_000]).unwrap();
+    }
+    writer.finish().unwrap();
+    for nth in 0..8 {
+        let mut child = place.command().args(["extract", "large.popef", "-o", "model"]).spawn().unwrap();
+        // Killed once it has begun to write, and each time later.
+        let begun = || {
+            fs::read_dir(place.path(""))
+                .unwrap()
+                .filter_map(Result::ok)
+                .find(|entry| entry.file_name().to_string_lossy().starts_with(".popef-extract-"))
+        };
+        let mut written = 0;
+        while written < nth * 30 && child.try_wait().unwrap().is_none() {
+            let folder = begun().map(|folder| folder.path().join("tensors"));
+            written = folder.and_then(|folder| fs::read_dir(folder).ok()).map_or(0, Iterator::count);
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        if place.path("model").exists() {
+            assert_eq!(fs::read_dir(place.path("model/tensors")).unwrap().count(), 300);
+            assert!(place.path("model/index.json").exists());
+            fs::remove_dir_all(place.path("model")).unwrap();
+        }
+        while let Some(left) = begun() {
+            fs::remove_dir_all(left.path()).unwrap();
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::common::{Place, hold_golden};
+use crate::peers::python;
 
 #[test]
 fn what_is_packed_is_shown() {
@@ -164,4 +165,52 @@ fn an_unpacked_executable_is_compressed_again() {
     };
     assert_eq!(unpacked("new.popef"), unpacked("compressed-zlib.popef"));
     assert!(unpacked("new.popef").0);
+}
+
+/// Saves arrays of all types in all ways, and prints the name, type, shape and bytes of each as they must be read.
+const SAVE: &str = r#"
+import sys
+import numpy as np
+from safetensors.numpy import save_file
+
+TYPES = {"bool": "BOOL", "float16": "F16", "float32": "F32", "float64": "F64", "int8": "S8", "uint8": "U8", "int16": "S16",
+         "uint16": "U16", "int32": "S32", "uint32": "U32", "int64": "S64", "uint64": "U64"}
+random = np.random.default_rng(7)
+folder = sys.argv[1]
+arrays = {}
+for name in TYPES:
+    for shape in [(), (3,), (0, 4), (2, 3, 4), (70, 700)]:
+        bits = random.integers(0, 2, shape) if name == "bool" else random.integers(-100, 100, shape)
+        arrays[f"{name}/{shape}"] = np.asarray(bits).astype(name)
+save_file(arrays, f"{folder}/all.safetensors", metadata={"format": "np"})
+np.savez(f"{folder}/all.npz", **arrays)
+np.savez_compressed(f"{folder}/deflated.npz", **{name: np.array(array, order='F') for name, array in arrays.items()})
+np.save(f"{folder}/big-endian.npy", arrays["float32/(2, 3, 4)"].astype(">f4"))
+for name, array in arrays.items():
+    print(name, TYPES[array.dtype.name], list(array.shape), array.tobytes().hex(), sep="|")
+"#;
+
+#[test]
+fn what_numpy_and_safetensors_save_is_packed() {
+    let place = Place::with(&[]);
+    let Some(saved) = python(SAVE, &["numpy", "safetensors"], &[place.path("")]) else { return };
+    let mut saved: Vec<&str> = saved.lines().collect();
+    saved.sort();
+    for file in ["all.safetensors", "all.npz", "deflated.npz"] {
+        place.run(&["pack", "--tensors", file, "-o", "packed.popef", "--force"]).good();
+        let packed = popef::File::open(place.path("packed.popef")).unwrap();
+        let mut read: Vec<String> = packed
+            .tensors()
+            .map(|tensor| {
+                let hex: String = tensor.data().read().unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("{}|{}|{:?}|{hex}", tensor.name(), tensor.data_type(), tensor.shape().to_vec())
+            })
+            .collect();
+        read.sort();
+        assert!(read == saved, "{file}");
+    }
+    place.run(&["pack", "--tensors", "big-endian.npy", "all.npz", "-o", "packed.popef", "--force"]).good();
+    let packed = popef::File::open(place.path("packed.popef")).unwrap();
+    let bytes = |name: &str| packed.tensor(name).unwrap().data().read().unwrap().into_owned();
+    assert_eq!(bytes("big-endian"), bytes("float32/(2, 3, 4)"));
 }
