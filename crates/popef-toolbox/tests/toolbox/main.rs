@@ -12,6 +12,7 @@ mod man;
 mod merge;
 mod pack;
 mod peers;
+mod readme;
 mod recover;
 mod report;
 mod set;
