@@ -26,9 +26,28 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {what}")
 }
 
+/// The same with commas between thousands: `100,000 blobs`.
+pub(crate) fn many(count: usize, one: &str, many: &str) -> String {
+    let what = if count == 1 { one } else { many };
+    format!("{} {what}", thousands(count))
+}
+
+/// A number with commas between thousands.
+pub(crate) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use super::{size, thousands};
 
     #[test]
     fn sizes_have_units() {
@@ -45,5 +64,11 @@ mod tests {
         for (bytes, shown) in cases {
             assert_eq!(size(bytes), shown);
         }
+    }
+
+    #[test]
+    fn thousands_have_commas() {
+        let shown = [0, 999, 1000, 99_997, 1_000_000].map(thousands);
+        assert_eq!(shown, ["0", "999", "1,000", "99,997", "1,000,000"]);
     }
 }

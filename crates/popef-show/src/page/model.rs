@@ -32,7 +32,7 @@ pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>) {
     }
     let more = all().count().saturating_sub(MOST_MODELS);
     if more > 0 {
-        html.put("<p>And ").value(units::counted(more, "more model", "more models"));
+        html.put("<p>And ").value(units::many(more, "more model", "more models"));
         html.put("; <code>popef dump --metadata</code> shows all.</p>\n");
     }
     opaques(html, page.reports);
@@ -86,7 +86,7 @@ fn anchors(html: &mut Html<'_>, view: &MetadataView<'_>) {
     if count == 0 {
         return;
     }
-    html.put("<details class=\"anchors\"><summary>").value(units::counted(count, "anchor", "anchors"));
+    html.put("<details class=\"anchors\"><summary>").value(units::many(count, "anchor", "anchors"));
     html.put(" in a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Name</th>");
     html.put("<th scope=\"col\">Direction</th><th scope=\"col\">Holds</th><th scope=\"col\">Data</th>");
     html.put("<th scope=\"col\">Programs</th><th scope=\"col\">Handle</th></tr></thead>\n<tbody>\n");

@@ -37,7 +37,7 @@ impl Odd {
         html.put("</ul>\n");
         let more = self.count.saturating_sub(self.first.len());
         if more > 0 {
-            html.put("<p>And ").value(units::counted(more, "more", "more")).put("; the table shows them.</p>\n");
+            html.put("<p>And ").value(units::many(more, "more", "more")).put("; the table shows them.</p>\n");
         }
         html.put("</section>\n");
     }

@@ -16,7 +16,7 @@ pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>, sums: &Sums) {
     page.reports.iter().filter(|report| report.input.failure.is_some()).for_each(|report| damage(html, report));
     files(html, page);
     html.put("<dl class=\"figures\">\n");
-    figure(html, "Size", &units::size(sums.size), &units::counted(sums.blobs, "blob", "blobs"));
+    figure(html, "Size", &units::size(sums.size), &units::many(sums.blobs, "blob", "blobs"));
     models(html, page.reports);
     verdict(html, page.group);
     html.put("</dl>\n</header>\n");
@@ -33,7 +33,7 @@ fn damage(html: &mut Html<'_>, report: &FileReport<'_>) {
     };
     html.put(" of ").name(&report.path()).put(".</strong> ").text(&escape_rest(&failure.to_string()));
     if blobs > 0 {
-        html.put(". This page shows the ").value(units::counted(blobs, "blob", "blobs")).put(" before that.");
+        html.put(". This page shows the ").value(units::many(blobs, "blob", "blobs")).put(" before that.");
     }
     html.put("</p>\n");
 }
@@ -49,7 +49,7 @@ fn files(html: &mut Html<'_>, page: &Page<'_, '_>) {
     for report in page.reports {
         html.put("<li>").name(&report.path());
         if let Some(file) = report.input.file {
-            let blobs = units::counted(file.len(), "blob", "blobs");
+            let blobs = units::many(file.len(), "blob", "blobs");
             html.put(" <span class=\"quiet\">").value(units::size(file.size())).put(", ").value(blobs).put("</span>");
         }
         html.put("</li>\n");
@@ -99,7 +99,7 @@ fn verdict(html: &mut Html<'_>, group: &Group) {
         [(totals.errors, Severity::Error), (totals.warnings, Severity::Warning), (totals.notes, Severity::Note)]
             .into_iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, severity)| units::counted(count, &severity.to_string(), &format!("{severity}s")))
+            .map(|(count, severity)| units::many(count, &severity.to_string(), &format!("{severity}s")))
             .collect();
     let counts = if counts.is_empty() { "nothing found".to_owned() } else { counts.join(", ") };
     html.put("<div class=\"").put(class).put("\"><dt>Checks</dt><dd>").put(word).put(" <small><a href=\"#findings\">");

@@ -139,10 +139,11 @@
     }),
   };
 
-  // A place in the tree of names is a beginning that ends with a separator, or a whole name.
+  // A place in the tree of names is a beginning that ends with a separator, any beginning and "*", or a whole name.
   const SEPARATOR = /[.\/:]/g;
-  const isPart = (at) => at === "" || /[.\/:]$/.test(at);
-  const isAt = (row) => (isPart(state.at) ? row.name.startsWith(state.at) : row.name === state.at);
+  const isPart = (at) => at === "" || /[.\/:*]$/.test(at);
+  const beginning = (at) => (at.endsWith("*") ? at.slice(0, -1) : at);
+  const isAt = (row) => (isPart(state.at) ? row.name.startsWith(beginning(state.at)) : row.name === state.at);
 
   const passing = () => {
     const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -295,28 +296,54 @@
   // ---- the treemap ---------------------------------------------------------
 
   const map = document.getElementById("map");
-  const MOST_TILES = 160;
+  const MOST_PARTS = 100;
 
   const total = (list) => list.reduce((sum, row) => sum + row.size, 0);
 
-  // The parts below a part of the tree, the largest first. One that has a single part below it stands for that part.
-  const partsOf = (at, list) => {
-    const parts = new Map();
-    for (const row of list) {
-      SEPARATOR.lastIndex = at.length;
-      const key = SEPARATOR.test(row.name) ? row.name.slice(0, SEPARATOR.lastIndex) : row.name;
-      const part = parts.get(key);
-      if (part) part.push(row);
-      else parts.set(key, [row]);
+  const grouped = (list, keyOf) => {
+    const groups = new Map();
+    for (const item of list) {
+      const key = keyOf(item);
+      const group = groups.get(key);
+      if (group) group.push(item);
+      else groups.set(key, [item]);
     }
-    return [...parts].map(([key, within]) => ({ at: key, list: within, size: total(within) }))
-      .sort((a, b) => b.size - a.size);
+    return groups;
   };
+
+  // The parts below a part of the tree.
+  const partsOf = (at, list) => {
+    const keyOf = (row) => {
+      SEPARATOR.lastIndex = beginning(at).length;
+      return SEPARATOR.test(row.name) ? row.name.slice(0, SEPARATOR.lastIndex) : row.name;
+    };
+    return [...grouped(list, keyOf)].map(([key, within]) => ({ at: key, list: within, size: total(within) }));
+  };
+
+  // Too many parts to be seen become fewer, which share more of their beginnings: layer.10, layer.11 and so on are layer.1*.
+  const fewer = (at, found) => {
+    const start = beginning(at).length;
+    let groups = null;
+    for (let end = start + 1; ; end++) {
+      const next = grouped(found, (part) => part.at.slice(0, end));
+      if (next.size > MOST_PARTS && groups && groups.size > 1) break;
+      groups = next;
+      if (next.size > MOST_PARTS) break;
+    }
+    return [...groups].map(([key, parts]) => {
+      if (parts.length === 1) return parts[0];
+      const within = parts.flatMap((part) => part.list);
+      return { at: key + "*", list: within, size: total(within) };
+    });
+  };
+
+  // The parts to draw, the largest first. A part that has a single part below it stands for that part.
   const parts = (at, list) => {
-    const found = partsOf(at, list);
+    let found = partsOf(at, list);
     const [only] = found;
-    const isAlone = found.length === 1 && isPart(only.at) && only.at !== at;
-    return isAlone ? parts(only.at, only.list) : { above: at, found };
+    if (found.length === 1 && isPart(only.at) && only.at !== at) return parts(only.at, only.list);
+    if (found.length > MOST_PARTS) found = fewer(at, found);
+    return { above: at, found: found.sort((a, b) => b.size - a.size) };
   };
 
   // Rectangles for sizes, as square as can be: rows of tiles along the shorter side, each as long as it makes them squarer.
@@ -377,8 +404,9 @@
   };
 
   const tile = (part, above, area, whole, className) => {
-    const words = part.at.slice(above.length).replace(/[.\/:]$/, "") || part.at || "(no name)";
-    const title = `${part.at}: ${sizeText(part.size)} in ${blobsText(part.list.length)}`;
+    const name = part.at.replace(/\*$/, "\u2026") || "(no name)";
+    const words = name.slice(beginning(above).length).replace(/[.\/:]$/, "") || name;
+    const title = `${name}: ${sizeText(part.size)} in ${blobsText(part.list.length)}`;
     const made = button("", { class: "tile " + className, title, "aria-label": title }, () => change({ at: part.at }));
     if (area.width > 34 && area.height > 15) {
       made.append(isolated(words));
@@ -393,20 +421,25 @@
   const draw = (into, at, list, area, whole, depth) => {
     const { above, found: all } = parts(at, list);
     const sum = total(list);
-    const visible = (part) => (part.size / sum) * area.width * area.height > 60;
-    const few = all.slice(0, depth === 0 ? MOST_TILES : 24).filter(visible);
+    const visible = (part) => (part.size / sum) * area.width * area.height > (depth === 0 ? 60 : 250);
+    const few = all.filter(visible);
     const rest = all.slice(few.length);
     const sizes = few.map((part) => part.size);
     if (rest.length) sizes.push(rest.reduce((size, part) => size + part.size, 0));
     const places = squarify(sizes.map((size) => Math.max(size, sum / 5000)), area);
+    const add = (made) => {
+      // The key Tab goes to the large tiles; smaller ones are reached through them.
+      if (depth > 0) made.tabIndex = -1;
+      into.append(made);
+    };
     for (const [nth, part] of few.entries()) {
       const own = places[nth];
       const isLarge = own.width > 90 && own.height > 60;
       if (depth < 2 && isPart(part.at) && isLarge) {
-        into.append(tile(part, above, { ...own, height: HEAD }, whole, "head"));
+        add(tile(part, above, { ...own, height: HEAD }, whole, "head"));
         draw(into, part.at, part.list, { ...own, y: own.y + HEAD, height: own.height - HEAD }, whole, depth + 1);
       } else {
-        into.append(tile(part, above, own, whole, shadeOf(part.list)));
+        add(tile(part, above, own, whole, shadeOf(part.list)));
       }
     }
     if (rest.length) {
@@ -424,9 +457,9 @@
     const steps = [""];
     SEPARATOR.lastIndex = 0;
     while (SEPARATOR.test(state.at)) steps.push(state.at.slice(0, SEPARATOR.lastIndex));
-    if (!isPart(state.at)) steps.push(state.at);
+    if (state.at !== steps.at(-1)) steps.push(state.at);
     for (const [nth, at] of steps.entries()) {
-      const words = nth === 0 ? "All names" : at.slice(steps[nth - 1].length);
+      const words = nth === 0 ? "All names" : at.slice(steps[nth - 1].length).replace(/\*$/, "\u2026");
       const isLast = nth === steps.length - 1;
       const step = isLast ? element("strong", { "aria-current": "true" }, isolated(words)) : button(isolated(words), {}, () => change({ at }));
       made.append(step, isLast ? "" : element("span", { "aria-hidden": "true" }, "\u203a"));

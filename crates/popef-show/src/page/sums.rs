@@ -68,6 +68,6 @@ impl Count {
     /// `3 tensors`.
     pub(super) fn words(self, kind: usize) -> String {
         let (one, many) = KINDS.get(kind).copied().unwrap_or_default();
-        units::counted(self.blobs, one, many)
+        units::many(self.blobs, one, many)
     }
 }

@@ -46,7 +46,7 @@ fn anchors(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
     let anchors = reports.iter().flat_map(FileReport::all_metadata).flat_map(MetadataView::all_anchors);
     let unknown = anchors.filter(|view| view.provider == Provider::Unknown).count();
     if unknown > 0 {
-        let anchors = units::counted(unknown, "anchor", "anchors");
+        let anchors = units::many(unknown, "anchor", "anchors");
         html.put("<li>Who provides the data of ").value(anchors);
         html.put(": a file that could not be read to its end may have it.</li>\n");
     }

@@ -60,5 +60,5 @@ pub(super) fn holds(view: &AnchorView<'_>) -> String {
 
 /// `2 inputs, 1.5 KiB`
 pub(super) fn amount(count: usize, bytes: u64, one: &str, many: &str) -> String {
-    format!("{}, {}", units::counted(count, one, many), units::size(bytes))
+    format!("{}, {}", units::many(count, one, many), units::size(bytes))
 }

@@ -7,6 +7,7 @@ use super::super::html::{Html, shown};
 use super::super::model::numbers;
 use super::groups::{End, Group, Groups, PHASES, Side};
 use super::holds;
+use crate::output::units;
 use crate::output::width::{shorten, width};
 
 /// The width of a letter, in hundredths of a unit: the font has 12 units.
@@ -134,7 +135,7 @@ fn card(html: &mut Html<'_>, frame: Frame, group: &Group<'_>, tag: &str) {
     }
     let more = group.count.saturating_sub(group.named().len());
     if more > 0 {
-        text(html, (x + 14, at), "more", &format!("and {more} more"));
+        text(html, (x + 14, at), "more", &format!("and {} more", units::thousands(more)));
     }
     html.put("</g>\n");
 }
