@@ -41,6 +41,7 @@ macro_rules! edited {
         let words = usize::try_from(words).unwrap_or(usize::MAX).saturating_add(1);
         let mut whole = Builder::new(HeapAllocator::new().first_segment_words(Words(words).accepted($message)?.0));
         fields.get(whole.set_root(root), "its root")?;
+        drop(changed);
         Ok(serialize::write_message_to_words(&whole))
     }};
 }

@@ -45,18 +45,20 @@ use crate::progress::Progress;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Plan<'f> {
-    file: &'f File,
-    edits: BTreeMap<usize, Edit>,
+    pub(super) file: &'f File,
+    pub(super) edits: BTreeMap<usize, Edit>,
     changes: BTreeMap<usize, BlobChange>,
     /// Tensors that come behind all other blobs.
-    added: Vec<(TensorDataInfo, Weights)>,
+    pub(super) added: Vec<(TensorDataInfo, Weights)>,
+    /// The version that some blobs get, and for each blob whether it does. A file may have millions of them.
+    version: Text<'static>,
+    versioned: Vec<bool>,
 }
 
 /// What a blob gets.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) name: Option<Text<'static>>,
-    pub(super) version: Option<Text<'static>>,
     pub(super) info: Option<NewInfo>,
     /// New data, and how many bytes of the old data it replaces.
     pub(super) data: Option<(Weights, u64)>,
@@ -75,7 +77,14 @@ impl<'f> Plan<'f> {
         chosen: &dyn Fn(&Blob<'_>) -> bool,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let mut plan = Plan { file, edits: BTreeMap::new(), changes: BTreeMap::new(), added: Vec::new() };
+        let mut plan = Plan {
+            file,
+            edits: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            added: Vec::new(),
+            version: Text::default(),
+            versioned: Vec::new(),
+        };
         plan.find(changes, chosen, progress).map_err(|error| error.in_file(file.path().unwrap_or("-".as_ref())))?;
         Ok(plan)
     }
@@ -100,7 +109,12 @@ impl<'f> Plan<'f> {
             }
         }
         for blob in self.file.blobs() {
-            self.change_blob(&blob, &names, changes.version.as_ref().filter(|_| chosen(&blob)));
+            self.change_names(&blob, &names);
+        }
+        if let Some(version) = &changes.version {
+            let is_new = |blob: Blob<'_>| blob.version() != *version && chosen(&blob);
+            self.versioned = self.file.blobs().map(is_new).collect();
+            self.version = version.clone();
         }
         Ok(())
     }
@@ -139,7 +153,7 @@ impl<'f> Plan<'f> {
         Ok(())
     }
 
-    fn change_blob(&mut self, blob: &Blob<'_>, names: &Names, version: Option<&Text<'static>>) {
+    fn change_names(&mut self, blob: &Blob<'_>, names: &Names) {
         let index = blob.index();
         if let (Some(new), Some(old)) = (names.of_blob(index), blob.name())
             && *new != old
@@ -156,10 +170,6 @@ impl<'f> Plan<'f> {
                 self.edit(index).info = Some(NewInfo::Opaque(info));
                 self.tell(index, vec![FieldChange::of("executable", old, new.to_string())]);
             }
-        }
-        if let Some(version) = version.filter(|version| **version != blob.version()) {
-            self.edit(index).version = Some(version.clone());
-            self.tell(index, vec![FieldChange::of("version", blob.version().to_string(), version.to_string())]);
         }
     }
 
@@ -205,23 +215,33 @@ impl<'f> Plan<'f> {
     }
 
     fn tell(&mut self, index: usize, changes: Vec<FieldChange>) {
-        if let Some(told) = self.changes.get_mut(&index) {
-            told.changes.extend(changes);
-            return;
-        }
         let Some(blob) = self.file.blob(index) else { return };
-        let name = name_of(&blob).into();
-        self.changes.insert(index, BlobChange { blob: index, blob_type: blob.blob_type().to_string(), name, changes });
+        self.changes.entry(index).or_insert_with(|| unchanged(&blob)).changes.extend(changes);
     }
 
     /// All changes, in the order of the blobs.
-    pub fn changes(&self) -> impl Iterator<Item = &BlobChange> {
-        self.changes.values()
+    pub fn changes(&self) -> impl Iterator<Item = BlobChange> {
+        let blobs = self.file.len().saturating_add(self.added.len());
+        (0..blobs).filter_map(|index| self.change_of(index))
+    }
+
+    fn change_of(&self, index: usize) -> Option<BlobChange> {
+        let change = self.changes.get(&index).cloned();
+        let Some(version) = self.version_of(index) else { return change };
+        let blob = self.file.blob(index)?;
+        let mut change = change.unwrap_or_else(|| unchanged(&blob));
+        change.changes.push(FieldChange::of("version", blob.version().to_string(), version.to_string()));
+        Some(change)
+    }
+
+    /// The version that a blob gets, if it gets one.
+    pub(super) fn version_of(&self, index: usize) -> Option<&Text<'static>> {
+        self.versioned.get(index).is_some_and(|versioned| *versioned).then_some(&self.version)
     }
 
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.added.is_empty()
+        self.edits.is_empty() && self.added.is_empty() && !self.versioned.contains(&true)
     }
 
     /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
@@ -231,7 +251,7 @@ impl<'f> Plan<'f> {
         let mut output = Output::begin(target, [self.file], progress)?;
         output.prefix_of(self.file)?;
         self.write_blobs(&mut output)?;
-        let verify = Verify { old: self.file, edits: &self.edits, added: &self.added, progress };
+        let verify = Verify { plan: self, progress };
         let mut found = None;
         let size = output.finish_checked(|written| {
             verify.check(written)?;
@@ -266,6 +286,9 @@ impl<'f> Plan<'f> {
 
     fn copy_of<'b>(&'b self, blob: Blob<'b>) -> BlobCopy<'b> {
         let mut copy = BlobCopy::of(&blob);
+        if let Some(version) = self.version_of(blob.index()) {
+            copy = copy.version(version.by_ref());
+        }
         let Some(edit) = self.edits.get(&blob.index()) else { return copy };
         copy = match &edit.info {
             Some(NewInfo::Metadata(metadata, sources)) => copy.info(InfoRef::Metadata(metadata)).sources(sources),
@@ -275,11 +298,13 @@ impl<'f> Plan<'f> {
         if let Some(name) = &edit.name {
             copy = copy.name(name.by_ref());
         }
-        if let Some(version) = &edit.version {
-            copy = copy.version(version.by_ref());
-        }
         copy
     }
+}
+
+fn unchanged(blob: &Blob<'_>) -> BlobChange {
+    let (name, blob_type) = (name_of(blob).into(), blob.blob_type().to_string());
+    BlobChange { blob: blob.index(), blob_type, name, changes: Vec::new() }
 }
 
 impl fmt::Debug for Plan<'_> {

@@ -1,42 +1,39 @@
 //! Reads a written file back.
 
-use std::collections::BTreeMap;
-
-use popef::types::TensorDataInfo;
 use popef::{Blob, File};
 
-use super::plan::{Edit, NewInfo};
-use super::weights::{Weights, is_same};
+use super::plan::{Edit, NewInfo, Plan};
+use super::weights::is_same;
 use crate::error::{Code, Error};
 use crate::progress::Progress;
 use crate::verify::{has_same_head, wrong};
 
 /// A written file, and what must be in it.
 pub(super) struct Verify<'v> {
-    pub(super) old: &'v File,
-    pub(super) edits: &'v BTreeMap<usize, Edit>,
-    pub(super) added: &'v [(TensorDataInfo, Weights)],
+    pub(super) plan: &'v Plan<'v>,
     pub(super) progress: &'v dyn Progress,
 }
 
 impl Verify<'_> {
     /// Fails if the written file is not the old one with the changes. The data that the system copied is not compared.
     pub(super) fn check(&self, written: &File) -> Result<(), Error> {
-        let len = self.old.len().saturating_add(self.added.len());
-        if written.len() != len || written.prefix().len() != self.old.prefix().len() {
+        let Plan { file, edits, added, .. } = self.plan;
+        let len = file.len().saturating_add(added.len());
+        if written.len() != len || written.prefix().len() != file.prefix().len() {
             let message = "the new file does not have as many blobs as were written; it was discarded";
             return Err(Error::new(Code::NotVerified, message));
         }
-        for (old, new) in self.old.blobs().zip(written.blobs()) {
-            let is_right = match self.edits.get(&old.index()) {
-                None => has_same_head(&old, &new),
-                Some(edit) => self.is_changed(&old, edit, &new)?,
+        let none = Edit::default();
+        for (old, new) in file.blobs().zip(written.blobs()) {
+            let is_right = match (edits.get(&old.index()), self.plan.version_of(old.index())) {
+                (None, None) => has_same_head(&old, &new),
+                (edit, _) => self.is_changed(&old, edit.unwrap_or(&none), &new)?,
             };
             if !is_right {
                 return Err(wrong(&old));
             }
         }
-        for ((info, weights), new) in self.added.iter().zip(written.blobs().skip(self.old.len())) {
+        for ((info, weights), new) in added.iter().zip(written.blobs().skip(file.len())) {
             let is_right = new.as_tensor().is_some_and(|tensor| tensor.info() == *info);
             if !is_right || !is_same(&weights.array, new.data(), new.data().len(), self.progress)? {
                 return Err(wrong(&new));
@@ -47,7 +44,8 @@ impl Verify<'_> {
 
     fn is_changed(&self, old: &Blob<'_>, edit: &Edit, new: &Blob<'_>) -> Result<bool, Error> {
         let name = edit.name.as_ref().map(|name| name.by_ref()).or_else(|| old.name());
-        let version = edit.version.as_ref().map_or_else(|| old.version(), |version| version.by_ref());
+        let version = self.plan.version_of(old.index());
+        let version = version.map_or_else(|| old.version(), |version| version.by_ref());
         let heads = new.blob_type() == old.blob_type() && new.version() == version && new.name() == name;
         if !heads || new.data().len() != old.data().len() || !has_info(old, edit, new)? {
             return Ok(false);

@@ -10,7 +10,7 @@ use popef::types::Text;
 use popef_ops::set::{BlobChange, Change, Changes, FieldChange, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error};
 use popef_show::{Kind, Out, counted, escape, size};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Command;
@@ -113,6 +113,10 @@ impl Command for Args {
         let changes = self.changes()?;
         let file = open_whole(&self.file)?;
         let changes = Changes { renames: self.renames(&file)?, ..changes };
+        if self.strict && (self.output.dry_run || self.output.is_stdout()) {
+            let message = "--strict needs a file that can be read back, which --dry-run and standard output do not have";
+            return Err(Error::new(Code::WrongArguments, message));
+        }
         if changes.is_empty() {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }
@@ -230,8 +234,14 @@ struct Document<'r> {
     written: bool,
     size_before: u64,
     size_after: u64,
-    blobs: Vec<&'r BlobChange>,
+    #[serde(serialize_with = "changes")]
+    blobs: Option<&'r Plan<'r>>,
     new_findings: Option<&'r [NewFinding]>,
+}
+
+/// One after the other: there may be millions.
+fn changes<S: Serializer>(plan: &Option<&Plan<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(plan.iter().flat_map(|plan| plan.changes()))
 }
 
 #[derive(Serialize)]
@@ -248,12 +258,13 @@ impl Report<'_> {
             Format::Json => json_line(out, &self.document())?,
             Format::Ndjson => {
                 for item in self.plan.changes() {
-                    json_line(out, &Line { kind: "blob", item })?;
+                    json_line(out, &Line { kind: "blob", item: &item })?;
+                    out.flush_if_full()?;
                 }
                 for item in self.findings().unwrap_or_default() {
                     json_line(out, &Line { kind: "finding", item })?;
                 }
-                json_line(out, &Line { kind: "file", item: &Document { blobs: Vec::new(), ..self.document() } })?;
+                json_line(out, &Line { kind: "file", item: &Document { blobs: None, ..self.document() } })?;
             }
         }
         out.send()
@@ -271,7 +282,7 @@ impl Report<'_> {
             written: self.done.is_some() && !self.output.dry_run,
             size_before: self.old,
             size_after: self.size(),
-            blobs: self.plan.changes().collect(),
+            blobs: Some(self.plan),
             new_findings: self.findings(),
         }
     }
@@ -283,7 +294,8 @@ impl Report<'_> {
     fn text(&self, out: &mut Out) -> io::Result<()> {
         for blob in self.plan.changes() {
             let of = if blob.blob_type == "metadata" { " of" } else { "" };
-            out.put("blob ").number(blob.blob).put(", ").put(shown_type(blob)).put(of).put(" ");
+            out.flush_if_full()?;
+            out.put("blob ").number(blob.blob).put(", ").put(shown_type(&blob)).put(of).put(" ");
             out.text(Kind::Name, blob.name.text()).end_line()?;
             blob.changes.iter().try_for_each(|change| field(change, out))?;
         }

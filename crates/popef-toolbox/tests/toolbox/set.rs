@@ -117,6 +117,30 @@ fn a_patch_changes_lists_by_name_and_whole() {
     assert_eq!(repeats.collect::<Vec<_>>(), [7]);
 }
 
+#[test]
+fn names_can_be_swapped_but_not_given_twice() {
+    let place = Place::with(&[]);
+    let mut writer = popef::Writer::create(place.path("model.popef")).unwrap();
+    for (name, byte) in [("a=b", 1u8), ("a", 2), ("c", 3)] {
+        let tensor_info = popef::TensorInfo::new(popef::DataType::U8, [1]);
+        writer.write_tensor_bytes(&popef::types::TensorDataInfo { name: name.into(), tensor_info }, &[byte]).unwrap();
+    }
+    writer.finish().unwrap();
+    let values = || {
+        let file = File::open(place.path("model.popef")).unwrap();
+        file.tensors().map(|tensor| (tensor.name().to_string(), tensor.data().read().unwrap()[0])).collect::<Vec<_>>()
+    };
+    let taken = place.run(&["set", "model.popef", "--rename", "c=a", "--in-place"]);
+    assert!(taken.status == 2 && taken.err.contains("[name-taken]"), "{taken:?}");
+    // Where the old name ends is known by the names in the file.
+    let unclear = place.run(&["set", "model.popef", "--rename", "a=b=c", "--in-place"]);
+    assert!(unclear.status == 2 && unclear.err.contains("more than one = are names"), "{unclear:?}");
+    place.run(&["set", "model.popef", "--rename", "c=a", "--rename", "a=c", "--in-place"]).good();
+    assert_eq!(values(), [("a=b".to_owned(), 1), ("c".to_owned(), 2), ("a".to_owned(), 3)]);
+    place.run(&["set", "model.popef", "--rename", "c=d=e", "--in-place"]).good();
+    assert_eq!(values()[1].0, "d=e");
+}
+
 /// The script does the work: it changes files and reads them with libraries that share no code with this project.
 #[test]
 fn pycapnp_reads_only_what_was_to_change() {
