@@ -16,6 +16,7 @@ mod readme;
 mod recover;
 mod report;
 mod set;
+mod signals;
 mod split;
 mod strip;
 mod under_one_roof;

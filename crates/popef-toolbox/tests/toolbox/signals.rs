@@ -1,0 +1,83 @@
+//! Ctrl-C and SIGTERM leave the old file, no new one, and no rubbish.
+
+#![cfg(unix)]
+
+use std::fs::OpenOptions;
+use std::process::{Child, Command, Stdio};
+
+use popef::File;
+
+use crate::common::Place;
+
+/// More than any machine compresses until the signal comes, and almost nothing on disk.
+const LEN: u64 = 64 << 30;
+
+/// Writes a file with one executable of zeros, which take no room on disk.
+fn large(place: &Place, name: &str) {
+    const SMALL: u64 = 0x1234;
+    let mut bytes = Vec::new();
+    let mut writer = popef::Writer::stream(&mut bytes);
+    writer.write_executable("model", &[0; SMALL as usize]).unwrap();
+    writer.finish().unwrap();
+    let data = usize::try_from(File::from_bytes(bytes.clone()).unwrap().blob(0).unwrap().data_offset()).unwrap();
+    bytes.truncate(data);
+    // The lengths of the data, and of info and data together, become those of much more data.
+    for word in bytes.chunks_exact_mut(8) {
+        let value = u64::from_le_bytes(word.try_into().unwrap());
+        if (SMALL..SMALL + 0x100).contains(&value) {
+            word.copy_from_slice(&(value - SMALL + LEN).to_le_bytes());
+        }
+    }
+    place.write(name, &bytes);
+    OpenOptions::new().write(true).open(place.path(name)).unwrap().set_len(data as u64 + LEN).unwrap();
+    assert_eq!(File::open(place.path(name)).unwrap().blob(0).unwrap().data().len(), LEN);
+}
+
+/// Starts a command, and waits until it has begun to write.
+fn begun(place: &Place, args: &[&str], temporary: &str) -> Child {
+    let mut child = place.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !place.path(temporary).exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "{args:?} has ended");
+        std::thread::yield_now();
+    }
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn what_is_half_done_is_removed() {
+    for (name, args, temporary) in [
+        ("INT", &["compress", "large.popef", "-o", "new.popef"][..], ".new.popef.popef-new"),
+        ("TERM", &["compress", "large.popef", "--in-place"], ".large.popef.popef-new"),
+        ("HUP", &["compress", "large.popef", "-o", "old.popef", "--force"], ".old.popef.popef-new"),
+    ] {
+        let place = Place::with(&[]);
+        large(&place, "large.popef");
+        place.write("old.popef", "the old file");
+        let child = begun(&place, args, temporary);
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{name}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "popef compress: stopped; nothing was changed\n");
+        assert_eq!(place.names(), ["large.popef", "old.popef"], "{name}");
+        assert_eq!(place.read("old.popef"), b"the old file");
+        assert_eq!(File::open(place.path("large.popef")).unwrap().blob(0).unwrap().data().len(), LEN);
+    }
+}
+
+/// Nothing is left behind by a command that only reads, so a signal ends it as it ends any program.
+#[test]
+fn a_command_that_only_reads_ends_at_once() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let place = Place::with(&[]);
+    // It waits for standard input, and no data is coming.
+    let mut child = place.command().args(["ls", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take();
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    drop(stdin);
+}
