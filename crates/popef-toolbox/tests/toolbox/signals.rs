@@ -36,11 +36,15 @@ fn large(place: &Place, name: &str) {
 /// Starts a command, and waits until it has begun to write.
 fn begun(place: &Place, args: &[&str], temporary: &str) -> Child {
     let mut child = place.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while !place.path(temporary).exists() {
-        assert_eq!(child.try_wait().unwrap(), None, "{args:?} has ended");
+    wait_for(&mut child, place, temporary);
+    child
+}
+
+fn wait_for(child: &mut Child, place: &Place, file: &str) {
+    while !place.path(file).exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
         std::thread::yield_now();
     }
-    child
 }
 
 fn signal(child: &Child, name: &str) {
@@ -67,6 +71,24 @@ fn what_is_half_done_is_removed() {
         assert_eq!(place.read("old.popef"), b"the old file");
         assert_eq!(File::open(place.path("large.popef")).unwrap().blob(0).unwrap().data().len(), LEN);
     }
+}
+
+/// `nohup` makes a program ignore the end of its terminal.
+#[test]
+fn a_signal_that_is_ignored_stays_so() {
+    let place = Place::with(&[]);
+    large(&place, "large.popef");
+    let script = "trap '' HUP; exec \"$0\" compress large.popef -o new.popef";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(place.command().get_program()).current_dir(place.path(""));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&mut child, &place, ".new.popef.popef-new");
+    signal(&child, "HUP");
+    // The first of two other signals would find the work stopped already.
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(place.names(), ["large.popef"]);
 }
 
 /// Nothing is left behind by a command that only reads, so a signal ends it as it ends any program.
