@@ -53,12 +53,16 @@ fn rows(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(term, meaning)| (term.as_str(), meaning.as_str())).collect()
 }
 
-/// What the help of a command has after its options: paragraphs, of which the first line is the heading.
+/// What the help of a command has after its options: paragraphs that begin with a heading and a colon.
 fn own_sections(command: &clap::Command) -> Vec<(String, String)> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
     let section = |paragraph: &str| {
-        let (heading, lines) = paragraph.split_once(":\n")?;
-        Some((heading.to_owned(), format!("{}\n", lines.trim_end())))
+        let (heading, text) = paragraph.split_once(':')?;
+        let lines = match text.strip_prefix('\n') {
+            Some(lines) => format!("{}\n", lines.trim_end()),
+            None => sections::lines(&[("", text)], MANUAL_WIDTH),
+        };
+        Some((heading.to_owned(), lines))
     };
     after.split("\n\n").filter_map(section).collect()
 }

@@ -17,7 +17,7 @@ use crate::common::output::OutputArgs;
 use crate::common::tool::Tool;
 use crate::common::values::path;
 
-/// Make a file of a folder that `extract` made, or of executables, metadata and arrays
+/// Make a file of what `extract` took out, or of other parts
 ///
 /// A folder gives the same file again, byte for byte, with what was changed in the folder since: an array that was replaced,
 /// metadata that was edited. Before anything is written, tensors and feeds are compared with their anchors.

@@ -36,7 +36,8 @@ fn the_overview_has_all_commands_and_each_command_has_a_page() {
         let page = rendered(&place.run(&["man", name]).good().out).unwrap();
         let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&format!("popef-{name} - {about}")), "{page}");
-        assert!(words.contains(&format!("EXAMPLES popef {name}")) || name == "merge", "{page}");
+        let examples = words.split_once("EXAMPLES").map(|(_, examples)| examples);
+        assert!(examples.is_some_and(|examples| examples.contains(&format!("popef {name} "))), "{page}");
     }
     assert_eq!(place.run(&["man", "nothing"]).status, 2);
 }
