@@ -54,8 +54,6 @@ pub(super) struct Deflater {
     block: Block,
     checksum: Checksum,
     pool: Pool,
-    /// The compressor for blocks that are compressed in the caller's thread.
-    own: Option<Compress>,
     /// A block whose memory is reused.
     spare: Block,
 }
@@ -65,7 +63,7 @@ impl Deflater {
     pub(super) fn new(packing: Packing, threads: usize) -> Self {
         let block = Block { packed: header(packing), ..Block::default() };
         let (checksum, pool) = (Checksum::new(packing), Pool::new(packing, threads));
-        Deflater { block, checksum, pool, own: None, spare: Block::default() }
+        Deflater { block, checksum, pool, spare: Block::default() }
     }
 
     /// Takes some of the bytes, and returns how many. May write compressed bytes to `to`.
@@ -98,7 +96,7 @@ impl Deflater {
         if !(block.last && self.pool.threads.is_empty()) && self.pool.start_thread() {
             return self.pool.give(block);
         }
-        block.compress(self.own.get_or_insert_with(|| self.pool.compress()))?;
+        block.compress(self.pool.level())?;
         to.write_all(&block.packed)?;
         self.spare = block;
         Ok(())
@@ -139,9 +137,10 @@ impl Block {
         self
     }
 
-    fn compress(&mut self, state: &mut Compress) -> io::Result<()> {
+    fn compress(&mut self, level: Compression) -> io::Result<()> {
         let (window, data) = self.bytes.split_at_checked(self.start).unwrap_or_default();
-        state.reset();
+        // A compressor that is reset keeps some of the last block, and then finds other matches.
+        let mut state = Compress::new(level, false);
         if !window.is_empty() {
             state.set_dictionary(window).map_err(io::Error::other)?;
         }
@@ -193,8 +192,8 @@ impl Pool {
         }
     }
 
-    fn compress(&self) -> Compress {
-        Compress::new(Compression::new(self.packing.level()), false)
+    fn level(&self) -> Compression {
+        Compression::new(self.packing.level())
     }
 
     fn is_busy(&self) -> bool {
@@ -204,8 +203,8 @@ impl Pool {
     /// Starts one more thread if there are too few. Returns whether there is any.
     fn start_thread(&mut self) -> bool {
         if self.wanted > 1 && self.threads.len() < self.wanted {
-            let (taken, state) = (self.taken.clone(), self.compress());
-            match thread::Builder::new().name("popef-compress".to_owned()).spawn(move || work(&taken, state)) {
+            let (taken, level) = (self.taken.clone(), self.level());
+            match thread::Builder::new().name("popef-compress".to_owned()).spawn(move || work(&taken, level)) {
                 Ok(thread) => self.threads.push(thread),
                 // The existing threads are enough, or the caller's own.
                 Err(_) => self.wanted = self.threads.len(),
@@ -243,11 +242,11 @@ fn ended() -> io::Error {
     io::Error::other("a thread that compresses ended early")
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, mut state: Compress) {
+fn work(jobs: &Mutex<Receiver<Job>>, level: Compression) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((mut block, done)) = job else { return };
-        let compressed = block.compress(&mut state);
+        let compressed = block.compress(level);
         // The receiver is gone if writing failed.
         let _ = done.send(compressed.map(|()| block));
     }

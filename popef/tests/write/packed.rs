@@ -121,3 +121,19 @@ fn any_number_of_threads_gives_one_stream_that_python_unpacks() {
     let output = python.args(["-c", UNPACK]).args([&packed, &data]).arg(list).output().unwrap();
     assert_eq!(printed(output).lines().collect::<Vec<_>>(), expected);
 }
+
+/// Data with short matches that a compressor finds or does not find by what it still has of an earlier block.
+#[test]
+fn blocks_do_not_depend_on_those_that_a_thread_compressed_before() {
+    let mut state = 1_u64;
+    let mut four_bits = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 60) as u8
+    };
+    let data: Vec<u8> = (0..4 * BLOCK).map(|_| four_bits()).collect();
+    let packed = |threads| {
+        in_memory(|writer| writer.threads(threads).write_packed_executable("model", &data, Packing::Zlib(3)).unwrap())
+    };
+    let one = packed(1);
+    assert!([2, 3].into_iter().all(|threads| packed(threads) == one));
+}
