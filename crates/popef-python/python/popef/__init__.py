@@ -1,0 +1,71 @@
+"""Reads and writes PopEF files, in which models compiled for Graphcore IPUs are shipped.
+
+The classes have the names and methods of the vendor's module, so that programs written for it run unchanged:
+
+>>> import popef
+>>> import io
+>>> file = io.BytesIO()
+>>> info = popef.TensorDataInfo("weights", popef.TensorInfo([2], popef.DataType.F32))
+>>> with popef.Writer(file) as writer:
+...     writer.createTensorData(info).write(b"\\x00\\x00\\xc0\\x3f\\x00\\x00\\x10\\xc0")
+>>> reader = popef.Reader()
+>>> reader.parseStream(io.BytesIO(file.getvalue()))
+>>> [tensor.info.name() for tensor in reader.tensors()]
+['weights']
+>>> reader.tensors()[0].data().tolist()
+[1.5, -2.25]
+"""
+
+from popef._error import PopefError
+from popef._popef import (
+    Anchor,
+    BlobType,
+    BlobWriter,
+    DataType,
+    ExecutableReader,
+    FeedDataInfo,
+    FeedReader,
+    FileWriter,
+    Metadata,
+    Model,
+    ModelBuilder,
+    OpaqueReader,
+    Option,
+    ProgramFlow,
+    Reader,
+    TensorDataInfo,
+    TensorInfo,
+    TensorReader,
+    TensorType,
+    Writer,
+    __version__,
+    numpyDTypeToPopefType,
+    popefTypeToNumpyDType,
+)
+
+__all__ = [
+    "Anchor",
+    "BlobType",
+    "BlobWriter",
+    "DataType",
+    "ExecutableReader",
+    "FeedDataInfo",
+    "FeedReader",
+    "FileWriter",
+    "Metadata",
+    "Model",
+    "ModelBuilder",
+    "OpaqueReader",
+    "Option",
+    "PopefError",
+    "ProgramFlow",
+    "Reader",
+    "TensorDataInfo",
+    "TensorInfo",
+    "TensorReader",
+    "TensorType",
+    "Writer",
+    "__version__",
+    "numpyDTypeToPopefType",
+    "popefTypeToNumpyDType",
+]

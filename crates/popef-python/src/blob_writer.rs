@@ -1,0 +1,77 @@
+//! A blob that is being written.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::bytes::Given;
+use crate::session::Session;
+
+/// Writes the data of one blob. `Writer.createExecutable` and its siblings make it.
+///
+/// It is active until the next blob is created, or until it or its writer is closed. Writing to it later raises `PopefError`.
+/// As a context manager, it ends its blob, or removes it if the block raised an exception.
+#[pyclass(module = "popef", frozen, weakref)]
+pub(crate) struct BlobWriter {
+    session: Arc<Session>,
+    number: u64,
+}
+
+impl BlobWriter {
+    pub(crate) fn of(session: &Arc<Session>, number: u64) -> Self {
+        BlobWriter { session: Arc::clone(session), number }
+    }
+}
+
+#[pymethods]
+impl BlobWriter {
+    /// Writes bytes: those of `bytes`, of any object with a buffer such as a NumPy array, or of a `str` as UTF-8. With `size`,
+    /// only so many first bytes are written. Arrays may be non-contiguous or big-endian; they are written in C order and
+    /// little-endian.
+    #[pyo3(signature = (data, size = None))]
+    fn write(&self, data: &Bound<'_, PyAny>, size: Option<isize>) -> PyResult<()> {
+        let given = Given::of(data)?;
+        let len = match size {
+            None => given.len(),
+            Some(size) => usize::try_from(size).ok().filter(|&size| size <= given.len()).ok_or_else(|| {
+                PyValueError::new_err(format!("the size is {size}, but there are {} bytes", given.len()))
+            })?,
+        };
+        self.session.write(data.py(), self.number, &given, len)
+    }
+
+    /// Ends the blob. A tensor or a feed must be complete. Does nothing if the blob ended before.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.session.end(py, self.number)
+    }
+
+    /// Whether the blob has ended.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> PyResult<bool> {
+        self.session.is_open(py, self.number).map(|is_open| !is_open)
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (kind = None, value = None, traceback = None))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: Option<&Bound<'_, PyAny>>,
+        value: Option<&Bound<'_, PyAny>>,
+        traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let _ = (value, traceback);
+        match kind {
+            None => self.session.end(py, self.number),
+            Some(_) => self.session.remove(py, self.number),
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<popef.BlobWriter, {}>", if self.session.is_open(py, self.number)? { "active" } else { "ended" }))
+    }
+}

@@ -1,0 +1,153 @@
+//! Bytes that go from files to Python, and back.
+
+use std::io::{self, Read};
+
+use popef::read::{BlobHandle, Data};
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
+
+use crate::error::{raise, raise_io};
+
+/// So many bytes are read or written between two looks at the signals that came.
+const PIECE: usize = 8 << 20;
+
+/// So many bytes of a buffer that others can change are copied before they are written.
+const COPIED: usize = 1 << 20;
+
+fn length(data: &Data<'_>) -> PyResult<usize> {
+    usize::try_from(data.len()).map_err(|_| PyMemoryError::new_err("the data is larger than the address space"))
+}
+
+/// Reads all of the data, without the interpreter's lock.
+fn fill(py: Python<'_>, data: &Data<'_>, buf: &mut [u8]) -> PyResult<()> {
+    let mut at = 0u64;
+    for piece in buf.chunks_mut(PIECE) {
+        py.detach(|| data.read_at(at, piece)).map_err(|error| raise(py, &error))?;
+        at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        py.check_signals()?;
+    }
+    Ok(())
+}
+
+/// The data as `bytes`.
+pub(crate) fn to_bytes<'py>(py: Python<'py>, data: &Data<'_>) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, length(data)?, |buf| fill(py, data, buf))
+}
+
+/// The data as a `bytearray`, which belongs to the caller.
+pub(crate) fn to_bytearray<'py>(py: Python<'py>, data: &Data<'_>) -> PyResult<Bound<'py, PyByteArray>> {
+    PyByteArray::new_with(py, length(data)?, |buf| fill(py, data, buf))
+}
+
+/// The bytes of an executable, unpacked if they are compressed. `None` if the blob is no executable.
+pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let Some(executable) = blob.blob().as_executable() else { return Ok(None) };
+    if !executable.is_compressed() {
+        return to_bytes(py, &executable.data()).map(Some);
+    }
+    let Some(unpack) = blob.unpack() else { return Ok(None) };
+    let mut unpack = unpack.map_err(|error| raise(py, &error))?;
+    let mut bytes = Vec::new();
+    loop {
+        // The size that the file states is a claim, so memory grows with what is unpacked.
+        let limit = u64::try_from(PIECE).unwrap_or(u64::MAX);
+        let read = py.detach(|| unpack.by_ref().take(limit).read_to_end(&mut bytes));
+        if read.map_err(|error| raise_io(py, error))? == 0 {
+            return Ok(Some(PyBytes::new(py, &bytes)));
+        }
+        py.check_signals()?;
+    }
+}
+
+/// What a caller gave to be written, as `bytes` or as a memoryview of single bytes.
+pub(crate) enum Given<'py> {
+    Bytes(PyBackedBytes),
+    View { view: Bound<'py, PyAny>, len: usize },
+}
+
+impl<'py> Given<'py> {
+    /// The bytes of `bytes`, `str` (as UTF-8), or anything with a buffer. The elements of an array are taken in C order and
+    /// little-endian.
+    pub(crate) fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = given.cast::<PyString>() {
+            let bytes = text.call_method1("encode", ("utf-8",))?;
+            return Ok(Given::Bytes(bytes.extract()?));
+        }
+        if given.is_instance_of::<PyBytes>() {
+            return Ok(Given::Bytes(given.extract()?));
+        }
+        let view = view_of(given)?;
+        let len: usize = view.getattr("nbytes")?.extract()?;
+        let format: String = view.getattr("format")?.extract()?;
+        if format.starts_with(['>', '!']) {
+            return Given::of(&little_endian(&view)?);
+        }
+        if len == 0 || !view.getattr("c_contiguous")?.is_truthy()? {
+            return Ok(Given::Bytes(view.call_method0("tobytes")?.extract()?));
+        }
+        Ok(Given::View { view: view.call_method1("cast", ("B",))?, len })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Given::Bytes(bytes) => bytes.len(),
+            Given::View { len, .. } => *len,
+        }
+    }
+
+    /// Calls `put` with the first `len` bytes, in pieces, without the interpreter's lock. Bytes that others could change
+    /// meanwhile are copied first.
+    pub(crate) fn in_pieces(
+        &self,
+        py: Python<'py>,
+        len: usize,
+        mut put: impl FnMut(&[u8]) -> io::Result<()> + Send,
+    ) -> PyResult<()> {
+        match self {
+            Given::Bytes(bytes) => {
+                for piece in bytes.get(..len).unwrap_or(bytes).chunks(PIECE) {
+                    py.detach(|| put(piece)).map_err(|error| raise_io(py, error))?;
+                    py.check_signals()?;
+                }
+            }
+            Given::View { view, .. } => {
+                for start in (0..len).step_by(COPIED) {
+                    let end = start.saturating_add(COPIED).min(len);
+                    let [from, to] = [start, end].map(|at| isize::try_from(at).unwrap_or(isize::MAX));
+                    let piece = view.get_item(PySlice::new(py, from, to, 1))?.call_method0("tobytes")?;
+                    let piece: PyBackedBytes = piece.extract()?;
+                    py.detach(|| put(&piece)).map_err(|error| raise_io(py, error))?;
+                    py.check_signals()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A memoryview of an object with a buffer, also of arrays whose type NumPy does not export, such as those of ml_dtypes.
+fn view_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match PyMemoryView::from(given) {
+        Ok(view) => Ok(view.into_any()),
+        Err(_) if given.hasattr("__array_interface__")? => {
+            let array = given.py().import("numpy")?.call_method1("ascontiguousarray", (given,))?;
+            let bytes = array.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
+            Ok(PyMemoryView::from(&bytes)?.into_any())
+        }
+        Err(_) => {
+            let found = given.get_type();
+            Err(PyTypeError::new_err(format!(
+                "an object with a buffer, bytes or a str is needed, not {}",
+                found.name()?
+            )))
+        }
+    }
+}
+
+fn little_endian<'py>(view: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let array = view.py().import("numpy")?.call_method1("asarray", (view,))?;
+    let dtype = array.getattr("dtype")?.call_method1("newbyteorder", ("<",))?;
+    array.call_method1("astype", (dtype,))
+}

@@ -1,0 +1,202 @@
+//! What a reader found: executables, tensors, feeds and opaque blobs. Data is read when it is asked for.
+
+use popef::read::{BlobHandle, Data, DataBlob};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+use crate::bytes;
+use crate::dtype::dtype_of;
+use crate::error::raise;
+use crate::info::{FeedDataInfo, TensorDataInfo};
+use crate::text;
+
+/// The text of a blob, such as its name. Empty if the blob is of another type, which does not happen.
+fn text_of<'py>(py: Python<'py>, text: Option<popef::types::Text<'_>>) -> PyResult<Bound<'py, PyString>> {
+    text::to_python(py, &text.unwrap_or_default())
+}
+
+/// The data of a tensor or a feed as an array, which belongs to the caller and can be written to.
+fn array<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>> {
+    let Some(tensors) = blob.blob().as_data() else { return Ok(py.None().into_bound(py)) };
+    let data = elements(&tensors).map_err(|error| raise(py, &error))?;
+    let dtype = dtype_of(py, tensors.data_type())?;
+    let mut shape = tensors.shape().to_vec();
+    if tensors.is_feed() {
+        shape.insert(0, tensors.num_tensors().into());
+    }
+    let shape = PyTuple::new(py, shape)?;
+    let numpy = py.import("numpy")?;
+    if data.is_empty() {
+        return numpy.call_method1("empty", (shape, dtype));
+    }
+    let bytes = bytes::to_bytearray(py, &data)?;
+    numpy.call_method1("frombuffer", (bytes, dtype))?.call_method1("reshape", (shape,))
+}
+
+/// The bytes of all elements, without any surplus behind them.
+fn elements<'a>(tensors: &DataBlob<'a>) -> Result<Data<'a>, popef::Error> {
+    tensors.check_size()?;
+    // Cannot wrap: the size of all tensors was just checked.
+    let len = tensors.size_in_bytes()?.saturating_mul(tensors.num_tensors().into());
+    tensors.data().range(0..len)
+}
+
+/// An executable.
+#[pyclass(module = "popef", frozen, weakref)]
+pub(crate) struct ExecutableReader(BlobHandle);
+
+#[pymethods]
+impl ExecutableReader {
+    /// The name by which metadata and opaque blobs refer to the executable.
+    #[getter]
+    fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        text_of(py, self.0.blob().name())
+    }
+
+    /// The bytes of the executable, unpacked if the file has them compressed.
+    fn executable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(bytes::unpacked(py, &self.0)?.unwrap_or_else(|| PyBytes::new(py, b"")))
+    }
+
+    /// Whether the file has the executable compressed. The vendor's name of this is not known.
+    #[getter]
+    #[pyo3(name = "isCompressed")]
+    fn is_compressed(&self) -> bool {
+        self.0.blob().as_executable().is_some_and(|executable| executable.is_compressed())
+    }
+
+    /// The number of bytes that `executable()` returns, as the file states it.
+    #[pyo3(name = "getAvailableReadSize")]
+    fn available_read_size(&self) -> u64 {
+        self.0.blob().as_executable().map_or(0, |executable| executable.uncompressed_size())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let packed = if self.is_compressed() { ", compressed" } else { "" };
+        Ok(format!("<popef.ExecutableReader {}, {} bytes{packed}>", self.name(py)?.repr()?, self.available_read_size()))
+    }
+}
+
+/// The data of a tensor.
+#[pyclass(module = "popef", frozen, weakref)]
+pub(crate) struct TensorReader {
+    blob: BlobHandle,
+    info: PyOnceLock<Py<TensorDataInfo>>,
+}
+
+#[pymethods]
+impl TensorReader {
+    /// The name, shape and type.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, TensorDataInfo>> {
+        let make = || {
+            let info = self.blob.blob().as_tensor().map(|tensor| tensor.info());
+            Py::new(py, TensorDataInfo::of_value(py, info.unwrap_or_default())?)
+        };
+        Ok(self.info.get_or_try_init(py, make)?.bind(py).clone())
+    }
+
+    /// The elements as a `numpy.ndarray` of the shape and type of the info. It is a copy, which belongs to the caller.
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, &self.blob)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<popef.TensorReader {}>", self.info(py)?.repr()?))
+    }
+}
+
+/// The data of a feed: several tensors of one shape, for several runs.
+#[pyclass(module = "popef", frozen, weakref)]
+pub(crate) struct FeedReader {
+    blob: BlobHandle,
+    info: PyOnceLock<Py<FeedDataInfo>>,
+}
+
+#[pymethods]
+impl FeedReader {
+    /// The name, shape, type and number of tensors.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, FeedDataInfo>> {
+        let make = || {
+            let info = self.blob.blob().as_feed().map(|feed| feed.info());
+            Py::new(py, FeedDataInfo::of_value(py, info.unwrap_or_default())?)
+        };
+        Ok(self.info.get_or_try_init(py, make)?.bind(py).clone())
+    }
+
+    /// The elements of all tensors as one `numpy.ndarray`, whose first dimension is the number of tensors. It is a copy,
+    /// which belongs to the caller. The shape of the vendor's array is not known.
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, &self.blob)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<popef.FeedReader {}>", self.info(py)?.repr()?))
+    }
+}
+
+/// An opaque blob, which only the framework that wrote it can read.
+#[pyclass(module = "popef", frozen, weakref)]
+pub(crate) struct OpaqueReader(BlobHandle);
+
+#[pymethods]
+impl OpaqueReader {
+    /// Usually the name of the framework that wrote it.
+    #[getter]
+    fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        text_of(py, self.0.blob().name())
+    }
+
+    /// The name of the executable that it belongs to.
+    #[getter]
+    fn executable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        text_of(py, self.0.blob().as_opaque().map(|opaque| opaque.executable()))
+    }
+
+    /// The bytes of the blob.
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes::to_bytes(py, &self.0.blob().data())
+    }
+
+    /// The number of bytes that `data()` returns.
+    #[pyo3(name = "getAvailableReadSize")]
+    fn available_read_size(&self) -> u64 {
+        self.0.blob().data().len()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (name, executable) = (self.name(py)?.repr()?, self.executable(py)?.repr()?);
+        Ok(format!("<popef.OpaqueReader {name} for {executable}, {} bytes>", self.available_read_size()))
+    }
+}
+
+/// A class that is made of a blob.
+pub(crate) trait Entry: Sized + pyo3::PyClass {
+    fn of(blob: BlobHandle) -> Self;
+}
+
+impl Entry for ExecutableReader {
+    fn of(blob: BlobHandle) -> Self {
+        ExecutableReader(blob)
+    }
+}
+
+impl Entry for TensorReader {
+    fn of(blob: BlobHandle) -> Self {
+        TensorReader { blob, info: PyOnceLock::new() }
+    }
+}
+
+impl Entry for FeedReader {
+    fn of(blob: BlobHandle) -> Self {
+        FeedReader { blob, info: PyOnceLock::new() }
+    }
+}
+
+impl Entry for OpaqueReader {
+    fn of(blob: BlobHandle) -> Self {
+        OpaqueReader(blob)
+    }
+}

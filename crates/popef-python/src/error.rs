@@ -1,0 +1,136 @@
+//! Errors of the library as Python exceptions.
+
+use std::error::Error as _;
+use std::io;
+use std::path::Path;
+
+use popef::error::ErrorKind;
+use pyo3::exceptions::{PyMemoryError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// What went wrong in this module itself: the code of a `PopefError`, and what to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Own {
+    BlobWriterInactive,
+    WriterClosed,
+    WriterBusy,
+    NoSuchModel,
+}
+
+impl Own {
+    fn code_and_advice(self) -> (&'static str, &'static str) {
+        match self {
+            Own::BlobWriterInactive => {
+                ("blob-writer-inactive", "Write everything to a blob before the next one is created.")
+            }
+            Own::WriterClosed => ("writer-closed", "Create a new writer."),
+            Own::WriterBusy => ("writer-busy", "Let one thread at a time use a writer."),
+            Own::NoSuchModel => {
+                ("no-such-model", "Give the files that belong together, and name the executable if there are several.")
+            }
+        }
+    }
+
+    /// A `PopefError` with this code.
+    pub(crate) fn error(self, py: Python<'_>, message: &str) -> PyErr {
+        let (code, advice) = self.code_and_advice();
+        let fields = || {
+            let fields = PyDict::new(py);
+            fields.set_item("code", code)?;
+            fields.set_item("advice", advice)?;
+            Ok(fields)
+        };
+        popef_error(py, message, fields)
+    }
+}
+
+/// The exception for an error of the library: `MemoryError`, an `OSError` for a failure of the system, the exception that
+/// Python code raised meanwhile, or else a `PopefError`.
+pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
+    let system = error.source().and_then(<dyn std::error::Error>::downcast_ref::<io::Error>);
+    if let Some(raised) = system.and_then(|system| raised_by_python(py, system)) {
+        return raised;
+    }
+    match error.kind() {
+        ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),
+        ErrorKind::Exists => os_error(py, error, libc_number(io::ErrorKind::AlreadyExists)),
+        _ => match system.and_then(number_of) {
+            Some(number) => os_error(py, error, Some(number)),
+            None => popef_error(py, &error.to_string(), || fields_of(py, error)),
+        },
+    }
+}
+
+/// The exception for an `io::Error` of one of the library's readers and writers, which may wrap the library's error.
+pub(crate) fn raise_io(py: Python<'_>, error: io::Error) -> PyErr {
+    if let Some(raised) = raised_by_python(py, &error) {
+        return raised;
+    }
+    match error.downcast::<popef::Error>() {
+        Ok(error) => raise(py, &error),
+        Err(error) => error.into(),
+    }
+}
+
+/// The exception that a file object raised while the library read from it or wrote to it.
+fn raised_by_python(py: Python<'_>, error: &io::Error) -> Option<PyErr> {
+    error.get_ref()?.downcast_ref::<PyErr>().map(|raised| raised.clone_ref(py))
+}
+
+/// The system's number of the error.
+fn number_of(error: &io::Error) -> Option<i32> {
+    error.raw_os_error().or_else(|| libc_number(error.kind()))
+}
+
+/// The numbers of errors that the library makes itself. They are the same on all systems.
+fn libc_number(kind: io::ErrorKind) -> Option<i32> {
+    match kind {
+        io::ErrorKind::NotFound => Some(2),
+        io::ErrorKind::PermissionDenied => Some(13),
+        io::ErrorKind::AlreadyExists => Some(17),
+        _ => None,
+    }
+}
+
+/// An `OSError`, whose class follows from the number, with the code and the advice as attributes.
+fn os_error(py: Python<'_>, error: &popef::Error, number: Option<i32>) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let reason = py.import("os")?.call_method1("strerror", (number,))?;
+        let path = error.path().map(Path::as_os_str);
+        let raised = PyErr::from_value(py.get_type::<PyOSError>().call1((number, reason, path))?);
+        raised.value(py).setattr("code", error.code().as_str())?;
+        raised.value(py).setattr("advice", error.code().advice())?;
+        Ok(raised)
+    };
+    make().unwrap_or_else(|failed| failed)
+}
+
+fn fields_of<'py>(py: Python<'py>, error: &popef::Error) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("code", error.code().as_str())?;
+    fields.set_item("kind", error.kind().as_str())?;
+    fields.set_item("advice", error.code().advice())?;
+    fields.set_item("path", error.path().map(Path::as_os_str))?;
+    fields.set_item("blob", error.blob())?;
+    fields.set_item("offset", error.offset())?;
+    fields.set_item("needed", error.needed())?;
+    fields.set_item("found", error.found())?;
+    Ok(fields)
+}
+
+fn popef_error<'py>(py: Python<'py>, message: &str, fields: impl FnOnce() -> PyResult<Bound<'py, PyDict>>) -> PyErr {
+    let make = || {
+        let value = class(py)?.call((message,), Some(&fields()?))?;
+        Ok(PyErr::from_value(value))
+    };
+    make().unwrap_or_else(|failed: PyErr| failed)
+}
+
+/// The class `PopefError`. It is written in Python, because a class in Rust cannot inherit from `RuntimeError` in modules that
+/// work with several versions of Python.
+fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "popef._error", "PopefError")
+}

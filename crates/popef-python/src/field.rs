@@ -1,0 +1,300 @@
+//! The fields of the value classes, and the macro that makes the classes.
+//!
+//! A list, a dict or an object in a field is a Python object, and a getter returns that object itself, so changes of it are
+//! changes of the field. A setter copies, as in C++, so what was given can be used again for the next value.
+
+use std::marker::PhantomData;
+
+use popef::types::{ProgramInfo, Text};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+
+use crate::text;
+
+/// One field of a value class.
+pub(crate) trait Field: Sized {
+    /// The library's type of the field.
+    type Value;
+
+    /// The field with the library's value.
+    fn of(py: Python<'_>, value: Self::Value) -> PyResult<Self>;
+
+    /// The object that a getter returns.
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+
+    /// The library's value of an object. Fails if it has another type.
+    fn value_of(given: &Bound<'_, PyAny>) -> PyResult<Self::Value>;
+
+    /// The library's value of the field.
+    fn value(&self, py: Python<'_>) -> PyResult<Self::Value> {
+        Self::value_of(&self.get(py)?)
+    }
+
+    /// A copy of a given object, as a field.
+    fn set(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::of(given.py(), Self::value_of(given)?)
+    }
+
+    /// Shows the garbage collector the objects of the field.
+    fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let _ = visit;
+        Ok(())
+    }
+}
+
+impl Field for Text<'static> {
+    type Value = Text<'static>;
+
+    fn of(_py: Python<'_>, value: Text<'static>) -> PyResult<Self> {
+        Ok(value)
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(text::to_python(py, self)?.into_any())
+    }
+
+    fn value_of(given: &Bound<'_, PyAny>) -> PyResult<Text<'static>> {
+        text::extract(given)
+    }
+
+    fn value(&self, _py: Python<'_>) -> PyResult<Text<'static>> {
+        Ok(self.clone())
+    }
+}
+
+macro_rules! plain_fields {
+    ($($type:ty),+) => { $(
+        impl Field for $type {
+            type Value = $type;
+
+            fn of(_py: Python<'_>, value: $type) -> PyResult<Self> {
+                Ok(value)
+            }
+
+            fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(self.into_pyobject(py)?.to_owned().into_any())
+            }
+
+            fn value_of(given: &Bound<'_, PyAny>) -> PyResult<$type> {
+                given.extract()
+            }
+        }
+    )+ };
+}
+
+plain_fields!(bool, u32, i64);
+
+/// A list of fields.
+pub(crate) struct List<T>(Py<PyList>, PhantomData<fn() -> T>);
+
+impl<T: Field> Field for List<T> {
+    type Value = Vec<T::Value>;
+
+    fn of(py: Python<'_>, values: Vec<T::Value>) -> PyResult<Self> {
+        let list = PyList::empty(py);
+        for value in values {
+            list.append(T::of(py, value)?.get(py)?)?;
+        }
+        Ok(List(list.unbind(), PhantomData))
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.0.bind(py).clone().into_any())
+    }
+
+    fn value_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<T::Value>> {
+        // A text is iterable too, but never meant as a list.
+        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err(format!("a list is needed, not {}", given.get_type().name()?)));
+        }
+        given.try_iter()?.map(|item| T::value_of(&item?)).collect()
+    }
+
+    fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.0)
+    }
+}
+
+/// The names of programs, by their indices.
+pub(crate) struct Programs(Py<PyDict>);
+
+impl Field for Programs {
+    type Value = Vec<ProgramInfo>;
+
+    fn of(py: Python<'_>, programs: Vec<ProgramInfo>) -> PyResult<Self> {
+        let names = PyDict::new(py);
+        for program in programs {
+            names.set_item(program.index, text::to_python(py, &program.name)?)?;
+        }
+        Ok(Programs(names.unbind()))
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.0.bind(py).clone().into_any())
+    }
+
+    fn value_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<ProgramInfo>> {
+        let names = PyDict::new(given.py());
+        names.update(given.cast()?)?;
+        names
+            .iter()
+            .map(|(index, name)| Ok(ProgramInfo { index: index.extract()?, name: text::extract(&name)? }))
+            .collect()
+    }
+
+    fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.0)
+    }
+}
+
+/// A list or a dict of more items than this is only counted by `repr`.
+const MOST_SHOWN: usize = 8;
+
+/// How a field is shown in the `repr` of its object.
+pub(crate) fn show(field: &Bound<'_, PyAny>) -> PyResult<String> {
+    let is_long = (field.is_instance_of::<PyList>() || field.is_instance_of::<PyDict>()) && field.len()? > MOST_SHOWN;
+    if is_long { Ok(format!("<{} items>", field.len()?)) } else { Ok(field.repr()?.to_string()) }
+}
+
+/// The fields of an object that was pickled, in order.
+pub(crate) fn unpickled<'py, const N: usize>(state: &Bound<'py, PyAny>) -> PyResult<[Bound<'py, PyAny>; N]> {
+    let fields: Vec<_> = state.try_iter()?.collect::<PyResult<_>>()?;
+    let wrong = |fields: Vec<_>| PyValueError::new_err(format!("{N} fields are needed, not {}", fields.len()));
+    fields.try_into().map_err(wrong)
+}
+
+/// Makes a class of values from the list of its fields: getters and setters, equality, `repr`, pickling and copying.
+macro_rules! value_class {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident ($shown:literal) of $value:ty {
+            $(
+                $(#[doc = $field_doc:literal])+
+                $field:ident: $type:ty = $getter:ident, $setter:ident ($set_shown:literal);
+            )+
+        }
+        $($more:tt)*
+    ) => {
+        $(#[doc = $doc])+
+        ///
+        /// Getters return the list, dict or object itself, so changes of it are kept. Setters copy.
+        #[pyclass(module = "popef", name = $shown, subclass, weakref)]
+        pub(crate) struct $name {
+            $( $field: $type, )+
+        }
+
+        impl $name {
+            const FIELDS: usize = [$( stringify!($field) ),+].len();
+
+            /// The object for a value of the library.
+            pub(crate) fn of_value(py: Python<'_>, value: $value) -> PyResult<Self> {
+                Ok($name { $( $field: crate::field::Field::of(py, value.$field)?, )+ })
+            }
+
+            /// The library's value.
+            pub(crate) fn to_value(&self, py: Python<'_>) -> PyResult<$value> {
+                let mut value = <$value>::default();
+                $( value.$field = crate::field::Field::value(&self.$field, py)?; )+
+                Ok(value)
+            }
+        }
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = ($( $getter = None ),+))]
+            #[allow(clippy::too_many_arguments, reason = "one argument for each field")]
+            fn new(py: Python<'_>, $( $getter: Option<Bound<'_, PyAny>> ),+) -> PyResult<Self> {
+                let mut new = Self::of_value(py, Default::default())?;
+                $(
+                    if let Some(given) = $getter {
+                        new.$field = crate::field::Field::set(&given)?;
+                    }
+                )+
+                Ok(new)
+            }
+
+            $(
+                $(#[doc = $field_doc])+
+                fn $getter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    crate::field::Field::get(&self.$field, py)
+                }
+
+                #[doc = concat!("Sets `", stringify!($getter), "`.")]
+                #[pyo3(name = $set_shown)]
+                fn $setter(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                    self.$field = crate::field::Field::set(value)?;
+                    Ok(())
+                }
+            )+
+
+            fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let py = other.py();
+                let Ok(other) = other.cast::<Self>() else {
+                    return Ok(py.NotImplemented().into_bound(py));
+                };
+                let same = self.to_value(py)? == other.borrow().to_value(py)?;
+                Ok(same.into_pyobject(py)?.to_owned().into_any())
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                let fields = [ $( (stringify!($getter), crate::field::Field::get(&self.$field, py)?), )+ ];
+                let shown = fields.iter().map(|(name, field)| {
+                    Ok(format!("{}={}", name.trim_start_matches("r#"), crate::field::show(field)?))
+                });
+                Ok(format!("{}({})", $shown, shown.collect::<PyResult<Vec<_>>>()?.join(", ")))
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
+                let py = slf.py();
+                let new = slf.borrow();
+                let fields = [ $( crate::field::Field::get(&new.$field, py)?, )+ ];
+                let state = pyo3::types::PyTuple::new(py, fields)?;
+                (slf.get_type(), pyo3::types::PyTuple::empty(py), state).into_pyobject(py)
+            }
+
+            fn __setstate__(&mut self, state: &Bound<'_, PyAny>) -> PyResult<()> {
+                let [$( $field ),+] = crate::field::unpickled::<{ $name::FIELDS }>(state)?;
+                $( self.$field = crate::field::Field::set(&$field)?; )+
+                Ok(())
+            }
+
+            fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
+                $( crate::field::Field::visit(&self.$field, &visit)?; )+
+                Ok(())
+            }
+
+            $($more)*
+        }
+
+        impl crate::field::Field for Py<$name> {
+            type Value = $value;
+
+            fn of(py: Python<'_>, value: $value) -> PyResult<Self> {
+                Py::new(py, $name::of_value(py, value)?)
+            }
+
+            fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(self.bind(py).clone().into_any())
+            }
+
+            fn value_of(given: &Bound<'_, PyAny>) -> PyResult<$value> {
+                match given.cast::<$name>() {
+                    Ok(given) => given.borrow().to_value(given.py()),
+                    Err(_) => {
+                        let words = concat!("a popef.", $shown, " is needed, not ");
+                        Err(pyo3::exceptions::PyTypeError::new_err(format!("{words}{}", given.get_type().name()?)))
+                    }
+                }
+            }
+
+            fn visit(&self, visit: &pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
+                visit.call(self)
+            }
+        }
+    };
+}
+
+pub(crate) use value_class;

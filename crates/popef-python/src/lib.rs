@@ -1,0 +1,70 @@
+//! The native part of the Python module `popef`. The package in `python/popef` imports everything from here.
+//!
+//! The classes are thin: values are converted to those of the crate [`popef`], and all reading and writing is done there,
+//! with the interpreter's lock released.
+
+#![deny(unsafe_code, reason = "everything here works without")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "no input may panic, and a length from a file is a claim"
+    )
+)]
+
+mod blob_writer;
+mod bytes;
+mod dtype;
+mod entries;
+mod enums;
+mod error;
+mod field;
+mod info;
+mod metadata;
+mod model;
+mod path;
+mod reader;
+mod session;
+mod stream;
+mod text;
+mod writer;
+
+use pyo3::prelude::*;
+
+/// The native part of the module popef.
+#[pymodule]
+mod _popef {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::blob_writer::BlobWriter;
+    #[pymodule_export]
+    use crate::dtype::{numpy_dtype_to_popef_type, popef_type_to_numpy_dtype};
+    #[pymodule_export]
+    use crate::entries::{ExecutableReader, FeedReader, OpaqueReader, TensorReader};
+    #[pymodule_export]
+    use crate::enums::{BlobType, DataType, TensorType};
+    #[pymodule_export]
+    use crate::info::{FeedDataInfo, TensorDataInfo, TensorInfo};
+    #[pymodule_export]
+    use crate::metadata::{Anchor, EngineOption, Metadata, ProgramFlow};
+    #[pymodule_export]
+    use crate::model::{Model, ModelBuilder};
+    #[pymodule_export]
+    use crate::reader::Reader;
+    #[pymodule_export]
+    use crate::writer::{FileWriter, Mode, Writer};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.getattr("FileWriter")?.setattr("Mode", module.getattr("Mode")?)
+    }
+}

@@ -1,0 +1,201 @@
+//! The reader of files.
+
+use popef::types::BlobType;
+use popef::{File, OpenOptions};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::entries::{Entry, ExecutableReader, FeedReader, OpaqueReader, TensorReader};
+use crate::error::raise;
+use crate::metadata::Metadata;
+use crate::{path, stream};
+
+/// Set to `1`, it makes readers as quiet as the vendor's, in programs that cannot be changed.
+const QUIET: &str = "POPEF_LENIENT";
+
+/// Reads files. What is in several files adds up.
+///
+/// A damaged file raises `PopefError`, and a missing one `FileNotFoundError`; then nothing of it is added. The vendor's reader
+/// was quieter: it gave an empty list for what is no PopEF file at all. `Reader(quiet=True)`, or `POPEF_LENIENT=1` in the
+/// environment, gives the blobs before the damage instead of an exception, and `errors()` says what is wrong.
+///
+/// Data is read when it is asked for, and stays available when the reader is gone.
+#[pyclass(module = "popef", weakref)]
+pub(crate) struct Reader {
+    quiet: bool,
+    files: Vec<File>,
+    errors: Py<PyList>,
+    metadata: Found,
+    executables: Found,
+    tensors: Found,
+    feeds: Found,
+    opaques: Found,
+}
+
+/// The list of one type of blobs, which grows when it is asked for.
+struct Found {
+    list: Py<PyList>,
+    /// How many files are in the list.
+    files: usize,
+}
+
+impl Found {
+    fn nothing(py: Python<'_>) -> Self {
+        Found { list: PyList::empty(py).unbind(), files: 0 }
+    }
+
+    /// Adds what is in the files that are not in the list yet.
+    fn complete<'py>(
+        &mut self,
+        py: Python<'py>,
+        files: &[File],
+        mut add: impl FnMut(&File, &Bound<'py, PyList>) -> PyResult<()>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let list = self.list.bind(py).clone();
+        for file in files.get(self.files..).unwrap_or_default() {
+            let before = list.len();
+            if let Err(error) = add(file, &list) {
+                list.del_slice(before, list.len())?;
+                return Err(error);
+            }
+            self.files = self.files.saturating_add(1);
+        }
+        Ok(list)
+    }
+
+    fn entries<'py, E: Entry + Into<PyClassInitializer<E>>>(
+        &mut self,
+        py: Python<'py>,
+        files: &[File],
+        blob_type: BlobType,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.complete(py, files, |file, list| {
+            for blob in file.blobs().filter(|blob| blob.blob_type() == blob_type) {
+                if let Some(handle) = file.handle(blob.index()) {
+                    list.append(Bound::new(py, E::of(handle))?)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Reader {
+    /// The files, for models.
+    pub(crate) fn files(&self) -> &[File] {
+        &self.files
+    }
+
+    fn options(&self) -> OpenOptions {
+        let mut options = OpenOptions::new();
+        // PopTorch's files of SDK 2.5 and older begin with a pickle.
+        options.damaged(self.quiet).after_pickle(true);
+        options
+    }
+
+    fn add(&mut self, py: Python<'_>, file: File) -> PyResult<()> {
+        if let Some(damage) = file.damage() {
+            self.errors.bind(py).append(raise(py, damage))?;
+        }
+        self.files.push(file);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Reader {
+    #[new]
+    #[pyo3(signature = (*, quiet = None))]
+    fn new(py: Python<'_>, quiet: Option<bool>) -> Self {
+        Reader {
+            quiet: quiet.unwrap_or_else(|| std::env::var_os(QUIET).is_some_and(|value| value == "1")),
+            files: Vec::new(),
+            errors: PyList::empty(py).unbind(),
+            metadata: Found::nothing(py),
+            executables: Found::nothing(py),
+            tensors: Found::nothing(py),
+            feeds: Found::nothing(py),
+            opaques: Found::nothing(py),
+        }
+    }
+
+    /// Reads the headers of a file, in addition to those that were read before. The path is a `str`, `bytes` or
+    /// `os.PathLike`.
+    #[pyo3(name = "parseFile")]
+    fn parse_file(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let path = path::extract(path)?;
+        let options = slf.borrow().options();
+        let file = py.detach(|| options.open(path)).map_err(|error| raise(py, &error))?;
+        slf.borrow_mut().add(py, file)
+    }
+
+    /// Reads the headers in a binary file object, from its position on, in addition to those that were read before. The
+    /// object is kept, and its data is read when it is asked for, if it can seek.
+    #[pyo3(name = "parseStream")]
+    fn parse_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
+        if !stream.hasattr("read")? {
+            let found = stream.get_type();
+            return Err(PyTypeError::new_err(format!("a binary file object is needed, not {}", found.name()?)));
+        }
+        let options = slf.borrow().options();
+        let file = stream::open(stream, &options)?;
+        slf.borrow_mut().add(slf.py(), file)
+    }
+
+    /// All metadata, in the order of the files. The list grows when more files are read.
+    fn metadata<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let Reader { metadata, files, quiet, errors, .. } = self;
+        metadata.complete(py, files, |file, list| {
+            for blob in file.metadata() {
+                match py.detach(|| blob.read()) {
+                    Ok(value) => list.append(Py::new(py, Metadata::of_value(py, value)?)?)?,
+                    Err(error) if *quiet => errors.bind(py).append(raise(py, &error))?,
+                    Err(error) => return Err(raise(py, &error)),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// All executables, in the order of the files.
+    fn executables<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.executables.entries::<ExecutableReader>(py, &self.files, BlobType::PoplarExecutable)
+    }
+
+    /// The data of all tensors, in the order of the files.
+    fn tensors<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.tensors.entries::<TensorReader>(py, &self.files, BlobType::DataTensor)
+    }
+
+    /// The data of all feeds, in the order of the files.
+    fn feeds<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.feeds.entries::<FeedReader>(py, &self.files, BlobType::DataFeed)
+    }
+
+    /// All opaque blobs, in the order of the files.
+    #[pyo3(name = "opaqueBlobs")]
+    fn opaque_blobs<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.opaques.entries::<OpaqueReader>(py, &self.files, BlobType::Opaque)
+    }
+
+    /// What is wrong with the files that a quiet reader has read: a list of exceptions. The vendor's reader has no such
+    /// method.
+    fn errors<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
+        self.errors.bind(py).clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let blobs: usize = self.files.iter().map(File::len).sum();
+        format!("<popef.Reader of {} files, {blobs} blobs>", self.files.len())
+    }
+
+    fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
+        visit.call(&self.errors)?;
+        for found in [&self.metadata, &self.executables, &self.tensors, &self.feeds, &self.opaques] {
+            visit.call(&found.list)?;
+        }
+        Ok(())
+    }
+}

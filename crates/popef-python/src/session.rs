@@ -1,0 +1,269 @@
+//! What a writer and the blobs that it opened share: the library's writer, and which blob is being written.
+
+use std::io::{self, Write as _};
+use std::mem;
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use popef::types::Text;
+use popef::write::{BlobWriter, PackedWriter, Packing, Refused, Rewind};
+use pyo3::prelude::*;
+
+use crate::bytes::Given;
+use crate::error::{Own, raise};
+
+/// Anything that can be written to, and can go back.
+pub(crate) type Destination = Box<dyn Rewind + Send>;
+
+/// The library's writer.
+pub(crate) type Writer = popef::Writer<Destination>;
+
+/// A blob that is being written. It has the writer until it is finished.
+pub(crate) enum OpenBlob {
+    Plain(Box<BlobWriter<Writer>>),
+    Packed(Box<PackedWriter<Writer>>),
+}
+
+/// An open blob, or the error together with the writer.
+pub(crate) type Opened = Result<OpenBlob, Box<Refused<Destination>>>;
+
+impl OpenBlob {
+    /// Opens a blob with a method of the writer.
+    pub(crate) fn plain(
+        writer: Writer,
+        open: impl FnOnce(&mut Writer) -> Result<BlobWriter<&mut Writer>, popef::Error>,
+    ) -> Opened {
+        BlobWriter::owning(writer, open).map(Box::new).map(OpenBlob::Plain).map_err(Box::new)
+    }
+
+    /// Opens an executable that is compressed.
+    pub(crate) fn packed(writer: Writer, name: Text<'static>) -> Opened {
+        let opened = PackedWriter::owning(writer, |writer| writer.packed_executable(name, Packing::default()));
+        opened.map(Box::new).map(OpenBlob::Packed).map_err(Box::new)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            OpenBlob::Plain(blob) => blob.write_all(bytes),
+            OpenBlob::Packed(blob) => blob.write_all(bytes),
+        }
+    }
+
+    /// Ends the blob. After a failure, the writer is dropped, and everything is discarded.
+    fn finish(self) -> Result<Writer, popef::Error> {
+        let finished = match self {
+            OpenBlob::Plain(blob) => blob.finish(),
+            OpenBlob::Packed(blob) => blob.finish(),
+        };
+        finished.map(|(writer, _)| writer).map_err(popef::Error::from)
+    }
+
+    fn discard(self) -> Writer {
+        match self {
+            OpenBlob::Plain(blob) => blob.discard(),
+            OpenBlob::Packed(blob) => blob.discard(),
+        }
+    }
+}
+
+enum State {
+    /// Between two blobs.
+    Ready(Box<Writer>),
+    /// A blob is being written.
+    Open(OpenBlob),
+    /// The file is complete.
+    Closed,
+    /// Everything was discarded, on request or after a failure.
+    Discarded,
+}
+
+impl State {
+    /// Takes the writer, after ending the open blob. `None` if there is no writer any more.
+    fn take(&mut self) -> Result<Option<Writer>, popef::Error> {
+        match mem::replace(self, State::Discarded) {
+            State::Ready(writer) => Ok(Some(*writer)),
+            State::Open(blob) => blob.finish().map(Some),
+            State::Closed => {
+                *self = State::Closed;
+                Ok(None)
+            }
+            State::Discarded => Ok(None),
+        }
+    }
+
+    /// Ends the open blob and the file.
+    fn close(&mut self) -> Result<(), popef::Error> {
+        if let Some(writer) = self.take()? {
+            writer.finish()?;
+            *self = State::Closed;
+        }
+        Ok(())
+    }
+}
+
+/// The shared state of a writer. When the writer and its blobs are gone, the file is finished, as by the vendor's writer.
+pub(crate) struct Session {
+    inner: Mutex<Inner>,
+    /// A process that was forked must not finish the file of its parent.
+    process: u32,
+}
+
+struct Inner {
+    state: State,
+    /// The number of the blob that was opened last. Blobs with other numbers are not active.
+    last: u64,
+}
+
+impl Session {
+    pub(crate) fn of(writer: Writer) -> Arc<Self> {
+        let inner = Inner { state: State::Ready(Box::new(writer)), last: 0 };
+        Arc::new(Session { inner: Mutex::new(inner), process: process::id() })
+    }
+
+    /// The state. Never waits, because what is waited for may need the interpreter's lock, or be in this thread.
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
+        if self.process != process::id() {
+            return Err(Own::WriterBusy.error(py, "the writer belongs to the process that created it"));
+        }
+        self.inner.try_lock().map_err(|_| Own::WriterBusy.error(py, "another thread is using the writer"))
+    }
+
+    /// Opens a blob, after ending the one before it. Returns its number.
+    pub(crate) fn open(&self, py: Python<'_>, open: impl FnOnce(Writer) -> Opened + Send) -> PyResult<u64> {
+        let mut inner = self.lock(py)?;
+        let writer = inner.writer(py)?;
+        let opened = py.detach(|| open(writer));
+        match opened {
+            Ok(blob) => {
+                inner.state = State::Open(blob);
+                inner.last = inner.last.saturating_add(1);
+                Ok(inner.last)
+            }
+            Err(refused) => {
+                let Refused { error, writer } = *refused;
+                inner.state = State::Ready(Box::new(writer));
+                Err(raise(py, &error))
+            }
+        }
+    }
+
+    /// Lets `write` write a whole blob, after ending the one before it.
+    pub(crate) fn write_whole(
+        &self,
+        py: Python<'_>,
+        write: impl FnOnce(&mut Writer) -> Result<(), popef::Error> + Send,
+    ) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        let mut writer = inner.writer(py)?;
+        let written = py.detach(|| write(&mut writer));
+        inner.state = State::Ready(Box::new(writer));
+        written.map_err(|error| raise(py, &error))
+    }
+
+    /// Writes the first `len` bytes of what was given to a blob. If that fails, everything is discarded, because nobody knows
+    /// how much of it was written.
+    pub(crate) fn write(&self, py: Python<'_>, number: u64, given: &Given<'_>, len: usize) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        let blob = inner.blob(py, number)?;
+        let written = given.in_pieces(py, len, |piece| blob.write_all(piece));
+        if written.is_err() {
+            inner.state = State::Discarded;
+        }
+        written
+    }
+
+    /// Ends a blob. Does nothing if it ended before.
+    pub(crate) fn end(&self, py: Python<'_>, number: u64) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        if inner.last == number && matches!(inner.state, State::Open(_)) {
+            let writer = inner.writer(py)?;
+            inner.state = State::Ready(Box::new(writer));
+        }
+        Ok(())
+    }
+
+    /// Removes a blob that is being written. Does nothing if it ended before.
+    pub(crate) fn remove(&self, py: Python<'_>, number: u64) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        if inner.last != number {
+            return Ok(());
+        }
+        inner.state = match mem::replace(&mut inner.state, State::Discarded) {
+            State::Open(blob) => State::Ready(Box::new(py.detach(|| blob.discard()))),
+            state => state,
+        };
+        Ok(())
+    }
+
+    /// Whether a blob can be written to.
+    pub(crate) fn is_open(&self, py: Python<'_>, number: u64) -> PyResult<bool> {
+        let inner = self.lock(py)?;
+        Ok(inner.last == number && matches!(inner.state, State::Open(_)))
+    }
+
+    /// Whether nothing can be written any more.
+    pub(crate) fn is_closed(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(matches!(self.lock(py)?.state, State::Closed | State::Discarded))
+    }
+
+    /// Ends the open blob and the file. Does nothing if the file ended before.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        let state = &mut inner.state;
+        py.detach(|| state.close()).map_err(|error| raise(py, &error))
+    }
+
+    /// Discards everything. What was at the path before stays.
+    pub(crate) fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        let writer = match mem::replace(&mut inner.state, State::Discarded) {
+            State::Ready(writer) => *writer,
+            State::Open(blob) => py.detach(|| blob.discard()),
+            state => {
+                inner.state = state;
+                return Ok(());
+            }
+        };
+        py.detach(|| writer.discard()).map_err(|error| raise(py, &error))
+    }
+}
+
+impl Inner {
+    /// Takes the writer, after ending the open blob.
+    fn writer(&mut self, py: Python<'_>) -> PyResult<Writer> {
+        let state = &mut self.state;
+        let writer = py.detach(|| state.take()).map_err(|error| raise(py, &error))?;
+        writer.ok_or_else(|| Own::WriterClosed.error(py, "the writer is closed"))
+    }
+
+    fn blob(&mut self, py: Python<'_>, number: u64) -> PyResult<&mut OpenBlob> {
+        match &mut self.state {
+            State::Open(blob) if self.last == number => Ok(blob),
+            _ => Err(Own::BlobWriterInactive.error(
+                py,
+                "the blob writer is not active: creating another blob, or closing the writer, has ended its blob",
+            )),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let inner = self.inner.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.process != process::id() {
+            // Neither finished nor removed: both are for the parent to do.
+            mem::forget(mem::replace(&mut inner.state, State::Discarded));
+            return;
+        }
+        let closed = Python::try_attach(|py| {
+            let closed = py.detach(|| inner.state.close());
+            if let Err(error) = closed {
+                raise(py, &error).write_unraisable(py, None);
+            }
+        });
+        if closed.is_none() {
+            // The interpreter has ended, so nobody can be told of an error. The old file stays then.
+            let _ = inner.state.close();
+        }
+    }
+}

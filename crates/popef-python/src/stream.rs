@@ -1,0 +1,145 @@
+//! File objects of Python as sources and destinations.
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::Mutex;
+
+use popef::File;
+use popef::OpenOptions;
+use popef::read::ReadAt;
+use popef::write::Truncate;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::PyBytes;
+
+use crate::error::raise;
+
+/// A file object that can seek. Data is read when it is asked for.
+struct Source {
+    stream: Py<PyAny>,
+    /// The position of the first blob.
+    base: u64,
+    size: u64,
+    /// Held between `seek` and `read`, which run Python code.
+    turn: Mutex<()>,
+}
+
+impl Source {
+    fn read(&self, py: Python<'_>, buf: &mut [u8], offset: u64) -> PyResult<bool> {
+        let _turn = self.turn.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
+        let stream = self.stream.bind(py);
+        stream.call_method1("seek", (self.base.saturating_add(offset),))?;
+        let mut rest = buf;
+        while !rest.is_empty() {
+            let read = stream.call_method1("read", (rest.len(),))?;
+            let bytes: PyBackedBytes = read.extract()?;
+            let Some((now, later)) = rest.split_at_mut_checked(bytes.len()) else {
+                return Err(PyTypeError::new_err("the file object gave more bytes than it was asked for"));
+            };
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+            now.copy_from_slice(&bytes);
+            rest = later;
+        }
+        Ok(true)
+    }
+}
+
+impl ReadAt for Source {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        match Python::try_attach(|py| self.read(py, buf, offset)) {
+            Some(Ok(true)) => Ok(()),
+            Some(Ok(false)) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(Err(raised)) => Err(io::Error::other(raised)),
+            None => Err(io::Error::other("the interpreter has ended")),
+        }
+    }
+}
+
+/// Opens the file in a binary file object, from its position on. One that cannot seek is read to its end.
+pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<File> {
+    let py = stream.py();
+    let is_seekable = match stream.getattr("seekable") {
+        Ok(seekable) => seekable.call0()?.is_truthy()?,
+        Err(_) => false,
+    };
+    let opened = if is_seekable {
+        let base: u64 = stream.call_method0("tell")?.extract()?;
+        let end: u64 = stream.call_method1("seek", (0, 2))?.extract()?;
+        stream.call_method1("seek", (base,))?;
+        check_binary(&stream.call_method1("read", (0,))?)?;
+        let size = end.saturating_sub(base);
+        let source = Source { stream: stream.clone().unbind(), base, size, turn: Mutex::new(()) };
+        py.detach(|| options.source(source))
+    } else {
+        let bytes = stream.call_method0("read")?;
+        check_binary(&bytes)?;
+        let bytes: PyBackedBytes = bytes.extract()?;
+        py.detach(|| options.bytes(bytes))
+    };
+    opened.map_err(|error| raise(py, &error))
+}
+
+fn check_binary(read: &Bound<'_, PyAny>) -> PyResult<()> {
+    match read.is_instance_of::<PyBytes>() {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err("the file object must be opened in binary mode")),
+    }
+}
+
+/// A file object that is written to. It must be able to seek and to truncate.
+pub(crate) struct Sink(Py<PyAny>);
+
+impl Sink {
+    pub(crate) fn of(stream: &Bound<'_, PyAny>) -> Self {
+        Sink(stream.clone().unbind())
+    }
+
+    fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
+        match Python::try_attach(|py| call(self.0.bind(py))) {
+            Some(Ok(done)) => Ok(done),
+            Some(Err(raised)) => Err(io::Error::other(raised)),
+            None => Err(io::Error::other("the interpreter has ended")),
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.call(|stream| {
+            let written = stream.call_method1("write", (PyBytes::new(stream.py(), bytes),))?;
+            // Raw streams that would block return None. Nothing was written then.
+            let written: Option<usize> = written.extract()?;
+            Ok(written.unwrap_or_default().min(bytes.len()))
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.call(|stream| stream.call_method0("flush").map(drop))
+    }
+}
+
+impl Seek for Sink {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.call(|stream| {
+            let position = match to {
+                SeekFrom::Start(position) => stream.call_method1("seek", (position, 0)),
+                SeekFrom::Current(by) => stream.call_method1("seek", (by, 1)),
+                SeekFrom::End(by) => stream.call_method1("seek", (by, 2)),
+            };
+            position?.extract()
+        })
+    }
+}
+
+impl Truncate for Sink {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.call(|stream| stream.call_method1("truncate", (len,)).map(drop))
+    }
+}

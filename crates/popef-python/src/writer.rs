@@ -1,0 +1,195 @@
+//! Writers of files.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use popef::types::OpaqueInfo;
+use popef::write::Rewind;
+use pyo3::prelude::*;
+
+use crate::blob_writer::BlobWriter;
+use crate::error::raise;
+use crate::field::Field as _;
+use crate::info::{FeedDataInfo, TensorDataInfo};
+use crate::metadata::Metadata;
+use crate::session::{self, Destination, OpenBlob, Opened, Session};
+use crate::stream::Sink;
+use crate::{path, text};
+
+/// How a `FileWriter` treats a file that exists. Only the name `APPEND` is known of the vendor's.
+#[pyclass(module = "popef", name = "Mode", eq, hash, frozen)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Mode {
+    /// Replace it.
+    #[pyo3(name = "WRITE")]
+    Write,
+    /// Keep it byte for byte, and add blobs at its end. A missing file is created.
+    #[pyo3(name = "APPEND")]
+    Append,
+}
+
+/// Writes a new file, at a path or into a binary file object that can seek.
+///
+/// The file appears at its path when the writer is closed, or when the writer and its blob writers are gone. Until then, and
+/// after any failure, what was at the path before stays as it is.
+///
+/// As a context manager, it closes the file, or discards everything if the block raised an exception.
+#[pyclass(module = "popef", subclass, frozen, weakref)]
+pub(crate) struct Writer {
+    session: Arc<Session>,
+}
+
+impl Writer {
+    fn of(writer: session::Writer) -> Self {
+        Writer { session: Session::of(writer) }
+    }
+
+    fn open(&self, py: Python<'_>, open: impl FnOnce(session::Writer) -> Opened + Send) -> PyResult<BlobWriter> {
+        let number = self.session.open(py, open)?;
+        Ok(BlobWriter::of(&self.session, number))
+    }
+}
+
+fn boxed(to: impl Rewind + Send + 'static) -> Destination {
+    Box::new(to)
+}
+
+/// The library's writer for a path or a file object.
+fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
+    let py = to.py();
+    let created = if to.hasattr("write")? {
+        popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed))
+    } else {
+        let path = path::extract(to)?;
+        py.detach(|| popef::Writer::create(path)).map(|writer| writer.map_destination(boxed))
+    };
+    created.map_err(|error| raise(py, &error))
+}
+
+fn append(path: &Path) -> Result<session::Writer, popef::Error> {
+    let is_missing = path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if is_missing {
+        return popef::Writer::create(path).map(|writer| writer.map_destination(boxed));
+    }
+    popef::Writer::append(path).map(|writer| writer.map_destination(boxed))
+}
+
+#[pymethods]
+impl Writer {
+    #[new]
+    fn new(file: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Writer::of(create(file)?))
+    }
+
+    /// Writes a metadata blob.
+    #[pyo3(name = "writeMetadata")]
+    fn write_metadata(&self, metadata: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = metadata.py();
+        let metadata = <Py<Metadata>>::value_of(metadata)?;
+        self.session.write_whole(py, |writer| writer.write_metadata(&metadata).map(drop))
+    }
+
+    /// Writes a metadata blob. Another name of `writeMetadata`; data goes to the blob writers.
+    fn write(&self, metadata: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write_metadata(metadata)
+    }
+
+    /// Begins an executable. With `compress`, it is compressed with zlib while it is written.
+    #[pyo3(name = "createExecutable", signature = (name, compress = false))]
+    fn create_executable(&self, name: &Bound<'_, PyAny>, compress: bool) -> PyResult<BlobWriter> {
+        let py = name.py();
+        let name = text::extract(name)?;
+        self.open(py, |writer| match compress {
+            true => OpenBlob::packed(writer, name),
+            false => OpenBlob::plain(writer, |writer| writer.executable(name)),
+        })
+    }
+
+    /// Begins the data of a tensor. As many bytes as its info says must be written.
+    #[pyo3(name = "createTensorData")]
+    fn create_tensor_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
+        let py = info.py();
+        let info = <Py<TensorDataInfo>>::value_of(info)?;
+        self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.tensor(&info)))
+    }
+
+    /// Begins the data of a feed: all its tensors, one after the other.
+    #[pyo3(name = "createFeedData")]
+    fn create_feed_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
+        let py = info.py();
+        let info = <Py<FeedDataInfo>>::value_of(info)?;
+        self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.feed(&info)))
+    }
+
+    /// Begins an opaque blob, usually with the name of a framework, for the executable of the second name.
+    #[pyo3(name = "createOpaqueBlob")]
+    fn create_opaque_blob(&self, name: &Bound<'_, PyAny>, executable: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
+        let py = name.py();
+        let info = OpaqueInfo { name: text::extract(name)?, executable: text::extract(executable)? };
+        self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.opaque(&info)))
+    }
+
+    /// Ends the active blob and the file, which now appears at its path. Does nothing if the writer is closed.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.session.close(py)
+    }
+
+    /// Discards everything that was written. What was at the path before stays.
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        self.session.discard(py)
+    }
+
+    /// Whether the writer was closed, or everything was discarded.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> PyResult<bool> {
+        self.session.is_closed(py)
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (kind = None, value = None, traceback = None))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: Option<&Bound<'_, PyAny>>,
+        value: Option<&Bound<'_, PyAny>>,
+        traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let _ = (value, traceback);
+        match kind {
+            None => self.session.close(py),
+            Some(_) => self.session.discard(py),
+        }
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let state = if slf.get().session.is_closed(slf.py())? { "closed" } else { "open" };
+        Ok(format!("<popef.{}, {state}>", slf.get_type().name()?))
+    }
+}
+
+/// A writer that can also append to a file.
+///
+/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them are
+/// on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is not known.
+#[pyclass(module = "popef", extends = Writer, frozen)]
+pub(crate) struct FileWriter;
+
+#[pymethods]
+impl FileWriter {
+    #[new]
+    #[pyo3(signature = (file, mode = None))]
+    fn new(file: &Bound<'_, PyAny>, mode: Option<&Bound<'_, Mode>>) -> PyResult<PyClassInitializer<Self>> {
+        let py = file.py();
+        let writer = if mode.is_some_and(|mode| *mode.get() == Mode::Append) {
+            let path = path::extract(file)?;
+            py.detach(|| append(&path)).map_err(|error| raise(py, &error))?
+        } else {
+            create(file)?
+        };
+        Ok(PyClassInitializer::from(Writer::of(writer)).add_subclass(FileWriter))
+    }
+}

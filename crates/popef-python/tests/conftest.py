@@ -1,0 +1,54 @@
+"""What the tests share: files that the official Cap'n Proto library wrote, and that library as a reader."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+INTEROP = ROOT / "testdata" / "interop"
+
+
+@pytest.fixture
+def interop():
+    return INTEROP
+
+
+@pytest.fixture
+def described():
+    """What a file of testdata/interop holds, worked out with the official library."""
+
+    def describe(name):
+        document = json.loads((INTEROP / f"{name}.json").read_text())
+        return [blob for file in document["files"] for blob in file["blobs"]]
+
+    return describe
+
+
+@pytest.fixture
+def peer():
+    """Reads a file with the official Cap'n Proto library. Compressed executables are unpacked with Python's zlib."""
+    script = ROOT / "popef" / "tests" / "read_with_pycapnp.py"
+    schema = ROOT / "popef" / "schema" / "popef.capnp"
+
+    def read(path):
+        done = subprocess.run(
+            [sys.executable, script, schema, path], check=True, capture_output=True, text=True
+        )
+        return json.loads(done.stdout)
+
+    return read
+
+
+@pytest.fixture
+def run():
+    """Runs a Python program in a process of its own. Returns what it printed."""
+
+    def run(program, *arguments, **options):
+        return subprocess.run(
+            [sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, **options
+        )
+
+    return run

@@ -1,0 +1,321 @@
+"""What is written is what was given, as the official Cap'n Proto library reads it; and nothing incomplete appears."""
+
+import io
+import os
+import pathlib
+import threading
+
+import numpy as np
+import pytest
+
+import popef
+
+
+def tensor(shape, data_type, name="t"):
+    return popef.TensorDataInfo(name, popef.TensorInfo(shape, data_type))
+
+
+ARRAY = np.arange(24, dtype="<i4").reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ARRAY,
+        ARRAY.tobytes(),
+        bytearray(ARRAY.tobytes()),
+        memoryview(ARRAY),
+        ARRAY.astype(">i4"),
+        np.asfortranarray(ARRAY),
+        np.repeat(ARRAY, 2, axis=2)[:, :, ::2],
+        ARRAY[::-1, ::-1][::-1, ::-1],
+    ],
+    ids=["array", "bytes", "bytearray", "memoryview", "big-endian", "fortran", "strided", "negative"],
+)
+def test_any_buffer_is_written_in_c_order_and_little_endian(data, tmp_path, peer):
+    path = tmp_path / "model.popef"
+    with popef.Writer(path) as writer:
+        writer.createTensorData(tensor([2, 3, 4], popef.DataType.S32)).write(data)
+    (blob,) = peer(path)
+    assert bytes.fromhex(blob["data"]) == ARRAY.tobytes()
+
+
+def test_scalars_empty_arrays_and_8_bit_floats_are_written(tmp_path, peer):
+    path = tmp_path / "model.popef"
+    with popef.Writer(path) as writer:
+        writer.createTensorData(tensor([], popef.DataType.F16)).write(np.float16(1.5))
+        writer.createTensorData(tensor([0, 2], popef.DataType.F16)).write(np.zeros((0, 2), np.float16))
+        writer.createTensorData(tensor([2], popef.DataType.BOOL)).write(np.array([True, False]))
+        writer.createTensorData(tensor([], popef.DataType.S32)).write(np.array(7, ">i4"))
+    assert [blob["data"] for blob in peer(path)] == ["003e", "", "0100", "07000000"]
+    assert [t.data().shape for t in read(path).tensors()] == [(), (0, 2), (2,), ()]
+
+
+def test_arrays_of_ml_dtypes_are_written(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    path = tmp_path / "model.popef"
+    array = np.array([[1.5, -2], [0.25, 8]], ml_dtypes.float8_e4m3fnuz)
+    with popef.Writer(path) as writer:
+        writer.createTensorData(tensor([2, 2], popef.DataType.F8143)).write(array.T)
+    again = read(path).tensors()[0].data()
+    assert again.dtype == array.dtype
+    assert again.astype(np.float32).tolist() == [[1.5, 0.25], [-2, 8]]
+
+
+def read(path):
+    reader = popef.Reader()
+    reader.parseFile(path)
+    return reader
+
+
+def test_data_in_pieces_larger_than_any_buffer(tmp_path):
+    path = tmp_path / "model.popef"
+    data = np.random.default_rng(1).integers(0, 256, 20_000_001, np.uint8)
+    with popef.Writer(path) as writer:
+        blob = writer.createTensorData(tensor([2, data.size], popef.DataType.U8))
+        blob.write(data)
+        blob.write(data.tobytes())
+        writer.createExecutable("model", True).write(data[:9_000_001])
+    reader = read(path)
+    assert (reader.tensors()[0].data() == data).all()
+    assert reader.executables()[0].executable() == data[:9_000_001].tobytes()
+
+
+def test_feeds_are_written(tmp_path, peer):
+    path = tmp_path / "feeds.popef"
+    info = popef.FeedDataInfo("labels", popef.TensorInfo([2], popef.DataType.S16), 3)
+    with popef.Writer(path) as writer:
+        blob = writer.createFeedData(info)
+        for run in range(3):
+            blob.write(np.array([run, -run], np.int16))
+    (blob,) = peer(path)
+    assert blob["info"]["numTensors"] == 3
+    assert read(path).feeds()[0].data().tolist() == [[0, 0], [1, -1], [2, -2]]
+
+
+@pytest.mark.parametrize("size", [-1, 4])
+def test_a_size_that_the_data_does_not_have_is_refused(size, tmp_path):
+    with popef.Writer(tmp_path / "model.popef") as writer:
+        blob = writer.createOpaqueBlob("n", "e")
+        with pytest.raises(ValueError, match="3 bytes"):
+            blob.write(b"abc", size)
+        blob.write(b"abc", 2)
+        blob.write("dé")
+    assert read(tmp_path / "model.popef").opaqueBlobs()[0].data() == "abdé".encode()
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [1, 2], object()])
+def test_what_has_no_bytes_is_refused(wrong, tmp_path):
+    with popef.Writer(tmp_path / "model.popef") as writer, pytest.raises(TypeError, match="buffer"):
+        writer.createOpaqueBlob("n", "e").write(wrong)
+
+
+def test_an_incomplete_tensor_leaves_the_old_file(tmp_path):
+    path = tmp_path / "model.popef"
+    path.write_bytes(b"precious")
+    writer = popef.Writer(path)
+    writer.createTensorData(tensor([4], popef.DataType.F32)).write(b"\0" * 12)
+    with pytest.raises(popef.PopefError, match="16 bytes") as raised:
+        writer.createOpaqueBlob("n", "e")
+    assert (raised.value.needed, raised.value.found) == (16, 12)
+    assert writer.closed
+    with pytest.raises(popef.PopefError, match="closed"):
+        writer.createOpaqueBlob("n", "e")
+    writer.close()
+    assert path.read_bytes() == b"precious"
+    assert os.listdir(tmp_path) == ["model.popef"]
+
+
+def test_too_much_data_is_refused_at_once(tmp_path):
+    path = tmp_path / "model.popef"
+    writer = popef.Writer(path)
+    with pytest.raises(popef.PopefError):
+        writer.createTensorData(tensor([1], popef.DataType.F32)).write(b"\0" * 5)
+    del writer
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_block_that_raises_leaves_no_file(tmp_path):
+    path = tmp_path / "model.popef"
+    with pytest.raises(ZeroDivisionError), popef.Writer(path) as writer:
+        writer.createOpaqueBlob("n", "e").write(b"data")
+        raise ZeroDivisionError
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_block_of_a_blob_that_raises_leaves_no_blob(tmp_path):
+    path = tmp_path / "model.popef"
+    with popef.Writer(path) as writer:
+        with pytest.raises(ZeroDivisionError), writer.createOpaqueBlob("first", "e") as blob:
+            blob.write(b"data")
+            raise ZeroDivisionError
+        assert blob.closed
+        with writer.createOpaqueBlob("second", "e") as blob:
+            blob.write(b"data")
+    assert [blob.name for blob in read(path).opaqueBlobs()] == ["second"]
+
+
+def test_a_mistake_leaves_the_writer_usable(tmp_path):
+    path = tmp_path / "model.popef"
+    with popef.Writer(path) as writer:
+        with pytest.raises(popef.PopefError):
+            writer.createExecutable("")
+        writer.createExecutable("model").write(b"x")
+        with pytest.raises(popef.PopefError, match="model") as raised:
+            writer.createExecutable("model")
+        assert raised.value.kind == "duplicate"
+        with pytest.raises(popef.PopefError):
+            writer.createTensorData(tensor([-1], popef.DataType.F32))
+        with pytest.raises(TypeError):
+            writer.createTensorData(popef.FeedDataInfo())
+    assert len(read(path).executables()) == 1
+
+
+def test_a_file_object_is_written_from_its_position():
+    stream = io.BytesIO(b"something else")
+    stream.seek(0, os.SEEK_END)
+    with popef.Writer(stream) as writer:
+        writer.createOpaqueBlob("n", "e").write(b"data")
+        with pytest.raises(ZeroDivisionError), writer.createOpaqueBlob("undone", "e") as blob:
+            blob.write(b"longer than the other one")
+            raise ZeroDivisionError
+    assert stream.getvalue().startswith(b"something else")
+    stream.seek(14)
+    reader = popef.Reader()
+    reader.parseStream(stream)
+    assert [blob.data() for blob in reader.opaqueBlobs()] == [b"data"]
+
+
+def test_what_a_file_object_raises_reaches_the_caller():
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "no space left")
+
+    writer = popef.Writer(Full())
+    with pytest.raises(OSError, match="no space left") as raised:
+        writer.createOpaqueBlob("n", "e").write(b"data")
+    assert raised.value.errno == 28
+    assert writer.closed
+
+
+def test_appending_to_a_missing_file_creates_it(tmp_path):
+    path = tmp_path / "model.popef"
+    for name in "first", "second":
+        with popef.FileWriter(path, popef.FileWriter.Mode.APPEND) as writer:
+            assert isinstance(writer, popef.Writer)
+            writer.createOpaqueBlob(name, "e").write(b"data")
+    assert [blob.name for blob in read(path).opaqueBlobs()] == ["first", "second"]
+    with popef.FileWriter(path) as writer:
+        writer.createOpaqueBlob("third", "e")
+    assert [blob.name for blob in read(path).opaqueBlobs()] == ["third"]
+
+
+def test_a_file_can_be_replaced_while_it_is_read(tmp_path):
+    path = tmp_path / "model.popef"
+    with popef.Writer(path) as writer:
+        writer.createOpaqueBlob("old", "e").write(b"data")
+    reader = read(path)
+    with popef.Writer(path) as writer:
+        for blob in reader.opaqueBlobs():
+            writer.createOpaqueBlob("new", blob.executable).write(blob.data())
+    assert [(blob.name, blob.data()) for blob in read(path).opaqueBlobs()] == [("new", b"data")]
+
+
+EXIT = """
+import popef, sys
+writer = popef.Writer(sys.argv[1])
+writer.createOpaqueBlob("n", "e").write(b"data")
+"""
+
+
+def test_a_program_that_just_ends_has_written_its_file(tmp_path, run):
+    path = tmp_path / "model.popef"
+    done = run(EXIT, path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read(path).opaqueBlobs()[0].data() == b"data"
+
+
+def test_a_writer_that_cannot_finish_says_so(tmp_path, run):
+    path = tmp_path / "model.popef"
+    program = EXIT + "info = popef.TensorDataInfo('t', popef.TensorInfo([9], popef.DataType.U8))\n"
+    program += "writer.createTensorData(info)\ndel writer\n"
+    done = run(program, path)
+    assert "PopefError" in done.stderr
+    assert "9 bytes" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_leaves_the_file_to_its_parent(tmp_path, run):
+    path = tmp_path / "model.popef"
+    program = EXIT + (
+        "import os, sys\n"
+        "if os.fork() == 0:\n"
+        "    try:\n"
+        "        writer.close()\n"
+        "    except popef.PopefError as error:\n"
+        "        print(error.code, flush=True)\n"
+        "    sys.exit()\n"
+        "os.wait()\n"
+        "writer.createOpaqueBlob('second', 'e').write(b'data')\n"
+    )
+    done = run(program, path)
+    assert (done.stdout, done.stderr) == ("writer-busy\n", "")
+    assert [blob.name for blob in read(path).opaqueBlobs()] == ["n", "second"]
+
+
+INTERRUPTED = """
+import os, popef, signal, sys, threading
+big = bytes(64 << 20)
+class Slow:
+    # Stands for a slow disk: the interrupt comes while the library writes.
+    def __init__(self): self.at = 0
+    def write(self, data):
+        self.at += len(data)
+        if self.at > 20 << 20:
+            signal.raise_signal(signal.SIGINT)
+        return len(data)
+    def seek(self, to, whence=0): self.at = to; return to
+    def tell(self): return self.at
+    def truncate(self, to): pass
+    def flush(self): pass
+writer = popef.Writer(Slow())
+blob = writer.createOpaqueBlob("n", "e")
+try:
+    blob.write(big)
+except KeyboardInterrupt:
+    print("stopped", writer.closed)
+"""
+
+
+def test_ctrl_c_stops_writing(run):
+    done = run(INTERRUPTED)
+    assert (done.stdout, done.stderr) == ("stopped True\n", "")
+
+
+def test_a_writer_that_two_threads_use_refuses_and_does_not_hang(tmp_path):
+    inside, go = threading.Event(), threading.Event()
+
+    class Waiting(io.BytesIO):
+        def write(self, data):
+            inside.set()
+            go.wait(60)
+            return super().write(data)
+
+    writer = popef.Writer(Waiting())
+    thread = threading.Thread(target=lambda: writer.writeMetadata(popef.Metadata()))
+    thread.start()
+    assert inside.wait(60)
+    with pytest.raises(popef.PopefError, match="another thread"):
+        writer.close()
+    go.set()
+    thread.join()
+    writer.close()
+    assert writer.closed
+
+
+def test_path_may_be_of_any_kind(tmp_path):
+    for path in str(tmp_path / "a"), os.fsencode(tmp_path / "b"), pathlib.Path(tmp_path / "c"):
+        popef.Writer(path).close()
+        popef.Reader().parseFile(path)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
