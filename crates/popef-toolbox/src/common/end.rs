@@ -67,7 +67,7 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
     match result {
         Ok(status) => status,
         Err(error) if error.is_stop() => {
-            tool.say("stopped; nothing was changed");
+            tool.say("stopped; no file was left half done");
             ExitCode::from(STOPPED)
         }
         // A reader that closes the pipe early, such as head, is no error.

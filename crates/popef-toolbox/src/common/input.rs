@@ -115,7 +115,7 @@ pub(crate) fn open_whole(path: &Path) -> Result<File, Error> {
 
 /// Opens a file that may be damaged. The blobs before the damage can be read.
 pub(crate) fn open_damaged(path: &Path) -> Result<File, Error> {
-    let opened = open(path, StreamData::Keep);
+    let opened = open_any(path)?;
     if let Some(foreign) = &opened.foreign {
         return Err(Error::new(Code::NotPopef, foreign.advising("popef ls")).in_file(path));
     }

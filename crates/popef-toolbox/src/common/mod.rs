@@ -1,7 +1,5 @@
 //! What the commands share.
 
-#![allow(dead_code, reason = "the commands that come use the rest")]
-
 pub(crate) mod end;
 pub(crate) mod filter;
 pub(crate) mod format;

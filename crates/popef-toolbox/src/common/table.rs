@@ -59,10 +59,6 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
     /// Writes the headings and all rows.
     pub(crate) fn write(&self, out: &mut Out) -> io::Result<()> {
         let headings = self.columns.iter().map(|column| (Kind::Group, column.heading));

@@ -19,5 +19,6 @@ mod set;
 mod signals;
 mod split;
 mod strip;
+mod terminal;
 mod under_one_roof;
 mod verify;

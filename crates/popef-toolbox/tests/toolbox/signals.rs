@@ -66,7 +66,7 @@ fn what_is_half_done_is_removed() {
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{name}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), "popef compress: stopped; nothing was changed\n");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "popef compress: stopped; no file was left half done\n");
         assert_eq!(place.names(), ["large.popef", "old.popef"], "{name}");
         assert_eq!(place.read("old.popef"), b"the old file");
         assert_eq!(File::open(place.path("large.popef")).unwrap().blob(0).unwrap().data().len(), LEN);
