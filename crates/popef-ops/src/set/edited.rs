@@ -126,6 +126,8 @@ impl Edited {
             Value::Object(elements) => elements.iter().try_for_each(|(name, value)| {
                 let path = Path::Element(list, name.clone(), None);
                 match value {
+                    // As RFC 7396 says, so that a patch can be merged twice.
+                    Value::Null if !with!(self, list, elements => elements.has(list, name)) => Ok(()),
                     Value::Null => self.unset(&path),
                     value => self.set(&path, &Given::Json(value.clone())),
                 }

@@ -114,6 +114,11 @@ impl<T: Element> Elements<T> {
         Ok(())
     }
 
+    /// Whether an element has the name.
+    pub(super) fn has(&self, list: List, name: &str) -> bool {
+        !self.found(list, name).is_empty()
+    }
+
     /// Unsets a field, or removes the element.
     pub(super) fn unset(&mut self, list: List, name: &str, field: Option<&'static Field>) -> Result<(), Error> {
         let found = self.found(list, name);
@@ -228,7 +233,8 @@ fn parts(
 }
 
 fn part(list: List, name: &str, key: &str, value: Value) -> Result<(&'static Field, Value), Error> {
-    let field = list.field(key)?;
+    let of = Path::Element(list, name.to_owned(), None);
+    let field = list.field(key).map_err(|error| Error::new(Code::UnknownField, format!("{of}: {error}")))?;
     let path = Path::Element(list, name.to_owned(), Some(field));
     match value {
         Value::Null => Ok((field, unset_value(&path, field)?)),

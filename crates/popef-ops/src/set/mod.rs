@@ -61,7 +61,7 @@ pub enum Change {
     Set(FieldPath, Given),
     /// Removes an element of a list, or empties a text or a list.
     Unset(FieldPath),
-    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets. A list replaces the whole list; an
+    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets what is there. A list replaces the whole list; an
     /// object in its place changes only the elements that it names.
     Merge(Value),
 }

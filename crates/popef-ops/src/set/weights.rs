@@ -152,9 +152,18 @@ fn check(name: &Text<'_>, wanted: &TensorInfo, array: &Array) -> Result<(), Erro
     if array.as_type(wanted.data_type).as_ref() == Some(wanted) {
         return Ok(());
     }
-    let shown = |info: &TensorInfo| format!("{} {:?}", info.data_type, info.shape);
     let message = format!("{}: needed {}, found {}", quoted(name), shown(wanted), shown(&array.info));
     Err(Error::new(Code::WrongArray, message))
+}
+
+/// A type and a shape, of which a file may make a long one.
+fn shown(info: &TensorInfo) -> String {
+    const MOST: usize = 16;
+    let mut extents: Vec<_> = info.shape.iter().take(MOST).map(ToString::to_string).collect();
+    if info.shape.len() > MOST {
+        extents.push("...".to_owned());
+    }
+    format!("{} [{}]", info.data_type, extents.join(", "))
 }
 
 fn new(file: &File, array: &Array, anchors: Option<&HashMap<usize, Metadata>>) -> Result<Place, Error> {

@@ -56,8 +56,8 @@ pub(crate) struct Args {
     /// Merge a JSON document into the metadata; `-` is standard input
     ///
     /// The document has fields like the metadata in JSON, only those that change. null unsets. A list replaces the whole
-    /// list. An object in the place of a list changes only the elements that it names: {\"anchors\": {\"input\":
-    /// {\"repeats\": 2}}, \"engineOptions\": {\"debug.trace\": null}}. Merged before --unset and --set.
+    /// list. An object in the place of a list changes only the elements that it names: {"anchors": {"input":
+    /// {"repeats": 2}}, "engineOptions": {"debug.trace": null}}. Merged before --unset and --set.
     #[arg(long, value_name = "JSON", value_parser = path(), help_heading = "Metadata")]
     merge: Vec<PathBuf>,
     /// Set an option for the Poplar engine

@@ -107,6 +107,8 @@ fn a_patch_changes_lists_by_name_and_whole() {
     let patch = r#"{"engineOptions": {"a": null, "b": "20"}, "anchors": {"user_input": {"repeats": 7}},
                     "deviceOptions": null, "programFlow": {"load": [9]}}"#;
     place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], patch.as_bytes()).good();
+    let twice = place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], patch.as_bytes()).good();
+    assert!(twice.text().contains("nothing changes"), "{twice:?}");
     let metadata = File::open(place.path(MODEL)).unwrap().metadata().next().unwrap().read().unwrap();
     let options: Vec<_> = metadata.engine_options.iter().map(|option| (&option.name, &option.value)).collect();
     assert_eq!(options.last(), Some(&(&"b".into(), &"20".into())));
