@@ -162,6 +162,71 @@ fn histograms_are_those_of_numpy() {
     assert_eq!(names, "f4.small\nf4.same\nf8.large\ni2.short\n");
 }
 
+/// Whether each element of a page is closed where it must be, and what its data is, as Python's parser has it.
+const PARSED: &str = r#"
+import json, pathlib, sys
+from html.parser import HTMLParser
+
+EMPTY = {"meta", "input"}
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.scripts, self.ids = [], [], set()
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            assert not name.startswith("on") and name not in ("style", "src"), (tag, name)
+            assert name != "href" or value[:1] == '#', value
+            assert name != "id" or value not in self.ids, value
+            if name == "id":
+                self.ids.add(value)
+        if tag not in EMPTY:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+    def handle_startendtag(self, tag, attributes):
+        assert self.open[-1] in ("svg", "g"), tag
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (tag, self.getpos())
+    def handle_data(self, data):
+        if self.open[-1:] == ["script"]:
+            self.scripts[-1] += data
+
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*.html")):
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    page.close()
+    data, script = page.scripts
+    assert not page.open, (path, page.open)
+    step = 5 if json.loads(data)["values"] else 4
+    blobs = sum(len(file["blobs"]) // step for file in json.loads(data)["files"])
+    print(path.stem, blobs)
+"#;
+
+#[test]
+fn each_file_of_testdata_gives_a_sound_page() {
+    let place = Place::with(&[]);
+    let mut expected = Vec::new();
+    for folder in ["broken", "checks", "compressed", "golden", "interop", "later", "opaque", "regressions"] {
+        for entry in fs::read_dir(testdata().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "popef") {
+                continue;
+            }
+            let name = format!("{folder}-{}", path.file_stem().unwrap().to_str().unwrap());
+            let page = place.path(format!("{name}.html"));
+            let run = place.run(&["report", path.to_str().unwrap(), "--values", "-o", page.to_str().unwrap()]);
+            assert!(matches!(run.status, 0 | 2), "{name}: {run:?}");
+            let file = popef::OpenOptions::new().damaged(true).after_pickle(true).open(&path);
+            expected.push(format!("{name} {}", file.map_or(0, |file| file.len())));
+        }
+    }
+    let Some(found) = python(PARSED, &["html"], &[place.path("")]) else { return };
+    let mut found: Vec<_> = found.lines().collect();
+    (expected.sort(), found.sort());
+    assert_eq!(found, expected);
+}
+
 // ---- in Chromium ---------------------------------------------------------------
 
 /// The program, or none outside of CI.
