@@ -145,8 +145,44 @@ fn cells(html: &mut Html<'_>, values: &Values) {
         return;
     };
     for value in [stats.min, stats.mean.map(Value::F64), stats.max] {
-        let text = value.map(|value| value.to_string()).unwrap_or_default();
+        let text = value.map(brief).unwrap_or_default();
         html.put("<td class=\"number value\">").text(&text).put("</td>");
     }
     html.put("<td>").text(&values.odd().unwrap_or_default()).put("</td>");
+}
+
+/// A value that is long in four digits, so that the columns stay narrow. The script shows it in full.
+fn brief(value: Value) -> String {
+    let text = value.to_string();
+    let Ok(number) = text.parse::<f64>() else { return text };
+    if text.len() <= 9 {
+        return text;
+    }
+    let scientific = format!("{number:.3e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+    match exponent {
+        Some(exponent @ -4..=8) => format!("{number:.*}", usize::try_from(3 - exponent).unwrap_or(0)),
+        _ => scientific,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_have_four_digits() {
+        let cases = [
+            (Value::F64(-0.00017806643058363054), "-0.0001781"),
+            (Value::F64(8.134130553116847e-5), "8.134e-5"),
+            (Value::F64(123456.789012), "123457"),
+            (Value::F32(0.1), "0.1"),
+            (Value::Int(i64::MIN), "-9.223e18"),
+            (Value::Int(-65535), "-65535"),
+            (Value::Bool(true), "true"),
+        ];
+        for (value, shown) in cases {
+            assert_eq!(brief(value), shown);
+        }
+    }
 }

@@ -32,10 +32,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     /// The page to write; `-` is standard output
-    #[arg(short, long, value_name = "HTML", value_parser = path())]
+    #[arg(short, long, value_name = "HTML", value_parser = path(), help_heading = "Output")]
     output: PathBuf,
     /// Replace the page if it exists
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Read the values of all tensors, and show statistics and histograms
     #[arg(long)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     deep: bool,
     /// The heading of the page, instead of the name of the first file
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
 }
 

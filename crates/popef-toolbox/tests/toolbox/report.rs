@@ -223,7 +223,8 @@ fn each_file_of_testdata_gives_a_sound_page() {
     }
     let Some(found) = python(PARSED, &["html"], &[place.path("")]) else { return };
     let mut found: Vec<_> = found.lines().collect();
-    (expected.sort(), found.sort());
+    expected.sort();
+    found.sort();
     assert_eq!(found, expected);
 }
 

@@ -90,15 +90,15 @@ impl<'v> Group<'v> {
         }
     }
 
-    /// `Tensors in the files: 2 inputs, 1.5 KiB`
+    /// `From tensors: 2 inputs, 1.5 KiB`
     pub(super) fn title(&self) -> String {
         let what = match (self.side, self.end) {
             _ if self.is_unclear => "Direction not known",
-            (Side::Input, End::Tensor) => "Tensors in the files",
-            (Side::Input, End::Feed) => "Feeds in the files",
+            (Side::Input, End::Tensor) => "From tensors",
+            (Side::Input, End::Feed) => "From feeds",
             (Side::Input, End::User) => "You provide",
             (Side::Output, End::User) => "You get",
-            (Side::Output, _) if self.end != End::Unknown => "Updates of the files",
+            (Side::Output, _) if self.end != End::Unknown => "Updated tensors",
             _ => "Provider not known",
         };
         let (one, many) = if self.side == Side::Input { ("input", "inputs") } else { ("output", "outputs") };
