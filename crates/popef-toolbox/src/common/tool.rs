@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
+use popef::error::ErrorCode;
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
 use popef_ops::{Error, Progress};
@@ -40,8 +41,13 @@ impl Tool {
 
     /// Says why something failed and what to do, in a line each.
     pub(crate) fn complain(&self, error: &Error) {
-        self.say(&format!("{error} [{}]", error.code()));
-        self.say(error.advice());
+        let text = error.to_string();
+        self.say(&format!("{text} [{}]", error.code()));
+        if is_cut(error) {
+            self.say("popef recover keeps the blobs before this one.");
+        } else if !has_advice(&text, error.advice()) {
+            self.say(error.advice());
+        }
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
@@ -59,6 +65,17 @@ impl Tool {
         }
         Watch(progress(what))
     }
+}
+
+/// Whether a file ends too early, after blobs that are whole.
+fn is_cut(error: &Error) -> bool {
+    let is_cut = |error: &popef::Error| matches!(error.code(), ErrorCode::HeaderCut | ErrorCode::BlobCut);
+    error.library().is_some_and(|error| is_cut(error) && error.blob() > Some(0))
+}
+
+/// Whether a text ends with its advice, as errors of damaged files do.
+fn has_advice(text: &str, advice: &str) -> bool {
+    text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
 }
 
 /// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.

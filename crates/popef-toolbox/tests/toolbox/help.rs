@@ -1,6 +1,8 @@
 //! What the tool says of itself.
 
-use crate::common::Place;
+use std::fs;
+
+use crate::common::{Place, hold_golden, testdata};
 
 /// The commands that `popef --help` lists, and what they do.
 pub(crate) fn commands(help: &str) -> Vec<(String, String)> {
@@ -52,4 +54,22 @@ fn names_are_written_in_full() {
     assert_eq!((run.text(), run.status), ("", 2));
     assert!(run.err.contains("'--full-names'"), "{}", run.err);
     assert!(place.run(&["--version"]).good().text().starts_with("popef "));
+}
+
+/// After an intended change: `POPEF_RENEW=1 cargo test -p popef-toolbox --test toolbox help::`
+#[test]
+fn help_is_as_it_was() {
+    hold_golden("help", &[], &["--help"]);
+    let help = Place::with(&[]).run(&["--help"]).good();
+    let mut names: Vec<_> = commands(help.text()).into_iter().map(|(name, _)| name).collect();
+    for name in &names {
+        hold_golden(&format!("help-{name}"), &[], &[&format!("{name} --help")]);
+    }
+    names.sort();
+    let files = fs::read_dir(testdata().join("toolbox")).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let held = files.filter_map(|file| Some(file.strip_prefix("help-")?.strip_suffix(".out")?.to_owned()));
+    let mut held: Vec<_> = held.collect();
+    held.sort();
+    assert_eq!(held, names);
 }
