@@ -104,7 +104,8 @@ fn alone(blob: &Blob<'_>, status: Status) -> Compared {
 impl<'f> Couple<'f> {
     fn how(&self, options: &DiffOptions) -> Result<How<'f>, Error> {
         Ok(match (self.a.content(), self.b.content()) {
-            (Content::Metadata(_), _) => How::Not,
+            // Metadata has no data that means anything.
+            (Content::Metadata(_), _) if !options.exact => How::Not,
             (Content::Executable(a), Content::Executable(b)) if is_unpacked(a, b, options) => How::Unpacked(a, b),
             _ => match (self.a.as_data(), self.b.as_data()) {
                 (Some(a), Some(b)) => Lot::tensors(a, b)?.map_or(How::Not, How::Lot),

@@ -65,7 +65,7 @@ impl Default for HashOptions {
 /// use popef_ops::Silent;
 ///
 /// # let bytes = |packing: Option<popef::write::Packing>| {
-/// #     let mut writer = popef::Writer::to_seekable(std::io::Cursor::new(Vec::new()));
+/// #     let mut writer = popef::Writer::seekable(std::io::Cursor::new(Vec::new()))?;
 /// #     match packing {
 /// #         None => writer.write_executable("model", &[7; 1000])?,
 /// #         Some(packing) => writer.write_packed_executable("model", &[7; 1000], packing)?,

@@ -1,6 +1,12 @@
 //! `popef diff`.
 
-use crate::common::{Place, hold_golden};
+use std::path::Path;
+
+use popef::types::{FeedDataInfo, TensorDataInfo};
+use popef::{DataType, TensorInfo, Writer};
+
+use crate::common::{Place, hold_golden, testdata};
+use crate::peers::{pycapnp_reads, python};
 
 #[test]
 fn what_differs_is_shown() {
@@ -41,5 +47,55 @@ fn standard_input_is_one_of_the_two() {
     let bytes = place.read("executable.popef");
     for (args, status) in [(["diff", "-", "executable.popef"], 0), (["diff", "two-models.popef", "-"], 1)] {
         assert_eq!(place.run_with_input(&args, &bytes).status, status, "{args:?}");
+    }
+}
+
+/// A file with a tensor of each data type and a feed, all of zeros. Python fills it.
+fn write_zeros(place: &Place) {
+    let mut writer = Writer::create(place.path("zeros.popef")).unwrap();
+    for data_type in DataType::ALL {
+        let tensor_info = TensorInfo::new(*data_type, [7, 11, 13]);
+        let bytes = vec![0; 7 * 11 * 13 * data_type.size().unwrap() as usize];
+        writer.write_tensor_bytes(&TensorDataInfo { name: data_type.to_string().into(), tensor_info }, &bytes).unwrap();
+    }
+    let tensor_info = TensorInfo::new(DataType::F32, [3, 100]);
+    let info = FeedDataInfo { name: "feed".into(), tensor_info, num_tensors: 9 };
+    writer.write_feed_bytes(&info, &[0; 9 * 3 * 100 * 4]).unwrap();
+    writer.finish().unwrap();
+}
+
+/// Random elements of each type, also NaN and infinities, and several tolerances.
+#[test]
+fn values_differ_as_numpy_says() {
+    let place = Place::with(&[]);
+    write_zeros(&place);
+    let args = [Path::new(env!("CARGO_BIN_EXE_popef")), &place.path(""), &testdata().join("float8")];
+    let Some(compared) = python(include_str!("diff_values.py"), &["numpy"], &args) else { return };
+    assert!(compared.trim().parse::<u32>().unwrap() >= 200, "{compared}");
+}
+
+/// Each pair of files that the official library wrote, compared with what that library reads.
+#[test]
+fn files_differ_as_the_official_library_says() {
+    let place = Place::with(&[]);
+    let mut files: Vec<_> =
+        std::fs::read_dir(testdata().join("interop")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|end| end == "popef"));
+    files.extend(
+        ["zlib-1", "zlib-9", "gzip", "plain-poplar", "zlib-poplar"]
+            .map(|name| testdata().join(format!("compressed/{name}.popef"))),
+    );
+    files.sort();
+    let Some(read) = pycapnp_reads(&files) else { return };
+    let lines: Vec<String> = read.iter().map(|blobs| serde_json::to_string(blobs).unwrap()).collect();
+    place.write("read.jsonl", lines.join("\n"));
+    let verdicts = python(include_str!("diff_files.py"), &[], &[place.path("read.jsonl")]).unwrap();
+    let mut verdicts = verdicts.chars();
+    for a in &files {
+        for b in &files {
+            let status = place.run(&["diff", "-q", a.to_str().unwrap(), b.to_str().unwrap()]).status;
+            let expected = verdicts.next().unwrap();
+            assert_eq!(status.to_string(), expected.to_string(), "{} and {}", a.display(), b.display());
+        }
     }
 }
