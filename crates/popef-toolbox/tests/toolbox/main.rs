@@ -8,6 +8,7 @@ mod diff;
 mod extract;
 mod hash;
 mod help;
+mod kills;
 mod man;
 mod merge;
 mod pack;

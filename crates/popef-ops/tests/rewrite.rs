@@ -1,0 +1,221 @@
+//! Files that are compressed, merged, split and stripped: what cannot be made to happen with the tool alone.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use popef::read::ReadAt;
+use popef::write::Packing;
+use popef::{File, OpenOptions, Writer};
+use popef_ops::{
+    Keep, MergeOptions, Overwrite, Progress, RepackOptions, Silent, SplitBy, SplitOptions, StripOptions, Target, merge,
+    repack, split, strip,
+};
+use proptest::prelude::*;
+
+#[path = "../../../popef/tests/common/writing/models.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
+mod models;
+
+/// Does something once so many bytes were read or written.
+struct After<F> {
+    bytes: u64,
+    seen: AtomicU64,
+    act: F,
+}
+
+impl<F: Fn() -> ControlFlow<()> + Sync> After<F> {
+    fn of(bytes: u64, act: F) -> Self {
+        After { bytes, seen: AtomicU64::new(0), act }
+    }
+}
+
+impl<F: Fn() -> ControlFlow<()> + Sync> Progress for After<F> {
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        let before = self.seen.fetch_add(bytes, Ordering::Relaxed);
+        if before + bytes >= self.bytes { (self.act)() } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Bytes of which one reads differently later: a bad disk, or memory.
+struct Bad {
+    bytes: Vec<u8>,
+    wrong: Arc<AtomicU64>,
+}
+
+impl ReadAt for Bad {
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).unwrap();
+        buf.copy_from_slice(&self.bytes[start..start + buf.len()]);
+        let wrong = usize::try_from(self.wrong.load(Ordering::Relaxed)).unwrap();
+        if let Some(byte) = wrong.checked_sub(start).and_then(|at| buf.get_mut(at)) {
+            *byte ^= 1;
+        }
+        Ok(())
+    }
+}
+
+const NOTHING: u64 = u64::MAX;
+const LEN: usize = 100_000;
+
+fn executable() -> Vec<u8> {
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    writer.write_executable("model", &vec![3; LEN]).unwrap();
+    writer.into_inner().unwrap().into_inner()
+}
+
+/// The old script compared nothing. Here, a new file whose executable is not that of the old one never appears.
+#[test]
+fn an_executable_that_reads_back_differently_never_replaces_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let bytes = executable();
+    fs::write(&path, &bytes).unwrap();
+    for wrong in [bytes.len() - LEN, bytes.len() - LEN / 2, bytes.len() - 1].map(|at| at as u64) {
+        let place = Arc::new(AtomicU64::new(NOTHING));
+        let bad = Bad { bytes: bytes.clone(), wrong: place.clone() };
+        let file = OpenOptions::new().source(bad).unwrap();
+        // All of the data was read, and was compressed right.
+        let progress = After::of(LEN as u64, || {
+            place.store(wrong, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
+        let target = Target::Path(&path, Overwrite::Inputs);
+        let error = repack(&file, target, &RepackOptions::default(), &progress).unwrap_err();
+        assert_eq!(error.code(), "not-verified");
+        assert!(error.to_string().contains("executable \"model\" does not read back"), "{error}");
+        assert!(fs::read(&path).unwrap() == bytes);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+    let file = File::open(&path).unwrap();
+    let done = repack(&file, Target::Path(&path, Overwrite::Inputs), &RepackOptions::default(), &Silent).unwrap();
+    assert!(done.written && fs::metadata(&path).unwrap().len() < 1000);
+}
+
+/// The parts are put in their places one after the other. If one cannot be, those before it go again.
+#[test]
+fn no_part_is_left_if_another_cannot_be_put_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    for name in ["a", "b", "c"] {
+        writer.write_executable(name, name.as_bytes()).unwrap();
+    }
+    let file = File::from_bytes(writer.into_inner().unwrap().into_inner()).unwrap();
+    let parts = folder.path().join("parts");
+    let options =
+        SplitOptions { by: SplitBy::Size(1), folder: &parts, stem: "model".as_ref(), overwrite: false, dry_run: false };
+    // Another program makes a file of the same name while the parts are written.
+    let progress = After::of(file.size(), || {
+        fs::write(parts.join("model-3.popef"), "mine").unwrap();
+        ControlFlow::Continue(())
+    });
+    let error = split(&file, &options, &progress).unwrap_err();
+    assert_eq!(error.code(), "file-exists");
+    let names: Vec<_> = fs::read_dir(&parts).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["model-3.popef"]);
+    assert_eq!(fs::read(parts.join("model-3.popef")).unwrap(), b"mine");
+    fs::remove_dir_all(&parts).unwrap();
+
+    // Stopped at any byte, it leaves nothing, not even the folder.
+    for bytes in [1, file.size() / 2, file.size()] {
+        let error = split(&file, &options, &After::of(bytes, || ControlFlow::Break(()))).unwrap_err();
+        assert!(error.is_stop());
+        assert!(!parts.exists());
+    }
+    assert_eq!(split(&file, &options, &Silent).unwrap().parts.len(), 3);
+}
+
+/// Each is compared with a few, and not with all others, which would take minutes.
+#[test]
+fn many_blobs_of_one_name_take_no_longer() {
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    let info = popef::types::TensorDataInfo {
+        name: "w".into(),
+        tensor_info: popef::TensorInfo::new(popef::DataType::U32, [1]),
+    };
+    for number in 0..20_000_u32 {
+        writer.write_tensor(&info, &[number]).unwrap();
+    }
+    let file = File::from_bytes(writer.into_inner().unwrap().into_inner()).unwrap();
+    let options = MergeOptions { keep: Keep::All, ..MergeOptions::default() };
+    let merged = merge(&[file], Target::Nowhere, &options, &Silent).unwrap();
+    assert_eq!(merged.blobs, 20_000);
+}
+
+fn written(blobs: &[models::Planned]) -> Vec<u8> {
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    blobs.iter().for_each(|blob| _ = blob.write(&mut writer));
+    writer.into_inner().unwrap().into_inner()
+}
+
+/// All blobs, byte for byte, in any order.
+fn blobs_of(file: &File) -> BTreeSet<Vec<u8>> {
+    let whole = |blob: popef::Blob<'_>| [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat();
+    file.blobs().map(whole).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    /// Random models come through everything that is done to them.
+    #[test]
+    fn random_models_lose_nothing(planned in models::blobs(true), most in 1..2000_u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let bytes = written(&planned);
+        fs::write(path("model"), &bytes).unwrap();
+        let file = File::open(path("model")).unwrap();
+
+        // Decompressed and compressed, it is the same when it is decompressed again.
+        let decompress = RepackOptions { packing: None, ..RepackOptions::default() };
+        repack(&file, Target::Path(&path("plain"), Overwrite::Never), &decompress, &Silent).unwrap();
+        let plain = File::open(path("plain")).unwrap();
+        let compress = RepackOptions { packing: Some(Packing::Gzip(1)), ..RepackOptions::default() };
+        repack(&plain, Target::Path(&path("small"), Overwrite::Never), &compress, &Silent).unwrap();
+        let small = File::open(path("small")).unwrap();
+        prop_assert!(small.size() <= plain.size());
+        repack(&small, Target::Path(&path("again"), Overwrite::Never), &decompress, &Silent).unwrap();
+        prop_assert!(fs::read(path("again")).unwrap() == fs::read(path("plain")).unwrap());
+
+        // Split in any way and merged, it has the same blobs.
+        for (at, by) in [SplitBy::Kind, SplitBy::Model, SplitBy::Size(most)].into_iter().enumerate() {
+            let parts = path(&format!("parts {at}"));
+            let options = SplitOptions { by, folder: &parts, stem: "m".as_ref(), overwrite: false, dry_run: false };
+            let split = split(&file, &options, &Silent).unwrap();
+            let opened: Vec<File> = split
+                .parts
+                .iter()
+                .map(|part| File::open(PathBuf::from(part.path.to_string())).unwrap())
+                .collect();
+            let merged = path(&format!("merged {at}"));
+            let options = MergeOptions { keep: Keep::All, ..MergeOptions::default() };
+            merge(&opened, Target::Path(&merged, Overwrite::Never), &options, &Silent).unwrap();
+            prop_assert_eq!(blobs_of(&File::open(&merged).unwrap()), blobs_of(&file));
+        }
+
+        // What is dropped and what stays are together the whole.
+        let odd = |blob: &popef::Blob<'_>| blob.index() % 2 == 1;
+        let mut seen = 0;
+        for (name, rest) in [("odd", true), ("even", false)] {
+            let drop = |blob: &popef::Blob<'_>| odd(blob) == rest;
+            let options = StripOptions { drop: &drop, drop_prefix: false, only_changes: false };
+            match strip(&file, Target::Path(&path(name), Overwrite::Never), &options, &Silent) {
+                Ok(stripped) => {
+                    let left = blobs_of(&File::open(path(name)).unwrap());
+                    prop_assert!(left.is_subset(&blobs_of(&file)));
+                    seen += stripped.kept;
+                }
+                Err(error) => prop_assert_eq!(error.code(), "nothing-left"),
+            }
+        }
+        prop_assert_eq!(seen, file.len() as u64);
+    }
+}
