@@ -150,7 +150,7 @@ impl Folder<'_> {
     }
 
     fn source(&self, name: &str) -> Result<(Source, bool), Error> {
-        let source = Source::of(&self.inside(name)?)?;
+        let source = Source::of(&inside(self.path, name)?)?;
         let is_same = self.is_same(&source);
         Ok((source, is_same))
     }
@@ -161,26 +161,26 @@ impl Folder<'_> {
         let extracted = UNIX_EPOCH.checked_add(Duration::from_secs(self.modified));
         source.modified().is_none_or(|time| Some(time) == extracted)
     }
+}
 
-    /// The path of a file that the index names. It must be in the folder, and no link may lead there.
-    fn inside(&self, name: &str) -> Result<PathBuf, Error> {
-        let outside = || bad_index(INDEX, &format!("{name:?} is no path of a file in the folder"));
-        let is_odd = |character: char| character.is_control() || matches!(character, '\\' | ':');
-        if name.is_empty() || name.contains(is_odd) {
-            return Err(outside());
-        }
-        let mut path = self.path.to_owned();
-        for component in Path::new(name).components() {
-            let Component::Normal(component) = component else { return Err(outside()) };
-            path.push(component);
-            let metadata =
-                fs::symlink_metadata(&path).map_err(|error| Error::io("look at the file", error).in_file(&path))?;
-            if metadata.is_symlink() {
-                return Err(bad_index(INDEX, &format!("{name:?} leads through a link")));
-            }
-        }
-        Ok(path)
+/// The path of a file that the index of a folder names. It must be in the folder, and no link may lead there.
+pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    let outside = || bad_index(INDEX, &format!("{name:?} is no path of a file in the folder"));
+    let is_odd = |character: char| character.is_control() || matches!(character, '\\' | ':');
+    if name.is_empty() || name.contains(is_odd) {
+        return Err(outside());
     }
+    let mut path = folder.to_owned();
+    for component in Path::new(name).components() {
+        let Component::Normal(component) = component else { return Err(outside()) };
+        path.push(component);
+        let metadata =
+            fs::symlink_metadata(&path).map_err(|error| Error::io("look at the file", error).in_file(&path))?;
+        if metadata.is_symlink() {
+            return Err(bad_index(INDEX, &format!("{name:?} leads through a link")));
+        }
+    }
+    Ok(path)
 }
 
 /// Metadata as JSON.

@@ -2,7 +2,7 @@
 
 mod check;
 mod compose;
-mod folder;
+pub(crate) mod folder;
 mod part;
 mod report;
 mod spool;

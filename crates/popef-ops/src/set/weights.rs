@@ -14,6 +14,7 @@ use crate::error::{Code, Error};
 use crate::extract::index::{Form, INDEX, Index, Kind};
 use crate::formats::{self, Array};
 use crate::near::{self, quoted};
+use crate::pack::folder::inside;
 use crate::progress::Progress;
 
 /// An array, and the file that it is from.
@@ -83,12 +84,11 @@ fn indexed(folder: &Path, path: &Path) -> Result<Vec<Weights>, Error> {
             _ => continue,
         };
         let Some(stored) = entry.data else { continue };
-        let is_name = Path::new(&stored.file).file_name().is_some_and(|name| name == stored.file.as_str());
-        let path = folder.join(&stored.file);
         // Raw bytes have no type and no shape that could be compared.
-        if !is_name || !matches!(stored.form, Form::Npy | Form::Npz | Form::Safetensors) {
+        if !matches!(stored.form, Form::Npy | Form::Npz | Form::Safetensors) {
             continue;
         }
+        let path = inside(folder, &stored.file).map_err(|error| error.in_file(folder))?;
         if !files.contains_key(&path) {
             let arrays = formats::read(&path)?.into_iter().map(|array| (array.name.clone(), array));
             files.insert(path.clone(), arrays.collect());
@@ -102,6 +102,9 @@ fn indexed(folder: &Path, path: &Path) -> Result<Vec<Weights>, Error> {
         let mut array = array.ok_or_else(lacking)?.clone();
         array.name = name.clone();
         all.push(Weights { array, path });
+    }
+    if all.is_empty() {
+        return Err(Error::new(Code::NoSuchName, "the folder has no arrays").in_file(folder));
     }
     Ok(all)
 }

@@ -143,6 +143,36 @@ fn names_can_be_swapped_but_not_given_twice() {
     assert_eq!(values()[1].0, "d=e");
 }
 
+#[test]
+fn an_extracted_folder_goes_back_into_its_file() {
+    let place = place();
+    let old = place.read(MODEL);
+    for arrays in ["npy", "npz", "safetensors"] {
+        place.run(&["extract", MODEL, "-o", arrays, "--tensors-as", arrays]).good();
+        let run = place.run(&["set", MODEL, "--tensors", arrays, "--in-place"]).good();
+        assert!(run.text().contains("nothing changes"), "{run:?}");
+    }
+    // The name of the tensor is in the index, not in that of the file.
+    place.run(&["set", MODEL, "--rename", "input_parameter=a/b", "-o", "renamed.popef"]).good();
+    place.run(&["extract", "renamed.popef", "-o", "out"]).good();
+    let array = std::fs::read_dir(place.path("out/tensors")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&array).unwrap();
+    let at = bytes.len() - 8;
+    bytes[at..].copy_from_slice([7.0f32, 8.0].map(f32::to_le_bytes).as_flattened());
+    std::fs::write(&array, bytes).unwrap();
+    place.run(&["set", "renamed.popef", "--tensors", "out", "--in-place"]).good();
+    let new = File::open(place.path("renamed.popef")).unwrap();
+    assert_eq!(*new.tensor("a/b").unwrap().elements().unwrap().to_slice::<f32>().unwrap(), [7.0, 8.0]);
+    assert!(place.read(MODEL) == old);
+
+    // What the index names must be in the folder.
+    let index = std::fs::read_to_string(place.path("out/index.json")).unwrap();
+    let name = array.file_name().unwrap().to_str().unwrap();
+    place.write("out/index.json", index.replace(&format!("tensors/{name}"), "../npy/tensors/input_parameter.npy"));
+    let outside = place.run(&["set", "renamed.popef", "--tensors", "out", "--in-place"]);
+    assert!(outside.status == 2 && outside.err.contains("no path of a file in the folder"), "{outside:?}");
+}
+
 /// The script does the work: it changes files and reads them with libraries that share no code with this project.
 #[test]
 fn pycapnp_reads_only_what_was_to_change() {
