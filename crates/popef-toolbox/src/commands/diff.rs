@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
-use popef_ops::{Code, Error, Name};
+use popef_ops::{Code, Error, FilePath};
 use serde::Serialize;
 
 use super::Command;
@@ -134,22 +134,15 @@ impl Args {
 /// One of the two files.
 #[derive(Serialize)]
 struct DiffedFile {
-    #[serde(rename = "path")]
-    path: String,
-    #[serde(skip)]
-    name: Name,
+    #[serde(flatten)]
+    path: FilePath,
     size: u64,
     blobs: usize,
 }
 
 impl DiffedFile {
     fn new(path: &Path, file: &File) -> Self {
-        DiffedFile {
-            path: path.to_string_lossy().into_owned(),
-            name: path.as_os_str().as_encoded_bytes().into(),
-            size: file.size(),
-            blobs: file.len(),
-        }
+        DiffedFile { path: path.into(), size: file.size(), blobs: file.len() }
     }
 }
 

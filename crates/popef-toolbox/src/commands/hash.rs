@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 use clap::builder::TypedValueParser;
 use popef_open::in_order;
-use popef_ops::hash::{Algorithms, BlobHash, Digests, HashOptions, ManifestEntry, hash, hash_bytes, hash_path, sums_line};
+use popef_ops::hash::{
+    Algorithms, BlobHash, Digests, HashOptions, ManifestEntry, hash, hash_bytes, hash_path, sums_line,
+};
 use popef_ops::{Code, Error};
 use popef_show::{Kind, Out, counted, size};
 use serde::Serialize;
@@ -72,11 +74,18 @@ fn name_of_algorithm(algorithms: &Algorithms) -> &'static str {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         if self.sums && self.algorithm == Algorithms::BOTH {
-            return Err(Error::new(Code::WrongArguments, "lines of sums cannot say which algorithm is meant; choose one"));
+            return Err(Error::new(
+                Code::WrongArguments,
+                "lines of sums cannot say which algorithm is meant; choose one",
+            ));
         }
         let watch = tool.progress("hashing");
         let mut out = tool.out();
-        let status = if self.sums { self.write_sums(tool, &mut out, &watch) } else { self.write_hashes(tool, &mut out, &watch) }?;
+        let status = if self.sums {
+            self.write_sums(tool, &mut out, &watch)
+        } else {
+            self.write_hashes(tool, &mut out, &watch)
+        }?;
         drop(watch);
         out.send().map_err(unwritten)?;
         Ok(status)
@@ -213,7 +222,7 @@ fn name_of(out: &mut Out, blob: &BlobHash) {
 }
 
 /// How many files are hashed ahead of what is printed.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
 
 /// Whether it is an error of one of the files, and not of writing or a stop.
 fn is_of_input(error: &Error) -> bool {

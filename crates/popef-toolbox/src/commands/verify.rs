@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef_open::in_order;
 use popef_ops::hash::{
     Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, WrongBlob, hash_path, verify,
 };
@@ -13,7 +15,7 @@ use popef_show::{Kind, Out};
 use serde::Serialize;
 
 use super::Command;
-use super::hash::one_algorithm;
+use super::hash::{AHEAD, one_algorithm};
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::type_name;
 use crate::common::format::{Format, FormatArgs, json_line};
@@ -124,20 +126,32 @@ impl Command for Args {
         if self.format.format == Format::Json {
             out.put("{\"schemaVersion\":1,\"files\":[\n");
         }
-        let mut worst = 0;
-        for (number, job) in jobs.iter().enumerate() {
-            let verified = self.verified(job, &watch)?;
-            worst = worst.max(verified.status.exit());
-            match self.format.format {
-                Format::Text => self.write_text(&mut out, &verified),
-                Format::Json => {
-                    out.put(if number == 0 { "" } else { "," });
-                    json_line(&mut out, &verified)
+        let (mut worst, mut separator, mut failure) = (0, "", None);
+        let make = |index: usize| jobs.get(index).map(|job| self.verified(job, &watch));
+        in_order(jobs.len(), AHEAD, make, |made| {
+            let written = made.map(|verified| {
+                let verified = verified?;
+                worst = worst.max(verified.status.exit());
+                match self.format.format {
+                    Format::Text => self.write_text(&mut out, &verified),
+                    Format::Json => {
+                        out.put(separator);
+                        separator = ",";
+                        json_line(&mut out, &verified)
+                    }
+                    Format::Ndjson => json_line(&mut out, &verified),
                 }
-                Format::Ndjson => json_line(&mut out, &verified),
+                .map_err(unwritten)
+            });
+            match written {
+                Some(Ok(())) => ControlFlow::Continue(()),
+                other => {
+                    failure = other.and_then(Result::err);
+                    ControlFlow::Break(())
+                }
             }
-            .map_err(unwritten)?;
-        }
+        });
+        failure.map_or(Ok(()), Err)?;
         if self.format.format == Format::Json {
             out.put("]}").end_line().map_err(unwritten)?;
         }

@@ -40,7 +40,7 @@ impl<'o> Text<'o> {
             return Ok(());
         }
         for (mark, kind, file) in [("--- ", Kind::Removed, a), ("+++ ", Kind::Added, b)] {
-            self.out.put_as(kind, mark).text(kind, file.name.text());
+            self.out.put_as(kind, mark).text(kind, file.path.text());
             self.out.put(&format!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
         }
         Ok(())
@@ -185,7 +185,9 @@ impl<'o> Text<'o> {
 
     pub(super) fn end(&mut self, summary: &DiffSummary) -> io::Result<()> {
         if self.hidden > 0 {
-            self.out.put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs"))).end_line()?;
+            self.out
+                .put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs")))
+                .end_line()?;
         }
         if self.extent.brief {
             return Ok(());
