@@ -75,7 +75,8 @@ impl<'w> Html<'w> {
         }
     }
 
-    fn send(&mut self) {
+    /// Writes what is gathered.
+    pub(super) fn send(&mut self) {
         if self.failure.is_none() {
             self.failure = self.to.write_all(self.gathered.as_bytes()).err();
         }

@@ -77,11 +77,13 @@ impl Page<'_, '_> {
     /// Writes the page. What could not be read is in it, and in `failures`.
     pub fn write(&self, to: &mut dyn Write, failures: &mut Failures) -> io::Result<()> {
         let mut html = Html::new(to);
+        // The head goes out before the values are read, which takes a while.
+        self.head(&mut html);
+        html.send();
         let sums = Sums::of(self.reports);
         let mut values = ValuesOf::new(self);
         let largest = blobs::largest(self.reports);
         values.keep(&largest);
-        self.head(&mut html);
         html.put("<body>\n");
         overview::write(&mut html, self, &sums);
         html.put("<main>\n");

@@ -5,20 +5,38 @@
 use std::fs::OpenOptions;
 use std::process::{Child, Command, Stdio};
 
-use popef::File;
+use popef::types::TensorDataInfo;
+use popef::{DataType, File, TensorInfo};
 
 use crate::common::Place;
 
 /// More than any machine compresses until the signal comes, and almost nothing on disk.
 const LEN: u64 = 64 << 30;
 
+const SMALL: u64 = 0x1234;
+
 /// Writes a file with one executable of zeros, which take no room on disk.
 fn large(place: &Place, name: &str) {
-    const SMALL: u64 = 0x1234;
     let mut bytes = Vec::new();
     let mut writer = popef::Writer::stream(&mut bytes);
     writer.write_executable("model", &[0; SMALL as usize]).unwrap();
     writer.finish().unwrap();
+    enlarge(bytes, place, name);
+}
+
+/// The same with one tensor.
+fn large_tensor(place: &Place, name: &str) {
+    let mut bytes = Vec::new();
+    let mut writer = popef::Writer::stream(&mut bytes);
+    let tensor_info = TensorInfo::new(DataType::U8, [SMALL as i64]);
+    let info = TensorDataInfo { name: "zeros".into(), tensor_info };
+    writer.write_tensor(&info, &[0u8; SMALL as usize]).unwrap();
+    writer.finish().unwrap();
+    enlarge(bytes, place, name);
+}
+
+/// Makes the data of a file's one blob larger.
+fn enlarge(mut bytes: Vec<u8>, place: &Place, name: &str) {
     let data = usize::try_from(File::from_bytes(bytes.clone()).unwrap().blob(0).unwrap().data_offset()).unwrap();
     bytes.truncate(data);
     // The lengths of the data, and of info and data together, become those of much more data.
@@ -71,6 +89,28 @@ fn what_is_half_done_is_removed() {
         assert_eq!(place.read("old.popef"), b"the old file");
         assert_eq!(File::open(place.path("large.popef")).unwrap().blob(0).unwrap().data().len(), LEN);
     }
+}
+
+#[test]
+fn a_page_that_is_half_done_is_removed() {
+    let place = Place::with(&[]);
+    large_tensor(&place, "large.popef");
+    place.write("page.html", "the old page");
+    let mut command = place.command();
+    command.args(["report", "large.popef", "--values", "-o", "page.html", "--force"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It is made once before the checks, to see whether it can be, and again when signals are heard. Then the page's head is
+    // written, before the values are read.
+    let temporary = format!(".page.html.{}-0.popef-new", child.id());
+    wait_for(&mut child, &place, &temporary);
+    while std::fs::metadata(place.path(&temporary)).map_or(0, |found| found.len()) == 0 {
+        assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
+        std::thread::yield_now();
+    }
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!((place.names().len(), place.read("page.html")), (2, b"the old page".to_vec()));
 }
 
 /// `nohup` makes a program ignore the end of its terminal.
