@@ -2,7 +2,7 @@
 //! pieces.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::iter;
 use std::num::NonZero;
 use std::ops::Range;
@@ -14,6 +14,7 @@ use popef::error::ErrorKind;
 use popef::read::Data;
 
 use crate::error::Error;
+use crate::progress::Progress;
 
 /// How much is read at a time: enough that the overhead of each piece is small, and little enough for a processor's cache.
 pub(crate) const PIECE: usize = 256 << 10;
@@ -149,6 +150,20 @@ pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) ->
 pub(crate) fn fault(error: &Error) -> Option<&popef::Error> {
     let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Unsupported, ErrorKind::Limit];
     error.library().filter(|error| kinds.contains(&error.kind()))
+}
+
+/// Copies all that a reader gives, in pieces, and tells the progress.
+pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn Write, progress: &dyn Progress) -> Result<(), Error> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        let count = match from.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            count => count.map_err(|error| Error::io("read the data", error))?,
+        };
+        to.write_all(piece.get(..count).unwrap_or_default()).map_err(|error| Error::io("write", error))?;
+        progress.add(u64::try_from(count).unwrap_or(u64::MAX))?;
+    }
 }
 
 /// Works on tasks on all processors, and hands the results to `take` in the order of the tasks, on the calling thread.

@@ -53,7 +53,7 @@ fn hold(file: &File, bytes: &[u8], arrays: Arrays, what: &str) {
     assert_eq!(extracted.files[0].blobs.len(), file.len(), "{what}");
     SCHEMA.with(|schema| schema.hold(&fs::read(folder.join("index.json")).unwrap(), what));
     let mut pack = Pack::new();
-    pack.folder(&folder).unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
+    pack.folder(&folder, &Silent).unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
     let report = pack.write(Target::Path(&packed, Overwrite::Never), &Silent);
     let report = report.unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
     assert!(fs::read(&packed).unwrap() == bytes, "{what} {arrays:?}");

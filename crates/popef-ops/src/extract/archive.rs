@@ -6,9 +6,10 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::index::{Entry, Form};
 use super::plan::{Item, Plan, whole};
-use super::write::{NewFile, Target, copy};
+use super::write::{NewFile, Target};
 use crate::error::{Code, Error};
 use crate::formats::{SafetensorsHeader, npy_header};
+use crate::work::copy;
 
 /// An array of an archive.
 struct Member<'p> {

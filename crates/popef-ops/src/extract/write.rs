@@ -3,8 +3,6 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use popef::Blob;
@@ -16,6 +14,7 @@ use super::plan::{Item, Plan, whole};
 use crate::error::Error;
 use crate::formats::npy_header;
 use crate::progress::Progress;
+use crate::work::{copy, in_order};
 
 /// Data from this length on is copied by the system. For shorter data, opening the file once more would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
@@ -34,10 +33,8 @@ impl Plan<'_> {
             target.write(prefix, |file| file.data(&self.file.prefix()))?;
         }
         archive::write(self, &target)?;
-        in_parallel(self.items.len(), |nth| match (self.items.get(nth), self.index.blobs.get(nth)) {
-            (Some(item), Some(entry)) => self.write_blob(item, entry, &target),
-            _ => Ok(()),
-        })?;
+        let blobs = self.items.iter().zip(&self.index.blobs);
+        in_order(blobs, |_, (item, entry)| self.write_blob(item, entry, &target), |()| Ok(()))?;
         target.write(INDEX, |file| Ok(self.index.write(file)?))
     }
 
@@ -165,20 +162,6 @@ impl<'t> NewFile<'t> {
     }
 }
 
-/// Copies all that a reader gives, in pieces.
-pub(super) fn copy(from: &mut dyn io::Read, to: &mut dyn Write, progress: &dyn Progress) -> Result<(), Error> {
-    let mut piece = vec![0; 128 << 10];
-    loop {
-        let count = match from.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            count => count.map_err(|error| Error::io("read the data", error))?,
-        };
-        to.write_all(piece.get(..count).unwrap_or_default())?;
-        progress.add(u64::try_from(count).unwrap_or(u64::MAX))?;
-    }
-}
-
 impl Write for NewFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)
@@ -193,27 +176,4 @@ impl io::Seek for NewFile<'_> {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         self.out.seek(to)
     }
-}
-
-/// Does the work for all numbers below `count`, on all processors. Returns the first failure that was seen.
-fn in_parallel(count: usize, work: impl Fn(usize) -> Result<(), Error> + Sync) -> Result<(), Error> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
-    let (next, failed, failure) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(None));
-    let run = || {
-        while !failed.load(Ordering::Relaxed) {
-            let nth = next.fetch_add(1, Ordering::Relaxed);
-            if nth >= count {
-                return;
-            }
-            if let Err(error) = work(nth) {
-                failed.store(true, Ordering::Relaxed);
-                failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|_| _ = scope.spawn(run));
-        run();
-    });
-    failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)
 }

@@ -42,6 +42,8 @@ use popef::types::Text;
 use popef::{DataType, TensorInfo};
 
 use crate::error::{Code, Error};
+use crate::progress::Progress;
+use crate::work::copy;
 
 pub(crate) use place::{Place, Source};
 pub(crate) use safetensors::Header as SafetensorsHeader;
@@ -149,13 +151,13 @@ impl Array {
 
     /// Where the bytes are, if they are in the file as PopEF has them. A checksum that comes with them is checked, which
     /// reads them all.
-    pub(crate) fn plain(&self) -> Result<Option<Place>, Error> {
+    pub(crate) fn plain(&self, progress: &dyn Progress) -> Result<Option<Place>, Error> {
         match &self.stored {
             Stored::Plain(place) => Ok(Some(place.clone())),
             Stored::Entry { entry, header, layout } if layout.is_plain(&self.info) => {
                 let Some(place) = entry.stored_from(*header) else { return Ok(None) };
-                io::copy(&mut self.reader()?, &mut io::sink())
-                    .map_err(|error| Error::io("read the array", error).in_file(place.path()))?;
+                progress.expect(place.len());
+                copy(&mut *self.reader()?, &mut io::sink(), progress).map_err(|error| error.in_file(place.path()))?;
                 Ok(Some(place))
             }
             _ => Ok(None),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use popef::read::{LocalFile, ReadAt};
@@ -19,6 +19,8 @@ struct Looked {
     path: PathBuf,
     len: u64,
     modified: Option<SystemTime>,
+    /// The file, while anybody has it open.
+    open: Mutex<Weak<LocalFile>>,
 }
 
 impl Source {
@@ -26,7 +28,8 @@ impl Source {
     pub(crate) fn of(path: &Path) -> Result<Self, Error> {
         let file = LocalFile::open(path)?;
         let metadata = fs::metadata(path).map_err(|error| Error::io("look at the file", error).in_file(path))?;
-        Ok(Source(Arc::new(Looked { path: path.to_owned(), len: file.size(), modified: metadata.modified().ok() })))
+        let (len, modified) = (file.size(), metadata.modified().ok());
+        Ok(Source(Arc::new(Looked { path: path.to_owned(), len, modified, open: Mutex::default() })))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -48,13 +51,19 @@ impl Source {
     }
 
     /// Opens the file, which must be as it was.
-    pub(crate) fn open(&self) -> Result<LocalFile, Error> {
+    pub(crate) fn open(&self) -> Result<Arc<LocalFile>, Error> {
+        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.upgrade() {
+            return Ok(file);
+        }
         let file = LocalFile::open(&self.0.path)?;
         let metadata = fs::metadata(&self.0.path).map_err(|error| Error::io("look at the file", error))?;
-        match file.size() == self.0.len && metadata.modified().ok() == self.0.modified {
-            true => Ok(file),
-            false => Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.0.path)),
+        if file.size() != self.0.len || metadata.modified().ok() != self.0.modified {
+            return Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.0.path));
         }
+        let file = Arc::new(file);
+        *open = Arc::downgrade(&file);
+        Ok(file)
     }
 }
 
@@ -114,7 +123,7 @@ impl Place {
     }
 
     fn reader_from(&self, offset: u64) -> Result<PlaceReader, Error> {
-        Ok(PlaceReader { file: Arc::new(self.source.open()?), start: self.offset, len: self.len, position: offset })
+        Ok(PlaceReader { file: self.source.open()?, start: self.offset, len: self.len, position: offset })
     }
 }
 

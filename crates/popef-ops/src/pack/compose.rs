@@ -14,16 +14,30 @@ use crate::formats::{Place, Source};
 pub(super) enum Piece {
     Bytes(Vec<u8>),
     Place(Place),
+    /// Bytes of the temporary file.
+    Spooled {
+        offset: u64,
+        len: u64,
+    },
     /// Bytes that nobody looks at.
     Zeros(u64),
 }
 
 impl Piece {
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Piece::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
             Piece::Place(place) => place.len(),
-            Piece::Zeros(len) => *len,
+            Piece::Spooled { len, .. } | Piece::Zeros(len) => *len,
+        }
+    }
+}
+
+impl Piece {
+    pub(super) fn place(&self) -> Option<&Place> {
+        match self {
+            Piece::Place(place) => Some(place),
+            _ => None,
         }
     }
 }
@@ -36,9 +50,15 @@ pub(super) struct Composed {
     size: u64,
     /// The file that was read last. Pieces of one file are often read one after the other.
     open: Mutex<Option<(Source, Arc<LocalFile>)>>,
+    spooled: Option<LocalFile>,
 }
 
 impl Composed {
+    /// `spooled` is the temporary file.
+    pub(super) fn with(spooled: Option<LocalFile>) -> Self {
+        Composed { spooled, ..Composed::default() }
+    }
+
     /// Adds a piece at the end. None if the file would be too long for any system.
     pub(super) fn push(&mut self, piece: Piece) -> Option<()> {
         let start = self.size;
@@ -75,6 +95,10 @@ impl Composed {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
             }
+            Piece::Spooled { offset, .. } => {
+                let file = self.spooled.as_ref().ok_or(io::ErrorKind::UnexpectedEof)?;
+                file.read_exact_at(buf, offset.saturating_add(at))?;
+            }
             Piece::Zeros(_) => buf.fill(0),
         }
         Ok(buf.len())
@@ -87,7 +111,7 @@ impl Composed {
         {
             return Ok(Arc::clone(file));
         }
-        let file = Arc::new(source.open().map_err(io::Error::other)?);
+        let file = source.open().map_err(io::Error::other)?;
         *open = Some((source.clone(), Arc::clone(&file)));
         Ok(file)
     }

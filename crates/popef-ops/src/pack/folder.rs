@@ -10,12 +10,14 @@ use popef::Metadata;
 use popef::types::Text;
 
 use super::bad_index;
+use super::compose::Piece;
 use super::part::{Part, array_of};
 use super::report::State;
 use super::spool::Spool;
 use crate::error::Error;
 use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
 use crate::formats::{self, Array, Place, Source};
+use crate::progress::Progress;
 
 /// A folder, with what was read of it.
 pub(super) struct Folder<'f> {
@@ -24,6 +26,7 @@ pub(super) struct Folder<'f> {
     /// The arrays of files with several, by their names.
     archives: HashMap<String, Archive>,
     spool: &'f mut Spool,
+    progress: &'f dyn Progress,
 }
 
 struct Archive {
@@ -37,7 +40,7 @@ pub(super) struct Contents {
     pub(super) parts: Vec<Part>,
 }
 
-pub(super) fn read(path: &Path, spool: &mut Spool) -> Result<Contents, Error> {
+pub(super) fn read(path: &Path, spool: &mut Spool, progress: &dyn Progress) -> Result<Contents, Error> {
     let index_path = path.join(INDEX);
     let failed = |error| Error::io("read the index", error).in_file(&index_path);
     // Not through a link: it says what is read.
@@ -50,7 +53,7 @@ pub(super) fn read(path: &Path, spool: &mut Spool) -> Result<Contents, Error> {
         Some(kind) => failed(kind.into()),
         None => bad_index(INDEX, &error.to_string()).in_file(&index_path),
     })?;
-    let mut folder = Folder { path, modified: index.modified, archives: HashMap::new(), spool };
+    let mut folder = Folder { path, modified: index.modified, archives: HashMap::new(), spool, progress };
     let prefix = index.prefix.map(|name| folder.whole(&name)).transpose()?.map(|(place, _)| place);
     let parts = index.blobs.into_iter().map(|entry| folder.part(entry)).collect::<Result<_, _>>()?;
     Ok(Contents { prefix, parts })
@@ -75,7 +78,7 @@ impl Folder<'_> {
             part.note(is_same);
             // What followed the old tensors has no meaning after others.
             if !part.is_reshaped {
-                part.data.push(place);
+                part.data.push(Piece::Place(place));
             }
         }
         Ok(part)
@@ -99,7 +102,7 @@ impl Folder<'_> {
             (_, Form::Raw) => {
                 let (place, is_same) = self.whole(&stored.file)?;
                 part.note(is_same);
-                part.data.push(place);
+                part.data.push(Piece::Place(place));
                 Ok(())
             }
         }
@@ -116,7 +119,7 @@ impl Folder<'_> {
             part.is_reshaped = true;
             part.set_shape(new)?;
         }
-        part.data.push(self.spool.plain(&array)?);
+        part.data.push(self.spool.piece(&array, self.progress)?);
         Ok(())
     }
 

@@ -37,7 +37,7 @@ pub use report::{Packed, PackedBlob, State};
 /// # let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
 /// # std::fs::write(&from, [b"\x93NUMPY\x01\x00\x3a\x00", header.as_bytes(), &[0, 0, 192, 63, 0, 0, 16, 192]].concat())?;
 /// let mut pack = Pack::new();
-/// pack.tensors(&from)?;
+/// pack.tensors(&from, &Silent)?;
 /// pack.write(Target::Path(&to, Overwrite::Never), &Silent)?;
 /// let file = popef::File::open(&to)?;
 /// assert_eq!(*file.tensor("weights").unwrap().elements()?.to_slice::<f32>()?, [1.5, -2.25]);
@@ -66,8 +66,8 @@ impl Pack {
     ///
     /// `index.json` is not trusted: what it names must be in the folder, and no link may lead there. It is refused if it has
     /// keys that this version does not know.
-    pub fn folder(&mut self, path: &Path) -> Result<&mut Self, Error> {
-        let contents = folder::read(path, &mut self.spool)?;
+    pub fn folder(&mut self, path: &Path, progress: &dyn Progress) -> Result<&mut Self, Error> {
+        let contents = folder::read(path, &mut self.spool, progress)?;
         if self.prefix.is_some() && contents.prefix.is_some() {
             return Err(Error::new(Code::WrongArguments, "only one folder can have bytes before the first blob"));
         }
@@ -95,25 +95,25 @@ impl Pack {
     }
 
     /// Adds all arrays of a file as tensors. The array of an `.npy` file has the name of the file.
-    pub fn tensors(&mut self, path: &Path) -> Result<&mut Self, Error> {
+    pub fn tensors(&mut self, path: &Path, progress: &dyn Progress) -> Result<&mut Self, Error> {
         for array in formats::read(path)? {
             let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
-            let place = self.spool.plain(&array)?;
-            self.parts.push(Part::new(Kind::Tensor(info), vec![place], path.to_string_lossy()));
+            let piece = self.spool.piece(&array, progress)?;
+            self.parts.push(Part::new(Kind::Tensor(info), vec![piece], path.to_string_lossy()));
         }
         Ok(self)
     }
 
     /// Adds the only array of a file as a feed. Its first dimension is the runs.
-    pub fn feed(&mut self, name: &str, path: &Path) -> Result<&mut Self, Error> {
+    pub fn feed(&mut self, name: &str, path: &Path, progress: &dyn Progress) -> Result<&mut Self, Error> {
         let arrays = formats::read(path)?;
         let [array] = &*arrays else {
             let message = format!("the file has {} arrays, and a feed is one", arrays.len());
             return Err(Error::new(Code::WrongArguments, message).in_file(path));
         };
         let info = FeedDataInfo { name: Text::from(name.to_owned()), ..FeedDataInfo::default() };
-        let place = self.spool.plain(array)?;
-        let mut part = Part::new(Kind::Feed(info), vec![place], path.to_string_lossy());
+        let piece = self.spool.piece(array, progress)?;
+        let mut part = Part::new(Kind::Feed(info), vec![piece], path.to_string_lossy());
         part.set_shape(array.info.clone())?;
         self.parts.push(part);
         Ok(self)
@@ -127,7 +127,7 @@ impl Pack {
 
     fn whole(&mut self, kind: Kind, path: &Path) -> Result<&mut Self, Error> {
         let place = Place::of(Source::of(path)?);
-        self.parts.push(Part::new(kind, vec![place], path.to_string_lossy()));
+        self.parts.push(Part::new(kind, vec![Piece::Place(place)], path.to_string_lossy()));
         Ok(self)
     }
 
@@ -188,7 +188,7 @@ impl Pack {
 
     /// The file as it is before executables are compressed.
     fn compose(&mut self) -> Result<File, Error> {
-        let mut file = Composed::default();
+        let mut file = Composed::with(std::mem::take(&mut self.spool).into_file()?);
         let mut start = 0;
         if let Some(prefix) = &self.prefix {
             start = prefix.len();
@@ -236,7 +236,7 @@ impl Pack {
         let Target::Path(path, Overwrite::Never | Overwrite::Others) = target else { return Ok(()) };
         // If there is no such file, it is no input.
         let Ok(id) = FileId::of_path(path) else { return Ok(()) };
-        let places = self.parts.iter().flat_map(|part| &part.data).chain(&self.prefix);
+        let places = self.parts.iter().flat_map(|part| &part.data).filter_map(Piece::place).chain(&self.prefix);
         let is_read = places.map(Place::path).any(|source| FileId::of_path(source).is_ok_and(|source| source == id));
         match is_read {
             true => Err(Error::new(Code::OutputIsInput, "the output is a file that is packed").in_file(path)),

@@ -9,7 +9,6 @@ use super::compose::{Composed, Piece};
 use super::report::State;
 use crate::error::{Code, Error};
 use crate::extract::{Kind, head};
-use crate::formats::Place;
 
 /// A blob that is to be written.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub(super) struct Part {
     pub(super) version: Text<'static>,
     /// The values of a metadata blob.
     pub(super) metadata: Option<Metadata>,
-    pub(super) data: Vec<Place>,
+    pub(super) data: Vec<Piece>,
     /// The header and info as they were in the file that was extracted.
     pub(super) old_head: Option<Vec<u8>>,
     /// How the executable is to be compressed.
@@ -32,7 +31,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn new(kind: Kind, data: Vec<Place>, from: impl Into<String>) -> Self {
+    pub(super) fn new(kind: Kind, data: Vec<Piece>, from: impl Into<String>) -> Self {
         Part {
             kind,
             version: Text::default(),
@@ -64,7 +63,7 @@ impl Part {
     }
 
     fn len(&self) -> u64 {
-        self.data.iter().map(Place::len).fold(0, u64::saturating_add)
+        self.data.iter().map(Piece::len).fold(0, u64::saturating_add)
     }
 
     /// Adds the blob to a file. An old head is used if it still says what the blob is.
@@ -75,7 +74,7 @@ impl Part {
         self.note(!had_one || old_head.is_some());
         let head = old_head.or_else(|| head(&self.kind, self.metadata.as_ref(), &self.version, self.len()));
         let head = head.ok_or_else(|| bad_index(&self.from, "nothing says what the header of the blob is"))?;
-        let pieces = self.data.iter().map(|place| Piece::Place(place.clone()));
+        let pieces = self.data.iter().cloned();
         let added = std::iter::once(Piece::Bytes(head)).chain(pieces).try_for_each(|piece| file.push(piece));
         added.ok_or_else(|| Error::new(Code::WrongArguments, "the file would be too large"))
     }

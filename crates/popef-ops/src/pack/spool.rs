@@ -1,35 +1,45 @@
-//! Arrays whose bytes are not in a file as PopEF has them, as temporary files that have them so.
+//! Arrays whose bytes are not in a file as PopEF has them, in a temporary file that has them so.
 
 use std::fs;
-use std::io;
 
-use tempfile::TempDir;
+use popef::read::LocalFile;
 
+use super::compose::Piece;
 use crate::error::Error;
-use crate::formats::{Array, Place, Source};
+use crate::formats::Array;
+use crate::progress::Progress;
+use crate::work::copy;
 
-/// A folder of temporary files, which is made when the first is.
+/// A temporary file without a name, which is made when the first array needs it. It is gone however the program ends.
 #[derive(Debug, Default)]
 pub(super) struct Spool {
-    folder: Option<TempDir>,
-    files: u64,
+    file: Option<fs::File>,
+    len: u64,
 }
 
 impl Spool {
     /// The bytes of an array as PopEF has them. A checksum that comes with them is checked.
-    pub(super) fn plain(&mut self, array: &Array) -> Result<Place, Error> {
-        if let Some(place) = array.plain()? {
-            return Ok(place);
+    pub(super) fn piece(&mut self, array: &Array, progress: &dyn Progress) -> Result<Piece, Error> {
+        if let Some(place) = array.plain(progress)? {
+            return Ok(Piece::Place(place));
         }
-        let failed = |error| Error::io("write a temporary file", error);
-        let folder = match &self.folder {
-            Some(folder) => folder,
-            None => self.folder.insert(tempfile::tempdir().map_err(failed)?),
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(
+                tempfile::tempfile()
+                    .map_err(|error| Error::io("make a temporary file", error).in_file(std::env::temp_dir()))?,
+            ),
         };
-        self.files = self.files.saturating_add(1);
-        let path = folder.path().join(self.files.to_string());
-        let mut file = fs::File::create_new(&path).map_err(failed)?;
-        io::copy(&mut array.reader()?, &mut file).map_err(failed)?;
-        Ok(Place::of(Source::of(&path)?))
+        let len = array.info.size_in_bytes()?;
+        progress.expect(len);
+        copy(&mut *array.reader()?, file, progress)?;
+        let offset = self.len;
+        self.len = self.len.saturating_add(len);
+        Ok(Piece::Spooled { offset, len })
+    }
+
+    /// The file with all arrays.
+    pub(super) fn into_file(self) -> Result<Option<LocalFile>, Error> {
+        Ok(self.file.map(|file| LocalFile::of(file, None)).transpose()?)
     }
 }

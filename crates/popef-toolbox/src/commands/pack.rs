@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::write::Packing;
-use popef_ops::Error;
+use popef_ops::{Error, Progress};
 use popef_ops::pack::{Pack, Packed, State};
 use popef_show::{Kind, Out, counted, size};
 
@@ -90,11 +90,9 @@ fn executable(text: &str) -> (&Path, Option<&str>) {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let pack = self.gathered()?;
-        let packed = {
-            let watch = tool.progress("packing");
-            pack.write(self.output.target(), &watch)?
-        };
+        let watch = tool.progress("packing");
+        let packed = self.gathered(&watch)?.write(self.output.target(), &watch)?;
+        drop(watch);
         let mut out = tool.report(self.output.is_stdout());
         self.show(&packed, &mut out).and_then(|()| out.send()).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
@@ -102,10 +100,10 @@ impl Command for Args {
 }
 
 impl Args {
-    fn gathered(&self) -> Result<Pack, Error> {
+    fn gathered(&self, progress: &dyn Progress) -> Result<Pack, Error> {
         let mut pack = Pack::new();
         if let Some(folder) = &self.folder {
-            pack.folder(folder)?;
+            pack.folder(folder, progress)?;
         }
         for text in &self.executables {
             let (path, name) = executable(text);
@@ -118,10 +116,10 @@ impl Args {
             pack.opaque(name, path)?;
         }
         for path in &self.tensors {
-            pack.tensors(path)?;
+            pack.tensors(path, progress)?;
         }
         for NamedFile { name, path } in &self.feeds {
-            pack.feed(name, path)?;
+            pack.feed(name, path, progress)?;
         }
         if let Some(packing) = self.compress {
             pack.compress(packing);
