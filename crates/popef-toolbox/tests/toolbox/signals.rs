@@ -113,6 +113,27 @@ fn a_page_that_is_half_done_is_removed() {
     assert_eq!((place.names().len(), place.read("page.html")), (2, b"the old page".to_vec()));
 }
 
+/// Of several files, those that were done before the signal stay done.
+#[test]
+fn files_that_were_done_before_stay_done() {
+    let place = Place::with(&["compressed/plain-poplar.popef"]);
+    large(&place, "large.popef");
+    let args = ["compress", "plain-poplar.popef", "large.popef", "plain-poplar.popef", "--in-place"];
+    let run = place.run(&args);
+    assert!(run.status == 2 && run.err.contains("two of the inputs would be written"), "{run:?}");
+    let child =
+        begun(&place, &["compress", "plain-poplar.popef", "large.popef", "--in-place"], ".large.popef.popef-new");
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("stopped at large.popef; this file and those after it were not changed"), "{err}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("plain-poplar.popef: 3.6 KiB -> "));
+    assert_eq!(place.names(), ["large.popef", "plain-poplar.popef"]);
+    assert!(File::open(place.path("plain-poplar.popef")).unwrap().executable("model").unwrap().is_compressed());
+    assert_eq!(File::open(place.path("large.popef")).unwrap().blob(0).unwrap().data().len(), LEN);
+}
+
 /// `nohup` makes a program ignore the end of its terminal.
 #[test]
 fn a_signal_that_is_ignored_stays_so() {
