@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use popef::Blob;
+use popef::{Blob, File};
 use serde::Serialize;
 
 use super::Page;
@@ -54,7 +54,7 @@ fn file<'f>(
     let first = report.input.file.and_then(|file| file.blob(0));
     html.put(",\"start\":").value(first.map_or(0, |blob| blob.offset())).put(",\"blobs\":[");
     let mut before = String::new();
-    for blob in report.blobs() {
+    for blob in report.input.file.into_iter().flat_map(File::blobs) {
         if (page.stopped)() {
             html.fail(io::Error::other("stopped"));
         }

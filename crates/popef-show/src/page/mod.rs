@@ -59,7 +59,7 @@ pub struct Page<'p, 'f> {
     pub title: &'p str,
     /// The program and its version.
     pub made_by: &'p str,
-    /// The files. Those that belong together have the same options.
+    /// The files, which belong together. All their blobs are shown, whatever a filter in the options says.
     pub reports: &'p [FileReport<'f>],
     /// What the checks found in them.
     pub group: &'p Group,
