@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::error::Location;
-use popef_ops::{Error, Target};
+use popef_ops::{Error, FilePath, Target};
 use popef_ops::recover::{Damage, Recovered, recover};
 use popef_show::{Kind, Out, counted, escape_rest, size};
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let file = open_damaged(&self.file)?;
         let report = self.recover(tool, &file).map_err(|error| error.in_file(&self.file))?;
-        let report = Document { file: &self.file.to_string_lossy(), report };
+        let report = Document { path: self.file.as_os_str().as_encoded_bytes().into(), report };
         let mut out = tool.report(self.output.is_stdout());
         self.format.report(&mut out, &report, |out, report| self.show(&report.report, out)).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
@@ -52,8 +52,9 @@ impl Command for Args {
 
 /// The report as JSON.
 #[derive(Serialize)]
-struct Document<'a> {
-    file: &'a str,
+struct Document {
+    #[serde(flatten)]
+    path: FilePath,
     #[serde(flatten)]
     report: Recovered,
 }

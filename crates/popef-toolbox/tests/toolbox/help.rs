@@ -56,6 +56,20 @@ fn names_are_written_in_full() {
     assert!(place.run(&["--version"]).good().text().starts_with("popef "));
 }
 
+/// Each command has a section with recipes, in the same order.
+#[test]
+fn every_command_has_recipes() {
+    let help = Place::with(&[]).run(&["--help"]).good();
+    let recipes = fs::read_to_string(testdata().join("../docs/TOOLBOX.md")).unwrap();
+    let headings = recipes.lines().filter_map(|line| line.strip_prefix("## popef ")?.split_once(':'));
+    let headings: Vec<_> = headings.map(|(name, _)| name.to_owned()).collect();
+    let names: Vec<_> = commands(help.text()).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(headings, names);
+    for name in &names {
+        assert!(recipes.contains(&format!("\npopef {name}")), "{name}");
+    }
+}
+
 /// After an intended change: `POPEF_RENEW=1 cargo test -p popef-toolbox --test toolbox help::`
 #[test]
 fn help_is_as_it_was() {
