@@ -35,7 +35,7 @@ fn array<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>>
 }
 
 /// The bytes of all elements, without any surplus behind them.
-fn elements<'a>(tensors: &DataBlob<'a>) -> Result<Data<'a>, popef::Error> {
+pub(crate) fn elements<'a>(tensors: &DataBlob<'a>) -> Result<Data<'a>, popef::Error> {
     tensors.check_size()?;
     // Cannot wrap: the size of all tensors was just checked.
     let len = tensors.size_in_bytes()?.saturating_mul(tensors.num_tensors().into());

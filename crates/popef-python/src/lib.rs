@@ -19,6 +19,7 @@
     )
 )]
 
+mod blob;
 mod blob_writer;
 mod bytes;
 mod dtype;
@@ -26,6 +27,7 @@ mod entries;
 mod enums;
 mod error;
 mod field;
+mod file;
 mod info;
 mod metadata;
 mod model;
@@ -44,6 +46,8 @@ mod _popef {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::blob::{Blob, Executable, Feed, MetadataBlob, Opaque, Tensor};
+    #[pymodule_export]
     use crate::blob_writer::BlobWriter;
     #[pymodule_export]
     use crate::dtype::{numpy_dtype_to_popef_type, popef_type_to_numpy_dtype};
@@ -51,6 +55,8 @@ mod _popef {
     use crate::entries::{ExecutableReader, FeedReader, OpaqueReader, TensorReader};
     #[pymodule_export]
     use crate::enums::{BlobType, DataType, TensorType};
+    #[pymodule_export]
+    use crate::file::{File, open};
     #[pymodule_export]
     use crate::info::{FeedDataInfo, TensorDataInfo, TensorInfo};
     #[pymodule_export]

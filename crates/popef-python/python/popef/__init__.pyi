@@ -1,5 +1,5 @@
 import builtins
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, SupportsIndex, TypeAlias, final, type_check_only
@@ -12,21 +12,28 @@ from popef._error import PopefError as PopefError
 
 __all__ = [
     "Anchor",
+    "Blob",
     "BlobType",
     "BlobWriter",
     "DataType",
+    "Executable",
     "ExecutableReader",
+    "Feed",
     "FeedDataInfo",
     "FeedReader",
+    "File",
     "FileWriter",
     "Metadata",
+    "MetadataBlob",
     "Model",
     "ModelBuilder",
+    "Opaque",
     "OpaqueReader",
     "Option",
     "PopefError",
     "ProgramFlow",
     "Reader",
+    "Tensor",
     "TensorDataInfo",
     "TensorInfo",
     "TensorReader",
@@ -34,6 +41,7 @@ __all__ = [
     "Writer",
     "__version__",
     "numpyDTypeToPopefType",
+    "open",
     "popefTypeToNumpyDType",
 ]
 
@@ -413,3 +421,92 @@ class Model:
 
 def popefTypeToNumpyDType(dt: DataType) -> np.dtype[Any]: ...
 def numpyDTypeToPopefType(dtype: npt.DTypeLike) -> DataType: ...
+
+@disjoint_base
+class Blob:
+    @property
+    def index(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def data_offset(self) -> int: ...
+    @property
+    def data_size(self) -> int: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def blob_type(self) -> BlobType: ...
+    @property
+    def name(self) -> str | None: ...
+    def read(self) -> bytes: ...
+
+class Tensor(Blob):
+    @property
+    def data_type(self) -> DataType: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def nbytes(self) -> int: ...
+    def numpy(self) -> npt.NDArray[Any]: ...
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+
+@final
+class Feed(Tensor): ...
+
+@final
+class Executable(Blob):
+    @property
+    def is_compressed(self) -> bool: ...
+    @property
+    def unpacked_size(self) -> int: ...
+    def unpack(self) -> bytes: ...
+
+@final
+class Opaque(Blob):
+    @property
+    def executable(self) -> str: ...
+
+@final
+class MetadataBlob(Blob):
+    @property
+    def executable(self) -> str: ...
+    def metadata(self) -> Metadata: ...
+
+@final
+class File:
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def damage(self) -> Exception | None: ...
+    @property
+    def tensors(self) -> list[Tensor]: ...
+    @property
+    def feeds(self) -> list[Feed]: ...
+    @property
+    def executables(self) -> list[Executable]: ...
+    @property
+    def opaques(self) -> list[Opaque]: ...
+    @property
+    def metadata(self) -> list[MetadataBlob]: ...
+    def names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Blob]: ...
+    def __getitem__(self, key: SupportsIndex | _Text, /) -> Blob: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: builtins.type[BaseException] | None = None,
+        value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None: ...
+
+def open(
+    file: str | PathLike[str] | PathLike[bytes] | Buffer | _Readable, *, map: bool = False, damaged: bool = False
+) -> File: ...

@@ -1,0 +1,269 @@
+//! The blobs of a `File`, one class for each type of blob.
+
+use std::sync::Arc;
+
+use popef::read::{BlobHandle, DataBlob};
+use popef::types::BlobType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+use crate::bytes;
+use crate::dtype::dtype_of;
+use crate::entries::elements;
+use crate::enums;
+use crate::error::raise;
+use crate::field::Field as _;
+use crate::file::Bytes;
+use crate::metadata::Metadata;
+use crate::text;
+
+/// One blob of a `File`. It keeps its file open.
+#[pyclass(module = "popef", subclass, frozen, weakref)]
+pub(crate) struct Blob {
+    handle: BlobHandle,
+    /// All bytes of the file, if they are in memory or mapped.
+    bytes: Arc<Bytes>,
+}
+
+/// The blob as an object of the class for its type.
+pub(crate) fn object<'py>(py: Python<'py>, handle: BlobHandle, bytes: &Arc<Bytes>) -> PyResult<Bound<'py, PyAny>> {
+    let blob_type = handle.blob().blob_type();
+    let blob = PyClassInitializer::from(Blob { handle, bytes: Arc::clone(bytes) });
+    Ok(match blob_type {
+        BlobType::PoplarExecutable => Bound::new(py, blob.add_subclass(Executable))?.into_any(),
+        BlobType::Metadata => Bound::new(py, blob.add_subclass(MetadataBlob))?.into_any(),
+        BlobType::DataTensor => Bound::new(py, blob.add_subclass(Tensor))?.into_any(),
+        BlobType::DataFeed => Bound::new(py, blob.add_subclass(Tensor).add_subclass(Feed))?.into_any(),
+        BlobType::Opaque => Bound::new(py, blob.add_subclass(Opaque))?.into_any(),
+        _ => Bound::new(py, blob)?.into_any(),
+    })
+}
+
+#[pymethods]
+impl Blob {
+    /// The number of the blob in its file, from 0.
+    #[getter]
+    fn index(&self) -> usize {
+        self.handle.blob().index()
+    }
+
+    /// The position of the blob in its file.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.handle.blob().offset()
+    }
+
+    /// The number of bytes of header, info and data.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.handle.blob().size()
+    }
+
+    /// The position of the data in the file.
+    #[getter]
+    fn data_offset(&self) -> u64 {
+        self.handle.blob().data_offset()
+    }
+
+    /// The number of bytes of data, as they are in the file.
+    #[getter]
+    fn data_size(&self) -> u64 {
+        self.handle.blob().data().len()
+    }
+
+    /// The version of the format that the blob was written for. Empty in most files.
+    #[getter]
+    fn version<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        text::to_python(py, &self.handle.blob().version())
+    }
+
+    /// What the blob holds.
+    #[getter]
+    fn blob_type(&self) -> enums::BlobType {
+        enums::BlobType(self.handle.blob().blob_type())
+    }
+
+    /// The name of the blob. None for metadata, which has no name, and for unknown types.
+    #[getter]
+    fn name<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
+        self.handle.blob().name().map(|name| text::to_python(py, &name)).transpose()
+    }
+
+    /// Reads the data, as it is in the file.
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes::to_bytes(py, &self.handle.blob().data())
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let blob = slf.get();
+        let name = match blob.name(slf.py())? {
+            Some(name) => format!(" {}", name.repr()?),
+            None => String::new(),
+        };
+        Ok(format!("<popef.{}{name}, {} bytes>", slf.get_type().name()?, blob.data_size()))
+    }
+}
+
+/// A tensor: its name, type and shape, and its elements as an array.
+#[pyclass(module = "popef", extends = Blob, subclass, frozen)]
+pub(crate) struct Tensor;
+
+/// The tensor or feed of a blob. Objects of this class are made only of these.
+fn tensors(blob: &Blob) -> PyResult<DataBlob<'_>> {
+    blob.handle.blob().as_data().ok_or_else(|| PyTypeError::new_err("the blob is no tensor"))
+}
+
+#[pymethods]
+impl Tensor {
+    /// The type of the elements.
+    #[getter]
+    fn data_type(slf: &Bound<'_, Self>) -> PyResult<enums::DataType> {
+        Ok(enums::DataType(tensors(slf.as_super().get())?.data_type()))
+    }
+
+    /// The `numpy.dtype` of the elements.
+    #[getter]
+    fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        dtype_of(slf.py(), tensors(slf.as_super().get())?.data_type())
+    }
+
+    /// The shape of the array: for a feed, with the number of tensors in front.
+    #[getter]
+    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        shape_of(slf.py(), &tensors(slf.as_super().get())?)
+    }
+
+    /// The number of bytes of the elements. The data may have more, which belong to no element.
+    #[getter]
+    fn nbytes(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let elements = elements(&tensors(slf.as_super().get())?);
+        Ok(elements.map_err(|error| raise(slf.py(), &error))?.len())
+    }
+
+    /// The elements as a read-only `numpy.ndarray`. If the file is mapped or in memory, the array shares its bytes, and keeps
+    /// them alive. Otherwise they are read.
+    fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, blob) = (slf.py(), slf.as_super().get());
+        let tensors = tensors(blob)?;
+        let data = elements(&tensors).map_err(|error| raise(py, &error))?;
+        let (dtype, shape) = (dtype_of(py, tensors.data_type())?, shape_of(py, &tensors)?);
+        let numpy = py.import("numpy")?;
+        if data.is_empty() {
+            let empty = numpy.call_method1("empty", (shape, dtype))?;
+            empty.call_method1("setflags", (false,))?;
+            return Ok(empty);
+        }
+        let flat = match blob.bytes.owner(py) {
+            Some(owner) => {
+                let bytes = numpy.call_method1("frombuffer", (owner, "u1", data.len(), blob.data_offset()))?;
+                bytes.call_method1("view", (dtype,))?
+            }
+            None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, &data)?, dtype))?,
+        };
+        flat.call_method1("reshape", (shape,))
+    }
+
+    /// What `numpy.asarray(tensor)` calls.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = Tensor::numpy(slf)?;
+        let array = match dtype {
+            Some(dtype) if !array.getattr("dtype")?.eq(dtype)? && copy == Some(false) => {
+                return Err(PyValueError::new_err("another type needs a copy"));
+            }
+            Some(dtype) if !array.getattr("dtype")?.eq(dtype)? => return array.call_method1("astype", (dtype,)),
+            _ => array,
+        };
+        if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let tensors = tensors(slf.as_super().get())?;
+        let name = text::to_python(slf.py(), &tensors.name())?.repr()?;
+        Ok(format!(
+            "<popef.{} {name}, {} {}>",
+            slf.get_type().name()?,
+            tensors.data_type(),
+            Tensor::shape(slf)?.repr()?
+        ))
+    }
+}
+
+fn shape_of<'py>(py: Python<'py>, tensors: &DataBlob<'_>) -> PyResult<Bound<'py, PyTuple>> {
+    let mut shape = tensors.shape().to_vec();
+    if tensors.is_feed() {
+        shape.insert(0, tensors.num_tensors().into());
+    }
+    PyTuple::new(py, shape)
+}
+
+/// A feed: several tensors of one shape, for several runs. Its array has the number of tensors in front.
+#[pyclass(module = "popef", extends = Tensor, frozen)]
+pub(crate) struct Feed;
+
+/// An executable.
+#[pyclass(module = "popef", extends = Blob, frozen)]
+pub(crate) struct Executable;
+
+#[pymethods]
+impl Executable {
+    /// Whether the file has the executable compressed.
+    #[getter]
+    fn is_compressed(slf: &Bound<'_, Self>) -> bool {
+        let blob = slf.as_super().get().handle.blob();
+        blob.as_executable().is_some_and(|executable| executable.is_compressed())
+    }
+
+    /// The number of bytes that `unpack` returns, as the file states it.
+    #[getter]
+    fn unpacked_size(slf: &Bound<'_, Self>) -> u64 {
+        let blob = slf.as_super().get().handle.blob();
+        blob.as_executable().map_or(0, |executable| executable.uncompressed_size())
+    }
+
+    /// Reads the bytes of the executable, unpacked if the file has them compressed.
+    fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let unpacked = bytes::unpacked(slf.py(), &slf.as_super().get().handle)?;
+        Ok(unpacked.unwrap_or_else(|| PyBytes::new(slf.py(), b"")))
+    }
+}
+
+/// An opaque blob, which only the framework that wrote it can read.
+#[pyclass(module = "popef", extends = Blob, frozen)]
+pub(crate) struct Opaque;
+
+#[pymethods]
+impl Opaque {
+    /// The name of the executable that it belongs to.
+    #[getter]
+    fn executable<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        let blob = slf.as_super().get().handle.blob();
+        text::to_python(slf.py(), &blob.as_opaque().map(|opaque| opaque.executable()).unwrap_or_default())
+    }
+}
+
+/// A blob with metadata.
+#[pyclass(module = "popef", extends = Blob, frozen)]
+pub(crate) struct MetadataBlob;
+
+#[pymethods]
+impl MetadataBlob {
+    /// The name of the executable that the metadata describes.
+    #[getter]
+    fn executable<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        let blob = slf.as_super().get().handle.blob();
+        text::to_python(slf.py(), &blob.as_metadata().map(|metadata| metadata.executable()).unwrap_or_default())
+    }
+
+    /// Reads the metadata.
+    fn metadata(slf: &Bound<'_, Self>) -> PyResult<Py<Metadata>> {
+        let (py, blob) = (slf.py(), slf.as_super().get());
+        let metadata = py.detach(|| blob.handle.blob().as_metadata().map(|metadata| metadata.read()).transpose());
+        <Py<Metadata>>::of(py, metadata.map_err(|error| raise(py, &error))?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,187 @@
+"""Opened files: their blobs by number, name and type, and arrays that share the memory of a file."""
+
+import gc
+import io
+import mmap
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import popef
+
+NAMES = sorted(path.stem for path in (pathlib.Path(__file__).parents[3] / "testdata" / "interop").glob("*.popef"))
+WAYS = ["path", "mapped", "bytes", "buffer", "stream"]
+
+
+def opened(path, way, **options):
+    if way == "mapped":
+        return popef.open(path, map=True, **options)
+    given = {
+        "path": lambda: path,
+        "bytes": path.read_bytes,
+        "buffer": lambda: bytearray(path.read_bytes()),
+        "stream": lambda: io.BytesIO(path.read_bytes()),
+    }
+    return popef.open(given[way](), **options)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_way_gives_what_the_official_library_reads(name, way, interop, peer):
+    path = interop / f"{name}.popef"
+    content = path.read_bytes()
+    file = opened(path, way)
+    blobs = peer(path)
+    assert (len(file), file.size, file.damage) == (len(blobs), len(content), None)
+    for number, (blob, expected) in enumerate(zip(file, blobs, strict=True)):
+        info = expected["info"]
+        assert (blob.index, blob.offset, blob.size) == (number, expected["offset"], expected["header"]["size"])
+        assert (int(blob.blob_type), blob.version) == (expected["header"]["type"], expected["header"]["version"])
+        assert blob.name == info.get("name")
+        assert blob.read() == content[blob.data_offset : blob.data_offset + blob.data_size]
+        assert blob.data_offset + blob.data_size == blob.offset + blob.size
+        if isinstance(blob, popef.Tensor):
+            array = blob.numpy()
+            shape = tuple(info["tensorInfo"]["shape"])
+            if isinstance(blob, popef.Feed):
+                shape = (info["numTensors"], *shape)
+            assert blob.shape == array.shape == shape
+            assert int(blob.data_type) == info["tensorInfo"]["dataType"]
+            assert blob.dtype == array.dtype
+            assert array.tobytes() == bytes.fromhex(expected["data"])[: blob.nbytes]
+            assert not array.flags.writeable
+        elif isinstance(blob, popef.Executable):
+            assert blob.unpack().hex() == expected["data"]
+            assert blob.unpacked_size == len(expected["data"]) // 2
+            assert blob.is_compressed == (info["uncompressedSize"] != 2**64 - 1)
+        elif isinstance(blob, popef.MetadataBlob):
+            assert blob.executable == blob.metadata().executable() == info["executable"]
+        else:
+            assert isinstance(blob, popef.Opaque)
+            assert (blob.executable, blob.read().hex()) == (info["executable"], expected["data"])
+
+
+def test_blobs_are_found_by_number_name_and_type(interop):
+    file = popef.open(interop / "executable.popef")
+    assert [type(blob) for blob in file] == [popef.Opaque, popef.MetadataBlob, popef.Executable, popef.Tensor]
+    assert file[-1].index == 3
+    assert file[np.int64(0)].name == "popart"
+    assert file["input_parameter"].index == file[b"input_parameter"].index == 3
+    assert file.names() == ["popart", "3284579348837926701", "input_parameter"]
+    assert "popart" in file
+    assert "missing" not in file
+    assert 3 not in file
+    for wrong in 4, -5:
+        with pytest.raises(IndexError):
+            file[wrong]
+    with pytest.raises(KeyError, match="missing"):
+        file["missing"]
+    with pytest.raises(TypeError, match="float"):
+        file[1.0]
+    lists = file.tensors, file.feeds, file.executables, file.opaques, file.metadata
+    assert [len(blobs) for blobs in lists] == [1, 0, 1, 1, 1]
+    assert repr(file) == f"<popef.File {str(interop / 'executable.popef')!r}, 4 blobs, 66858 bytes>"
+    assert repr(file[3]) == "<popef.Tensor 'input_parameter', F32 (2,)>"
+    assert repr(file[0]) == "<popef.Opaque 'popart', 1536 bytes>"
+    with popef.open(interop / "split-feeds.popef") as feeds:
+        assert repr(feeds[0]) == "<popef.Feed 'user_input', F32 (3, 2)>"
+
+
+@pytest.fixture
+def big(tmp_path):
+    path = tmp_path / "big.popef"
+    info = popef.TensorDataInfo("t", popef.TensorInfo([1000, 1000], popef.DataType.F32))
+    array = np.random.default_rng(1).random((1000, 1000), np.float32)
+    with popef.Writer(path) as writer:
+        writer.createOpaqueBlob("odd", "so that the array is not aligned").write(b"123")
+        writer.createTensorData(info).write(array)
+    return path, array
+
+
+def test_arrays_share_the_memory_of_a_mapped_file_and_keep_it(big):
+    path, expected = big
+    file = popef.open(path, map=True)
+    first, second = file["t"].numpy(), file["t"].numpy()
+    assert np.shares_memory(first, second)
+    base = first
+    while isinstance(base, np.ndarray):
+        base = base.base
+    assert isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
+    del file, second, base
+    gc.collect()
+    os.replace(path, path.with_name("renamed"))
+    assert (first == expected).all()
+    with pytest.raises(ValueError, match="read-only|WRITEABLE|writeable"):
+        first.setflags(write=True)
+
+
+def test_arrays_share_the_memory_of_bytes_in_memory(big):
+    path, expected = big
+    content = path.read_bytes()
+    array = popef.open(content)["t"].numpy()
+    assert np.shares_memory(array, np.frombuffer(content, np.uint8))
+    assert (array == expected).all()
+    separate = popef.open(path)["t"]
+    assert not np.shares_memory(separate.numpy(), separate.numpy())
+
+
+def test_tensors_are_arrays_for_numpy(big):
+    path, expected = big
+    tensor = popef.open(path, map=True)["t"]
+    assert np.asarray(tensor).shape == (1000, 1000)
+    assert np.asarray(tensor, dtype=np.float64).dtype == np.float64
+    assert np.shares_memory(np.asarray(tensor), tensor.numpy())
+    assert not np.shares_memory(np.array(tensor), tensor.numpy())
+    assert np.array(tensor).flags.writeable
+    assert np.isclose(np.mean(tensor), expected.mean())
+    with pytest.raises(ValueError, match="copy"):
+        tensor.__array__(np.float64, copy=False)
+
+
+def test_a_change_is_an_error_if_the_file_is_read_in_parts(big):
+    path, _ = big
+    tensor = popef.open(path)["t"]
+    with open(path, "r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(popef.PopefError) as raised:
+        tensor.numpy()
+    assert raised.value.kind == "changed"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_files_open_on_request(way, tmp_path, interop):
+    path = tmp_path / "cut.popef"
+    path.write_bytes((interop / "executable.popef").read_bytes()[:3000])
+    with pytest.raises(popef.PopefError):
+        opened(path, way)
+    file = opened(path, way, damaged=True)
+    assert (len(file), file.damage.code, file.damage.blob) == (2, "blob-cut", 2)
+    assert repr(file).endswith(", 2 blobs, 3000 bytes, damaged>")
+
+
+def test_what_cannot_be_opened_is_refused(tmp_path):
+    for options in {}, {"map": True}:
+        with pytest.raises(FileNotFoundError):
+            popef.open(tmp_path / "missing.popef", **options)
+        with pytest.raises(TypeError):
+            popef.open(3.5, **options)
+        with pytest.raises(TypeError):
+            popef.open(None, **options)
+
+
+def test_a_tensor_that_is_shorter_than_its_shape_raises():
+    stream = io.BytesIO()
+    with popef.Writer(stream) as writer:
+        info = popef.TensorDataInfo("t", popef.TensorInfo([6], popef.DataType.U8))
+        writer.createTensorData(info).write(b"123456")
+    content = stream.getvalue()
+    # One element more than there is data: the shape is the last word of the info.
+    assert content[-14:-6] == (6).to_bytes(8, "little")
+    tensor = popef.open(content[:-14] + (7).to_bytes(8, "little") + content[-6:])[0]
+    for use in tensor.numpy, lambda: tensor.nbytes, lambda: np.asarray(tensor):
+        with pytest.raises(popef.PopefError) as raised:
+            use()
+        assert (raised.value.needed, raised.value.found) == (7, 6)
+    assert tensor.read() == b"123456"
