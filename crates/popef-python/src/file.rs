@@ -104,6 +104,11 @@ fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<F
 }
 
 impl File {
+    /// The library's file.
+    pub(crate) fn opened(&self) -> Opened {
+        self.file.clone()
+    }
+
     fn object<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let handle = self.file.handle(index).ok_or_else(|| PyIndexError::new_err("there is no such blob"))?;
         blob::object(py, handle, &self.bytes)

@@ -22,6 +22,7 @@
 mod blob;
 mod blob_writer;
 mod bytes;
+mod check;
 mod dtype;
 mod entries;
 mod enums;
@@ -49,6 +50,8 @@ mod _popef {
     use crate::blob::{Blob, Executable, Feed, MetadataBlob, Opaque, Tensor};
     #[pymodule_export]
     use crate::blob_writer::BlobWriter;
+    #[pymodule_export]
+    use crate::check::check;
     #[pymodule_export]
     use crate::dtype::{numpy_dtype_to_popef_type, popef_type_to_numpy_dtype};
     #[pymodule_export]

@@ -16,6 +16,7 @@ The classes have the names and methods of the vendor's module, so that programs 
 [1.5, -2.25]
 """
 
+from popef._check import Finding, Report, Skipped, check
 from popef._error import PopefError
 from popef._popef import (
     Anchor,
@@ -64,6 +65,7 @@ __all__ = [
     "FeedReader",
     "File",
     "FileWriter",
+    "Finding",
     "Metadata",
     "MetadataBlob",
     "Model",
@@ -74,6 +76,8 @@ __all__ = [
     "PopefError",
     "ProgramFlow",
     "Reader",
+    "Report",
+    "Skipped",
     "Tensor",
     "TensorDataInfo",
     "TensorInfo",
@@ -81,6 +85,7 @@ __all__ = [
     "TensorType",
     "Writer",
     "__version__",
+    "check",
     "numpyDTypeToPopefType",
     "open",
     "popefTypeToNumpyDType",

@@ -8,6 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self, deprecated, disjoint_base
 
+from popef._check import Finding as Finding
+from popef._check import Report as Report
+from popef._check import Skipped as Skipped
+from popef._check import check as check
 from popef._error import PopefError as PopefError
 
 __all__ = [
@@ -23,6 +27,7 @@ __all__ = [
     "FeedReader",
     "File",
     "FileWriter",
+    "Finding",
     "Metadata",
     "MetadataBlob",
     "Model",
@@ -33,6 +38,8 @@ __all__ = [
     "PopefError",
     "ProgramFlow",
     "Reader",
+    "Report",
+    "Skipped",
     "Tensor",
     "TensorDataInfo",
     "TensorInfo",
@@ -40,6 +47,7 @@ __all__ = [
     "TensorType",
     "Writer",
     "__version__",
+    "check",
     "numpyDTypeToPopefType",
     "open",
     "popefTypeToNumpyDType",

@@ -1,0 +1,65 @@
+//! Checks, for the function `popef.check`, which is written in Python.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use popef::check::{CheckOptions, Finding, Loader, Skipped};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::file::File;
+use crate::text;
+
+/// Checks files that belong together. Returns the fields of each finding, and those of what was not checked.
+#[pyfunction]
+pub(crate) fn check<'py>(
+    py: Python<'py>,
+    files: Vec<Bound<'py, File>>,
+    deep: bool,
+    loaders: Vec<String>,
+) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+    let mut options = CheckOptions::new();
+    options.deep(deep);
+    for loader in loaders {
+        options.loader(loader.parse::<Loader>().map_err(|error| PyValueError::new_err(error.to_string()))?);
+    }
+    let opened: Vec<popef::File> = files.into_iter().map(|file| file.get().opened()).collect();
+    let report = py.detach(|| popef::check::check(&opened, &options));
+    let path = |file: usize| opened.get(file).and_then(popef::File::path).map(Path::as_os_str);
+    let findings = PyList::empty(py);
+    for finding in &report.findings {
+        findings.append(fields(py, finding, path(finding.file))?)?;
+    }
+    let skipped = PyList::empty(py);
+    for Skipped { file, what, why, failed, .. } in &report.skipped {
+        let fields = PyDict::new(py);
+        fields.set_item("file", file)?;
+        fields.set_item("path", file.and_then(path))?;
+        fields.set_item("what", what)?;
+        fields.set_item("why", why)?;
+        fields.set_item("failed", failed)?;
+        skipped.append(fields)?;
+    }
+    Ok((findings, skipped))
+}
+
+fn fields<'py>(py: Python<'py>, finding: &Finding, path: Option<&OsStr>) -> PyResult<Bound<'py, PyDict>> {
+    let names = PyList::empty(py);
+    for name in &finding.names {
+        names.append(text::to_python(py, name)?)?;
+    }
+    let fields = PyDict::new(py);
+    fields.set_item("rule", finding.rule.id)?;
+    fields.set_item("severity", finding.severity.as_str())?;
+    fields.set_item("file", finding.file)?;
+    fields.set_item("path", path)?;
+    fields.set_item("blob", finding.blob)?;
+    fields.set_item("offset", finding.offset)?;
+    fields.set_item("names", names.to_tuple())?;
+    fields.set_item("message", &finding.message)?;
+    fields.set_item("title", finding.rule.title)?;
+    fields.set_item("meaning", finding.rule.meaning)?;
+    fields.set_item("fix", finding.rule.fix)?;
+    Ok(fields)
+}

@@ -1,0 +1,57 @@
+"""Checks give the findings that the files of testdata/checks were made to have."""
+
+import pickle
+
+import pytest
+from conftest import ROOT
+
+import popef
+
+CHECKS = ROOT / "testdata" / "checks"
+# What the files of each hundred or ten of rules are checked with.
+OPTIONS = {
+    "PE[1235]??": {},
+    "PE40[134589]": {"deep": True},
+    "PE60?": {"loaders": ["popart"]},
+    "PE610": {"loaders": ["popart"]},
+    "PE61[1-4]": {"loaders": ["poptorch"]},
+    "PE62?": {"loaders": ["tensorflow"]},
+    "PE63?": {"loaders": ["triton"]},
+}
+CASES = [
+    pytest.param(path, options, id=path.stem)
+    for pattern, options in OPTIONS.items()
+    for path in sorted(CHECKS.glob(f"{pattern}.popef"))
+]
+
+
+@pytest.mark.parametrize(("path", "options"), CASES)
+def test_every_file_has_the_findings_that_it_was_made_for(path, options):
+    report = popef.check(path, **options)
+    lines = path.with_suffix(".txt").read_text().splitlines()
+    assert [f"file 0: {finding}" for finding in report.findings] == [line for line in lines if line.startswith("file 0")]
+    assert path.stem in {finding.rule for finding in report.findings}
+    assert all(finding.path == str(path) and finding.file == 0 for finding in report.findings)
+    assert all(finding.title and finding.meaning and finding.fix for finding in report.findings)
+    assert report.passes() == all(finding.severity != "error" for finding in report.findings)
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+def test_files_that_belong_together_are_checked_together(interop):
+    names = ["split-executable", "split-tensors", "split-feeds"]
+    report = popef.check(*(interop / f"{name}.popef" for name in names))
+    assert (report.findings, report.worst, report.is_complete) == ((), None, True)
+    assert report.passes(warnings_allowed=False)
+    assert [skipped.why for skipped in report.skipped] == ["only a deep check reads them"]
+    unused = popef.check(popef.open(CHECKS / "PE108.popef"))
+    assert (unused.worst, unused.passes(), unused.passes(warnings_allowed=False)) == ("warning", True, False)
+
+
+def test_a_damaged_file_is_a_finding_and_a_missing_one_raises(tmp_path, interop):
+    content = (interop / "executable.popef").read_bytes()[:3000]
+    finding = popef.check(content).findings[0]
+    assert (finding.severity, finding.blob, finding.offset, finding.path) == ("error", 2, 2936, None)
+    with pytest.raises(FileNotFoundError):
+        popef.check(tmp_path / "missing.popef")
+    with pytest.raises(ValueError, match="popart, poptorch, tensorflow, triton"):
+        popef.check(content, loaders=["another"])
