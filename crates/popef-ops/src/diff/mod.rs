@@ -88,6 +88,11 @@ pub fn diff(
     let work = Work { a, b, pairs: &pairs, options, progress };
     let prefix = work.prefix()?;
     let mut summary = DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix, counts };
+    if options.stop_early {
+        // What has no partner differs, whatever the data holds.
+        let alone = pairs.iter().filter_map(|pair| pair.alone());
+        alone.for_each(|status| summary.counts.count(status));
+    }
     if !(options.stop_early && summary.differs()) {
         work.compare(&mut summary.counts, each)?;
     }

@@ -6,6 +6,8 @@ use std::hash::{BuildHasher, RandomState};
 use popef::types::{BlobType, Text};
 use popef::{Blob, Content, File};
 
+use super::report::Status;
+
 /// The number of a blob in each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
@@ -31,6 +33,15 @@ impl Pair {
 
     pub(super) fn b(self) -> Option<usize> {
         index(self.b)
+    }
+
+    /// What became of a blob that has no partner.
+    pub(super) fn alone(self) -> Option<Status> {
+        match (self.a, self.b) {
+            (_, NONE) => Some(Status::Removed),
+            (NONE, _) => Some(Status::Added),
+            _ => None,
+        }
     }
 }
 

@@ -23,10 +23,10 @@ use crate::common::tool::{Tool, Watch};
 use crate::common::values::named;
 
 const AFTER: &str = "Examples:
-  popef hash model.popef                              what the model and each blob mean, however it is compressed
+  popef hash model.popef                   # what the model and each blob mean
   popef hash --format json --whole *.popef > models.manifest
-  popef verify models.manifest                        whether they still are what they were
-  popef hash --sums *.popef > SHA256SUMS              what sha256sum prints; sha256sum -c verifies it";
+  popef verify models.manifest             # whether they still are what they were
+  popef hash --sums *.popef > SHA256SUMS   # exactly what sha256sum prints";
 
 /// Compute digests of files, blobs and contents
 ///

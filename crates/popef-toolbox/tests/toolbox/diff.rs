@@ -20,6 +20,7 @@ fn what_differs_is_shown() {
         "compressed/zlib-1.popef",
         "compressed/lz4.popef",
         "compressed/plain-poplar.popef",
+        "opaque/poptorch/poptorch25.poptorch",
     ];
     let commands = [
         "diff executable.popef executable.popef",
@@ -29,6 +30,8 @@ fn what_differs_is_shown() {
         "diff two-models.popef hostile-names.popef",
         "diff zlib-1.popef lz4.popef",
         "diff --exact zlib-1.popef lz4.popef",
+        "diff poptorch25.poptorch split-executable.popef",
+        "diff --brief --exact poptorch25.poptorch split-executable.popef",
         "diff lz4.popef plain-poplar.popef",
         "diff --format json split-executable.popef executable.popef",
         "diff --format ndjson split-executable.popef executable.popef",

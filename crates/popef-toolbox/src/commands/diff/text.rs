@@ -189,15 +189,17 @@ impl<'o> Text<'o> {
                 .put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs")))
                 .end_line()?;
         }
-        if self.extent.brief {
-            return Ok(());
-        }
         if let Some(prefix) = &summary.prefix {
-            self.out.put("~ what comes before PopEF").end_line()?;
-            self.bytes("data", prefix)?;
+            self.out.put_as(Kind::Number, "~ ").put("what comes before PopEF").end_line()?;
+            if !self.extent.brief {
+                self.bytes("data", prefix)?;
+            }
         }
         if summary.reordered == Some(true) {
-            self.out.put("~ the order of the blobs").end_line()?;
+            self.out.put_as(Kind::Number, "~ ").put("the order of the blobs").end_line()?;
+        }
+        if self.extent.brief {
+            return Ok(());
         }
         if summary.same_file {
             return self.out.put("both are the same file").end_line();
