@@ -261,7 +261,9 @@ impl<'f> Plan<'f> {
         }
         if has_same_head(one, other) {
             progress.expect(one.data().len());
-            return same_bytes(&mut one.data().reader(), &mut other.data().reader(), progress);
+            if same_bytes(&mut one.data().reader(), &mut other.data().reader(), progress)? {
+                return Ok(true);
+            }
         }
         let (Some(one), Some(other)) = (one.as_executable(), other.as_executable()) else { return Ok(false) };
         let may_be_same = options.unpacked
