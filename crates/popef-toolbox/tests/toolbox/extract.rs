@@ -1,6 +1,7 @@
 //! `popef extract`.
 
 use std::fs;
+use std::process::Stdio;
 
 use popef::{DataType, File};
 
@@ -218,7 +219,8 @@ fn what_is_killed_leaves_nothing_that_looks_whole() {
     }
     writer.finish().unwrap();
     for nth in 0..8 {
-        let mut child = place.command().args(["extract", "large.popef", "-o", "model"]).spawn().unwrap();
+        let mut child =
+            place.command().args(["extract", "large.popef", "-o", "model"]).stdout(Stdio::null()).spawn().unwrap();
         // Killed once it has begun to write, and each time later.
         let begun = || {
             fs::read_dir(place.path(""))
