@@ -1,6 +1,6 @@
 //! What changes in which blob, and the file with the changes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::edited::Edited;
 use super::findings::{NewFinding, new_findings};
 use super::renames::Names;
 use super::verify::Verify;
-use super::weights::{Place, Weights, is_same, place, with_surplus};
+use super::weights::{Place, Weights, check_names, inputs, is_same, place, with_surplus};
 use super::{BlobChange, Change, Changes, Outcome};
 use crate::error::{Code, Error};
 use crate::listed::name_of;
@@ -96,9 +96,12 @@ impl<'f> Plan<'f> {
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let old = self.old_metadata(changes)?;
+        check_names(&changes.weights)?;
+        let inputs = changes.add_missing.then(|| inputs(&old));
         for weights in &changes.weights {
-            let anchors = changes.add_missing.then_some(&old);
-            self.change_data(weights, chosen, anchors, progress).map_err(|error| error.in_file(&weights.path))?;
+            let placed = place(self.file, &weights.array, chosen, inputs.as_ref());
+            let changed = placed.and_then(|place| self.change_data(weights, place, progress));
+            changed.map_err(|error| error.in_file(&weights.path))?;
         }
         let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
         let model = if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref())?) };
@@ -120,9 +123,9 @@ impl<'f> Plan<'f> {
     }
 
     /// All metadata that may change.
-    fn old_metadata(&self, changes: &Changes) -> Result<HashMap<usize, Metadata>, Error> {
+    fn old_metadata(&self, changes: &Changes) -> Result<BTreeMap<usize, Metadata>, Error> {
         if changes.fields.is_empty() && changes.renames.is_empty() && !changes.add_missing {
-            return Ok(HashMap::new());
+            return Ok(BTreeMap::new());
         }
         let all = self.file.metadata();
         all.map(|metadata| Ok((metadata.blob().index(), metadata.read()?))).collect()
@@ -173,21 +176,10 @@ impl<'f> Plan<'f> {
         }
     }
 
-    fn change_data(
-        &mut self,
-        weights: &Weights,
-        chosen: &dyn Fn(&Blob<'_>) -> bool,
-        anchors: Option<&HashMap<usize, Metadata>>,
-        progress: &dyn Progress,
-    ) -> Result<(), Error> {
-        match place(self.file, &weights.array, chosen, anchors)? {
+    fn change_data(&mut self, weights: &Weights, place: Place, progress: &dyn Progress) -> Result<(), Error> {
+        match place {
             Place::Blob(index, len) => {
-                let twice =
-                    || Error::new(Code::WrongArguments, format!("{} is given twice", quoted(&weights.array.name)));
                 let Some(blob) = self.file.blob(index) else { return Ok(()) };
-                if self.edits.get(&index).is_some_and(|edit| edit.data.is_some()) {
-                    return Err(twice());
-                }
                 if !is_same(&weights.array, blob.data(), len, progress)? {
                     self.edit(index).data = Some((weights.clone(), len));
                     let old = json!({ "sizeInBytes": len });
@@ -195,14 +187,10 @@ impl<'f> Plan<'f> {
                 }
             }
             Place::New(info) => {
-                if self.added.iter().any(|(added, _)| added.name == info.name) {
-                    return Err(Error::new(Code::WrongArguments, format!("{} is given twice", quoted(&info.name))));
-                }
                 let index = self.file.len().saturating_add(self.added.len());
                 let size = info.tensor_info.size_in_bytes()?;
                 let changes = vec![FieldChange::of("data", json!(null), weights.described(size))];
-                let blob_type = BlobType::DataTensor.to_string();
-                let name = info.name.clone().into();
+                let (name, blob_type) = (info.name.clone().into(), BlobType::DataTensor.to_string());
                 self.changes.insert(index, BlobChange { blob: index, blob_type, name, changes });
                 self.added.push((info, weights.clone()));
             }

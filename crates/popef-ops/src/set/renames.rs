@@ -1,6 +1,6 @@
 //! Blobs under other names, and what refers to them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use popef::types::{BlobType, Text};
 use popef::{Blob, File, Metadata};
@@ -45,13 +45,13 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The new names. `anchors` tells whether an anchor has a name.
+    /// Finds what is renamed. `metadata` is all metadata of the file, by the number of its blob.
     pub(super) fn of(
         file: &File,
         renames: &[Rename],
         references: bool,
         chosen: &dyn Fn(&Blob<'_>) -> bool,
-        metadata: &HashMap<usize, Metadata>,
+        metadata: &BTreeMap<usize, Metadata>,
     ) -> Result<Self, Error> {
         let mut names = Names::default();
         for rename in renames {
@@ -67,7 +67,7 @@ impl Names {
         rename: &Rename,
         references: bool,
         chosen: &dyn Fn(&Blob<'_>) -> bool,
-        metadata: &HashMap<usize, Metadata>,
+        metadata: &BTreeMap<usize, Metadata>,
     ) -> Result<(), Error> {
         let (old, new) = (&rename.from, &rename.to);
         let blobs: Vec<_> =
@@ -94,28 +94,24 @@ impl Names {
         Ok(())
     }
 
-    /// Fails if a new name is that of another blob of the same type.
+    /// Fails if a new name is that of another blob of the same type. Opaque blobs of several models share their names.
     fn check_taken(&self, file: &File) -> Result<(), Error> {
-        let mut taken = HashSet::new();
-        let kept = file.blobs().filter(|blob| !self.by_blob.contains_key(&blob.index()));
-        let names: HashSet<_> = kept.filter_map(|blob| Some((blob.blob_type(), blob.name()?))).collect();
-        let mut renamed: Vec<_> = self.by_blob.iter().collect();
-        renamed.sort();
-        for (index, new) in renamed {
-            let Some(blob) = file.blob(*index) else { continue };
-            // Opaque blobs of several frameworks or models may share a name.
-            if blob.blob_type() == BlobType::Opaque {
-                continue;
+        let taken = |name: &Text<'_>| {
+            let message = format!("another blob of the same type has the name {}", quoted(name));
+            Err(Error::new(Code::NameTaken, message))
+        };
+        let mut given = HashMap::new();
+        for (index, new) in &self.by_blob {
+            let Some(blob) = file.blob(*index).filter(|blob| blob.blob_type() != BlobType::Opaque) else { continue };
+            let old = blob.name();
+            if given.insert((blob.blob_type(), new.by_ref()), old.clone()).is_some_and(|other| other != old) {
+                return taken(new);
             }
-            let old_twins =
-                file.blobs().filter(|twin| twin.blob_type() == blob.blob_type() && twin.name() == blob.name());
-            let is_twin = old_twins.count() > 1;
-            if names.contains(&(blob.blob_type(), new.by_ref())) || (!taken.insert((blob.blob_type(), new)) && !is_twin)
-            {
-                return Err(Error::new(
-                    Code::NameTaken,
-                    format!("another blob of the same type has the name {}", quoted(new)),
-                ));
+        }
+        for blob in file.blobs().filter(|blob| !self.by_blob.contains_key(&blob.index())) {
+            let Some(name) = blob.name() else { continue };
+            if given.contains_key(&(blob.blob_type(), name.by_ref())) {
+                return taken(&name);
             }
         }
         Ok(())

@@ -1,12 +1,12 @@
 //! New data of tensors and feeds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use popef::read::{Data, DataBlob};
-use popef::types::{TensorDataInfo, TensorType, Text};
+use popef::types::{Anchor, TensorDataInfo, TensorType, Text};
 use popef::{Blob, File, Metadata, TensorInfo};
 use serde::Serialize;
 
@@ -117,12 +117,36 @@ pub(super) enum Place {
     New(TensorDataInfo),
 }
 
-/// Finds where an array belongs.
+/// The input anchors of a file by their names. The first of a name counts.
+pub(super) type Inputs<'m> = HashMap<&'m Text<'static>, &'m Anchor>;
+
+/// The inputs of all metadata.
+pub(super) fn inputs(metadata: &BTreeMap<usize, Metadata>) -> Inputs<'_> {
+    let anchors = metadata.values().flat_map(|metadata| &metadata.anchors);
+    let inputs = anchors.filter(|anchor| anchor.tensor_type == TensorType::Input);
+    let mut by_name = HashMap::new();
+    inputs.for_each(|anchor| _ = by_name.entry(&anchor.name).or_insert(anchor));
+    by_name
+}
+
+/// Fails if two arrays have one name.
+pub(super) fn check_names(weights: &[Weights]) -> Result<(), Error> {
+    let mut names = HashSet::new();
+    match weights.iter().find(|weights| !names.insert(&weights.array.name)) {
+        Some(twice) => {
+            let message = format!("{} is given twice", quoted(&twice.array.name));
+            Err(Error::new(Code::WrongArguments, message).in_file(&twice.path))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Finds where an array belongs. `inputs` are those that may get a tensor.
 pub(super) fn place(
     file: &File,
     array: &Array,
     chosen: &dyn Fn(&Blob<'_>) -> bool,
-    anchors: Option<&HashMap<usize, Metadata>>,
+    inputs: Option<&Inputs<'_>>,
 ) -> Result<Place, Error> {
     let name = &array.name;
     let blobs = [file.tensor(name).map(|tensor| *tensor.blob()), file.feed(name).map(|feed| *feed.blob())];
@@ -130,7 +154,7 @@ pub(super) fn place(
     match (blobs.next(), blobs.next()) {
         (Some(blob), None) => fits(&blob, array),
         (Some(_), Some(_)) => Err(Error::new(Code::Ambiguous, format!("{} is a tensor and also a feed", quoted(name)))),
-        (None, _) => new(file, array, anchors),
+        (None, _) => new(file, array, inputs),
     }
 }
 
@@ -169,24 +193,24 @@ fn shown(info: &TensorInfo) -> String {
     format!("{} [{}]", info.data_type, extents.join(", "))
 }
 
-fn new(file: &File, array: &Array, anchors: Option<&HashMap<usize, Metadata>>) -> Result<Place, Error> {
+fn new(file: &File, array: &Array, inputs: Option<&Inputs<'_>>) -> Result<Place, Error> {
     let name = &array.name;
-    let of_anchors = || anchors.into_iter().flat_map(|all| all.values().flat_map(|metadata| &metadata.anchors));
-    let anchor = of_anchors().find(|anchor| anchor.name == *name && anchor.tensor_type == TensorType::Input);
-    let Some(anchor) = anchor else {
-        let blobs = file.blobs().filter_map(|blob| blob.as_data()).map(|data| data.name().to_string());
-        let near = near::hint(&name.to_string(), blobs.chain(of_anchors().map(|anchor| anchor.name.to_string())));
-        let message = match anchors {
-            Some(_) => format!("no tensor, feed or input anchor has the name {}{near}", quoted(name)),
-            None if is_input(file, name) => {
-                format!("no tensor has the name {}; an input has it, and may get one", quoted(name))
-            }
-            None => format!("no tensor or feed has the name {}{near}", quoted(name)),
-        };
-        return Err(Error::new(Code::NoSuchName, message));
+    if let Some(anchor) = inputs.and_then(|inputs| inputs.get(name)) {
+        check(name, &anchor.tensor_info, array)?;
+        return Ok(Place::New(TensorDataInfo { name: name.clone(), tensor_info: anchor.tensor_info.clone() }));
+    }
+    let blobs = file.blobs().filter_map(|blob| blob.as_data()).map(|data| data.name().to_string());
+    let names = inputs.into_iter().flat_map(|inputs| inputs.keys()).map(ToString::to_string);
+    let near = near::hint(&name.to_string(), blobs.chain(names));
+    let name = quoted(name);
+    let message = match inputs {
+        Some(_) => format!("no tensor, feed or input has the name {name}{near}"),
+        None if is_input(file, &array.name) => {
+            format!("no tensor has the name {name}; an input has it, and may get one")
+        }
+        None => format!("no tensor or feed has the name {name}{near}"),
     };
-    check(name, &anchor.tensor_info, array)?;
-    Ok(Place::New(TensorDataInfo { name: name.clone(), tensor_info: anchor.tensor_info.clone() }))
+    Err(Error::new(Code::NoSuchName, message))
 }
 
 fn is_input(file: &File, name: &Text<'_>) -> bool {

@@ -188,15 +188,52 @@ fn pycapnp_reads_only_what_was_to_change() {
     assert_eq!(said, "all as expected\n");
 }
 
+/// What `numpy.save` writes for a vector of bytes, of which each is `byte`.
+fn array(len: usize, byte: u8) -> Vec<u8> {
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({len},), }}");
+    let header = format!("{header:117}\n");
+    [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![byte; len]].concat()
+}
+
+#[test]
+fn inputs_without_a_tensor_get_one_if_asked() {
+    let place = place();
+    let args = ["--set", "inputs[user_input].tensorInfo={}", "--in-place"];
+    assert_eq!(place.run(&[&["set", MODEL], args.as_slice()].concat()).status, 2);
+    let patch = r#"{"inputs": {"user_input": {"tensorInfo": {"dataType": "F8143", "shape": [5]}}}}"#;
+    place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], patch.as_bytes()).good();
+    place.write("user_input.npy", array(5, 7));
+    let old = place.read(MODEL);
+    let refused = place.run(&["set", MODEL, "--tensors", "user_input.npy", "--in-place"]);
+    assert!(refused.status == 2 && refused.err.contains("an input has it"), "{refused:?}");
+    place.run(&["set", MODEL, "--tensors", "user_input.npy", "--add-missing", "--in-place"]).good();
+    let new = place.read(MODEL);
+    assert!(new.starts_with(&old));
+    let file = File::from_bytes(new).unwrap();
+    let tensor = file.tensor("user_input").unwrap();
+    assert_eq!((tensor.data_type(), &*tensor.data().read().unwrap()), (popef::DataType::F8143, &[7; 5][..]));
+    // Now it is there, and has the same data.
+    let again = place.run(&["set", MODEL, "--tensors", "user_input.npy", "--add-missing", "--in-place"]).good();
+    assert!(again.text().contains("nothing changes"), "{again:?}");
+}
+
+#[test]
+fn what_comes_before_popef_stays() {
+    let place = Place::with(&["opaque/poptorch/poptorch25.poptorch"]);
+    let old = place.read("poptorch25.poptorch");
+    place.run(&["set", "poptorch25.poptorch", "--set", "deviceIterations=7", "--in-place"]).good();
+    let new = place.read("poptorch25.poptorch");
+    let file = |bytes: &[u8]| popef::OpenOptions::new().after_pickle(true).bytes(bytes.to_vec()).unwrap();
+    let [old_file, new_file] = [&old, &new].map(|bytes| file(bytes));
+    let start = usize::try_from(old_file.prefix().len()).unwrap();
+    assert!(start > 0 && new[..start] == old[..start]);
+    assert_eq!(new_file.metadata().next().unwrap().read().unwrap().device_iterations, 7);
+}
+
 /// A model that is large enough to be killed while it is written, and weights that fit.
 #[cfg(unix)]
 fn large(place: &Place) {
-    let array = |byte: u8| {
-        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({LARGE},), }}");
-        let header = format!("{header:117}\n");
-        [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![byte; LARGE]].concat()
-    };
-    place.write("w.npy", array(2));
+    place.write("w.npy", array(LARGE, 2));
     let mut writer = popef::Writer::create(place.path("model.popef")).unwrap();
     let tensor_info = popef::TensorInfo::new(popef::DataType::U8, [LARGE as i64]);
     let info = popef::types::TensorDataInfo { name: "w".into(), tensor_info };
