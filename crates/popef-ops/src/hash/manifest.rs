@@ -178,18 +178,21 @@ impl Manifest {
         struct Document {
             files: Vec<ManifestEntry>,
         }
-        let first = serde_json::Deserializer::from_slice(text).into_iter::<Document>().next();
-        if let Some(Ok(Document { files })) = first {
-            return Ok(Manifest::Entries(files));
-        }
-        let lines: Result<_, _> = serde_json::Deserializer::from_slice(text).into_iter::<ManifestEntry>().collect();
-        let wrong = |error| {
-            // If it has no lines, the document is what is wrong.
-            let of_document = first
-                .and_then(Result::err)
-                .filter(|error: &serde_json::Error| !error.to_string().contains("missing field `files`"));
-            Error::new(Code::BadManifest, format!("this is no manifest: {}", of_document.unwrap_or(error)))
+        let wrong = |error| Error::new(Code::BadManifest, format!("this is no manifest: {error}"));
+        let mut documents = serde_json::Deserializer::from_slice(text).into_iter::<Document>();
+        let of_document = match documents.next() {
+            Some(Ok(Document { mut files })) => {
+                // Several manifests, one behind the other.
+                for document in documents {
+                    files.extend(document.map_err(wrong)?.files);
+                }
+                return Ok(Manifest::Entries(files));
+            }
+            first => first.and_then(Result::err),
         };
-        lines.map(Manifest::Entries).map_err(wrong)
+        let lines: Result<_, _> = serde_json::Deserializer::from_slice(text).into_iter::<ManifestEntry>().collect();
+        // If it has no lines, the document is what is wrong.
+        let of_document = of_document.filter(|error| !error.to_string().contains("missing field `files`"));
+        lines.map(Manifest::Entries).map_err(|error| wrong(of_document.unwrap_or(error)))
     }
 }

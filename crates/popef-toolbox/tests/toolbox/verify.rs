@@ -72,6 +72,24 @@ fn content_is_what_compression_does_not_change() {
 
 /// A manifest may come from anybody.
 #[test]
+fn all_documents_of_a_manifest_count() {
+    let place = place();
+    let manifests = ["executable.popef", "zlib-1.popef"].map(|file| {
+        let run = place.run(&["hash", "--format", "json", "--whole", file]);
+        run.good().text().to_owned()
+    });
+    place.write("both", manifests.concat());
+    place.run(&["verify", "both"]).good();
+    place.write("cut", format!("{}{{", manifests[0]));
+    assert_eq!(place.run(&["verify", "cut"]).status, 2);
+    let mut changed = place.read("zlib-1.popef");
+    *changed.last_mut().unwrap() ^= 1;
+    place.write("zlib-1.popef", changed);
+    let run = place.run(&["verify", "both"]);
+    assert!(run.status == 1 && run.text().contains("zlib-1.popef: FAILED"), "{run:?}");
+}
+
+#[test]
 fn no_manifest_does_harm() {
     let place = place();
     let digest = "0".repeat(64);
