@@ -239,11 +239,16 @@ impl<'t> Output<'t> {
     /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears. What
     /// goes into a pipe or nowhere cannot be read back, so `check` is not called then.
     pub fn finish_checked(mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<Written, Error> {
+        self.read_back(check)?;
+        self.finish()
+    }
+
+    /// Lets `check` read what was written, if it can be read back.
+    pub(crate) fn read_back(&mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<(), Error> {
         let mut options = OpenOptions::new();
         options.start(self.start);
         let written = with!(self, writer => writer.read_back(&options))?;
-        written.as_ref().map_or(Ok(()), check)?;
-        self.finish()
+        written.as_ref().map_or(Ok(()), check)
     }
 }
 

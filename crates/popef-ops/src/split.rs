@@ -74,8 +74,8 @@ pub struct Part {
 
 /// Splits a file into several, each of which is a PopEF file. [`merge`](crate::merge) makes one of them again.
 ///
-/// Nothing appears until all parts are written. If then one cannot be put in its place, those before it are removed again. What
-/// comes before the first blob goes into the first part. Names of blobs become safe names of files, and nothing is written
+/// Nothing appears until all parts are written and read back. If then one cannot be put in its place, those before it are removed
+/// again, except where they replaced a file. What comes before the first blob goes into the first part. Names of blobs become safe names of files, and nothing is written
 /// through links.
 ///
 /// ```
@@ -176,8 +176,11 @@ impl<'f> Plan<'f> {
         options: &SplitOptions<'_>,
         progress: &dyn Progress,
     ) -> Result<Vec<Part>, Error> {
+        let mut are_new = Vec::new();
         if !options.dry_run {
-            paths.iter().try_for_each(|path| check_free(path, options.overwrite))?;
+            for path in paths {
+                are_new.push(check_free(path, options.overwrite)?);
+            }
         }
         progress.expect(self.file.size());
         let mut outputs = Vec::new();
@@ -194,9 +197,14 @@ impl<'f> Plan<'f> {
             parts.push(Part { path: path.as_path().into(), blobs, size, too_large: size > self.most });
             outputs.push(output);
         }
+        for (at, output) in outputs.iter_mut().enumerate() {
+            output.read_back(|new| same_blobs(new, self.blobs(at)))?;
+        }
         for (at, output) in outputs.into_iter().enumerate() {
-            if let Err(error) = output.finish_checked(|new| same_blobs(new, self.blobs(at))) {
-                remove_all(paths.get(..at).unwrap_or_default())?;
+            if let Err(error) = output.finish() {
+                // Those that replaced a file are complete, and all that there is of it.
+                let placed = paths.iter().zip(are_new).take(at);
+                placed.filter(|(_, is_new)| *is_new).for_each(|(path, _)| _ = fs::remove_file(path));
                 return Err(error);
             }
         }
@@ -215,23 +223,16 @@ impl<'f> Plan<'f> {
     }
 }
 
-/// Fails if a file is in the way. A link would lead out of the folder.
-fn check_free(path: &Path, overwrite: bool) -> Result<(), Error> {
+/// Fails if a file is in the way. A link would lead out of the folder. Returns whether nothing is there.
+fn check_free(path: &Path, overwrite: bool) -> Result<bool, Error> {
     let refuse = |message| Err(Error::new(Code::FileExists, message).in_file(path));
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
         Err(error) => Err(Error::io("look at what is there", error).in_file(path)),
         Ok(found) if found.is_symlink() => refuse("it is a link, and nothing is written through links"),
         Ok(_) if !overwrite => refuse("the file exists, and overwriting was not allowed"),
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(false),
     }
-}
-
-/// Removes parts that were put in their places before another one could not be.
-fn remove_all(paths: &[PathBuf]) -> Result<(), Error> {
-    paths.iter().try_for_each(|path| {
-        fs::remove_file(path).map_err(|error| Error::io("remove a part after another one failed", error).in_file(path))
-    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,57 @@
+//! Splitting when the system does not let all parts into their places.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use popef::types::{BlobType, TensorDataInfo};
+use popef::{DataType, File, TensorInfo, Writer};
+use popef_ops::{Progress, SplitBy, SplitOptions, split};
+
+/// Puts a folder where the second part goes, once so many bytes are written.
+struct InTheWay<'p>(&'p Path, u64, AtomicU64);
+
+impl Progress for InTheWay<'_> {
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        let InTheWay(path, size, before) = self;
+        if before.fetch_add(bytes, SeqCst) + bytes == *size {
+            std::fs::create_dir(path).unwrap();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_part_that_replaced_a_file_is_not_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let mut writer = Writer::create(&path).unwrap();
+    writer.write_executable("model", b"its bytes").unwrap();
+    let tensor_info = TensorInfo::new(DataType::U8, [1]);
+    writer.write_tensor(&TensorDataInfo { name: "w".into(), tensor_info }, &[1u8]).unwrap();
+    writer.finish().unwrap();
+    let file = File::open(&path).unwrap();
+
+    for exists in [false, true] {
+        let parts = folder.path().join(format!("parts-{exists}"));
+        std::fs::create_dir(&parts).unwrap();
+        let [first, second] = ["executables", "tensors"].map(|kind| parts.join(format!("model-{kind}.popef")));
+        if exists {
+            std::fs::write(&first, "old").unwrap();
+        }
+        let options = SplitOptions {
+            by: SplitBy::Kind,
+            folder: &parts,
+            stem: "model".as_ref(),
+            overwrite: exists,
+            dry_run: false,
+        };
+        split(&file, &options, &InTheWay(&second, file.size(), AtomicU64::new(0))).unwrap_err();
+        assert_eq!(first.exists(), exists, "only what is new is removed");
+        if exists {
+            assert_eq!(File::open(&first).unwrap().blobs().next().unwrap().blob_type(), BlobType::PoplarExecutable);
+        }
+        assert!(second.is_dir());
+        assert_eq!(std::fs::read_dir(&parts).unwrap().count(), 1 + usize::from(exists), "there is no rubbish");
+    }
+}
