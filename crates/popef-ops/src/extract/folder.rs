@@ -1,12 +1,13 @@
 //! A folder that appears when it is complete.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::index::INDEX;
+use super::index::{INDEX, Index};
 use crate::error::{Code, Error};
 
 /// Which folder may be replaced by a new one. An empty one always is.
@@ -14,7 +15,7 @@ use crate::error::{Code, Error};
 pub enum Replace {
     /// None.
     Never,
-    /// One that was extracted, with all that is in it.
+    /// One that was extracted, if nothing else is in it.
     Extracted,
 }
 
@@ -108,24 +109,56 @@ fn check(path: &Path, replace: Replace) -> Result<bool, Error> {
     }
     match replace {
         Replace::Never => refuse(Code::FileExists, "the folder is not empty"),
-        Replace::Extracted if is_extracted(path).map_err(failed)? => Ok(true),
-        Replace::Extracted => {
-            refuse(Code::FileExists, "only a folder that was extracted is replaced, and this one has no index.json")
-        }
+        Replace::Extracted => check_extracted(path).map(|()| true),
     }
 }
 
-/// Whether the folder was made by extracting a file, or has nothing but such folders.
-fn is_extracted(path: &Path) -> io::Result<bool> {
-    let has_index = |path: &Path| fs::symlink_metadata(path.join(INDEX)).is_ok_and(|index| index.is_file());
-    if has_index(path) {
-        return Ok(true);
+/// Fails if there is anything in the folder that extracting a file did not put there, or that is not in folders that
+/// extracting several files has made. Replacing the folder would remove it, and it may be an input.
+fn check_extracted(path: &Path) -> Result<(), Error> {
+    let refuse = |what: &str| {
+        let message = format!("only what was extracted is replaced, and this folder has {what}");
+        Err(Error::new(Code::FileExists, message).in_file(path))
+    };
+    let failed = |error| Error::io("look at the folder", error).in_file(path);
+    let has_index = |path: &Path| fs::symlink_metadata(path.join(INDEX)).is_ok();
+    let mut folders = vec![path.to_owned()];
+    if !has_index(path) {
+        let entries: io::Result<Vec<_>> = fs::read_dir(path).map_err(failed)?.collect();
+        folders = entries.map_err(failed)?.iter().map(fs::DirEntry::path).collect();
     }
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if !entry.file_type()?.is_dir() || !has_index(&entry.path()) {
-            return Ok(false);
+    for folder in folders {
+        let is_folder = fs::symlink_metadata(&folder).map_err(failed)?.is_dir();
+        if !is_folder || !has_index(&folder) {
+            return refuse("no index.json");
+        }
+        let index = match Index::read(&folder) {
+            Ok(index) => index,
+            Err(error) if error.code() == Code::BadIndex.as_str() => return refuse("an index.json of another kind"),
+            Err(error) => return Err(error),
+        };
+        if let Some(other) = other_entry(&folder, &index).map_err(failed)? {
+            return refuse(&format!("{}, which was not", other.display()));
         }
     }
-    Ok(true)
+    Ok(())
+}
+
+/// The first entry found in an extracted folder that its index does not name.
+fn other_entry(folder: &Path, index: &Index) -> io::Result<Option<PathBuf>> {
+    let known: HashSet<&Path> = index.files().flat_map(|name| Path::new(name).ancestors()).collect();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(within) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&within))? {
+            let entry = entry?;
+            let name = within.join(entry.file_name());
+            if name != Path::new(INDEX) && !known.contains(&*name) {
+                return Ok(Some(name));
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(name);
+            }
+        }
+    }
+    Ok(None)
 }

@@ -1,7 +1,9 @@
 //! `index.json`: what an extracted folder holds, and everything of the file that its other files cannot say.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
 
 use popef::Blob;
 use popef::Metadata;
@@ -10,6 +12,9 @@ use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, 
 use popef::write::Packing;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Code, Error};
+use crate::formats::{Place, Source};
 
 /// The file's name in its folder.
 pub(crate) const INDEX: &str = "index.json";
@@ -102,6 +107,33 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Er
 impl Index {
     pub(crate) fn new(modified: u64, prefix: Option<String>) -> Self {
         Index { modified, prefix, ..Index::default() }
+    }
+
+    /// Reads that of a folder, which may be anything.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(INDEX);
+        Self::read_from(&path).map_err(|error| error.in_file(path))
+    }
+
+    fn read_from(path: &Path) -> Result<Self, Error> {
+        let failed = |error| Error::io("read the index", error);
+        let bad = |message: &str| Error::new(Code::BadIndex, format!("{INDEX}: {message}"));
+        // Not through a link: it says what is read.
+        if fs::symlink_metadata(path).map_err(failed)?.is_symlink() {
+            return Err(bad("it is a link"));
+        }
+        let reader = BufReader::new(Place::of(Source::of(path)?).reader()?);
+        serde_json::from_reader(reader).map_err(|error| match error.io_error_kind() {
+            Some(kind) => failed(kind.into()),
+            None => bad(&error.to_string()),
+        })
+    }
+
+    /// The names of all files that it has.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        let data = self.blobs.iter().filter_map(|entry| Some(&*entry.data.as_ref()?.file));
+        let surplus = self.blobs.iter().filter_map(|entry| entry.surplus.as_deref());
+        self.prefix.as_deref().into_iter().chain(data).chain(surplus)
     }
 
     /// Writes it with one line per blob.

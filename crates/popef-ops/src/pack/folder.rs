@@ -41,18 +41,7 @@ pub(super) struct Contents {
 }
 
 pub(super) fn read(path: &Path, spool: &mut Spool, progress: &dyn Progress) -> Result<Contents, Error> {
-    let index_path = path.join(INDEX);
-    let failed = |error| Error::io("read the index", error).in_file(&index_path);
-    // Not through a link: it says what is read.
-    let is_link = fs::symlink_metadata(&index_path).map_err(failed)?.is_symlink();
-    if is_link {
-        return Err(bad_index(INDEX, "it is a link").in_file(index_path));
-    }
-    let file = fs::File::open(&index_path).map_err(failed)?;
-    let index: Index = serde_json::from_reader(BufReader::new(file)).map_err(|error| match error.io_error_kind() {
-        Some(kind) => failed(kind.into()),
-        None => bad_index(INDEX, &error.to_string()).in_file(&index_path),
-    })?;
+    let index = Index::read(path)?;
     let mut folder = Folder { path, modified: index.modified, archives: HashMap::new(), spool, progress };
     let prefix = index.prefix.map(|name| folder.whole(&name)).transpose()?.map(|(place, _)| place);
     let parts = index.blobs.into_iter().map(|entry| folder.part(entry)).collect::<Result<_, _>>()?;

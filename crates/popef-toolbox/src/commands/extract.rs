@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Unpack executables that are compressed; `pack` compresses them anew
     #[arg(long, help_heading = "Output")]
     unpacked: bool,
-    /// Replace DIR, with all that is in it, if it was extracted too
+    /// Replace DIR if nothing but what was extracted is in it
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Only say what would be written

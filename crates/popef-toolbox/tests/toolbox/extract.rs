@@ -58,6 +58,31 @@ fn nothing_is_written_through_a_link_or_over_what_is_there() {
     assert_eq!(place.names(), names);
 }
 
+#[test]
+fn only_what_was_extracted_is_replaced() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let extract = |input: &str| place.run(&["extract", input, "-o", "model", "--force"]);
+    let again = |words: &str| {
+        let run = extract("executable.popef");
+        assert!(run.status == 2 && run.err.contains(words), "{run:?}");
+    };
+    fs::create_dir(place.path("model")).unwrap();
+    place.write("model/index.json", r#"{"schemaVersion": 2}"#);
+    again("an index.json of another kind");
+    fs::remove_file(place.path("model/index.json")).unwrap();
+
+    extract("executable.popef").good();
+    place.write("model/tensors/mine", "mine");
+    again("tensors/mine");
+    fs::remove_file(place.path("model/tensors/mine")).unwrap();
+    place.write("model/in.popef", place.read("executable.popef"));
+    assert_eq!(extract("model/in.popef").status, 2);
+    assert_eq!(place.read("model/in.popef"), place.read("executable.popef"));
+    fs::remove_file(place.path("model/in.popef")).unwrap();
+    extract("executable.popef").good();
+    assert_eq!(place.names(), ["executable.popef", "model"]);
+}
+
 /// Loads every array that index.json names, and prints its file, key, type, shape and bytes.
 const LOAD: &str = r#"
 import json, pathlib, sys

@@ -112,6 +112,14 @@ fn an_index_names_only_files_of_its_folder() {
         let run = place.run(&["pack", "model", "-o", "new.popef"]);
         assert!(run.status == 2 && run.err.contains("leads through a link"), "{run:?}");
     }
+    // Opening one would wait for ever.
+    #[cfg(unix)]
+    {
+        fs::remove_file(place.path("model/index.json")).unwrap();
+        std::process::Command::new("mkfifo").arg(place.path("model/index.json")).status().unwrap();
+        let run = place.run(&["pack", "model", "-o", "new.popef"]);
+        assert!(run.status == 2 && run.err.contains("not a regular file"), "{run:?}");
+    }
 }
 
 #[test]
