@@ -224,8 +224,10 @@ macro_rules! value_class {
 
                 #[doc = concat!("Sets `", stringify!($getter), "`.")]
                 #[pyo3(name = $set_shown)]
-                fn $setter(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-                    self.$field = crate::field::Field::set(value)?;
+                fn $setter(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                    // Made first, because it may run Python code that uses this object.
+                    let new = crate::field::Field::set(value)?;
+                    let _old = std::mem::replace(&mut slf.try_borrow_mut()?.$field, new);
                     Ok(())
                 }
             )+
@@ -235,7 +237,7 @@ macro_rules! value_class {
                 let Ok(other) = other.cast::<Self>() else {
                     return Ok(py.NotImplemented().into_bound(py));
                 };
-                let same = self.to_value(py)? == other.borrow().to_value(py)?;
+                let same = self.to_value(py)? == other.try_borrow()?.to_value(py)?;
                 Ok(same.into_pyobject(py)?.to_owned().into_any())
             }
 
@@ -249,15 +251,15 @@ macro_rules! value_class {
 
             fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
                 let py = slf.py();
-                let new = slf.borrow();
+                let new = slf.try_borrow()?;
                 let fields = [ $( crate::field::Field::get(&new.$field, py)?, )+ ];
                 let state = pyo3::types::PyTuple::new(py, fields)?;
                 (slf.get_type(), pyo3::types::PyTuple::empty(py), state).into_pyobject(py)
             }
 
-            fn __setstate__(&mut self, state: &Bound<'_, PyAny>) -> PyResult<()> {
+            fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyAny>) -> PyResult<()> {
                 let [$( $field ),+] = crate::field::unpickled::<{ $name::FIELDS }>(state)?;
-                $( self.$field = crate::field::Field::set(&$field)?; )+
+                $( Self::$setter(slf, &$field)?; )+
                 Ok(())
             }
 
@@ -282,7 +284,7 @@ macro_rules! value_class {
 
             fn value_of(given: &Bound<'_, PyAny>) -> PyResult<$value> {
                 match given.cast::<$name>() {
-                    Ok(given) => given.borrow().to_value(given.py()),
+                    Ok(given) => given.try_borrow()?.to_value(given.py()),
                     Err(_) => {
                         let words = concat!("a popef.", $shown, " is needed, not ");
                         Err(pyo3::exceptions::PyTypeError::new_err(format!("{words}{}", given.get_type().name()?)))

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyDeprecationWarning;
 use pyo3::prelude::*;
 
 use crate::enums::TensorType;
-use crate::field::{Field, List, Programs, value_class};
+use crate::field::{List, Programs, value_class};
 use crate::info::TensorInfo;
 
 value_class! {
@@ -98,10 +98,9 @@ value_class! {
 
     /// The old name of `setDeviceIterations`.
     #[pyo3(name = "setDeviceIteration")]
-    fn set_device_iteration(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_device_iteration(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         warn_of_old_name(value.py())?;
-        self.device_iterations = Field::set(value)?;
-        Ok(())
+        Self::set_device_iterations(slf, value)
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct ModelBuilder {
 
 impl ModelBuilder {
     fn models(&self, py: Python<'_>) -> PyResult<Vec<popef::Model>> {
-        let files = self.reader.borrow(py).files().to_vec();
+        let files = self.reader.try_borrow(py)?.files().to_vec();
         py.detach(|| popef::Model::link(files)).map_err(|error| raise(py, &error))
     }
 }

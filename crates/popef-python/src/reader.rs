@@ -126,9 +126,9 @@ impl Reader {
     fn parse_file(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let path = path::extract(path)?;
-        let options = slf.borrow().options();
+        let options = slf.try_borrow()?.options();
         let file = py.detach(|| options.open(path)).map_err(|error| raise(py, &error))?;
-        slf.borrow_mut().add(py, file)
+        slf.try_borrow_mut()?.add(py, file)
     }
 
     /// Reads the headers in a binary file object, from its position on, in addition to those that were read before. The
@@ -139,9 +139,9 @@ impl Reader {
             let found = stream.get_type();
             return Err(PyTypeError::new_err(format!("a binary file object is needed, not {}", found.name()?)));
         }
-        let options = slf.borrow().options();
+        let options = slf.try_borrow()?.options();
         let file = stream::open(stream, &options)?;
-        slf.borrow_mut().add(slf.py(), file)
+        slf.try_borrow_mut()?.add(slf.py(), file)
     }
 
     /// All metadata, in the order of the files. The list grows when more files are read.

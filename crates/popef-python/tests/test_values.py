@@ -119,6 +119,12 @@ def test_getters_give_what_is_inside_and_setters_copy():
     )
 
 
+def test_what_is_set_may_use_the_object_itself():
+    metadata = full_metadata()
+    metadata.setAnchors(anchor for name in ["image", "no"] for anchor in metadata.anchors() if anchor.name() == name)
+    assert metadata == full_metadata()
+
+
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
