@@ -130,6 +130,17 @@ with zipfile.ZipFile(packed, "w") as archive:
     archive.writestr("a.npy", whole)
     archive.writestr("b.txt", "no array")
 broken("foreign-entry.npz", packed.getvalue())
+# The directory says that the second entry begins where the first does.
+packed = io.BytesIO()
+with zipfile.ZipFile(packed, "w") as archive:
+    archive.writestr("a.npy", whole)
+    archive.writestr("b.npy", whole)
+    second = archive.getinfo("b.npy").header_offset
+at = packed.getvalue().rindex(struct.pack("<I", second) + b"b.npy")
+packed.seek(at)
+packed.write(bytes(4))
+(HERE / "overlap.npz").write_bytes(packed.getvalue())
+refuse("overlap.npz", "bad-array")
 packed = io.BytesIO()
 with zipfile.ZipFile(packed, "w", zipfile.ZIP_BZIP2) as archive:
     archive.writestr("a.npy", whole)

@@ -32,7 +32,21 @@ pub(super) fn arrays(file: &Place) -> Result<Vec<Array>, Error> {
     if archive.has_duplicate_names() {
         return Err(bad("two entries of the archive have one name"));
     }
-    (0..archive.len()).map(|index| array(&mut archive, index, file)).collect()
+    let arrays: Vec<Array> =
+        (0..archive.len()).map(|index| array(&mut archive, index, file)).collect::<Result<_, _>>()?;
+    check_apart(&arrays)?;
+    Ok(arrays)
+}
+
+/// Fails if two entries share bytes: a small archive could then have any number of large arrays.
+fn check_apart(arrays: &[Array]) -> Result<(), Error> {
+    let mut places: Vec<_> = arrays.iter().map(Array::place).map(|place| (place.offset(), place.len())).collect();
+    places.sort_unstable();
+    let overlap = |pair: &[(u64, u64)]| matches!(pair, [(start, len), (next, _)] if start.saturating_add(*len) > *next);
+    match places.windows(2).any(overlap) {
+        true => Err(bad("two entries of the archive share bytes")),
+        false => Ok(()),
+    }
 }
 
 fn array(archive: &mut ZipArchive<BufReader<PlaceReader>>, index: usize, file: &Place) -> Result<Array, Error> {
