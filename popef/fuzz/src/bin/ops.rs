@@ -1,0 +1,219 @@
+//! The operations of the toolbox on any bytes: no panic, and what they say of a file agrees with what they do with it.
+
+#![no_main]
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use libfuzzer_sys::fuzz_target;
+use popef::types::BlobType;
+use popef::{Blob, File, OpenOptions};
+use popef_fuzz::ways::scratch_file;
+use popef_ops::diff::{DiffOptions, Verdict};
+use popef_ops::hash::{Algorithms, FileHash, HashOptions, Manifest};
+use popef_ops::pack::Pack;
+use popef_ops::recover::recover;
+use popef_ops::set::{Change, Changes, Plan};
+use popef_ops::{Keep, MergeOptions, RepackOptions, Silent, StripOptions, Target, formats};
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&how, input)) = input.split_first() else { return };
+    match how % 6 {
+        0 => compare(&popef_fuzz::file(input)),
+        1 => rewrite(&popef_fuzz::file(input)),
+        2 => change(input),
+        3 => read_arrays(input),
+        4 => read_manifest(input),
+        _ => read_folder(input),
+    }
+});
+
+fn open(bytes: Vec<u8>) -> File {
+    OpenOptions::new().damaged(true).bytes(bytes).unwrap()
+}
+
+/// A file differs neither from itself nor from one with the same content, and hashes and differences agree about others.
+fn compare(bytes: &[u8]) {
+    let file = open(bytes.to_vec());
+    let exact = DiffOptions { exact: true, ..DiffOptions::default() };
+    for options in [DiffOptions::default(), exact] {
+        assert_ne!(differ(&file, &open(bytes.to_vec()), &options), Verdict::Different);
+    }
+    let hashes = hash(&file);
+    let verified = popef_ops::hash::verify(&file, &hashes, false, &Silent).unwrap();
+    assert!(verified.ok, "{verified:?}");
+
+    let Some((&place, _)) = bytes.split_last() else { return };
+    let mut changed = bytes.to_vec();
+    let place = usize::from(place).wrapping_mul(31).checked_rem(bytes.len()).unwrap_or_default();
+    changed[place] ^= 1;
+    let changed = open(changed);
+    let content = hash(&changed).content;
+    let verdict = differ(&file, &changed, &DiffOptions::default());
+    if !content.is_empty() && content == hashes.content {
+        assert_eq!(verdict, Verdict::Same);
+    }
+    if file.damage().is_some() || changed.damage().is_some() {
+        return;
+    }
+    assert_eq!(differ(&file, &changed, &exact), Verdict::Different, "one bit differs");
+}
+
+fn hash(file: &File) -> FileHash {
+    let options =
+        HashOptions { algorithms: Algorithms::BOTH, whole: file.damage().is_none(), data: true, content: true };
+    popef_ops::hash::hash(file, &options, &|_| true, &Silent).unwrap()
+}
+
+fn differ(a: &File, b: &File, options: &DiffOptions) -> Verdict {
+    popef_ops::diff::diff(a, b, options, &|_| true, &Silent, &mut |_| Ok(())).unwrap().verdict
+}
+
+/// A pipe that keeps what is written.
+#[derive(Clone, Default)]
+struct Pipe(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What an operation writes into a pipe, or nothing if it fails.
+fn written<T>(work: impl FnOnce(Target<'_>) -> Result<T, popef_ops::Error>) -> Option<Vec<u8>> {
+    let pipe = Pipe::default();
+    let done = work(Target::Stream(Box::new(pipe.clone())));
+    done.ok().map(|_| pipe.0.take())
+}
+
+/// What is copied keeps all its bytes, and compression changes nothing but how executables are stored.
+fn rewrite(bytes: &[u8]) {
+    let file = open(bytes.to_vec());
+    let whole = usize::try_from(file.end()).unwrap();
+    if let Some(recovered) = written(|target| recover(&file, target, &Silent)) {
+        assert!(recovered == bytes[..whole], "what is whole was not kept");
+    }
+    if file.damage().is_some() {
+        return;
+    }
+
+    let drop = |blob: &Blob<'_>| blob.index() % 2 == 1;
+    let options = StripOptions { drop: &drop, drop_prefix: false, only_changes: false };
+    let prefix = usize::try_from(file.prefix().len()).unwrap();
+    let mut expected = bytes[..prefix].to_vec();
+    file.blobs().filter(|blob| !drop(blob)).for_each(|blob| expected.extend_from_slice(bytes_of(bytes, &blob)));
+    if let Some(stripped) = written(|target| popef_ops::strip(&file, target, &options, &Silent)) {
+        assert!(stripped == expected, "a kept blob was changed");
+    }
+
+    let content = hash(&file).content;
+    for packing in [None, Some(popef::write::Packing::default())] {
+        let options = RepackOptions { packing, again: true, threads: 1, ..RepackOptions::default() };
+        let Some(repacked) = written(|target| popef_ops::repack(&file, target, &options, &Silent)) else { continue };
+        let new = OpenOptions::new().start(prefix as u64).bytes(repacked).unwrap();
+        assert_eq!(new.len(), file.len());
+        let found = hash(&new).content;
+        assert!(content.is_empty() || found == content, "compression changed the content");
+    }
+
+    let merged = |files: &[File]| {
+        let options = MergeOptions { keep: Keep::All, drop_prefixes: true, ..MergeOptions::default() };
+        written(|target| popef_ops::merge(files, target, &options, &Silent))
+    };
+    // Nothing is known of the others, not even that there is no need for two.
+    if file.blobs().any(|blob| matches!(blob.blob_type(), BlobType::Other(_))) {
+        return;
+    }
+    let once = merged(&[open(bytes.to_vec())]);
+    assert_eq!(merged(&[file, open(bytes.to_vec())]), once, "a file merged with itself is another one");
+}
+
+fn bytes_of<'b>(bytes: &'b [u8], blob: &Blob<'_>) -> &'b [u8] {
+    let start = usize::try_from(blob.offset()).unwrap();
+    &bytes[start..][..usize::try_from(blob.size()).unwrap()]
+}
+
+/// A patch for metadata, and behind a zero byte the file.
+fn change(input: &[u8]) {
+    let Some(end) = input.iter().position(|byte| *byte == 0) else { return };
+    let Ok(patch) = serde_json::from_slice(&input[..end]) else { return };
+    let file = open(popef_fuzz::file(&input[end + 1..]));
+    if file.damage().is_some() {
+        return;
+    }
+    let changes = Changes { fields: vec![Change::Merge(patch)], ..Changes::default() };
+    let Ok(plan) = Plan::of(&file, &changes, &|_| true, &Silent) else { return };
+    let changed: Vec<usize> = plan.changes().map(|change| change.blob).collect();
+    let pipe = Pipe::default();
+    if plan.write(Target::Stream(Box::new(pipe.clone())), false, &Silent).is_err() {
+        return;
+    }
+    let new = OpenOptions::new().start(file.prefix().len()).bytes(pipe.0.take()).unwrap();
+    assert_eq!(new.len(), file.len());
+    for (new, old) in new.blobs().zip(file.blobs()) {
+        let same = new.header_bytes() == old.header_bytes() && new.info_bytes() == old.info_bytes();
+        assert!(same || changed.contains(&old.index()), "{old:?} was changed");
+        assert_eq!(new.data().read().unwrap(), old.data().read().unwrap());
+    }
+}
+
+/// Bytes as a file with arrays. Those that can be read are as long as they say.
+fn read_arrays(input: &[u8]) {
+    let path = scratch_file();
+    std::fs::write(&path, input).unwrap();
+    let Ok(arrays) = formats::read(&path) else { return };
+    for array in arrays {
+        let Ok(reader) = array.reader() else { continue };
+        let size = array.info.size_in_bytes().unwrap();
+        let read = io::copy(&mut io::Read::take(reader, 1 << 20), &mut io::sink());
+        assert!(read.is_err() || read.is_ok_and(|read| read == size.min(1 << 20)), "{array:?}");
+    }
+    let mut pack = Pack::new();
+    if pack.tensors(&path, &Silent).is_ok() {
+        let _ = pack.write(Target::Nowhere, &Silent);
+    }
+}
+
+/// Bytes as a manifest of an empty file.
+fn read_manifest(mut input: &[u8]) {
+    let empty = open(Vec::new());
+    let Ok(Manifest::Entries(entries)) = Manifest::read(&mut input) else { return };
+    for entry in entries {
+        for only_content in [false, true] {
+            let _ = popef_ops::hash::verify(&empty, &entry.hash, only_content, &Silent);
+        }
+    }
+}
+
+/// Bytes as `index.json` of a folder with two files.
+fn read_folder(input: &[u8]) {
+    let folder = scratch_file().with_extension("folder");
+    let array = |values: &[u8]| {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({},), }}\n", values.len());
+        [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), values].concat()
+    };
+    if !folder.is_dir() {
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("a.npy"), array(b"four")).unwrap();
+        std::fs::write(folder.join("b"), b"bytes").unwrap();
+    }
+    std::fs::write(folder.join("index.json"), input).unwrap();
+    let bytes = packed(&folder);
+    // What comes before the first blob can be anything, and then nobody knows where that is.
+    if !input.windows(8).any(|window| window == b"\"prefix\"") && !input.contains(&b'\\') {
+        let _ = bytes.map(|bytes| File::from_bytes(bytes).unwrap());
+    }
+}
+
+fn packed(folder: &Path) -> Option<Vec<u8>> {
+    let mut pack = Pack::new();
+    pack.folder(folder, &Silent).ok()?;
+    written(|target| pack.write(target, &Silent))
+}
