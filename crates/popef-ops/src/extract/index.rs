@@ -111,6 +111,10 @@ impl Index {
 
     /// Reads that of a folder, which may be anything.
     pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
+        if folder.is_file() {
+            let message = "it is a file; needed is a folder that popef extract made";
+            return Err(Error::new(Code::WrongArguments, message).in_file(folder));
+        }
         let path = folder.join(INDEX);
         Self::read_from(&path).map_err(|error| error.in_file(path))
     }

@@ -33,6 +33,10 @@ pub fn sums_line(digest: Digest, name: &[u8]) -> Vec<u8> {
 
 /// Reads lines as `sha256sum` and `b3sum` write them. Empty lines, and lines that begin with `#`, are passed over.
 pub fn parse_sums(text: &[u8]) -> Result<Vec<SumsLine>, Error> {
+    // A model in the place of its manifest.
+    if text.contains(&0) {
+        return Err(Error::new(Code::BadManifest, "it is binary data, and not a manifest"));
+    }
     let lines = text.split(|byte| *byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
     let wrong = |number: usize| {
@@ -90,5 +94,7 @@ mod tests {
             let error = parse_sums(text.as_bytes()).unwrap_err();
             assert_eq!(error.to_string(), "line 3 is not a digest of 64 hex digits and a name", "{line}");
         }
+        let error = parse_sums(b"PK\x03\x04\0\0\n").unwrap_err();
+        assert_eq!(error.to_string(), "it is binary data, and not a manifest");
     }
 }
