@@ -9,10 +9,61 @@
 //!              └────────► report
 //! ```
 //!
+//! | to | use |
+//! |---|---|
+//! | take blobs out into files, and make a model of them | [`extract`], [`pack`] |
+//! | change metadata, names and weights | [`set`] |
+//! | compress and decompress executables | [`repack`] |
+//! | make one file of several, several of one, leave blobs out | [`merge`](fn@merge), [`split`](fn@split), [`strip`](fn@strip) |
+//! | compare two files, or a file with its manifest | [`diff`], [`hash`] |
+//! | keep what is whole of a damaged file | [`recover`] |
+//! | read arrays of numpy and PyTorch | [`formats`] |
+//!
+//! All of them share these:
+//!
 //! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake.
 //! - [`PlainFile`] does the same for a file that is not PopEF.
 //! - [`Progress`] is told how far the work is, and can stop it.
 //! - [`Error`] has a stable code and says what to do.
+//!
+//! This compresses a model, shows how far it is, and stops if the service is asked to:
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+//!
+//! use popef_ops::{Overwrite, Progress, RepackOptions, Target, repack};
+//!
+//! #[derive(Default)]
+//! struct Job {
+//!     done: AtomicU64,
+//!     is_cancelled: AtomicBool,
+//! }
+//!
+//! impl Progress for Job {
+//!     fn advance(&self, bytes: u64) -> ControlFlow<()> {
+//!         self.done.fetch_add(bytes, Ordering::Relaxed);
+//!         if self.is_cancelled.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), popef_ops::Error> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let (from, to) = (folder.path().join("model.popef"), folder.path().join("small.popef"));
+//! # let mut writer = popef::Writer::create(&from)?;
+//! # writer.write_executable("model", &[0; 10_000])?;
+//! # writer.finish()?;
+//! let file = popef::File::open(&from)?;
+//! let job = Job::default();
+//! let report = repack(&file, Target::Path(&to, Overwrite::Never), &RepackOptions::default(), &job)?;
+//! assert!(report.after < report.before);
+//!
+//! job.is_cancelled.store(true, Ordering::Relaxed);
+//! let stopped = repack(&file, Target::Nowhere, &RepackOptions::default(), &job).unwrap_err();
+//! assert!(stopped.is_stop());
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code, reason = "nothing here needs it")]
 #![cfg_attr(
