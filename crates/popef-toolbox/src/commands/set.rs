@@ -53,12 +53,12 @@ pub(crate) struct Args {
     /// Remove an element of a list of the metadata, or empty a text or a list
     #[arg(long, value_name = "PATH", value_parser = FieldPath::parse, help_heading = "Metadata")]
     unset: Vec<FieldPath>,
-    /// Merge a JSON document into the metadata; `-` is standard input
+    /// Merge FILE, a JSON document, into the metadata; `-` is standard input
     ///
     /// The document has fields like the metadata in JSON, only those that change. null unsets. A list replaces the whole
     /// list. An object in the place of a list changes only the elements that it names: {"anchors": {"input":
     /// {"repeats": 2}}, "engineOptions": {"debug.trace": null}}. Merged before --unset and --set.
-    #[arg(long, value_name = "JSON", value_parser = path(), help_heading = "Metadata")]
+    #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Metadata")]
     merge: Vec<PathBuf>,
     /// Set an option for the Poplar engine
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Metadata")]
