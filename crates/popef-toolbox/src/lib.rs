@@ -18,6 +18,7 @@
 mod commands;
 mod common;
 mod help;
+mod tips;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ use popef_show::When;
 use commands::Commands;
 use common::end::ended;
 use common::tool::Tool;
+use tips::with_tip;
 
 // Beginnings of commands and options are errors, so that a new command or option cannot break a script.
 /// Works on PopEF files, which are compiled models for Graphcore IPUs
@@ -77,8 +79,9 @@ fn command() -> Command {
     command.override_help(help)
 }
 
-fn parsed(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Args, clap::Error> {
+fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Args, clap::Error> {
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(line)?;
+    let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
+    let matches = command.try_get_matches_from_mut(&line).map_err(|error| with_tip(error, &command, &line))?;
     Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }

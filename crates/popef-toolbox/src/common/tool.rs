@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use popef::error::ErrorCode;
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
-use popef_ops::{Error, Progress};
+use popef_ops::{Code, Error, Progress};
 use popef_show::{Out, ProgressLine, When, escape_rest};
 
 use super::end::{hear_signals, is_stopped};
@@ -45,6 +45,8 @@ impl Tool {
         self.say(&format!("{text} [{}]", error.code()));
         if is_cut(error) {
             self.say("popef recover keeps the blobs before this one.");
+        } else if error.code() == Code::FileExists.as_str() {
+            self.say("Choose another path, or allow overwriting with --force.");
         } else if !has_advice(&text, error.advice()) {
             self.say(error.advice());
         }

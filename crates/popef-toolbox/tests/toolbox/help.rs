@@ -56,6 +56,27 @@ fn names_are_written_in_full() {
     assert!(place.run(&["--version"]).good().text().starts_with("popef "));
 }
 
+/// What people write first, who know other tools.
+#[test]
+fn usual_mistakes_get_a_tip() {
+    let place = Place::with(&["interop/executable.popef"]);
+    for (line, tip) in [
+        ("compress executable.popef", "'--in-place' replaces the input, and '--dry-run' only shows what would be done"),
+        ("set executable.popef --set numIpus=4", "'--in-place' replaces the input"),
+        ("set executable.popef numIpus=4", "to set a field, use '--set numIpus=4'"),
+        ("strip --drop feed executable.popef new.popef", "to write to 'new.popef', use '-o new.popef'"),
+        ("verify executable.popef", "binary data, and not a manifest"),
+        ("pack executable.popef -o new.popef", "it is a file; needed is a folder that popef extract made"),
+    ] {
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((run.text(), run.status), ("", 2), "{line}");
+        assert!(run.err.contains(tip), "{line}: {}", run.err);
+    }
+    let merge = place.run(&["merge", "executable.popef"]);
+    assert!(!merge.err.contains("in-place"), "{}", merge.err);
+    assert_eq!(place.names(), ["executable.popef"]);
+}
+
 /// Each command has a section with recipes, in the same order.
 #[test]
 fn every_command_has_recipes() {

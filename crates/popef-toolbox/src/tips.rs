@@ -1,0 +1,41 @@
+//! What to write instead, if the command line is wrong in a way that clap has no tip for.
+
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+/// The error of a command line, with a tip if there is one.
+pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> Error {
+    if let Some(tip) = command_of(tool, line).and_then(|command| tip(&error, command)) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
+}
+
+fn command_of<'c>(tool: &'c Command, line: &[OsString]) -> Option<&'c Command> {
+    line.iter().skip(1).find_map(|word| tool.find_subcommand(word))
+}
+
+fn tip(error: &Error, command: &Command) -> Option<String> {
+    match (error.kind(), error.get(ContextKind::InvalidArg)?) {
+        (ErrorKind::MissingRequiredArgument, ContextValue::Strings(missing)) => {
+            let is_output = missing.iter().any(|name| name.starts_with("--output"));
+            (is_output && has(command, "in-place"))
+                .then(|| "'--in-place' replaces the input, and '--dry-run' only shows what would be done".to_owned())
+        }
+        (ErrorKind::UnknownArgument, ContextValue::String(word)) if !word.starts_with('-') => {
+            if word.contains('=') && has(command, "set") {
+                Some(format!("to set a field, use '--set {word}'"))
+            } else {
+                has(command, "output").then(|| format!("to write to '{word}', use '-o {word}'"))
+            }
+        }
+        _ => None,
+    }
+}
+
+fn has(command: &Command, option: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some(option))
+}
