@@ -13,7 +13,7 @@ use super::values::named;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FormatArgs {
-    /// Format of the report: text, json, or ndjson, which has one line per item
+    /// Format of the report: text; json, one document; or ndjson, lines of JSON
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true, hide_possible_values = true)]
     pub(crate) format: Format,
 }
