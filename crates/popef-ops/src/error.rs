@@ -34,6 +34,7 @@ codes! {
     NotPopef = "not-popef", "Give a PopEF file.";
     NoSuchBlob = "no-such-blob", "List the blobs of the file, and choose one of them.";
     AmbiguousBlob = "ambiguous-blob", "Choose by type or by index too.";
+    NothingChosen = "nothing-chosen", "List the blobs of the files, and choose some of them.";
     WrongArguments = "wrong-arguments", "See the help of the command.";
     NothingWhole = "nothing-whole", "Copy or export the file again.";
     OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";

@@ -88,6 +88,7 @@ impl Command for Args {
 
 impl Args {
     fn compare(&self, tool: &Tool, a: &File, b: &File) -> Result<DiffSummary, Error> {
+        self.filter.check([a, b])?;
         let watch = tool.progress("comparing");
         let tolerance = Tolerance { atol: self.atol, rtol: self.rtol, equal_nan: self.equal_nan };
         let options = DiffOptions { tolerance, exact: self.exact, stop_early: self.quiet };

@@ -76,6 +76,7 @@ impl Command for Args {
             return Err(Error::new(Code::WrongArguments, message));
         }
         let files = self.inputs.open()?;
+        self.filter.check(&files)?;
         let mut options = ExtractOptions::new();
         options.arrays(self.tensors_as).unpacked(self.unpacked);
         let choose = |blob: &popef::Blob<'_>| self.filter.takes(blob);

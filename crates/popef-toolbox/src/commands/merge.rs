@@ -63,6 +63,7 @@ fn keep() -> impl TypedValueParser<Value = Keep> {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let files = self.inputs.open()?;
+        self.filter.check(&files)?;
         let watch = tool.progress("merging");
         let options = MergeOptions {
             keep: self.keep.unwrap_or_default(),

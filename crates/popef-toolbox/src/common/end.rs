@@ -25,8 +25,20 @@ static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 pub(crate) fn hear_signals() -> io::Result<()> {
     static HEARD: Once = Once::new();
     let mut result = Ok(());
-    HEARD.call_once(|| result = signals().into_iter().try_for_each(hear));
+    HEARD.call_once(|| result = signals().into_iter().try_for_each(hear).and_then(|()| survive_limits()));
     result
+}
+
+/// A write beyond the limit of a file's size fails from now on, like one to a full disk. It would end the program, and leave its
+/// temporary file.
+#[cfg(unix)]
+fn survive_limits() -> io::Result<()> {
+    register(signal_hook::consts::signal::SIGXFSZ, Arc::default()).map(drop)
+}
+
+#[cfg(not(unix))]
+fn survive_limits() -> io::Result<()> {
+    Ok(())
 }
 
 fn hear(signal: i32) -> io::Result<()> {

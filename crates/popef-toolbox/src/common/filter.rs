@@ -2,8 +2,9 @@
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use popef::Blob;
 use popef::types::{BlobType, Text};
+use popef::{Blob, File};
+use popef_ops::{Code, Error};
 use popef_show::Glob;
 
 use super::values::named;
@@ -54,6 +55,15 @@ impl Filter {
     /// Whether every blob is chosen.
     pub(crate) fn is_everything(&self) -> bool {
         self.types.is_empty() && self.filter.is_empty() && self.exclude.is_empty()
+    }
+
+    /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish.
+    pub(crate) fn check<'f>(&self, files: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+        let chosen = self.is_everything() || files.into_iter().any(|file| file.blobs().any(|blob| self.takes(&blob)));
+        match chosen {
+            true => Ok(()),
+            false => Err(Error::new(Code::NothingChosen, "no blob matches --type, --filter and --exclude")),
+        }
     }
 
     /// Whether a blob is chosen.

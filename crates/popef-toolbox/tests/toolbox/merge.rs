@@ -9,6 +9,23 @@ use popef::{DataType, File, TensorInfo, Writer};
 use crate::common::{Place, finish, hold_golden, testdata};
 use crate::peers::{pycapnp_reads, without_places};
 
+/// A check in CI must not pass because of a typing mistake.
+#[test]
+fn a_filter_that_nothing_matches_is_an_error() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let wrong = ["--filter", "input_paramter"];
+    for args in [
+        &["merge", "executable.popef", "-o", "new.popef"][..],
+        &["extract", "executable.popef", "-o", "new"],
+        &["diff", "-q", "executable.popef", "executable.popef"],
+    ] {
+        let run = place.run(&[args, &wrong].concat());
+        assert_eq!((run.status, run.text()), (2, ""), "{run:?}");
+        assert!(run.err.contains("no blob matches --type, --filter and --exclude [nothing-chosen]"), "{run:?}");
+        assert_eq!(place.names(), ["executable.popef"]);
+    }
+}
+
 #[test]
 fn a_pipe_is_read_like_a_file() {
     let place = Place::with(&["interop/executable.popef"]);
