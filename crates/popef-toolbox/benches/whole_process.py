@@ -66,7 +66,7 @@ def clear(folder):
 def run(command, folder):
     clear(folder)
     start = time.perf_counter()
-    status = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.DEVNULL).returncode
+    status = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
     elapsed = time.perf_counter() - start
     assert status == 0, (command, status)
     return elapsed
@@ -105,7 +105,7 @@ def main():
         folder = Path(name)
         make_inputs(folder)
         subprocess.run([popef, "pack", "--executable", "code:model", "-o", "code.popef"], cwd=folder, check=True)
-        subprocess.run([popef, "compress", "code.popef", "-o", "packed.popef"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([popef, "compress", "code.popef", "-o", "packed.popef"], cwd=folder, check=True, capture_output=True)
         if shutil.which("pigz"):
             with open(folder / "code.zz", "wb") as out:
                 subprocess.run(["pigz", "-z", "-c", "code"], cwd=folder, check=True, stdout=out)
