@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Command;
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, json_document};
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
 use crate::common::values::path;
@@ -115,14 +115,14 @@ impl Args {
                     Ok(())
                 })?;
                 let [a, b] = &files;
-                let document = Document { schema_version: 1, a, b, summary: &summary, blobs: &blobs };
-                json_line(&mut out, &document).map_err(unwritten)?;
+                let document = Document { a, b, summary: &summary, blobs: &blobs };
+                json_document(&mut out, &document).map_err(unwritten)?;
                 summary
             }
             Format::Ndjson => {
-                let summary = run(&mut |blob| json_line(&mut out, &Line::Blob(&blob)).map_err(unwritten))?;
+                let summary = run(&mut |blob| popef_show::json_line(&mut out, &Line::Blob(&blob)).map_err(unwritten))?;
                 let [a, b] = &files;
-                json_line(&mut out, &Line::Summary { a, b, summary: &summary }).map_err(unwritten)?;
+                popef_show::json_line(&mut out, &Line::Summary { a, b, summary: &summary }).map_err(unwritten)?;
                 summary
             }
         };
@@ -150,7 +150,6 @@ impl DiffedFile {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'d> {
-    schema_version: u32,
     a: &'d DiffedFile,
     b: &'d DiffedFile,
     #[serde(flatten)]

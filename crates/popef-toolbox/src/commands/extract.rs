@@ -11,7 +11,7 @@ use popef_show::{Kind, Out, counted, size};
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::Inputs;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
@@ -96,8 +96,8 @@ impl Command for Args {
 impl Args {
     fn show(&self, extracted: &Extracted, out: &mut Out) -> io::Result<()> {
         match self.format.format {
-            Format::Json => json_line(out, extracted),
-            Format::Ndjson => extracted.files.iter().try_for_each(|file| json_line(out, file)),
+            Format::Json => json_document(out, extracted),
+            Format::Ndjson => extracted.files.iter().try_for_each(|file| json_line(out, "file", file)),
             Format::Text => extracted.files.iter().try_for_each(|file| self.show_file(file, out)),
         }
     }

@@ -12,7 +12,6 @@ use popef_ops::hash::{
 };
 use popef_ops::{Code, Error};
 use popef_show::{Kind, Out, counted, size};
-use serde::Serialize;
 
 use super::Command;
 use crate::common::end::{FAILED, unwritten};
@@ -163,7 +162,7 @@ impl Args {
                     separator = ",";
                     popef_show::json_line(out, &entry)
                 }
-                Format::Ndjson => json_line(out, &File { kind: "file", entry: &entry }),
+                Format::Ndjson => json_line(out, "file", &entry),
             }
             .map_err(unwritten)?;
             let wrong = entry.hash.blobs.iter().filter_map(|blob| Some((blob, blob.error.as_ref()?)));
@@ -227,11 +226,4 @@ pub(super) const AHEAD: usize = 16;
 /// Whether it is an error of one of the files, and not of writing or a stop.
 fn is_of_input(error: &Error) -> bool {
     !error.is_stop() && error.path().is_some()
-}
-
-#[derive(Serialize)]
-struct File<'e> {
-    kind: &'static str,
-    #[serde(flatten)]
-    entry: &'e ManifestEntry,
 }

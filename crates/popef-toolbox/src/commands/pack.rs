@@ -12,7 +12,7 @@ use popef_show::{Kind, Out, counted, size};
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::type_name;
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::output::OutputArgs;
 use crate::common::tool::Tool;
 use crate::common::values::path;
@@ -130,8 +130,8 @@ impl Args {
 
     fn show(&self, packed: &Packed, out: &mut Out) -> io::Result<()> {
         match self.format.format {
-            Format::Json => json_line(out, packed),
-            Format::Ndjson => packed.blobs.iter().try_for_each(|blob| json_line(out, blob)),
+            Format::Json => json_document(out, packed),
+            Format::Ndjson => packed.blobs.iter().try_for_each(|blob| json_line(out, "blob", blob)),
             Format::Text => self.show_text(packed, out),
         }
     }

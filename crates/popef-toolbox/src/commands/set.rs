@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
 use crate::common::tool::Tool;
@@ -227,7 +227,6 @@ struct Report<'r> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'r> {
-    schema_version: u32,
     file: String,
     output: Option<String>,
     /// Whether a file was written.
@@ -244,27 +243,20 @@ fn changes<S: Serializer>(plan: &Option<&Plan<'_>>, serializer: S) -> Result<S::
     serializer.collect_seq(plan.iter().flat_map(|plan| plan.changes()))
 }
 
-#[derive(Serialize)]
-struct Line<'r, T: Serialize> {
-    kind: &'static str,
-    #[serde(flatten)]
-    item: &'r T,
-}
-
 impl Report<'_> {
     fn show(&self, format: Format, out: &mut Out) -> io::Result<()> {
         match format {
             Format::Text => self.text(out)?,
-            Format::Json => json_line(out, &self.document())?,
+            Format::Json => json_document(out, &self.document())?,
             Format::Ndjson => {
                 for item in self.plan.changes() {
-                    json_line(out, &Line { kind: "blob", item: &item })?;
+                    json_line(out, "blob", &item)?;
                     out.flush_if_full()?;
                 }
                 for item in self.findings().unwrap_or_default() {
-                    json_line(out, &Line { kind: "finding", item })?;
+                    json_line(out, "finding", item)?;
                 }
-                json_line(out, &Line { kind: "file", item: &Document { blobs: None, ..self.document() } })?;
+                json_line(out, "file", &Document { blobs: None, ..self.document() })?;
             }
         }
         out.send()
@@ -276,7 +268,6 @@ impl Report<'_> {
 
     fn document(&self) -> Document<'_> {
         Document {
-            schema_version: 1,
             file: self.file.display().to_string(),
             output: self.output.path(self.file).map(|path| path.display().to_string()),
             written: self.done.is_some() && !self.output.dry_run,

@@ -137,9 +137,9 @@ impl Command for Args {
                     Format::Json => {
                         out.put(separator);
                         separator = ",";
-                        json_line(&mut out, &verified)
+                        popef_show::json_line(&mut out, &verified)
                     }
-                    Format::Ndjson => json_line(&mut out, &verified),
+                    Format::Ndjson => json_line(&mut out, "file", &verified),
                 }
                 .map_err(unwritten)
             });

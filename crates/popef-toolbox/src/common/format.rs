@@ -28,7 +28,8 @@ impl FormatArgs {
     ) -> io::Result<()> {
         match self.format {
             Format::Text => text(out, report)?,
-            Format::Json | Format::Ndjson => json_line(out, report)?,
+            Format::Json => json_document(out, report)?,
+            Format::Ndjson => json_line(out, "report", report)?,
         }
         out.send()
     }
@@ -57,7 +58,25 @@ fn format() -> impl TypedValueParser<Value = Format> {
     named(Format::ALL, |format| format.name())
 }
 
-/// Writes a value as JSON on a line of its own.
-pub(crate) fn json_line(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
-    popef_show::json_line(out, value)
+/// Writes a report as a JSON document. Its `schemaVersion` grows if something in it is renamed or removed.
+pub(crate) fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Document<'r, T: Serialize> {
+        schema_version: u32,
+        #[serde(flatten)]
+        report: &'r T,
+    }
+    popef_show::json_line(out, &Document { schema_version: 1, report })
+}
+
+/// Writes an item as a line of JSON, with what kind of item it is.
+pub(crate) fn json_line(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'i, T: Serialize> {
+        kind: &'i str,
+        #[serde(flatten)]
+        item: &'i T,
+    }
+    popef_show::json_line(out, &Line { kind, item })
 }

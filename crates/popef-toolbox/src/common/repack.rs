@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::end::{FAILED, STOPPED, unwritten};
 use super::filter::Filter;
-use super::format::{Format, json_line};
+use super::format::{Format, json_document, json_line};
 use super::input::{Inputs, open_whole};
 use super::output::{EachArgs, Goes};
 use super::table::{Column, Table};
@@ -80,7 +80,7 @@ impl Repack<'_> {
             let report = FileReport::of(path, place, done);
             match self.format {
                 Format::Text => self.show(&mut out, &report).and_then(|()| out.send()),
-                Format::Ndjson => json_line(&mut out, &report),
+                Format::Ndjson => json_line(&mut out, "file", &report),
                 Format::Json => {
                     document.files.push(report);
                     Ok(())
@@ -92,7 +92,7 @@ impl Repack<'_> {
             tool.say("it is not known which formats the vendor's library can read; zlib is the most likely one");
         }
         if self.format == Format::Json {
-            json_line(&mut out, &document).map_err(unwritten)?;
+            json_document(&mut out, &document).map_err(unwritten)?;
         }
         out.send().map_err(unwritten)?;
         Ok(status)
