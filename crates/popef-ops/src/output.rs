@@ -1,5 +1,4 @@
 use std::fmt;
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -9,7 +8,8 @@ use popef::write::{BlobCopy, BlobWriter, CreateOptions, Destination, Packing, Re
 use popef::{File, Metadata, OpenOptions, Writer};
 
 use crate::error::{Code, Error};
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
+use crate::work::{copy, temporary};
 
 /// Where a new file goes.
 pub enum Target<'t> {
@@ -173,7 +173,7 @@ impl<'t> Output<'t> {
     pub fn packed(&mut self, name: &Text<'_>, packing: Packing, data: &mut dyn Read) -> Result<Option<Written>, Error> {
         let To::Back(writer) = &mut self.to else { return Ok(None) };
         let mut blob = writer.packed_executable(name.by_ref(), packing)?;
-        copy(data, &mut blob)?;
+        copy(data, &mut blob, &Silent)?;
         Ok(Some(blob.finish()?))
     }
 
@@ -273,32 +273,13 @@ fn repack<D: Rewind>(
     below: u64,
 ) -> Result<Option<Written>, Error> {
     let mut blob = writer.repacked_executable(old, packing)?;
-    copy(data, &mut blob)?;
+    copy(data, &mut blob, &Silent)?;
     Ok(blob.finish_below(below)?)
 }
 
-fn temporary() -> Result<fs::File, Error> {
-    tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error).in_file(std::env::temp_dir()))
-}
-
 fn fill<D: Destination>(mut blob: BlobWriter<&mut Writer<D>>, data: &mut dyn Read) -> Result<Written, Error> {
-    copy(data, &mut blob)?;
+    copy(data, &mut blob, &Silent)?;
     Ok(blob.finish()?)
-}
-
-/// Copies all bytes. Pieces are large enough that the overhead of each is small, and small enough for a processor's cache.
-fn copy(from: &mut dyn Read, to: &mut impl Write) -> Result<(), Error> {
-    const PIECE: usize = 256 << 10;
-    let mut piece = vec![0; PIECE];
-    loop {
-        let len = match from.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(len) => len,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Error::io("read the data", error)),
-        };
-        to.write_all(piece.get(..len).unwrap_or_default()).map_err(|error| Error::io("write", error))?;
-    }
 }
 
 impl fmt::Debug for Target<'_> {

@@ -2,6 +2,8 @@
 //! pieces.
 
 use std::collections::BTreeMap;
+use std::env;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::num::NonZero;
@@ -164,6 +166,11 @@ pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn Write, progress: &dyn Progr
         to.write_all(piece.get(..count).unwrap_or_default()).map_err(|error| Error::io("write", error))?;
         progress.add(u64::try_from(count).unwrap_or(u64::MAX))?;
     }
+}
+
+/// A temporary file without a name. It is gone however the program ends.
+pub(crate) fn temporary() -> Result<fs::File, Error> {
+    tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error).in_file(env::temp_dir()))
 }
 
 /// Works on tasks on all processors, and hands the results to `take` in the order of the tasks, on the calling thread.

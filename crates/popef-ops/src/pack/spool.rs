@@ -8,7 +8,7 @@ use super::compose::Piece;
 use crate::error::Error;
 use crate::formats::Array;
 use crate::progress::Progress;
-use crate::work::copy;
+use crate::work::{copy, temporary};
 
 /// A temporary file without a name, which is made when the first array needs it. It is gone however the program ends.
 #[derive(Debug, Default)]
@@ -25,10 +25,7 @@ impl Spool {
         }
         let file = match &mut self.file {
             Some(file) => file,
-            None => self.file.insert(
-                tempfile::tempfile()
-                    .map_err(|error| Error::io("make a temporary file", error).in_file(std::env::temp_dir()))?,
-            ),
+            None => self.file.insert(temporary()?),
         };
         let len = array.info.size_in_bytes()?;
         progress.expect(len);

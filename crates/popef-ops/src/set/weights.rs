@@ -244,20 +244,5 @@ pub(super) fn is_same(array: &Array, data: Data<'_>, len: u64, progress: &dyn Pr
 /// A reader of an array, and then of what is behind the first `len` bytes of a blob's data.
 pub(super) fn with_surplus<'d>(array: &Array, data: Data<'d>, len: u64) -> Result<impl Read + use<'d>, Error> {
     let surplus = data.range(len..data.len())?;
-    Ok(array.reader()?.chain(DataReader { data: surplus, at: 0 }))
-}
-
-struct DataReader<'d> {
-    data: Data<'d>,
-    at: u64,
-}
-
-impl Read for DataReader<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.data.len().saturating_sub(self.at)).unwrap_or(usize::MAX);
-        let buf = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
-        self.data.read_at(self.at, buf).map_err(io::Error::other)?;
-        self.at = self.at.saturating_add(u64::try_from(buf.len()).unwrap_or(u64::MAX));
-        Ok(buf.len())
-    }
+    Ok(array.reader()?.chain(surplus.reader()))
 }
