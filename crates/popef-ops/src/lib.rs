@@ -87,6 +87,7 @@ mod error;
 pub mod extract;
 pub mod formats;
 pub mod hash;
+mod hex;
 mod listed;
 mod merge;
 mod name;

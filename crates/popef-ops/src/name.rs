@@ -5,6 +5,8 @@ use popef::types::Text;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use crate::hex::{Hex, unhex};
+
 /// A text in a report under one key, and under another one in hex if it is not UTF-8.
 macro_rules! keyed_text {
     ($(#[$meta:meta])* $name:ident = $key:literal, $bytes_key:literal) => {
@@ -97,25 +99,5 @@ impl FilePath {
 impl From<&[u8]> for FilePath {
     fn from(path: &[u8]) -> Self {
         FilePath(path.to_owned().into())
-    }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    pairs.iter().map(|&[high, low]| Some((digit(high)? << 4) | digit(low)?)).collect()
-}
-
-struct Hex<'b>(&'b [u8]);
-
-impl Serialize for Hex<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }

@@ -1,6 +1,5 @@
 //! `index.json`: what an extracted folder holds, and everything of the file that its other files cannot say.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
@@ -11,10 +10,11 @@ use popef::read::Compression;
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, TensorDataInfo, Text};
 use popef::write::Packing;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Code, Error};
 use crate::formats::{Place, Source};
+use crate::hex::Hex;
 
 /// The file's name in its folder.
 pub(crate) const INDEX: &str = "index.json";
@@ -56,7 +56,7 @@ pub(crate) struct Entry {
     pub(crate) compress: Option<Packing>,
     /// The header and info as they were, if this program would write other bytes for the same values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) head: Option<Hex>,
+    pub(crate) head: Option<Hex<Vec<u8>>>,
 }
 
 /// The type of a blob, and its info.
@@ -202,33 +202,5 @@ pub(crate) fn packing_for(compression: Compression) -> Packing {
     match compression {
         Compression::Gzip => Packing::Gzip(6),
         _ => Packing::default(),
-    }
-}
-
-/// Bytes as hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hex(pub(crate) Vec<u8>);
-
-impl fmt::Display for Hex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl Serialize for Hex {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Hex {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let byte = |pair: &[u8]| match pair.iter().all(u8::is_ascii_hexdigit) && pair.len() == 2 {
-            true => u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok(),
-            false => None,
-        };
-        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
-        bytes.map(Hex).ok_or_else(|| D::Error::custom("bytes are two hexadecimal digits each"))
     }
 }

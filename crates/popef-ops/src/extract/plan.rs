@@ -7,12 +7,13 @@ use popef::read::{DataBlob, ExecutableBlob};
 use popef::types::{BlobType, ExecutableInfo};
 use popef::{Blob, File, TensorInfo};
 
-use super::index::{Entry, Form, Hex, Index, Kind, Stored, head, packing_for};
+use super::index::{Entry, Form, Index, Kind, Stored, head, packing_for};
 use super::names::{Names, safe};
 use super::report::{ExtractedBlob, ExtractedFile, Note};
 use super::{Arrays, ExtractOptions, time_of};
 use crate::Name;
 use crate::formats;
+use crate::hex::Hex;
 
 /// The file with the bytes before the first blob.
 const PREFIX: &str = "prefix.bin";

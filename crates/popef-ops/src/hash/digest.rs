@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::{Hex, unhex};
+
 /// Which digests are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Algorithms {
@@ -30,7 +32,7 @@ pub struct Digest(pub [u8; 32]);
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        Hex(self.0).fmt(f)
     }
 }
 
@@ -44,17 +46,8 @@ impl FromStr for Digest {
     type Err = NotADigest;
 
     fn from_str(text: &str) -> Result<Self, NotADigest> {
-        let mut bytes = [0; 32];
-        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return Err(NotADigest) };
-        if pairs.len() != bytes.len() {
-            return Err(NotADigest);
-        }
-        let digit =
-            |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).ok_or(NotADigest);
-        for (byte, &[high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = digit(high)? << 4 | digit(low)?;
-        }
-        Ok(Digest(bytes))
+        let bytes = unhex(text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Digest).ok_or(NotADigest)
     }
 }
 
