@@ -19,6 +19,9 @@ pub enum Target<'t> {
     Stream(Box<dyn Write + 't>),
     /// Nowhere: only its size is wanted.
     Nowhere,
+    /// Nowhere, but it fails as [`Target::Path`] would because of what is at the path, before anything is read: a file that
+    /// must not be replaced, an input, something that is no file, or no folder.
+    Trial(&'t Path, Overwrite),
 }
 
 /// Which files may be replaced.
@@ -30,6 +33,19 @@ pub enum Overwrite {
     Others,
     /// Any file, also an input.
     Inputs,
+}
+
+impl Overwrite {
+    /// Fails if the path is one of the inputs, and these may not be replaced.
+    pub(crate) fn check_inputs<'f>(self, path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+        if self == Overwrite::Inputs { Ok(()) } else { refuse_inputs(path, inputs) }
+    }
+
+    fn options(self) -> CreateOptions {
+        let mut options = CreateOptions::new();
+        options.overwrite(self != Overwrite::Never);
+        options
+    }
 }
 
 /// A PopEF file that is being written.
@@ -84,19 +100,23 @@ impl<'t> Output<'t> {
         progress: &'t dyn Progress,
     ) -> Result<Self, Error> {
         let watch = move |bytes| progress.advance(bytes);
+        let nowhere = || To::Back(Writer::nowhere().watched(watch).map_destination(|to| Box::new(to) as _));
         let to = match target {
             Target::Path(path, overwrite) => {
-                if overwrite != Overwrite::Inputs {
-                    refuse_inputs(path, inputs)?;
-                }
-                let writer = CreateOptions::new().overwrite(overwrite != Overwrite::Never).create(path)?;
+                overwrite.check_inputs(path, inputs)?;
+                let writer = overwrite.options().create(path)?;
                 To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+            }
+            Target::Trial(path, overwrite) => {
+                overwrite.check_inputs(path, inputs)?;
+                overwrite.options().check(path)?;
+                nowhere()
             }
             Target::Stream(stream) => {
                 let writer = Writer::stream(io::BufWriter::with_capacity(STREAM_BUFFER, stream));
                 To::Forward(writer.watched(watch).map_destination(|to| Box::new(to) as _))
             }
-            Target::Nowhere => To::Back(Writer::nowhere().watched(watch).map_destination(|to| Box::new(to) as _)),
+            Target::Nowhere => nowhere(),
         };
         Ok(Output { to, start: 0, threads: 0 })
     }
@@ -256,7 +276,7 @@ impl<'t> Output<'t> {
 const STREAM_BUFFER: usize = 64 << 10;
 
 /// Fails if the path is one of the inputs, by whatever name.
-pub(crate) fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
     // If there is no such file, it is no input. Another failure shows when it is replaced.
     let Ok(target) = FileId::of_path(path) else { return Ok(()) };
     let Some(input) = inputs.into_iter().find(|input| input.id() == Some(target)) else { return Ok(()) };
@@ -288,6 +308,7 @@ impl fmt::Debug for Target<'_> {
             Target::Path(path, overwrite) => f.debug_tuple("Path").field(path).field(overwrite).finish(),
             Target::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
             Target::Nowhere => f.write_str("Nowhere"),
+            Target::Trial(path, overwrite) => f.debug_tuple("Trial").field(path).field(overwrite).finish(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error};
-use crate::output::{Overwrite, refuse_inputs};
+use crate::output::Overwrite;
 
 /// A file that is not PopEF, such as a report, which appears at its path only when it is complete.
 ///
@@ -48,9 +48,7 @@ impl PlainFile {
         overwrite: Overwrite,
         inputs: impl IntoIterator<Item = &'f popef::File>,
     ) -> Result<Self, Error> {
-        if overwrite != Overwrite::Inputs {
-            refuse_inputs(path, inputs)?;
-        }
+        overwrite.check_inputs(path, inputs)?;
         let may_replace = overwrite != Overwrite::Never;
         PlainFile::begin(path, may_replace).map_err(|error| failed("write the file", error, path))
     }

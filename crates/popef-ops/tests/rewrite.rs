@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,8 +13,8 @@ use popef::read::ReadAt;
 use popef::write::Packing;
 use popef::{File, OpenOptions, Writer};
 use popef_ops::{
-    Keep, MergeOptions, Overwrite, Progress, RepackOptions, Silent, SplitBy, SplitOptions, StripOptions, Target, merge,
-    repack, split, strip,
+    Keep, MergeOptions, Output, Overwrite, Progress, RepackOptions, Silent, SplitBy, SplitOptions, StripOptions,
+    Target, merge, repack, split, strip,
 };
 use proptest::prelude::*;
 
@@ -218,4 +219,37 @@ proptest! {
         }
         prop_assert_eq!(seen, file.len() as u64);
     }
+}
+
+#[test]
+fn a_trial_fails_as_the_real_thing_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut writer = popef::Writer::create(at("input.popef")).unwrap();
+    writer.write_executable("model", b"its bytes").unwrap();
+    writer.finish().unwrap();
+    fs::write(at("other.popef"), "something else").unwrap();
+    fs::create_dir(at("folder")).unwrap();
+    let file = File::open(at("input.popef")).unwrap();
+    let listed = || {
+        let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+        let mut entries: Vec<_> = entries.map(|entry| (entry.file_name(), entry.metadata().unwrap().len())).collect();
+        entries.sort();
+        entries
+    };
+    let before = listed();
+    let all = [Overwrite::Never, Overwrite::Others, Overwrite::Inputs];
+    let mut failures = 0;
+    for name in ["new.popef", "other.popef", "input.popef", "folder", "missing/new.popef", "other.popef/new.popef"] {
+        for overwrite in all {
+            let error = |target| merge(slice::from_ref(&file), target, &MergeOptions::default(), &Silent).err();
+            let trial = error(Target::Trial(&at(name), overwrite)).map(|error| error.to_string());
+            assert_eq!(listed(), before, "{name} {overwrite:?}");
+            let begun = Output::begin(Target::Path(&at(name), overwrite), [&file], &Silent).map(drop);
+            assert_eq!(trial, begun.err().map(|error| error.to_string()), "{name} {overwrite:?}");
+            failures += usize::from(trial.is_some());
+        }
+    }
+    // Two for what exists, one each for the folder, the missing one and the file in place of one, and one input.
+    assert_eq!(failures, 3 * 3 + 1 + 2);
 }

@@ -53,6 +53,22 @@ impl CreateOptions {
         self.create_in(Arc::new(System), path.as_ref())
     }
 
+    /// Fails as [`create`](Self::create) would because of what is at the path: a file that must not be replaced or that
+    /// another program has locked, something that is no regular file, or no folder. Writes nothing, so it does not find out
+    /// whether the folder may be written to, and whether there is room.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let options = popef::write::CreateOptions::new();
+    /// assert!(options.check(folder.path().join("model.popef")).is_ok());
+    /// assert!(options.check(folder.path().join("missing/model.popef")).is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn check(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        check(&System, path, self.overwrite).map_err(|problem| Error::from(problem).in_file(Some(path)))
+    }
+
     pub(super) fn create_in(&self, storage: Arc<dyn Storage>, path: &Path) -> Result<Writer<NewFile>, Error> {
         let file = NewFile::begin(storage, path, self.overwrite);
         file.map(Writer::begin).map_err(|problem| Error::from(problem).in_file(Some(path)))
@@ -187,9 +203,22 @@ impl NewFile {
     }
 
     fn sync_folder(&self) -> Result<(), Problem> {
-        let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        self.storage.sync_folder(folder).map_err(|source| WriteProblem::FolderNotFlushed { source }.into())
+        self.storage
+            .sync_folder(folder_of(&self.target))
+            .map_err(|source| WriteProblem::FolderNotFlushed { source }.into())
     }
+}
+
+fn check(storage: &dyn Storage, path: &Path, overwrite: bool) -> Result<(), Problem> {
+    let (target, found) = resolve(storage, path).map_err(failed("look at what is there"))?;
+    lock_old(storage, &target, found, overwrite)?;
+    let beside = beside(&target)?;
+    uninterrupted(|| fs::metadata(folder_of(&beside))).map_err(failed(CLAIM))?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Opens and locks the file that is to be replaced, if there is one.
@@ -236,10 +265,12 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
+const CLAIM: &str = "make a temporary file beside it";
+
 /// Creates the temporary file and locks it. An existing file is removed if nobody has it locked. It is never written
 /// to, because it may be a hard link to another file.
 fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
-    let failed = failed("make a temporary file beside it");
+    let failed = failed(CLAIM);
     // A user who may not read the old file must not be able to read the new one, even while it is written.
     let open_to = if old.is_some() { OpenTo::Owner } else { OpenTo::Default };
     for _ in 0..MOST_TRIES {

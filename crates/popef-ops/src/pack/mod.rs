@@ -233,7 +233,10 @@ impl Pack {
 
     /// Fails if the output is one of the files that are read.
     fn refuse_sources(&self, target: &Target<'_>) -> Result<(), Error> {
-        let Target::Path(path, Overwrite::Never | Overwrite::Others) = target else { return Ok(()) };
+        let (Target::Path(path, overwrite) | Target::Trial(path, overwrite)) = target else { return Ok(()) };
+        if *overwrite == Overwrite::Inputs {
+            return Ok(());
+        }
         // If there is no such file, it is no input.
         let Ok(id) = FileId::of_path(path) else { return Ok(()) };
         let places = self.parts.iter().flat_map(|part| &part.data).filter_map(Piece::place).chain(&self.prefix);

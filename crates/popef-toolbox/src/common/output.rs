@@ -68,9 +68,10 @@ pub(crate) enum Goes {
     /// Nowhere: only its size is wanted.
     Nowhere,
     Stdout,
-    /// To its own path.
-    InPlace(PathBuf),
+    /// To a path, which may be its own.
     To(PathBuf, Overwrite),
+    /// Nowhere, but it could go to the path.
+    Trial(PathBuf, Overwrite),
 }
 
 impl Goes {
@@ -78,8 +79,8 @@ impl Goes {
         match self {
             Goes::Nowhere => Target::Nowhere,
             Goes::Stdout => Target::Stream(Box::new(io::stdout())),
-            Goes::InPlace(path) => Target::Path(path, Overwrite::Inputs),
             Goes::To(path, overwrite) => Target::Path(path, *overwrite),
+            Goes::Trial(path, overwrite) => Target::Trial(path, *overwrite),
         }
     }
 
@@ -87,7 +88,7 @@ impl Goes {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Goes::Nowhere | Goes::Stdout => None,
-            Goes::InPlace(path) | Goes::To(path, _) => Some(path),
+            Goes::To(path, _) | Goes::Trial(path, _) => Some(path),
         }
     }
 }
@@ -119,18 +120,19 @@ impl EachArgs {
         if self.in_place && is_stdout(input) {
             return Err(no_stdin("--in-place"));
         }
-        if self.dry_run {
-            return Ok(Goes::Nowhere);
-        }
+        let to = |path, overwrite| if self.dry_run { Goes::Trial(path, overwrite) } else { Goes::To(path, overwrite) };
         if self.in_place {
-            return Ok(Goes::InPlace(input.to_owned()));
+            return Ok(to(input.to_owned(), Overwrite::Inputs));
         }
         match (&self.output, &self.output_dir) {
+            (Some(output), _) if is_stdout(output) && self.dry_run => Ok(Goes::Nowhere),
             (Some(output), _) if is_stdout(output) => Ok(Goes::Stdout),
-            (Some(output), _) => Ok(Goes::To(output.clone(), overwrite)),
+            (Some(output), _) => Ok(to(output.clone(), overwrite)),
             (None, Some(dir)) => {
-                let name = input.file_name().filter(|_| !is_stdout(input));
-                Ok(Goes::To(dir.join(name.ok_or_else(|| no_stdin("--output-dir"))?), overwrite))
+                let name = input.file_name().filter(|_| !is_stdout(input)).ok_or_else(|| no_stdin("--output-dir"))?;
+                // The folder is made if it is missing, so a missing one is no reason to fail.
+                let is_there = !self.dry_run || dir.is_dir();
+                Ok(if is_there { to(dir.join(name), overwrite) } else { Goes::Nowhere })
             }
             (None, None) => Ok(Goes::Nowhere),
         }
@@ -166,11 +168,15 @@ impl ChangeArgs {
 
     /// The target for an input. The input's path is known unless it came through a pipe.
     pub(crate) fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
-        if !self.in_place || self.dry_run {
+        if !self.in_place {
             return Ok(target(self.output.as_deref(), self.force, self.dry_run));
         }
         let stdin = || Error::new(Code::WrongArguments, "standard input cannot be changed in place; use --output");
-        input.map(|path| Target::Path(path, Overwrite::Inputs)).ok_or_else(stdin)
+        let in_place = |path| match self.dry_run {
+            true => Target::Trial(path, Overwrite::Inputs),
+            false => Target::Path(path, Overwrite::Inputs),
+        };
+        input.map(in_place).ok_or_else(stdin)
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
@@ -185,10 +191,13 @@ impl ChangeArgs {
 }
 
 fn target(output: Option<&Path>, force: bool, dry_run: bool) -> Target<'_> {
+    let overwrite = if force { Overwrite::Others } else { Overwrite::Never };
     match output {
-        Some(path) if !dry_run && is_stdout(path) => Target::Stream(Box::new(io::stdout())),
-        Some(path) if !dry_run => Target::Path(path, if force { Overwrite::Others } else { Overwrite::Never }),
-        _ => Target::Nowhere,
+        Some(path) if is_stdout(path) && !dry_run => Target::Stream(Box::new(io::stdout())),
+        Some(path) if is_stdout(path) => Target::Nowhere,
+        Some(path) if dry_run => Target::Trial(path, overwrite),
+        Some(path) => Target::Path(path, overwrite),
+        None => Target::Nowhere,
     }
 }
 
