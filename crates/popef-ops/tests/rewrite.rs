@@ -225,7 +225,7 @@ proptest! {
 fn a_trial_fails_as_the_real_thing_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let mut writer = popef::Writer::create(at("input.popef")).unwrap();
+    let mut writer = Writer::create(at("input.popef")).unwrap();
     writer.write_executable("model", b"its bytes").unwrap();
     writer.finish().unwrap();
     fs::write(at("other.popef"), "something else").unwrap();
