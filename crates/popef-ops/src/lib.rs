@@ -108,7 +108,7 @@ pub use error::{Code, Error};
 pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};
 pub use name::{FilePath, Name};
-pub use output::{Output, Overwrite, Target};
+pub use output::{Output, Overwrite, Target, TargetFolder};
 pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};
 pub use split::{Part, Split, SplitBy, SplitOptions, split};

@@ -1,6 +1,7 @@
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use popef::read::{ExecutableBlob, FileId, LocalFile};
 use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
@@ -45,6 +46,34 @@ impl Overwrite {
         let mut options = CreateOptions::new();
         options.overwrite(self != Overwrite::Never);
         options
+    }
+}
+
+/// Where an operation puts several files, or a folder of them.
+///
+/// | operation | what is in `At` | [`Overwrite::Never`] | otherwise |
+/// |---|---|---|---|
+/// | [`split`](fn@crate::split) | the folder of the parts, which is made if it is missing | no part has the name of a file there | files with the names of parts are replaced, an input only with [`Overwrite::Inputs`]; all others stay |
+/// | [`extract`](mod@crate::extract) | the folder itself, whose parent must exist | the folder is missing or empty | a folder that was extracted is replaced as a whole |
+///
+/// Nothing is written through links, whatever may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetFolder<'t> {
+    /// Into a folder, where the files appear when all of them are complete.
+    At(&'t Path, Overwrite),
+    /// Nowhere, but it fails as [`TargetFolder::At`] would because of what is there.
+    Trial(&'t Path, Overwrite),
+    /// Nowhere: only the report is wanted.
+    Nowhere,
+}
+
+impl<'t> TargetFolder<'t> {
+    /// The path of a file in the folder. Without a folder, its name.
+    pub(crate) fn path_of(self, name: &OsStr) -> PathBuf {
+        match self {
+            TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => folder.join(name),
+            TargetFolder::Nowhere => PathBuf::from(name),
+        }
     }
 }
 

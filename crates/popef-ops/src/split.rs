@@ -16,7 +16,7 @@ use crate::error::{Code, Error};
 use crate::extract::names::Names;
 use crate::listed::{Item, Listed};
 use crate::name::FilePath;
-use crate::output::{Output, Overwrite, Target};
+use crate::output::{Output, Overwrite, Target, TargetFolder};
 use crate::progress::Progress;
 use crate::verify::same_blobs;
 
@@ -32,19 +32,20 @@ pub enum SplitBy {
     Size(u64),
 }
 
-/// How and where a file is split.
+/// How a file is split.
 #[derive(Clone, Copy, Debug)]
-pub struct SplitOptions<'p> {
+pub struct SplitOptions<'o> {
     /// What becomes a part.
     pub by: SplitBy,
-    /// The folder of the parts. It is made if it is not there.
-    pub folder: &'p Path,
     /// What the names of all parts begin with.
-    pub stem: &'p OsStr,
-    /// Whether files that exist are replaced.
-    pub overwrite: bool,
-    /// Whether nothing is written, because only the report is wanted.
-    pub dry_run: bool,
+    pub stem: &'o OsStr,
+}
+
+/// By kind, into files whose names begin with `part`.
+impl Default for SplitOptions<'_> {
+    fn default() -> Self {
+        SplitOptions { by: SplitBy::Kind, stem: OsStr::new("part") }
+    }
 }
 
 /// What became of a file that was split.
@@ -75,11 +76,11 @@ pub struct Part {
 /// Splits a file into several, each of which is a PopEF file. [`merge`](crate::merge) makes one of them again.
 ///
 /// Nothing appears until all parts are written and read back. If then one cannot be put in its place, those before it are removed
-/// again, except where they replaced a file. What comes before the first blob goes into the first part. Names of blobs become safe names of files, and nothing is written
-/// through links.
+/// again, except where they replaced a file. What comes before the first blob goes into the first part. Names of blobs become safe
+/// names of files, and nothing is written through links.
 ///
 /// ```
-/// use popef_ops::{Silent, SplitBy, SplitOptions, split};
+/// use popef_ops::{Overwrite, Silent, SplitOptions, TargetFolder, split};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("model.popef");
@@ -89,23 +90,60 @@ pub struct Part {
 /// # writer.finish()?;
 /// let file = popef::File::open(&path)?;
 /// let parts = folder.path().join("parts");
-/// let options =
-///     SplitOptions { by: SplitBy::Kind, folder: &parts, stem: "model".as_ref(), overwrite: false, dry_run: false };
-/// assert_eq!(split(&file, &options, &Silent)?.parts.len(), 2);
+/// let options = SplitOptions { stem: "model".as_ref(), ..SplitOptions::default() };
+/// assert_eq!(split(&file, TargetFolder::At(&parts, Overwrite::Never), &options, &Silent)?.parts.len(), 2);
 /// assert_eq!(popef::File::open(parts.join("model-feeds.popef"))?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn split(file: &File, options: &SplitOptions<'_>, progress: &dyn Progress) -> Result<Split, Error> {
+pub fn split(
+    file: &File,
+    target: TargetFolder<'_>,
+    options: &SplitOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Split, Error> {
     let plan = Plan::of(file, options.by)?;
-    let paths: Vec<PathBuf> =
-        plan.names.iter().map(|name| options.folder.join(file_name(options.stem, name))).collect();
-    let made = if options.dry_run || paths.is_empty() { None } else { Some(made_folder(options.folder)?) };
-    let written = plan.write(&paths, options, progress);
-    if let (Err(_), Some(true)) = (&written, made) {
-        // What else is in it was not made here, and then this does nothing.
-        let _ = fs::remove_dir(options.folder);
+    let paths: Vec<PathBuf> = plan.names.iter().map(|name| target.path_of(&file_name(options.stem, name))).collect();
+    let are_new = check(target, &paths)?;
+    let parts = match target {
+        TargetFolder::At(folder, overwrite) if !paths.is_empty() => {
+            let made = made_folder(folder)?;
+            let written = plan.write(&paths, |path| Target::Path(path, overwrite), &are_new, progress);
+            if written.is_err() && made {
+                // What else is in it was not made here, and then this does nothing.
+                let _ = fs::remove_dir(folder);
+            }
+            written?
+        }
+        TargetFolder::Trial(folder, overwrite) if folder.is_dir() => {
+            plan.write(&paths, |path| Target::Trial(path, overwrite), &are_new, progress)?
+        }
+        _ => plan.write(&paths, |_| Target::Nowhere, &are_new, progress)?,
+    };
+    Ok(Split { parts, shared: plan.shared() })
+}
+
+/// Fails if anything is in the way of the parts. Returns for each path whether nothing is there.
+fn check(target: TargetFolder<'_>, paths: &[PathBuf]) -> Result<Vec<bool>, Error> {
+    let (TargetFolder::At(folder, overwrite) | TargetFolder::Trial(folder, overwrite)) = target else {
+        return Ok(Vec::new());
+    };
+    check_folder(folder)?;
+    paths.iter().map(|path| check_free(path, overwrite)).collect()
+}
+
+/// Fails if a folder is not there and cannot be made, because a file is in its place or in that of a folder above it.
+fn check_folder(path: &Path) -> Result<(), Error> {
+    let mut above = path.ancestors().filter(|above| !above.as_os_str().is_empty());
+    let wrong = above.find_map(|above| match fs::metadata(above) {
+        Ok(found) if found.is_dir() => Some(None),
+        Ok(_) => Some(Some(ErrorKind::NotADirectory.into())),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => Some(Some(error)),
+    });
+    match wrong.flatten() {
+        None => Ok(()),
+        Some(error) => Err(Error::io("make the folder", error).in_file(path)),
     }
-    Ok(Split { parts: written?, shared: plan.shared() })
 }
 
 fn file_name(stem: &OsStr, name: &str) -> OsString {
@@ -170,25 +208,18 @@ impl<'f> Plan<'f> {
     }
 
     /// Writes all parts, and then puts all in their places.
-    fn write(
+    fn write<'t>(
         &self,
-        paths: &[PathBuf],
-        options: &SplitOptions<'_>,
-        progress: &dyn Progress,
+        paths: &'t [PathBuf],
+        target: impl Fn(&'t Path) -> Target<'t>,
+        are_new: &[bool],
+        progress: &'t dyn Progress,
     ) -> Result<Vec<Part>, Error> {
-        let mut are_new = Vec::new();
-        if !options.dry_run {
-            for path in paths {
-                are_new.push(check_free(path, options.overwrite)?);
-            }
-        }
         progress.expect(self.file.size());
         let mut outputs = Vec::new();
         let mut parts = Vec::new();
         for (at, path) in paths.iter().enumerate() {
-            let overwrite = if options.overwrite { Overwrite::Others } else { Overwrite::Never };
-            let target = if options.dry_run { Target::Nowhere } else { Target::Path(path, overwrite) };
-            let mut output = Output::begin(target, [self.file], progress)?;
+            let mut output = Output::begin(target(path), [self.file], progress)?;
             if at == 0 {
                 output.prefix_of(self.file)?;
             }
@@ -204,7 +235,7 @@ impl<'f> Plan<'f> {
             if let Err(error) = output.finish() {
                 // Those that replaced a file are complete, and all that there is of it.
                 let placed = paths.iter().zip(are_new).take(at);
-                placed.filter(|(_, is_new)| *is_new).for_each(|(path, _)| _ = fs::remove_file(path));
+                placed.filter(|(_, is_new)| **is_new).for_each(|(path, _)| _ = fs::remove_file(path));
                 return Err(error);
             }
         }
@@ -224,13 +255,13 @@ impl<'f> Plan<'f> {
 }
 
 /// Fails if a file is in the way. A link would lead out of the folder. Returns whether nothing is there.
-fn check_free(path: &Path, overwrite: bool) -> Result<bool, Error> {
+fn check_free(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     let refuse = |message| Err(Error::new(Code::FileExists, message).in_file(path));
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
         Err(error) => Err(Error::io("look at what is there", error).in_file(path)),
         Ok(found) if found.is_symlink() => refuse("it is a link, and nothing is written through links"),
-        Ok(_) if !overwrite => refuse("the file exists, and overwriting was not allowed"),
+        Ok(_) if overwrite == Overwrite::Never => refuse("the file exists, and overwriting was not allowed"),
         Ok(_) => Ok(false),
     }
 }

@@ -14,7 +14,7 @@ use popef::write::Packing;
 use popef::{File, OpenOptions, Writer};
 use popef_ops::{
     Keep, MergeOptions, Output, Overwrite, Progress, RepackOptions, Silent, SplitBy, SplitOptions, StripOptions,
-    Target, merge, repack, split, strip,
+    Target, TargetFolder, merge, repack, split, strip,
 };
 use proptest::prelude::*;
 
@@ -111,14 +111,14 @@ fn no_part_is_left_if_another_cannot_be_put_in_its_place() {
     }
     let file = File::from_bytes(writer.into_inner().unwrap().into_inner()).unwrap();
     let parts = folder.path().join("parts");
-    let options =
-        SplitOptions { by: SplitBy::Size(1), folder: &parts, stem: "model".as_ref(), overwrite: false, dry_run: false };
+    let options = SplitOptions { by: SplitBy::Size(1), stem: "model".as_ref() };
+    let target = TargetFolder::At(&parts, Overwrite::Never);
     // Another program makes a file of the same name while the parts are written.
     let progress = After::of(file.size(), || {
         fs::write(parts.join("model-3.popef"), "mine").unwrap();
         ControlFlow::Continue(())
     });
-    let error = split(&file, &options, &progress).unwrap_err();
+    let error = split(&file, target, &options, &progress).unwrap_err();
     assert_eq!(error.code(), "file-exists");
     let names: Vec<_> = fs::read_dir(&parts).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["model-3.popef"]);
@@ -127,11 +127,11 @@ fn no_part_is_left_if_another_cannot_be_put_in_its_place() {
 
     // Stopped at any byte, it leaves nothing, not even the folder.
     for bytes in [1, file.size() / 2, file.size()] {
-        let error = split(&file, &options, &After::of(bytes, || ControlFlow::Break(()))).unwrap_err();
+        let error = split(&file, target, &options, &After::of(bytes, || ControlFlow::Break(()))).unwrap_err();
         assert!(error.is_stop());
         assert!(!parts.exists());
     }
-    assert_eq!(split(&file, &options, &Silent).unwrap().parts.len(), 3);
+    assert_eq!(split(&file, target, &options, &Silent).unwrap().parts.len(), 3);
 }
 
 /// Each is compared with a few, and not with all others, which would take minutes.
@@ -189,8 +189,8 @@ proptest! {
         // Split in any way and merged, it has the same blobs.
         for (at, by) in [SplitBy::Kind, SplitBy::Model, SplitBy::Size(most)].into_iter().enumerate() {
             let parts = path(&format!("parts {at}"));
-            let options = SplitOptions { by, folder: &parts, stem: "m".as_ref(), overwrite: false, dry_run: false };
-            let split = split(&file, &options, &Silent).unwrap();
+            let target = TargetFolder::At(&parts, Overwrite::Never);
+            let split = split(&file, target, &SplitOptions { by, stem: "m".as_ref() }, &Silent).unwrap();
             let opened: Vec<File> = split
                 .parts
                 .iter()

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use popef::types::{BlobType, TensorDataInfo};
 use popef::{DataType, File, TensorInfo, Writer};
-use popef_ops::{Progress, SplitBy, SplitOptions, split};
+use popef_ops::{Overwrite, Progress, SplitBy, SplitOptions, TargetFolder, split};
 
 /// Puts a folder where the second part goes, once so many bytes are written.
 struct InTheWay<'p>(&'p Path, u64, AtomicU64);
@@ -39,14 +39,9 @@ fn a_part_that_replaced_a_file_is_not_removed() {
         if exists {
             std::fs::write(&first, "old").unwrap();
         }
-        let options = SplitOptions {
-            by: SplitBy::Kind,
-            folder: &parts,
-            stem: "model".as_ref(),
-            overwrite: exists,
-            dry_run: false,
-        };
-        split(&file, &options, &InTheWay(&second, file.size(), AtomicU64::new(0))).unwrap_err();
+        let options = SplitOptions { by: SplitBy::Kind, stem: "model".as_ref() };
+        let target = TargetFolder::At(&parts, if exists { Overwrite::Others } else { Overwrite::Never });
+        split(&file, target, &options, &InTheWay(&second, file.size(), AtomicU64::new(0))).unwrap_err();
         assert_eq!(first.exists(), exists, "only what is new is removed");
         if exists {
             assert_eq!(File::open(&first).unwrap().blobs().next().unwrap().blob_type(), BlobType::PoplarExecutable);

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_ops::{Code, Error, Listed, Split, SplitBy, SplitOptions, split};
+use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
 use popef_show::{Kind, Out, counted, size};
 
 use super::Command;
@@ -81,16 +81,10 @@ impl By {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let options = SplitOptions {
-            by: self.by()?,
-            folder: self.output.as_deref().unwrap_or(Path::new("")),
-            stem: self.stem()?,
-            overwrite: self.force,
-            dry_run: self.dry_run,
-        };
+        let options = SplitOptions { by: self.by()?, stem: self.stem()? };
         let file = open_whole(&self.file)?;
         let watch = tool.progress("splitting");
-        let done = split(&file, &options, &watch)?;
+        let done = split(&file, self.target(), &options, &watch)?;
         drop(watch);
         self.format.report(&mut tool.out(), &done, show).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
@@ -98,6 +92,15 @@ impl Command for Args {
 }
 
 impl Args {
+    fn target(&self) -> TargetFolder<'_> {
+        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        match &self.output {
+            Some(folder) if self.dry_run => TargetFolder::Trial(folder, overwrite),
+            Some(folder) => TargetFolder::At(folder, overwrite),
+            None => TargetFolder::Nowhere,
+        }
+    }
+
     fn by(&self) -> Result<SplitBy, Error> {
         match (self.by, self.max_size) {
             (None | Some(By::Size), Some(most)) => Ok(SplitBy::Size(most)),

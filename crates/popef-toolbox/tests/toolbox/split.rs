@@ -205,6 +205,28 @@ fn nothing_is_left_of_a_split_that_fails() {
     assert!(run.status == 2 && run.err.contains("same file as the input"), "{run:?}");
 }
 
+/// A dry run fails as the real run does, and writes nothing.
+#[test]
+fn a_dry_run_says_what_is_in_the_way() {
+    let place = Place::with(&["interop/two-models.popef"]);
+    fs::create_dir(place.path("parts")).unwrap();
+    place.write("parts/two-models-b.popef", "mine");
+    place.write("file", "");
+    for (folder, words) in [("parts", "two-models-b.popef: the file exists"), ("file/parts", "cannot make the folder")]
+    {
+        let args = ["split", "two-models.popef", "--by", "model", "-o", folder];
+        let [dry, real] = [&["--dry-run"][..], &[]].map(|more| place.run(&[&args[..], more].concat()));
+        assert!(dry.status == 2 && dry.err.contains(words), "{dry:?}");
+        assert_eq!(dry.err, real.err);
+    }
+    for more in [&["-o", "parts", "--force"][..], &["-o", "new/folder"]] {
+        let args = ["split", "two-models.popef", "--by", "model", "--dry-run"];
+        place.run(&[&args[..], more].concat()).good();
+    }
+    assert_eq!(place.names(), ["file", "parts", "two-models.popef"]);
+    assert_eq!(fs::read_dir(place.path("parts")).unwrap().count(), 1);
+}
+
 #[test]
 #[cfg(unix)]
 fn nothing_is_written_through_links() {
