@@ -21,7 +21,7 @@ use crate::groups::{Checks, Sources};
 use crate::inspect::archive;
 use crate::log::{Log, Verbosity};
 use crate::policy;
-use crate::program::Program;
+use crate::program::{Program, Refusal};
 use crate::screen::{progress, screen};
 
 /// So many groups are checked before their turn to be shown.
@@ -46,16 +46,14 @@ pub struct Checking<'a> {
 
 impl Checking<'_> {
     /// Checks the files, shows what was found, and returns the exit status.
-    pub fn run(&self, program: Program, out: &mut Out) -> ExitCode {
+    pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
         if let Some(wrong) = self.contradiction() {
-            return program.unread(&wrong);
+            return Err(Refusal::Options(wrong));
         }
         let log = Log::from_environment(program, self.verbose);
-        let files = files(program, self.files, self.sources, &self.checks.policy, self.empty_list());
-        match files.and_then(|files| Ok((files, self.options(program)?))) {
-            Ok((files, options)) => self.check(program, &files, options, &log, out),
-            Err(error) => program.unread(&error),
-        }
+        let files = files(program, self.files, self.sources, &self.checks.policy, self.empty_list())?;
+        let options = self.options(program)?;
+        Ok(self.check(program, &files, options, &log, out))
     }
 
     /// Which option would have no effect, if any.
@@ -67,10 +65,13 @@ impl Checking<'_> {
     }
 
     fn empty_list(&self) -> EmptyList {
-        if self.checks.allow_empty { EmptyList::Permitted } else { EmptyList::Refused }
+        match self.checks.allow_empty {
+            true => EmptyList::Permitted,
+            false => EmptyList::Refused(", so nothing was checked; --allow-empty permits this"),
+        }
     }
 
-    fn options(&self, program: Program) -> Result<CheckOptions, String> {
+    fn options(&self, program: Program) -> Result<CheckOptions, Refusal> {
         let mut options = CheckOptions::new();
         options.deep(self.checks.deep).inspect_archives(archive);
         for &loader in &self.checks.loaders {
@@ -79,7 +80,10 @@ impl Checking<'_> {
         match self.checks.policy.as_slice() {
             [] => {}
             [path] => _ = options.policy(policy::read(program, path)?),
-            _ => return Err("--policy can be given only once: put all requirements into one file".to_owned()),
+            _ => {
+                let message = "--policy can be given only once: put all requirements into one file";
+                return Err(Refusal::Options(message.to_owned()));
+            }
         }
         Ok(options)
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use popef::check::Rule;
 use popef_show::{FindingsFormat, Out, rules};
 
-use crate::program::Program;
+use crate::program::{Program, Refusal};
 use crate::screen::screen;
 
 /// An explanation of some rules, or of all.
@@ -20,22 +20,20 @@ pub struct Explanation<'a> {
 
 impl Explanation<'_> {
     /// Writes it, and returns the exit status.
-    pub fn run(&self, program: Program, out: &mut Out) -> ExitCode {
+    pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
         let explained: Result<Vec<_>, _> = self.ids.iter().map(|id| explained(program, *id)).collect();
-        let explained = match explained {
-            Ok(explained) => explained,
-            Err(error) => return program.unread(&error),
-        };
+        let explained = explained.map_err(Refusal::Options)?;
         let selected = || Rule::all().filter(|&rule| explained.iter().any(|one| one.is_none_or(|one| one == rule)));
         let shown = match self.format {
             FindingsFormat::Text => in_text(&explained, out),
             FindingsFormat::Json => rules::document(out, selected()),
             FindingsFormat::Ndjson => rules::lines(out, selected()),
             other => {
-                return program.unread(&format!("--format {} is for findings: it explains no rules", other.name()));
+                let name = other.name();
+                return Err(Refusal::Options(format!("--format {name} is for findings: it explains no rules")));
             }
         };
-        program.written(shown.and_then(|()| out.send()))
+        Ok(program.written(shown.and_then(|()| out.send())))
     }
 }
 

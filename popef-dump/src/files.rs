@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use popef_open::listed;
+use popef_open::{is_stdin, listed};
 
 use crate::groups::Sources;
-use crate::program::Program;
+use crate::program::{Program, Refusal};
 
-/// What a list that names no files is.
+/// What a list that names no files is, if there are no other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EmptyList {
-    /// Worth a complaint.
-    Told,
-    /// An error if there are no other files: a check would pass without a look at anything.
-    Refused,
+    /// An error, with what else there is to say of it. Without files, anything would pass a check.
+    Refused(&'static str),
     /// As good as any other.
     Permitted,
 }
@@ -25,28 +23,27 @@ pub(crate) fn files(
     sources: &Sources,
     others: &[PathBuf],
     empty_list: EmptyList,
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>, Refusal> {
     let mut files = given.to_owned();
     let mut empty = Vec::new();
     for list in &sources.files_from {
-        let named = listed(list).map_err(|error| format!("cannot read {}: {error}", name_of(list)))?;
+        let unread = |source| Refusal::Unread { doing: "read the list", path: list.clone(), source };
+        let named = listed(list).map_err(unread)?;
         if named.is_empty() {
             empty.push(list);
         }
         files.extend(named);
     }
-    let from_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let from_stdin = |path: &&PathBuf| is_stdin(path);
     if files.iter().chain(&sources.files_from).chain(others).filter(from_stdin).nth(1).is_some() {
-        return Err("standard input (-) can be read only once".to_owned());
+        return Err(Refusal::Options("standard input (-) can be read only once".to_owned()));
     }
     for list in empty {
         let problem = format!("{} names no files", name_of(list));
         match empty_list {
             EmptyList::Permitted => {}
-            EmptyList::Refused if files.is_empty() => {
-                return Err(format!("{problem}, so nothing was checked; --allow-empty permits this"));
-            }
-            EmptyList::Refused | EmptyList::Told => program.complain(&problem),
+            EmptyList::Refused(more) if files.is_empty() => return Err(Refusal::Options(format!("{problem}{more}"))),
+            EmptyList::Refused(_) => program.complain(&problem),
         }
     }
     Ok(files)
@@ -69,7 +66,7 @@ pub(crate) fn meant(path: &Path, option: &str) -> Option<String> {
 
 /// A list in a message.
 fn name_of(list: &Path) -> String {
-    match list.as_os_str() == "-" {
+    match is_stdin(list) {
         true => "the list on standard input".to_owned(),
         false => format!("the list {}", list.display()),
     }

@@ -39,13 +39,13 @@ pub use check::Checking;
 pub use explain::Explanation;
 pub use inspect::archive as inspect_archive;
 pub use list::Listing;
-pub use program::Program;
+pub use program::{Program, Refusal};
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
     match Args::of(std::env::args_os()) {
         Ok(args) => run::run(&args, Box::new(io::stdout())),
-        Err(error) => error.exit(),
+        Err(error) => run::POPEF_DUMP.printed(error.print(), error.exit_code()),
     }
 }
 

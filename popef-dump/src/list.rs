@@ -14,7 +14,7 @@ use popef_show::{
 use crate::files::{EmptyList, files, values_meant};
 use crate::groups::{Narrow, Parts, Sources};
 use crate::log::{Log, Verbosity};
-use crate::program::{Program, UNREAD};
+use crate::program::{Program, Refusal, UNREAD};
 use crate::screen::{progress, screen};
 
 /// What is to be shown of files.
@@ -38,16 +38,14 @@ pub struct Listing<'a> {
 
 impl Listing<'_> {
     /// Shows the files, and returns the exit status.
-    pub fn run(&self, program: Program, out: &mut Out) -> ExitCode {
+    pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
         let meant = || values_meant(self.files, self.narrow.values);
         if let Some(wrong) = meant().or_else(|| self.contradiction().map(str::to_owned)) {
-            return program.unread(&wrong);
+            return Err(Refusal::Options(wrong));
         }
         let log = Log::from_environment(program, self.verbose);
-        match files(program, self.files, self.sources, &[], EmptyList::Told) {
-            Ok(files) => self.show(program, &files, &log, out),
-            Err(error) => program.unread(&error),
-        }
+        let files = files(program, self.files, self.sources, &[], EmptyList::Refused(""))?;
+        Ok(self.show(program, &files, &log, out))
     }
 
     /// Which option would have no effect, if any.

@@ -7,21 +7,19 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use popef::check::{Policy, Rule};
+use popef_open::is_stdin;
 use toml::de::{DeTable, Error};
 
-use crate::program::Program;
+use crate::program::{Program, Refusal};
 
 /// Reads a policy from a file, or for `-` from standard input. The error names the line.
-pub(crate) fn read(program: Program, path: &Path) -> Result<Policy, String> {
-    let is_stdin = path.as_os_str() == "-";
-    let name = if is_stdin { "the policy on standard input".to_owned() } else { path.display().to_string() };
-    let bytes = if is_stdin { stdin() } else { fs::read(path) };
-    let parsed = match bytes.map(String::from_utf8) {
-        Err(error) => Err(format!("cannot read the policy: {error}")),
-        Ok(Err(_)) => Err("cannot read the policy: it is not text in UTF-8".to_owned()),
-        Ok(Ok(text)) => parse(program, &text),
-    };
-    parsed.map_err(|problem| format!("{name}: {problem}"))
+pub(crate) fn read(program: Program, path: &Path) -> Result<Policy, Refusal> {
+    let bytes = if is_stdin(path) { stdin() } else { fs::read(path) };
+    let unread = |source| Refusal::Unread { doing: "read the policy", path: path.to_owned(), source };
+    let text = String::from_utf8(bytes.map_err(unread)?)
+        .map_err(|_| "cannot read the policy: it is not text in UTF-8".to_owned());
+    let wrong = |problem| Refusal::Policy { path: path.to_owned(), problem };
+    text.and_then(|text| parse(program, &text)).map_err(wrong)
 }
 
 fn stdin() -> io::Result<Vec<u8>> {

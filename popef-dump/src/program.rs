@@ -1,14 +1,55 @@
 //! What runs: its name in complaints, and its exit statuses.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef_open::is_stdin;
 use popef_show::escape;
 use popef_show::rules::did_you_mean;
 
 /// Something could not be read, or what was to be shown is damaged. 1 is for findings of checks.
 pub(crate) const UNREAD: u8 = 2;
+
+/// Why nothing was shown or checked.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The options are wrong, or cannot be combined.
+    Options(String),
+    /// A list or a policy cannot be read.
+    Unread {
+        /// What was to be done, after "cannot": `read the list`.
+        doing: &'static str,
+        /// The path; `-` is standard input.
+        path: PathBuf,
+        /// Why the system cannot do it.
+        source: io::Error,
+    },
+    /// A policy has something wrong in it.
+    Policy {
+        /// The path; `-` is standard input.
+        path: PathBuf,
+        /// What is wrong, and in which line.
+        problem: String,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Options(problem) => f.write_str(problem),
+            Refusal::Unread { doing, path, source } => write!(f, "{}: cannot {doing}: {source}", name_of(path)),
+            Refusal::Policy { path, problem } => write!(f, "{}: {problem}", name_of(path)),
+        }
+    }
+}
+
+/// A path in a message.
+pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
+    if is_stdin(path) { "standard input".into() } else { path.to_string_lossy() }
+}
 
 /// What runs: `popef-dump`, or a command of the toolbox.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +74,17 @@ impl Program {
     }
 
     /// The exit status when nothing could be done, and why.
-    pub(crate) fn unread(self, why: &str) -> ExitCode {
-        self.complain(why);
+    pub(crate) fn unread(self, why: &(impl fmt::Display + ?Sized)) -> ExitCode {
+        self.complain(&why.to_string());
         ExitCode::from(UNREAD)
+    }
+
+    /// The exit status after help, the version, or what is wrong with the command line was printed.
+    pub fn printed(self, printed: io::Result<()>, status: i32) -> ExitCode {
+        match printed.and_then(|()| io::stdout().flush()) {
+            Ok(()) => ExitCode::from(u8::try_from(status).unwrap_or(UNREAD)),
+            failed => self.written(failed),
+        }
     }
 
     /// That no rule has an id, and where to find those that there are.

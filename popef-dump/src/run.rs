@@ -11,7 +11,7 @@ use crate::args::Args;
 use crate::combine::{self, Job};
 use crate::files::{meant, values_meant};
 use crate::generate;
-use crate::program::Program;
+use crate::program::{Program, Refusal};
 use crate::screen::colors;
 
 /// The tool itself.
@@ -27,10 +27,14 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
     match combine::job(args) {
         Err(error) => POPEF_DUMP.unread(&error),
         Ok(Job::Generate(what)) => POPEF_DUMP.written(generate::write(what, &mut to)),
-        Ok(Job::Explain(explanation)) => explanation.run(POPEF_DUMP, &mut out(to)),
-        Ok(Job::Check(checking)) => checking.run(POPEF_DUMP, &mut out(to)),
-        Ok(Job::List(listing)) => listing.run(POPEF_DUMP, &mut out(to)),
+        Ok(Job::Explain(explanation)) => ended(explanation.run(POPEF_DUMP, &mut out(to))),
+        Ok(Job::Check(checking)) => ended(checking.run(POPEF_DUMP, &mut out(to))),
+        Ok(Job::List(listing)) => ended(listing.run(POPEF_DUMP, &mut out(to))),
     }
+}
+
+fn ended(done: Result<ExitCode, Refusal>) -> ExitCode {
+    done.unwrap_or_else(|refusal| POPEF_DUMP.unread(&refusal))
 }
 
 /// What was meant by a missing file that looks like the value of an option. --color takes its value only after `=`, so that

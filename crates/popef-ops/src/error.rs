@@ -4,10 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use popef::error::ErrorCode;
+use serde::Serialize;
 
-/// One line per code: its name, and what to do.
+/// One line per code: its name, its kind, and what to do.
 macro_rules! codes {
-    ($( $code:ident = $name:literal, $advice:literal; )+) => {
+    ($( $code:ident = $name:literal, $kind:literal, $advice:literal; )+) => {
         /// What went wrong in an operation, if it was not reading, writing or the system: those have the library's codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -22,6 +23,12 @@ macro_rules! codes {
                 match self { $( Code::$code => $name, )+ }
             }
 
+            /// The kind of what went wrong: an [`ErrorKind`](popef::error::ErrorKind) of the library by its name;
+            /// `notPopef`, for a file of another format; or `request`, if what was asked for does not fit the files.
+            pub const fn kind(self) -> &'static str {
+                match self { $( Code::$code => $kind, )+ }
+            }
+
             /// What to do.
             pub const fn advice(self) -> &'static str {
                 match self { $( Code::$code => $advice, )+ }
@@ -31,35 +38,36 @@ macro_rules! codes {
 }
 
 codes! {
-    NotPopef = "not-popef", "Give a PopEF file.";
-    NoSuchBlob = "no-such-blob", "List the blobs of the file, and choose one of them.";
-    AmbiguousBlob = "ambiguous-blob", "Choose by type or by index too.";
-    NothingChosen = "nothing-chosen", "List the blobs of the files, and choose some of them.";
-    WrongArguments = "wrong-arguments", "See the help of the command.";
-    NothingWhole = "nothing-whole", "Copy or export the file again.";
-    OutputIsInput = "output-is-input", "Choose another output, or ask for the input to be replaced.";
-    FileExists = "file-exists", "Choose another path, or allow overwriting.";
-    BadArray = "bad-array", "Save the array again: the file is damaged, or of another format.";
-    UnsupportedArray = "unsupported-array", "Convert the array to a type that PopEF has, and save it again.";
-    Conflict = "conflict", "Choose which one is kept, or leave one of the files out.";
-    PrefixInside = "prefix-inside", "Put that file first, or ask for what comes before PopEF to be dropped.";
-    NothingLeft = "nothing-left", "Drop less.";
-    TooManyParts = "too-many-parts", "Split in another way, or into larger parts.";
-    UnknownField = "unknown-field", "Use a field of the metadata's JSON.";
-    WrongValue = "wrong-value", "Give a value that the field can have.";
-    NoSuchName = "no-such-name", "Use a name that the file has.";
-    Ambiguous = "ambiguous", "Say which one is meant.";
-    WrongArray = "wrong-array", "Give an array of the type and shape that the file has.";
-    NameTaken = "name-taken", "Choose another name.";
-    NewFindings = "new-findings", "Make another change, or allow the findings.";
-    NotVerified = "not-verified", "Try again. If it happens again, check the disk and the memory.";
-    BadManifest = "bad-manifest", "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
+    NotPopef = "not-popef", "notPopef", "Give a PopEF file.";
+    NoSuchBlob = "no-such-blob", "request", "List the blobs of the file, and choose one of them.";
+    AmbiguousBlob = "ambiguous-blob", "request", "Choose by type or by index too.";
+    NothingChosen = "nothing-chosen", "request", "List the blobs of the files, and choose some of them.";
+    WrongArguments = "wrong-arguments", "request", "See the help of the command.";
+    NothingWhole = "nothing-whole", "damaged", "Copy or export the file again.";
+    OutputIsInput = "output-is-input", "request", "Choose another output, or ask for the input to be replaced.";
+    FileExists = "file-exists", "exists", "Choose another path, or allow overwriting.";
+    BadArray = "bad-array", "damaged", "Save the array again: the file is damaged, or of another format.";
+    UnsupportedArray = "unsupported-array", "unsupported", "Convert the array to a type that PopEF has, and save it again.";
+    Conflict = "conflict", "request", "Choose which one is kept, or leave one of the files out.";
+    PrefixInside = "prefix-inside", "request", "Put that file first, or ask for what comes before PopEF to be dropped.";
+    NothingLeft = "nothing-left", "request", "Drop less.";
+    TooManyParts = "too-many-parts", "request", "Split in another way, or into larger parts.";
+    UnknownField = "unknown-field", "request", "Use a field of the metadata's JSON.";
+    WrongValue = "wrong-value", "request", "Give a value that the field can have.";
+    NoSuchName = "no-such-name", "request", "Use a name that the file has.";
+    Ambiguous = "ambiguous", "request", "Say which one is meant.";
+    WrongArray = "wrong-array", "wrongType", "Give an array of the type and shape that the file has.";
+    NameTaken = "name-taken", "duplicate", "Choose another name.";
+    NewFindings = "new-findings", "request", "Make another change, or allow the findings.";
+    NotVerified = "not-verified", "io", "Try again. If it happens again, check the disk and the memory.";
+    BadManifest = "bad-manifest", "damaged", "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
     // The library has it too, for files that are read as PopEF.
-    FileChanged = "file-changed", "Try again when nothing else writes the file.";
-    BadIndex = "bad-index", "Extract the file again, or correct index.json.";
-    BadMetadata = "bad-metadata", "Correct the JSON: popef extract writes metadata as it must be.";
-    DoesNotFit = "does-not-fit", "Give data of the shape and type that the anchor has, or pack without checking.";
-    Stopped = "stopped", "Nothing. Begin again when you want to.";
+    FileChanged = "file-changed", "changed", "Try again when nothing else writes the file.";
+    BadIndex = "bad-index", "damaged", "Extract the file again, or correct index.json.";
+    BadMetadata = "bad-metadata", "damaged", "Correct the JSON: popef extract writes metadata as it must be.";
+    DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or pack without checking.";
+    BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md has an example.";
+    Stopped = "stopped", "stopped", "Nothing. Begin again when you want to.";
 }
 
 /// Why an operation failed.
@@ -150,6 +158,15 @@ impl Error {
         }
     }
 
+    /// The name of the kind of what went wrong: see [`Code::kind`].
+    pub fn kind(&self) -> &'static str {
+        match &self.0.kind {
+            Kind::Library(error) => error.kind().as_str(),
+            Kind::System { source, .. } => ErrorCode::from(source.kind()).kind().as_str(),
+            Kind::Own { code, .. } => code.kind(),
+        }
+    }
+
     /// What to do.
     pub fn advice(&self) -> &'static str {
         match &self.0.kind {
@@ -169,6 +186,21 @@ impl Error {
         match &self.0.kind {
             Kind::Library(error) => error.path().or(self.0.path.as_deref()),
             _ => self.0.path.as_deref(),
+        }
+    }
+
+    /// The error as a plain value, without the path.
+    pub fn describe(&self) -> ErrorReport {
+        let library = self.library();
+        ErrorReport {
+            message: library.map_or_else(|| self.0.kind.to_string(), popef::Error::reason),
+            kind: self.kind(),
+            code: self.code(),
+            blob: library.and_then(popef::Error::blob),
+            offset: library.and_then(popef::Error::offset),
+            needed: library.and_then(popef::Error::needed),
+            found: library.and_then(popef::Error::found),
+            advice: self.advice().to_owned(),
         }
     }
 
@@ -199,7 +231,13 @@ impl fmt::Display for Error {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
         }
-        match &self.0.kind {
+        self.0.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Kind::Library(error) => error.fmt(f),
             Kind::System { doing, source } => write!(f, "cannot {doing}: {source}"),
             Kind::Own { message, .. } => f.write_str(message),
@@ -221,4 +259,35 @@ impl StdError for Error {
             Kind::Own { .. } => None,
         }
     }
+}
+
+/// An [`Error`] in a report, without the path. It has the keys of the library's [`ErrorInfo`](popef::types::ErrorInfo), and
+/// what to do.
+///
+/// ```
+/// use popef_ops::{Code, Error};
+///
+/// let report = Error::new(Code::NameTaken, "tensor \"w\" is there already").describe();
+/// assert_eq!((report.kind, report.code), ("duplicate", "name-taken"));
+/// assert_eq!(report.advice, "Choose another name.");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ErrorReport {
+    /// The text of the error, without the file, the blob and the byte.
+    pub message: String,
+    /// The kind: see [`Code::kind`].
+    pub kind: &'static str,
+    /// The stable code: that of a [`Code`], or an [`ErrorCode`] of the library.
+    pub code: &'static str,
+    /// The blob's number in the file, if the error is about a blob.
+    pub blob: Option<usize>,
+    /// The byte of the file that the error is about.
+    pub offset: Option<u64>,
+    /// How much was needed, if that is a number.
+    pub needed: Option<u64>,
+    /// How much was found, if that is a number.
+    pub found: Option<u64>,
+    /// What to do.
+    pub advice: String,
 }

@@ -104,10 +104,10 @@ mod verify;
 mod work;
 
 pub use compress::{RepackOptions, RepackOutcome, Repacked, RepackedExecutable, repack};
-pub use error::{Code, Error};
+pub use error::{Code, Error, ErrorReport};
 pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};
-pub use name::{FilePath, Name};
+pub use name::{FilePath, InFile, Name};
 pub use output::{Output, Overwrite, Target, TargetFolder};
 pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};

@@ -15,12 +15,6 @@ macro_rules! keyed_text {
         pub struct $name(Text<'static>);
 
         impl $name {
-            /// The text from what it serialises as. `None` if its bytes are not hex.
-            pub(crate) fn of_keys(text: String, bytes: Option<&str>) -> Option<Self> {
-                let Some(hex) = bytes else { return Some($name(text.into())) };
-                Some($name(unhex(hex)?.into()))
-            }
-
             /// The text, of which no byte is lost.
             pub fn text(&self) -> &Text<'static> {
                 &self.0
@@ -71,6 +65,26 @@ keyed_text! {
     FilePath = "path", "pathBytes"
 }
 
+keyed_text! {
+    /// The path of the file that something lies in, in a report. It serialises as `file`, and `fileBytes` where needed, like a
+    /// [`Name`].
+    InFile = "file", "fileBytes"
+}
+
+/// A text from what it serialises as. `None` if its bytes are not hex.
+fn text_of_keys(text: String, bytes: Option<&str>) -> Option<Text<'static>> {
+    Some(match bytes {
+        None => text.into(),
+        Some(hex) => unhex(hex)?.into(),
+    })
+}
+
+impl Name {
+    pub(crate) fn of_keys(text: String, bytes: Option<&str>) -> Option<Self> {
+        text_of_keys(text, bytes).map(Name)
+    }
+}
+
 impl<'a, T: Into<Text<'a>>> From<T> for Name {
     fn from(name: T) -> Self {
         Name(name.into().into_owned())
@@ -79,11 +93,25 @@ impl<'a, T: Into<Text<'a>>> From<T> for Name {
 
 impl From<&Path> for FilePath {
     fn from(path: &Path) -> Self {
-        FilePath(path.as_os_str().as_encoded_bytes().to_owned().into())
+        FilePath(path_text(path))
     }
 }
 
+impl From<&Path> for InFile {
+    fn from(path: &Path) -> Self {
+        InFile(path_text(path))
+    }
+}
+
+fn path_text(path: &Path) -> Text<'static> {
+    path.as_os_str().as_encoded_bytes().to_owned().into()
+}
+
 impl FilePath {
+    pub(crate) fn of_keys(text: String, bytes: Option<&str>) -> Option<Self> {
+        text_of_keys(text, bytes).map(FilePath)
+    }
+
     /// The path. `None` if this system has no such paths.
     pub fn to_path(&self) -> Option<PathBuf> {
         #[cfg(unix)]

@@ -24,11 +24,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgAction, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
+use popef_dump_tool::Program;
 use popef_dump_tool::screen::help_width;
 use popef_show::When;
 
 use commands::Commands;
 use common::end::ended;
+use common::failure::Expected;
 use common::tool::Tool;
 use tips::with_tip;
 
@@ -62,14 +64,18 @@ struct Args {
 /// Where options stand in the help that all commands have.
 const LAST: usize = 1000;
 
+/// The tool as a whole.
+const POPEF: Program = Program { name: "popef", explain: "popef explain" };
+
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
-    let args = match parsed(std::env::args_os()) {
-        Ok(args) => args,
-        Err(error) => error.exit(),
-    };
-    let tool = Tool::new(args.command.name(), args.color);
-    ended(&tool, args.command.run(&tool))
+    match parsed(std::env::args_os()) {
+        Ok((args, expected)) => {
+            let tool = Tool::new(args.command.name(), args.color, expected);
+            ended(&tool, args.command.run(&tool))
+        }
+        Err(error) => POPEF.printed(error.print(), error.exit_code()),
+    }
 }
 
 /// The command line.
@@ -79,9 +85,10 @@ fn command() -> Command {
     command.override_help(help)
 }
 
-fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Args, clap::Error> {
+fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, Expected), clap::Error> {
     let mut command = command();
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| with_tip(error, &command, &line))?;
-    Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((args, Expected::by(&matches)))
 }

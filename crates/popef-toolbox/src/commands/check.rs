@@ -9,6 +9,7 @@ use popef_ops::Error;
 use popef_show::FindingsFormat;
 
 use super::Command;
+use crate::common::end::refused;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 
@@ -65,6 +66,6 @@ impl Command for Args {
         let Args { files, checks, sources, format, quiet, verbose } = self;
         let (format, quiet, verbose) = (*format, *quiet, *verbose);
         let checking = Checking { files, sources, checks, format, quiet, verbose };
-        Ok(checking.run(tool.program(), &mut tool.out()))
+        checking.run(tool.program(), &mut tool.out()).map_err(refused)
     }
 }

@@ -30,6 +30,6 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let mut parts = self.parts.clone();
         parts.all |= parts.selected().is_none();
-        Ok(self.list.run(tool, &parts, false))
+        self.list.run(tool, &parts, false)
     }
 }

@@ -7,6 +7,7 @@ use popef_ops::Error;
 use popef_show::FindingsFormat;
 
 use super::Command;
+use crate::common::end::refused;
 use crate::common::format::{Format, FormatArgs};
 use crate::common::tool::Tool;
 use crate::common::values::rule_id;
@@ -37,6 +38,6 @@ impl Command for Args {
             Format::Json => FindingsFormat::Json,
             Format::Ndjson => FindingsFormat::Ndjson,
         };
-        Ok(Explanation { ids, format }.run(tool.program(), &mut tool.out()))
+        Explanation { ids, format }.run(tool.program(), &mut tool.out()).map_err(refused)
     }
 }

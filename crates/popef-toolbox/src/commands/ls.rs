@@ -29,6 +29,6 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        Ok(self.list.run(tool, &Parts::default(), self.full_names))
+        self.list.run(tool, &Parts::default(), self.full_names)
     }
 }

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 
-use popef_ops::Error;
+use popef_dump_tool::Refusal;
+use popef_ops::{Code, Error};
 use signal_hook::consts::signal::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 
@@ -80,14 +81,25 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
         Ok(status) => status,
         Err(error) if error.is_stop() => {
             tool.say("stopped; no file was left half done");
+            tool.tell_programs(&error);
             ExitCode::from(STOPPED)
         }
         // A reader that closes the pipe early, such as head, is no error.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tool.complain(&error);
+            tool.tell_programs(&error);
             ExitCode::from(FAILED)
         }
+    }
+}
+
+/// The error of what popef-dump refuses to do.
+pub(crate) fn refused(refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Options(problem) => Error::new(Code::WrongArguments, problem),
+        Refusal::Unread { doing, path, source } => Error::io(doing, source).in_file(path),
+        Refusal::Policy { path, problem } => Error::new(Code::BadPolicy, problem).in_file(path),
     }
 }
 

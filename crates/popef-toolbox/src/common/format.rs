@@ -43,9 +43,9 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    const ALL: [Format; 3] = [Format::Text, Format::Json, Format::Ndjson];
+    pub(crate) const ALL: [Format; 3] = [Format::Text, Format::Json, Format::Ndjson];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Format::Text => "text",
             Format::Json => "json",

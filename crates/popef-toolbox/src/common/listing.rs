@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 use popef_dump_tool::Listing;
 use popef_dump_tool::groups::{Narrow, Parts, Sources};
+use popef_ops::Error;
 use popef_show::ListFormat;
 
+use super::end::refused;
 use super::tool::Tool;
 use super::values::{named, path};
 
@@ -42,9 +44,10 @@ pub(crate) struct ListArgs {
 }
 
 impl ListArgs {
-    pub(crate) fn run(&self, tool: &Tool, parts: &Parts, full_names: bool) -> ExitCode {
+    pub(crate) fn run(&self, tool: &Tool, parts: &Parts, full_names: bool) -> Result<ExitCode, Error> {
         let ListArgs { files, narrow, sources, format, verbose } = self;
         let (format, verbose) = (*format, *verbose);
-        Listing { files, sources, parts, narrow, format, full_names, verbose }.run(tool.program(), &mut tool.out())
+        let listing = Listing { files, sources, parts, narrow, format, full_names, verbose };
+        listing.run(tool.program(), &mut tool.out()).map_err(refused)
     }
 }

@@ -1,6 +1,7 @@
 //! What the commands share.
 
 pub(crate) mod end;
+pub(crate) mod failure;
 pub(crate) mod filter;
 pub(crate) mod format;
 pub(crate) mod input;

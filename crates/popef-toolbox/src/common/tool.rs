@@ -6,22 +6,24 @@ use std::ops::ControlFlow;
 use popef::error::ErrorCode;
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
-use popef_ops::{Code, Error, Progress};
+use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Out, ProgressLine, When, escape_rest};
 
 use super::end::{hear_signals, is_stopped};
+use super::failure::Expected;
 
 /// The tool as a command sees it: what the command is called, where its output goes, and how.
 #[derive(Debug)]
 pub(crate) struct Tool {
     program: Program,
     colors: bool,
+    expected: Expected,
 }
 
 impl Tool {
     /// `command` is what users type: `popef merge`.
-    pub(crate) fn new(command: &'static str, when: When) -> Self {
-        Tool { program: Program { name: command, explain: "popef explain" }, colors: colors(when) }
+    pub(crate) fn new(command: &'static str, when: When, expected: Expected) -> Self {
+        Tool { program: Program { name: command, explain: "popef explain" }, colors: colors(when), expected }
     }
 
     /// The command, for what popef-dump does under this name.
@@ -31,7 +33,7 @@ impl Tool {
 
     /// Standard output. Data and reports go there; words for people about the work go to stderr.
     pub(crate) fn out(&self) -> Out {
-        Out::new(Box::new(io::stdout()), self.colors)
+        Out::new(self.expected.stdout(), self.colors)
     }
 
     /// Where a report goes: to stderr if a file goes to standard output.
@@ -39,16 +41,19 @@ impl Tool {
         if stdout_is_taken { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
     }
 
+    /// Tells programs in JSON why the call failed, if they expect JSON.
+    pub(crate) fn tell_programs(&self, error: &Error) {
+        if let Err(unwritten) = self.expected.tell(error, described(error)) {
+            self.say(&format!("cannot write the output: {unwritten}"));
+        }
+    }
+
     /// Says why something failed and what to do, in a line each.
     pub(crate) fn complain(&self, error: &Error) {
-        let text = error.to_string();
+        let (text, advice) = (error.to_string(), advice(error));
         self.say(&format!("{text} [{}]", error.code()));
-        if is_cut(error) {
-            self.say("popef recover keeps the blobs before this one.");
-        } else if error.code() == Code::FileExists.as_str() {
-            self.say("Choose another path, or allow overwriting with --force.");
-        } else if !has_advice(&text, error.advice()) {
-            self.say(error.advice());
+        if !has_advice(&text, advice) {
+            self.say(advice);
         }
     }
 
@@ -66,6 +71,22 @@ impl Tool {
             self.say(&format!("cannot listen for Ctrl-C: {error}"));
         }
         Watch(progress(what))
+    }
+}
+
+/// An error for a report.
+pub(crate) fn described(error: &Error) -> ErrorReport {
+    let mut report = error.describe();
+    report.advice = advice(error).to_owned();
+    report
+}
+
+/// What to do about an error, with the names of commands and options.
+fn advice(error: &Error) -> &'static str {
+    match error.code() {
+        _ if is_cut(error) => "popef recover keeps the blobs before this one.",
+        code if code == Code::FileExists.as_str() => "Choose another path, or allow overwriting with --force.",
+        _ => error.advice(),
     }
 }
 

@@ -16,6 +16,7 @@ mod peers;
 mod readme;
 mod recover;
 mod report;
+mod schema;
 mod set;
 mod signals;
 mod split;

@@ -84,11 +84,12 @@ fn checks_have_the_options_of_validate() {
     assert!(out.contains("failed: "), "{out}");
     assert_eq!((err.as_str(), status), ("", 1));
     let (out, err, status) = run("check -q --format json PE108.popef");
-    assert_eq!(out, "");
-    assert_eq!(err, "popef check: --quiet is for --format text and github: json always has everything\n");
+    let problem = "--quiet is for --format text and github: json always has everything";
+    assert!(out.contains(&format!("\"error\":{{\"message\":\"{problem}\"")), "{out}");
+    assert!(err.starts_with(&format!("popef check: {problem} [wrong-arguments]\n")), "{err}");
     assert_eq!(status, 2);
     assert_eq!(run("check --allow-empty").2, 0);
-    assert_eq!(run("check --policy none.toml PE108.popef").1.lines().count(), 1);
+    assert_eq!(run("check --policy none.toml PE108.popef").1.lines().count(), 2);
     assert!(run("check --deep --for triton --each --format ndjson PE108.popef PE108.popef").0.starts_with("{"));
     assert_eq!(run("check").2, 2);
 }
@@ -100,15 +101,17 @@ fn explanations_name_the_command_that_lists_the_rules() {
     let ids: Vec<_> = out.lines().filter_map(|line| line.split_once(": ")).map(|(id, _)| id).collect();
     assert_eq!(ids.iter().filter(|id| id.starts_with("PE")).copied().collect::<Vec<_>>(), ["PE108", "PE101", "PE012"]);
     let (_, err, status) = run("explain XYZ");
-    assert_eq!((err.as_str(), status), ("popef explain: there is no rule \"XYZ\"; popef explain lists all rules\n", 2));
+    let expected = "popef explain: there is no rule \"XYZ\"; popef explain lists all rules [wrong-arguments]\n";
+    assert!(err.starts_with(expected) && status == 2, "{err}");
     assert_eq!(run("explain --format ndjson").0.lines().count(), popef::check::Rule::all().count());
 }
 
 #[test]
 fn a_slip_is_named_by_the_command() {
     let (_, err, status) = run("ls --values 3 PE108.popef");
-    assert_eq!((err.as_str(), status), ("popef ls: there is no file 3; did you mean --values=3?\n", 2));
+    let expected = "popef ls: there is no file 3; did you mean --values=3? [wrong-arguments]\n";
+    assert!(err.starts_with(expected) && status == 2, "{err}");
     let (_, err, status) = run("dump -m --values=3 PE108.popef");
-    let expected = "popef dump: --values shows elements of tensors and feeds: it needs --tensors or --feeds\n";
-    assert_eq!((err.as_str(), status), (expected, 2));
+    let expected = "popef dump: --values shows elements of tensors and feeds: it needs --tensors or --feeds [wrong-";
+    assert!(err.starts_with(expected) && status == 2, "{err}");
 }

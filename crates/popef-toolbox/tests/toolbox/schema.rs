@@ -1,0 +1,253 @@
+//! All JSON that the tool prints meets `docs/toolbox.schema.json`, also that of calls that fail.
+
+use std::fs;
+
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde_json::Value;
+
+use crate::common::{Place, Run, testdata};
+
+/// A command, what it does well, and what it cannot do. The files are those in `FILES`.
+struct Case {
+    command: &'static str,
+    done: &'static [&'static str],
+    failed: &'static [&'static str],
+}
+
+const FILES: &[&str] = &[
+    "interop/executable.popef",
+    "interop/split-executable.popef",
+    "interop/split-feeds.popef",
+    "interop/split-tensors.popef",
+    "interop/add-clean.popef",
+    "golden/damaged.popef",
+    "golden/hostile-names.popef",
+    "compressed/plain-poplar.popef",
+    "compressed/zlib-poplar.popef",
+];
+
+const CASES: &[Case] = &[
+    Case {
+        command: "ls",
+        done: &["executable.popef split-feeds.popef", "--values=2 hostile-names.popef"],
+        failed: &["no.popef", "damaged.popef executable.popef", "--files-from no.txt", "--values 3 executable.popef"],
+    },
+    Case {
+        command: "dump",
+        done: &["executable.popef hostile-names.popef", "-e -v zlib-poplar.popef"],
+        failed: &["damaged.popef", "-m --values executable.popef"],
+    },
+    Case {
+        command: "check",
+        done: &["executable.popef", "--each damaged.popef hostile-names.popef"],
+        failed: &["no.popef", "--policy no.toml executable.popef", "-q executable.popef"],
+    },
+    Case { command: "explain", done: &["", "PE101 PE012"], failed: &["XYZ"] },
+    Case { command: "extract", done: &[], failed: &["no.popef -o new"] },
+    Case { command: "pack", done: &[], failed: &["no -o new.popef"] },
+    Case { command: "set", done: &[], failed: &["no.popef --set numIpus=4 -o new.popef"] },
+    Case { command: "compress", done: &[], failed: &["no.popef -o new.popef"] },
+    Case { command: "decompress", done: &[], failed: &["no.popef -o new.popef"] },
+    Case { command: "merge", done: &[], failed: &["damaged.popef executable.popef -o new.popef"] },
+    Case { command: "split", done: &[], failed: &["damaged.popef --by kind -o new.popef"] },
+    Case { command: "strip", done: &[], failed: &["executable.popef --drop feed -o executable.popef"] },
+    Case { command: "diff", done: &[], failed: &["damaged.popef executable.popef"] },
+    Case { command: "hash", done: &[], failed: &[] },
+    Case { command: "verify", done: &[], failed: &["no.manifest"] },
+    Case { command: "recover", done: &[], failed: &["no.popef -o new.popef"] },
+];
+
+/// Commands whose documents have no definition yet. Calls that fail without a document are held to theirs all the same.
+const UNDEFINED: &[&str] = &[
+    "compress",
+    "decompress",
+    "diff",
+    "extract",
+    "hash",
+    "merge",
+    "pack",
+    "recover",
+    "set",
+    "split",
+    "strip",
+    "verify",
+];
+
+struct Schema {
+    schemas: Schemas,
+    compiler: Compiler,
+}
+
+impl Schema {
+    fn load() -> Self {
+        let mut compiler = Compiler::new();
+        for name in ["toolbox", "dump", "findings"] {
+            let text = fs::read_to_string(testdata().join(format!("../docs/{name}.schema.json"))).unwrap();
+            let schema: Value = serde_json::from_str(&text).unwrap();
+            compiler.add_resource(&url(name), schema).unwrap();
+        }
+        Schema { schemas: Schemas::new(), compiler }
+    }
+
+    fn compiled(&mut self, definition: &str) -> Result<SchemaIndex, String> {
+        let place = format!("{}#/$defs/{definition}", url("toolbox"));
+        self.compiler.compile(&place, &mut self.schemas).map_err(|error| format!("{error:#}"))
+    }
+
+    /// Whether a document is one of the definitions.
+    fn accepts(&mut self, document: &Value, definitions: &[&str]) -> Result<(), String> {
+        let mut refusals = String::new();
+        for definition in definitions {
+            let index = self.compiled(definition)?;
+            match self.schemas.validate(document, index) {
+                Ok(()) => return Ok(()),
+                Err(error) => refusals += &format!("{definition}: {error:#}\n"),
+            }
+        }
+        Err(format!("{refusals}{document:#}"))
+    }
+
+    #[track_caller]
+    fn hold(&mut self, document: &Value, definitions: &[&str], line: &str) {
+        self.accepts(document, definitions).unwrap_or_else(|error| panic!("popef {line}\n{error}"));
+    }
+}
+
+fn url(name: &str) -> String {
+    format!("https://github.com/popef/popef/docs/{name}.schema.json")
+}
+
+/// What a command does in a folder of its own, as one document and as lines.
+fn outputs(command: &str, arguments: &str) -> [Run; 2] {
+    ["json", "ndjson"].map(|format| {
+        let place = Place::with(FILES);
+        let words = format!("{command} --format {format} {arguments}");
+        place.run(&words.split_whitespace().collect::<Vec<_>>())
+    })
+}
+
+fn lines(run: &Run) -> Vec<Value> {
+    run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn what_is_done_has_the_shape_of_its_command() {
+    let mut schema = Schema::load();
+    for Case { command, done, .. } in CASES {
+        assert!(!done.is_empty() || UNDEFINED.contains(command), "{command} has no case");
+        for arguments in *done {
+            let [document, in_lines] = outputs(command, arguments);
+            assert!(document.status < 2 && document.status == in_lines.status, "{arguments}: {document:?}");
+            schema.hold(&document.json(), &[command], &format!("{command} {arguments}"));
+            for line in lines(&in_lines) {
+                schema.hold(&line, &[&format!("{command}Line")], &format!("{command} {arguments}"));
+            }
+        }
+    }
+}
+
+/// Whether an error is anywhere in a document.
+fn has_error(document: &Value) -> bool {
+    match document {
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, value)| (key == "error" && !value.is_null()) || value == "incomplete" || has_error(value)),
+        Value::Array(elements) => elements.iter().any(has_error),
+        _ => false,
+    }
+}
+
+#[test]
+fn what_fails_says_so_in_json() {
+    let mut schema = Schema::load();
+    for Case { command, failed, .. } in CASES {
+        for arguments in *failed {
+            let [document, in_lines] = outputs(command, arguments);
+            assert_eq!((document.status, in_lines.status), (2, 2), "{arguments}: {document:?}");
+            assert_eq!(document.err, in_lines.err.replace("ndjson", "json"), "{arguments}");
+            let (line, defined) = (format!("{command} {arguments}"), !UNDEFINED.contains(command));
+            let mut definitions = vec!["failure"];
+            definitions.extend(defined.then_some(*command));
+            schema.hold(&document.json(), &definitions, &line);
+            assert!(has_error(&document.json()), "{line}: {document:?}");
+            let of_lines = ["failureLine".to_owned(), format!("{command}Line")];
+            let of_lines: Vec<&str> = of_lines[..if defined { 2 } else { 1 }].iter().map(String::as_str).collect();
+            for object in lines(&in_lines) {
+                schema.hold(&object, &of_lines, &line);
+            }
+            assert!(lines(&in_lines).iter().any(has_error), "{line}: {in_lines:?}");
+        }
+    }
+}
+
+#[test]
+fn an_error_is_the_same_in_words_and_in_json() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let run = place.run(&["compress", "executable.popef", "-o", "executable.popef", "--format", "json"]);
+    let error = &run.json()["error"];
+    let words = |key: &str| error[key].as_str().unwrap().to_owned();
+    let [said, advised] = run.err.lines().collect::<Vec<_>>()[..] else { panic!("{run:?}") };
+    assert!(said.ends_with(&format!("{} [{}]", words("message"), words("code"))), "{run:?}");
+    assert_eq!(advised, format!("popef compress: {}", words("advice")));
+}
+
+/// What is on standard output then is a file, or nothing.
+#[test]
+fn a_file_on_standard_output_gets_no_json() {
+    let place = Place::with(&["golden/damaged.popef"]);
+    for format in ["json", "ndjson"] {
+        let run = place.run(&["merge", "damaged.popef", "-o", "-", "--format", format]);
+        assert_eq!((run.text(), run.status), ("", 2));
+        let run = place.run(&["merge", "damaged.popef", "-o", "-", "--dry-run", "--format", format]);
+        assert!(run.text().contains("\"error\":") && run.status == 2, "{run:?}");
+    }
+}
+
+/// Every command with `--format` has cases, and every definition of a command is used.
+#[test]
+fn no_command_is_left_out() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    let has_format = |name: &str| place.run(&[name, "--help"]).good().text().contains("--format <FORMAT>");
+    let commands = crate::help::commands(help.text()).into_iter().map(|(name, _)| name);
+    let commands: Vec<_> = commands.filter(|name| has_format(name)).collect();
+    assert_eq!(commands, CASES.iter().map(|case| case.command).collect::<Vec<_>>());
+    let mut schema = Schema::load();
+    for command in commands {
+        for definition in [command.clone(), format!("{command}Line")] {
+            let is_defined = schema.compiled(&definition).is_ok();
+            assert_eq!(is_defined, !UNDEFINED.contains(&command.as_str()), "{definition}");
+        }
+    }
+}
+
+/// A schema that lets everything through would pass the tests above.
+#[test]
+fn the_schema_says_no() {
+    let mut schema = Schema::load();
+    for Case { command, done, failed } in CASES {
+        for arguments in done.iter().chain(*failed) {
+            let [document, in_lines] = outputs(command, arguments);
+            let document = document.json();
+            let line = lines(&in_lines).pop().unwrap();
+            for (good, more) in [(document, ""), (line, "Line")] {
+                let definitions = ["failure", command].map(|name| format!("{name}{more}"));
+                let defined = if UNDEFINED.contains(command) { 1 } else { 2 };
+                let definitions: Vec<&str> = definitions[..defined].iter().map(String::as_str).collect();
+                for wrong in wrong(&good) {
+                    assert!(schema.accepts(&wrong, &definitions).is_err(), "{command} {arguments}: {wrong:#}");
+                }
+            }
+        }
+    }
+}
+
+/// A document with one key more at its top, and with one key less.
+fn wrong(good: &Value) -> Vec<Value> {
+    let mut more = good.clone();
+    more["extra"] = 1.into();
+    let mut less = good.clone();
+    let first = good.as_object().unwrap().keys().next().unwrap();
+    less.as_object_mut().unwrap().remove(first);
+    vec![more, less]
+}
