@@ -23,6 +23,7 @@ mod blob;
 mod blob_writer;
 mod bytes;
 mod check;
+mod describe;
 mod dtype;
 mod entries;
 mod enums;
@@ -37,6 +38,8 @@ mod reader;
 mod session;
 mod stream;
 mod text;
+mod to_python;
+mod work;
 mod writer;
 
 use pyo3::prelude::*;
@@ -52,6 +55,8 @@ mod _popef {
     use crate::blob_writer::BlobWriter;
     #[pymodule_export]
     use crate::check::check;
+    #[pymodule_export]
+    use crate::describe::describe;
     #[pymodule_export]
     use crate::dtype::{numpy_dtype_to_popef_type, popef_type_to_numpy_dtype};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 """What the tests share: files that the official Cap'n Proto library wrote, and that library as a reader."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -52,3 +53,16 @@ def run():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def tool():
+    """The tool ``popef``: the one beside this Python, or the one that was built last."""
+    beside = pathlib.Path(sys.executable).with_name("popef")
+    built = [ROOT / "target" / profile / "popef" for profile in ("debug", "release")]
+    newest = max((path for path in built if path.exists()), key=lambda path: path.stat().st_mtime, default=None)
+    found = beside if beside.exists() else newest
+    if found is None:
+        assert not os.environ.get("CI"), "the tool popef is missing: cargo build -p popef-toolbox"
+        pytest.skip("the tool popef is missing: cargo build -p popef-toolbox")
+    return found

@@ -48,6 +48,7 @@ __all__ = [
     "Writer",
     "__version__",
     "check",
+    "describe",
     "numpyDTypeToPopefType",
     "open",
     "popefTypeToNumpyDType",
@@ -68,6 +69,7 @@ class _Seekable(Protocol):
 
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Text: TypeAlias = str | bytes
+_File: TypeAlias = str | PathLike[str] | PathLike[bytes] | Buffer | _Readable
 
 @final
 class BlobType:
@@ -515,6 +517,11 @@ class File:
         traceback: TracebackType | None = None,
     ) -> None: ...
 
-def open(
-    file: str | PathLike[str] | PathLike[bytes] | Buffer | _Readable, *, map: bool = False, damaged: bool = False
-) -> File: ...
+def open(file: _File, *, map: bool = False, damaged: bool = False) -> File: ...
+def describe(
+    *files: File | _File,
+    values: int | None = None,
+    inside: bool = False,
+    tiles: bool = False,
+    each: bool = False,
+) -> dict[str, Any]: ...

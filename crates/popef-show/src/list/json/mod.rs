@@ -10,7 +10,7 @@ use std::io;
 use popef::types::Text;
 use popef::{Blob, Content};
 use serde::Serialize;
-use serde::ser::{self, SerializeMap as _};
+use serde::ser::{self, SerializeMap};
 
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
@@ -44,7 +44,7 @@ impl ListRenderer for Json {
         for blob in report.selected() {
             out.put(separator);
             separator = ",\n";
-            blob_object(out, report, None, &blob, failures)?;
+            blob_object(out, report, None, blob, failures)?;
             out.flush_if_full()?;
         }
         out.put(if separator == "\n" { "]" } else { "\n]" });
@@ -63,13 +63,26 @@ impl ListRenderer for Json {
 impl ListRenderer for JsonLines {
     fn file(&self, out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
         for blob in report.selected() {
-            blob_object(out, report, Some(report.path()), &blob, failures)?;
+            blob_object(out, report, Some(report.path()), blob, failures)?;
             out.end_line()?;
         }
         if let Some(failure) = report.input.failure {
             line(out, &FailureLine { file: report.path(), failure })?;
         }
         Ok(())
+    }
+}
+
+/// What JSON has of a file, for programs that make something else of it.
+impl<'f> FileReport<'f> {
+    /// The object of the file, without its blobs.
+    pub fn file_object(&self) -> impl Serialize {
+        FileObject(self)
+    }
+
+    /// The objects of the selected blobs. What they show of data is read when the iterator comes to them.
+    pub fn blob_objects(&self) -> impl Iterator<Item: Serialize> {
+        self.selected().map(|blob| BlobObject::new(self, None, blob))
     }
 }
 
@@ -88,13 +101,11 @@ fn blob_object<'f>(
     out: &mut Out,
     report: &FileReport<'f>,
     file: Option<Text<'f>>,
-    blob: &Blob<'f>,
+    blob: Blob<'f>,
     failures: &mut Failures,
 ) -> io::Result<()> {
-    let content = blob.content();
-    let info = Info::of(blob, &content, report);
-    info.failures().for_each(|failure| failures.push(failure));
-    let object_of_blob = BlobObject { file, blob, content: &content, info };
+    let object_of_blob = BlobObject::new(report, file, blob);
+    object_of_blob.info.failures().for_each(|failure| failures.push(failure));
     object(out, &object_of_blob)?;
     object_of_blob.info.late_failure().into_iter().for_each(|failure| failures.push(failure));
     Ok(())
@@ -106,10 +117,29 @@ struct FileStart<'r, 'f>(&'r FileReport<'f>);
 impl Serialize for FileStart<'_, '_> {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        text(&mut map, "path", &self.0.path())?;
-        map.serialize_entry("size", &self.0.size())?;
-        if let Some(before) = self.0.before() {
-            map.serialize_entry("prefix", &PayloadObject(&before))?;
+        file_members(&mut map, self.0)?;
+        map.end()
+    }
+}
+
+fn file_members<M: SerializeMap>(map: &mut M, report: &FileReport<'_>) -> Result<(), M::Error> {
+    text(map, "path", &report.path())?;
+    map.serialize_entry("size", &report.size())?;
+    match report.before() {
+        Some(before) => map.serialize_entry("prefix", &PayloadObject(&before)),
+        None => Ok(()),
+    }
+}
+
+/// The members of a file's object except its blobs.
+struct FileObject<'r, 'f>(&'r FileReport<'f>);
+
+impl Serialize for FileObject<'_, '_> {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        file_members(&mut map, self.0)?;
+        if let Some(failure) = self.0.input.failure {
+            map.serialize_entry("error", failure)?;
         }
         map.end()
     }
@@ -133,9 +163,17 @@ impl Serialize for FailureLine<'_> {
 struct BlobObject<'a, 'f> {
     /// The path of the file, if the object is a line.
     file: Option<Text<'f>>,
-    blob: &'a Blob<'f>,
-    content: &'a Content<'f>,
+    blob: Blob<'f>,
+    content: Content<'f>,
     info: Info<'a, 'f>,
+}
+
+impl<'a, 'f> BlobObject<'a, 'f> {
+    fn new(report: &'a FileReport<'f>, file: Option<Text<'f>>, blob: Blob<'f>) -> Self {
+        let content = blob.content();
+        let info = Info::of(&blob, &content, report);
+        BlobObject { file, blob, content, info }
+    }
 }
 
 impl Serialize for BlobObject<'_, '_> {
@@ -145,8 +183,8 @@ impl Serialize for BlobObject<'_, '_> {
             map.serialize_entry("kind", "blob")?;
             text(&mut map, "file", file)?;
         }
-        members_without(&mut map, &["info", "error"], self.blob)?;
-        map.serialize_entry("info", &self.info.with(self.content))?;
+        members_without(&mut map, &["info", "error"], &self.blob)?;
+        map.serialize_entry("info", &self.info.with(&self.content))?;
         if let Some(payload) = self.info.payload() {
             map.serialize_entry("payload", &PayloadObject(payload))?;
         }

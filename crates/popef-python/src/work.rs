@@ -1,0 +1,95 @@
+//! Long work, which Ctrl-C ends.
+//!
+//! Python handles signals only in its main thread, between two instructions of Python. So the work is done by another thread,
+//! and the thread that called waits for it, and looks for signals meanwhile. This holds whatever the work waits for.
+
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use popef_ops::Progress;
+use pyo3::prelude::*;
+
+/// How long a signal may wait, and how often a caller is told of the progress.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How far the work is, and whether it shall stop.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    stopped: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Watch {
+    /// Whether the work shall stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Relaxed)
+    }
+
+    /// Whether the work shall go on.
+    pub(crate) fn go_on(&self) -> ControlFlow<()> {
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Looks for signals, and tells the caller of the progress.
+    fn look(&self, py: Python<'_>, tell: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        py.check_signals()?;
+        let Some(tell) = tell else { return Ok(()) };
+        let done = self.done.load(Relaxed);
+        tell.call1((done, self.total.load(Relaxed).max(done))).map(drop)
+    }
+}
+
+impl Progress for Watch {
+    fn expect(&self, bytes: u64) {
+        self.total.fetch_add(bytes, Relaxed);
+    }
+
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        self.done.fetch_add(bytes, Relaxed);
+        self.go_on()
+    }
+}
+
+/// Does the work without the interpreter's lock. If a handler of a signal or `tell` raises an exception, the work is told to
+/// stop, and the exception is returned when it has.
+///
+/// `tell` is a callable for the number of bytes that are done, and of all, or `None`.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    tell: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Arc<Watch>) -> T + Send,
+) -> PyResult<T> {
+    let watch = &Arc::new(Watch::default());
+    let (end, mut ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let working = thread::Builder::new().spawn_scoped(scope, move || {
+            // Dropped when the work ends, however that may be.
+            let _end = end;
+            work(watch)
+        })?;
+        let mut raised = None;
+        loop {
+            let ended = &mut ended;
+            if py.detach(move || ended.recv_timeout(PAUSE)) == Err(RecvTimeoutError::Disconnected) {
+                break;
+            }
+            if raised.is_none()
+                && let Err(error) = watch.look(py, tell)
+            {
+                watch.stopped.store(true, Relaxed);
+                raised = Some(error);
+            }
+        }
+        let worked = py.detach(|| working.join()).unwrap_or_else(|panic| resume_unwind(panic));
+        match raised {
+            Some(error) => Err(error),
+            None => watch.look(py, tell).map(|()| worked),
+        }
+    })
+}
