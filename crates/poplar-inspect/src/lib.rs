@@ -5,6 +5,7 @@
 //!
 //! - [`executable`]: what each tile of the IPUs has in its memory, from a PopEF file's executable or from the
 //!   `archive.a` that Poplar writes on request.
+//! - [`tiles`]: how tensors are spread over tiles, calculated as Graphcore's poplibs does it.
 //!
 //! Graphcore published little about these files. So each result says whether it follows a documented format
 //! (`verified`), and if input is damaged, what was read before the damage is kept and the result says that it is
@@ -29,5 +30,6 @@
 
 mod error;
 pub mod executable;
+pub mod tiles;
 
 pub use error::{Error, ErrorCode, Part, Place};

@@ -1,0 +1,43 @@
+//! How tensors lie on the tiles of IPUs.
+//!
+//! A tensor in the memory of IPUs is spread over tiles. Its [`Mapping`] says which elements are on which tile. Graphcore's
+//! library poplibs has functions that make and judge mappings (its header `poputil/TileMapping.hpp`), and programs that were
+//! compiled with it have its mappings. This module has the same functions, without the SDK or a device:
+//!
+//! - [`calc_linear_tile_mapping`] and its variants spread a tensor evenly, by grain, least number of elements, offset and
+//!   direction. [`Target::linear`] has the defaults of a type. [`split_regions`] is underneath.
+//! - [`tile_imbalance`], [`dim_is_split_over_tiles`] and [`dim_is_split_over_ipus`] judge a mapping.
+//! - [`clone_to_ipu`], [`clone_to_graph`], [`clone_and_expand_aliasing`] and [`copy_to_ipu`] map a copy like its original.
+//! - [`TensorUseTracker`] maps elements onto tiles that use them, and [`create_broadcast_operand`] does so for an operand.
+//!
+//! Mappings are lists of intervals, and all work is done by intervals: a tensor of 10⁹ elements costs no more than its mapping
+//! has intervals.
+//!
+//! # What is followed
+//!
+//! Semantics are those of poplibs' code. Where its documentation says something else, the function's own documentation here
+//! tells both. What poplibs leaves to closed libraries (simplification of views, vector widths) is a parameter or is said to be
+//! unknown. Sums have 64 bits, where poplibs has 32, and what would wrap around is an [`Error`].
+
+mod clone;
+mod dimension;
+mod error;
+mod graph;
+mod interval;
+mod linear;
+mod mapping;
+mod split;
+mod tracker;
+
+pub use clone::{IpuCopy, Transfer, clone_and_expand_aliasing, clone_to_graph, clone_to_ipu, copy_to_ipu};
+pub use dimension::{create_broadcast_operand, dim_is_split_over_ipus, dim_is_split_over_tiles};
+pub use error::Error;
+pub use graph::{Graph, Target, Variable};
+pub use interval::Interval;
+pub use linear::{
+    DEFAULT_SEED, Linear, Order, calc_linear_tile_mapping, calc_linear_tile_mapping_and_new_offset,
+    choose_mapping_offset, inv_transform_tile_index, number_of_elements, tile_imbalance, transform_tile_index,
+};
+pub use mapping::Mapping;
+pub use split::{Split, split_regions};
+pub use tracker::{Method, Resolve, TensorUseTracker};
