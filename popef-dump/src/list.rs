@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::File;
-use popef_open::{Foreign, Inputs, Opened, Presence, Provided, StreamData, in_order};
+use popef_open::{Foreign, Inputs, Opened, Presence, Provided, StreamData, in_order, name_of};
 use popef_show::{
     Failure, Failures, FileReport, FileToShow, Glob, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
 };
@@ -243,7 +243,7 @@ impl Show<'_> {
         let mut failures = Failures::default();
         let report = FileReport::new(input, self.options);
         self.renderer.file(out, &report, &mut failures)?;
-        let line = |failure: String| format!("{}: {failure}", opened.path.display());
+        let line = |failure: String| format!("{}: {failure}", name_of(&opened.path));
         let complaints: Vec<_> = failures.lines().chain(failure.iter().map(ToString::to_string)).map(line).collect();
         let says_nothing = match self.format {
             ListFormat::Json => false,
@@ -252,8 +252,10 @@ impl Show<'_> {
         };
         let is_silent = self.everything && says_nothing && opened.file().is_some_and(File::is_empty);
         let mut remarks: Vec<_> = opened.before_popef().map(line).into_iter().collect();
-        if is_silent && complaints.is_empty() {
-            remarks.push(line("the file has no blobs".to_owned()));
+        match opened.empty_stream() {
+            Some(empty) => remarks.push(line(empty.to_owned())),
+            None if is_silent && complaints.is_empty() => remarks.push(line("the file has no blobs".to_owned())),
+            None => {}
         }
         Ok(Shown { complaints, remarks, anything: self.everything || !report.is_empty() })
     }

@@ -1,12 +1,11 @@
 //! What runs: its name in complaints, and its exit statuses.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef_open::is_stdin;
+use popef_open::name_of;
 use popef_show::escape;
 use popef_show::rules::did_you_mean;
 
@@ -44,11 +43,6 @@ impl fmt::Display for Refusal {
             Refusal::Policy { path, problem } => write!(f, "{}: {problem}", name_of(path)),
         }
     }
-}
-
-/// A path in a message.
-pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
-    if is_stdin(path) { "standard input".into() } else { path.to_string_lossy() }
 }
 
 /// What runs: `popef-dump`, or a command of the toolbox.

@@ -53,6 +53,6 @@ mod provided;
 pub use foreign::Foreign;
 pub use inputs::Inputs;
 pub use list::listed;
-pub use open::{Opened, StreamData, is_stdin, open, open_handle};
+pub use open::{Opened, StreamData, is_stdin, name_of, open, open_handle};
 pub use ordered::in_order;
 pub use provided::{Presence, Provided};

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, BufReader, Cursor, Read, Seek as _};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,14 @@ impl Opened {
         (len > 0).then(|| says(len))
     }
 
+    /// Says if it is a pipe or standard input without any bytes. As a file it would be whole, and have no blobs, but then the
+    /// program that should have written it has probably failed.
+    pub fn empty_stream(&self) -> Option<&'static str> {
+        let is_stream = is_stdin(&self.path) || fs::metadata(&self.path).is_ok_and(|found| !found.is_file());
+        let is_empty = self.file().is_some_and(|file| file.size() == 0);
+        (is_stream && is_empty).then_some("it has no bytes; the program that should write them may have failed")
+    }
+
     /// What kept the file from being read to its end.
     pub fn error(&self) -> Option<&Error> {
         match &self.file {
@@ -89,6 +98,18 @@ pub fn open_handle(handle: fs::File, path: &Path) -> io::Result<Opened> {
 /// Whether a path means standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// A path in a message: `-` is called "standard input".
+///
+/// ```
+/// use std::path::Path;
+///
+/// assert_eq!(popef_open::name_of(Path::new("-")), "standard input");
+/// assert_eq!(popef_open::name_of(Path::new("a.popef")), "a.popef");
+/// ```
+pub fn name_of(path: &Path) -> Cow<'_, str> {
+    if is_stdin(path) { "standard input".into() } else { path.to_string_lossy() }
 }
 
 type Found = (Result<File, Error>, Option<Foreign>);

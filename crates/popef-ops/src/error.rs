@@ -39,6 +39,7 @@ macro_rules! codes {
 
 codes! {
     NotPopef = "not-popef", "notPopef", "Give a PopEF file.";
+    EmptyInput = "empty-input", "damaged", "Run the program before the pipe alone, to see what it says.";
     NoSuchBlob = "no-such-blob", "request", "List the blobs of the file, and choose one of them.";
     AmbiguousBlob = "ambiguous-blob", "request", "Choose by type or by index too.";
     NothingChosen = "nothing-chosen", "request", "List the blobs of the files, and choose some of them.";

@@ -46,6 +46,9 @@ pub(crate) const COMMON: [Section; 3] = [
     ),
 ];
 
+/// The last line of the help. The manual page has a section.
+const EXIT_STATUS: &str = "Exit status: 0 done; 1 \"no\" (check, diff, verify); 2 not done; 130 stopped";
+
 /// The help of the tool: all commands, in groups, on one screen.
 pub(crate) fn text(command: &Command) -> StyledStr {
     let rows = command_rows(command);
@@ -55,11 +58,12 @@ pub(crate) fn text(command: &Command) -> StyledStr {
     let mut text = StyledStr::new();
     // Writing to a text cannot fail.
     let _ = writeln!(text, "{about}");
-    let _ = writeln!(text, "Usage: popef COMMAND [OPTION]... [FILE]...   popef COMMAND --help has examples\n");
+    let _ = writeln!(text, "Usage: popef COMMAND [OPTION]... [FILE]...   popef COMMAND --help has examples");
     for (name, about) in &rows {
         let group = GROUPS.iter().find(|(first, _)| first == name).map_or("", |(_, group)| group);
         let _ = writeln!(text, "{group:groups$}  \u{1b}[1m{name:column$}\u{1b}[0m  {about}");
     }
+    let _ = writeln!(text, "{EXIT_STATUS}");
     text
 }
 

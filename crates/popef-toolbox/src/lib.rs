@@ -30,7 +30,7 @@ use popef_show::When;
 
 use commands::Commands;
 use common::end::ended;
-use common::failure::Expected;
+use common::stdout::Stdout;
 use common::tool::Tool;
 use tips::with_tip;
 
@@ -70,9 +70,10 @@ const POPEF: Program = Program { name: "popef", explain: "popef explain" };
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
     match parsed(std::env::args_os()) {
-        Ok((args, expected)) => {
-            let tool = Tool::new(args.command.name(), args.color, expected);
-            ended(&tool, args.command.run(&tool))
+        Ok((args, stdout)) => {
+            let done = stdout.check();
+            let tool = Tool::new(args.command.name(), args.color, stdout);
+            ended(&tool, done.and_then(|()| args.command.run(&tool)))
         }
         Err(error) => POPEF.printed(error.print(), error.exit_code()),
     }
@@ -85,10 +86,10 @@ fn command() -> Command {
     command.override_help(help)
 }
 
-fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, Expected), clap::Error> {
+fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, Stdout), clap::Error> {
     let mut command = command();
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| with_tip(error, &command, &line))?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((args, Expected::by(&matches)))
+    Ok((args, Stdout::of(&matches)))
 }

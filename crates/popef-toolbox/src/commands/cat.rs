@@ -14,7 +14,8 @@ use crate::common::end::unwritten;
 use crate::common::filter::{name_of, type_name};
 use crate::common::input::open_damaged;
 use crate::common::one_blob::OneBlob;
-use crate::common::tool::{Tool, raw_stdout};
+use crate::common::stdout::no_terminal;
+use crate::common::tool::{Tool, raw_stdout, words};
 use crate::common::values::path;
 
 /// Write the data of one blob to standard output
@@ -96,7 +97,7 @@ impl Source<'_> {
 impl Args {
     fn warn(&self, tool: &Tool, file: &File) {
         if let Some(damage) = file.damage() {
-            tool.say(&Error::from(damage.clone()).in_file(&self.file).to_string());
+            tool.say(&words(&Error::from(damage.clone()).in_file(&self.file)));
         }
     }
 
@@ -112,7 +113,7 @@ impl Args {
             return Ok(());
         }
         if io::stdout().is_terminal() && !source.is_text()? {
-            return Err(Error::new(Code::WrongArguments, self.not_on_a_terminal(blob)));
+            return Err(no_terminal(&self.what(blob), "add --hex, or > FILE"));
         }
         let mut out = raw_stdout().map_err(unwritten)?;
         match source {
@@ -149,10 +150,9 @@ impl Args {
         view.end(&mut out).and_then(|()| out.send()).map_err(unwritten)
     }
 
-    fn not_on_a_terminal(&self, blob: &Blob<'_>) -> String {
+    fn what(&self, blob: &Blob<'_>) -> String {
         let what = if self.unpacked { "an unpacked executable" } else { type_name(blob.blob_type()) };
-        let name = name_of(blob);
-        format!("the data ({what} {name:?}) is binary, and is not written to a terminal; add --hex, or > FILE")
+        format!("the data ({what} {:?})", name_of(blob))
     }
 }
 

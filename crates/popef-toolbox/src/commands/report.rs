@@ -9,7 +9,7 @@ use popef::File;
 use popef::check::{CheckOptions, check_with_progress};
 use popef::types::Text;
 use popef_dump_tool::screen;
-use popef_open::{Foreign, Opened, in_order};
+use popef_open::{Foreign, Opened, in_order, is_stdin, name_of};
 use popef_ops::{Code, Error, Overwrite, PlainFile};
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
@@ -79,7 +79,7 @@ impl Command for Args {
 impl Args {
     /// The new file; none for standard output.
     fn place(&self, opened: &[Opened]) -> Result<Option<PlainFile>, Error> {
-        if self.output.as_os_str() == "-" {
+        if is_stdin(&self.output) {
             return Ok(None);
         }
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
@@ -159,9 +159,11 @@ fn provider(opened: &[Opened], name: &Text<'_>) -> Provider {
 
 /// The name of the first file.
 fn title(opened: &[Opened]) -> String {
-    let name = |path: &Path| path.file_name().map(|name| Text::from(name.as_encoded_bytes()).to_string_lossy().into_owned());
-    let first = opened.first().and_then(|opened| name(&opened.path)).unwrap_or_default();
-    let first = if first == "-" { "Standard input".to_owned() } else { popef_show::escape(&first).into_owned() };
+    let name = |path: &Path| match path.file_name() {
+        _ if is_stdin(path) => "Standard input".to_owned(),
+        name => popef_show::escape(&Text::from(name.unwrap_or_default().as_encoded_bytes()).to_string_lossy()).into_owned(),
+    };
+    let first = opened.first().map(|opened| name(&opened.path)).unwrap_or_default();
     match opened.len().saturating_sub(1) {
         0 => first,
         more => format!("{first} and {more} more"),
@@ -184,7 +186,7 @@ fn checked(opened: &Opened) -> CheckedFile {
 /// Says on stderr what could not be read. It is in the page too.
 fn told(tool: &Tool, opened: &[Opened], failures: &Failures) -> ExitCode {
     let mut status = ExitCode::SUCCESS;
-    let unread = opened.iter().filter_map(|opened| Some(format!("{}: {}", opened.path.display(), failure(opened)?)));
+    let unread = opened.iter().filter_map(|opened| Some(format!("{}: {}", name_of(&opened.path), failure(opened)?)));
     for complaint in unread.chain(failures.lines()) {
         tool.say(&complaint);
         status = ExitCode::from(FAILED);

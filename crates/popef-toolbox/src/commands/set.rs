@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::types::Text;
+use popef_open::is_stdin;
 use popef_ops::set::{BlobChange, Change, Changes, FieldChange, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error};
 use popef_show::{Kind, Out, counted, escape, size};
@@ -195,7 +196,7 @@ const LONGEST_PATCH: u64 = 16 << 20;
 fn patch(path: &Path) -> Result<Value, Error> {
     let mut text = Vec::new();
     let read = |from: &mut dyn Read, text: &mut Vec<u8>| from.take(LONGEST_PATCH.saturating_add(1)).read_to_end(text);
-    let result = match path.as_os_str() == "-" {
+    let result = match is_stdin(path) {
         true => read(&mut io::stdin(), &mut text),
         false => fs::File::open(path).and_then(|mut file| read(&mut file, &mut text)),
     };
@@ -297,7 +298,7 @@ impl Report<'_> {
         let blobs = self.plan.changes().count();
         let size = size(self.size());
         let output = match self.output.path(self.file) {
-            Some(path) if path.as_os_str() != "-" => path.display().to_string(),
+            Some(path) if !is_stdin(path) => path.display().to_string(),
             _ => "the new file".to_owned(),
         };
         let changes = match blobs {

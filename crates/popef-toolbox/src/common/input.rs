@@ -32,13 +32,13 @@ impl Inputs {
         for list in &self.files_from {
             paths.extend(listed(list).map_err(|error| Error::io("read the list", error).in_file(list))?);
         }
-        let from_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+        let from_stdin = |path: &&PathBuf| is_stdin(path);
         if paths.iter().chain(&self.files_from).filter(from_stdin).nth(1).is_some() {
             return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
         }
-        match paths.is_empty() {
-            true => Err(Error::new(Code::WrongArguments, "the list names no files")),
-            false => Ok(paths),
+        match self.files_from.first().filter(|_| paths.is_empty()) {
+            Some(list) => Err(Error::new(Code::WrongArguments, "the list names no files").in_file(list)),
+            None => Ok(paths),
         }
     }
 
@@ -59,7 +59,11 @@ pub(crate) fn open_any(path: &Path) -> Result<Opened, Error> {
         // If there is no such file, the library says so.
         _ => return Ok(open(path, StreamData::Skip)),
     };
-    open_handle(handle, path).map_err(unreadable)
+    let opened = open_handle(handle, path).map_err(unreadable)?;
+    match opened.empty_stream() {
+        Some(empty) => Err(Error::new(Code::EmptyInput, empty).in_file(path)),
+        None => Ok(opened),
+    }
 }
 
 /// Standard input: itself if it is a file, or else a copy.

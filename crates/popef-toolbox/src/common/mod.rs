@@ -1,7 +1,6 @@
 //! What the commands share.
 
 pub(crate) mod end;
-pub(crate) mod failure;
 pub(crate) mod filter;
 pub(crate) mod format;
 pub(crate) mod input;
@@ -9,6 +8,7 @@ pub(crate) mod listing;
 pub(crate) mod one_blob;
 pub(crate) mod output;
 pub(crate) mod repack;
+pub(crate) mod stdout;
 pub(crate) mod table;
 pub(crate) mod tool;
 pub(crate) mod values;

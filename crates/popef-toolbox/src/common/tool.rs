@@ -6,24 +6,25 @@ use std::ops::ControlFlow;
 use popef::error::ErrorCode;
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
+use popef_open::{is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Out, ProgressLine, When, escape_rest};
 
 use super::end::{hear_signals, is_stopped};
-use super::failure::Expected;
+use super::stdout::Stdout;
 
 /// The tool as a command sees it: what the command is called, where its output goes, and how.
 #[derive(Debug)]
 pub(crate) struct Tool {
     program: Program,
     colors: bool,
-    expected: Expected,
+    stdout: Stdout,
 }
 
 impl Tool {
     /// `command` is what users type: `popef merge`.
-    pub(crate) fn new(command: &'static str, when: When, expected: Expected) -> Self {
-        Tool { program: Program { name: command, explain: "popef explain" }, colors: colors(when), expected }
+    pub(crate) fn new(command: &'static str, when: When, stdout: Stdout) -> Self {
+        Tool { program: Program { name: command, explain: "popef explain" }, colors: colors(when), stdout }
     }
 
     /// The command, for what popef-dump does under this name.
@@ -33,7 +34,7 @@ impl Tool {
 
     /// Standard output. Data and reports go there; words for people about the work go to stderr.
     pub(crate) fn out(&self) -> Out {
-        Out::new(self.expected.stdout(), self.colors)
+        Out::new(self.stdout.writer(), self.colors)
     }
 
     /// Where a report goes: to stderr if a file goes to standard output.
@@ -43,14 +44,14 @@ impl Tool {
 
     /// Tells programs in JSON why the call failed, if they expect JSON.
     pub(crate) fn tell_programs(&self, error: &Error) {
-        if let Err(unwritten) = self.expected.tell(error, described(error)) {
+        if let Err(unwritten) = self.stdout.tell(error, described(error)) {
             self.say(&format!("cannot write the output: {unwritten}"));
         }
     }
 
     /// Says why something failed and what to do, in a line each.
     pub(crate) fn complain(&self, error: &Error) {
-        let (text, advice) = (error.to_string(), advice(error));
+        let (text, advice) = (words(error), advice(error));
         self.say(&format!("{text} [{}]", error.code()));
         if !has_advice(&text, advice) {
             self.say(advice);
@@ -72,6 +73,13 @@ impl Tool {
         }
         Watch(progress(what))
     }
+}
+
+/// An error in words, in which standard input is not called `-`.
+pub(crate) fn words(error: &Error) -> String {
+    let text = error.to_string();
+    let of_stdin = text.strip_prefix("-: ").filter(|_| error.path().is_some_and(is_stdin));
+    of_stdin.map_or_else(|| text.clone(), |rest| format!("{}: {rest}", name_of("-".as_ref())))
 }
 
 /// An error for a report.

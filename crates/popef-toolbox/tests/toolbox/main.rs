@@ -20,6 +20,7 @@ mod schema;
 mod set;
 mod signals;
 mod split;
+mod streams;
 mod strip;
 mod terminal;
 mod under_one_roof;

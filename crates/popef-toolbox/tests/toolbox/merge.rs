@@ -39,7 +39,7 @@ fn a_pipe_is_read_like_a_file() {
         |line: &str| finish(std::process::Command::new("bash").args(["-c", line, program]).current_dir(place.path("")));
     let late = run(line);
     assert_eq!(late.status, 2, "{late:?}");
-    assert!(late.err.contains("-: blob 0, byte 0: "), "{late:?}");
+    assert!(late.err.contains("standard input: blob 0, byte 0: "), "{late:?}");
     assert_eq!(run("\"$0\" merge - -o same.popef < executable.popef").status, 0);
     assert_eq!(place.read("same.popef"), bytes);
 }

@@ -46,18 +46,24 @@ fn binary_data_is_not_written_to_a_terminal() {
         &["cat", "executable.popef", "-u", "--blob", "2"],
         &["cat", "opaque.popef", "command"],
         &["cat", "opaque.popef", "reversed"],
+        &["compress", "executable.popef", "-o", "-"],
+        &["merge", "executable.popef", "--output=-"],
+        &["set", "executable.popef", "--set", "numIpus=4", "-o-"],
+        &["pack", "--executable", "opaque.popef:model", "-o", "-"],
+        &["report", "executable.popef", "-o", "-"],
         &["cat", "opaque.popef", "text"],
         &["cat", "executable.popef", "--hex", "input_parameter"],
         &["cat", "executable.popef", "--blob", "1"],
     ];
     let Some(shown) = on_terminal(&place, 200, commands) else { return };
-    for text in &shown[..4] {
-        assert!(text.contains("is not written to a terminal; add --hex, or > FILE [wrong-arguments]\n"), "{text:?}");
+    for text in &shown[..9] {
+        assert!(text.contains("is binary, and is not written to a terminal; add "), "{text:?}");
+        assert!(text.contains("> FILE [wrong-arguments]\n"), "{text:?}");
         assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
     }
-    assert_eq!(shown[4], "größe: 1\n{\"a\": \"b\\\\c\"}\n");
-    assert!(shown[5].starts_with("00000000  00 00 c0 3f"), "{}", shown[5]);
-    assert!(shown[6].contains("\"ipuVersion\": 2,\n"), "{}", shown[6]);
+    assert_eq!(shown[9], "größe: 1\n{\"a\": \"b\\\\c\"}\n");
+    assert!(shown[10].starts_with("00000000  00 00 c0 3f"), "{}", shown[10]);
+    assert!(shown[11].contains("\"ipuVersion\": 2,\n"), "{}", shown[11]);
 }
 
 /// `popef --help` is made for a screen of 80 columns; the rest is as wide as the terminal.

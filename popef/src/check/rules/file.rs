@@ -84,7 +84,7 @@ pub(super) const RULES: &[Check] = &[
             meaning: "Reading a message would cost far more than its length. No exporter writes such a message. It can \
                       be made to fill the memory of a loader.",
             fix: "Do not load the file. If you made it and its metadata has to be that large, a program that uses this \
-                  library can open it with higher limits (popef::read::Limits); popef-dump cannot.",
+                  library can open it with higher limits (popef::read::Limits).",
             when: When::Always,
         },
         run: set_and_unreadable(

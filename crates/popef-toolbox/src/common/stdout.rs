@@ -1,39 +1,48 @@
-//! How a call that fails tells programs: as JSON, on standard output.
+//! Standard output: what goes there, and how a call that fails tells programs so there.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
-use popef_ops::{Error, ErrorReport, InFile};
+use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::Out;
 use serde::Serialize;
 
 use super::format::{Format, json_document, json_line};
 
-/// What a program expects on standard output.
+/// What the options of a command say of standard output.
 #[derive(Clone, Debug)]
-pub(crate) struct Expected {
-    /// `None` if the command writes no JSON there, because it has no `--format` or its file goes there.
+pub(crate) struct Stdout {
+    /// Whether the file that the command makes goes there. Reports cannot go there then.
+    takes_file: bool,
+    /// The kind of JSON that a program expects there.
     json: Option<Format>,
     /// Whether something was written there.
     begun: Arc<AtomicBool>,
 }
 
-impl Expected {
-    /// What the options of a command say, whatever the command is.
-    pub(crate) fn by(tool: &ArgMatches) -> Self {
-        let json = tool.subcommand().and_then(|(_, options)| {
-            let format =
-                last(options, "format").and_then(|name| Format::ALL.into_iter().find(|format| name == format.name()));
-            format.filter(|format| *format != Format::Text && !writes_file_to_stdout(options))
-        });
-        Expected { json, begun: Arc::default() }
+impl Stdout {
+    /// By the options of a command, whatever the command is.
+    pub(crate) fn of(tool: &ArgMatches) -> Self {
+        let Some((_, options)) = tool.subcommand() else {
+            return Stdout { takes_file: false, json: None, begun: Arc::default() };
+        };
+        let takes_file = takes_file(options);
+        let format =
+            last(options, "format").and_then(|name| Format::ALL.into_iter().find(|format| name == format.name()));
+        let json = format.filter(|format| *format != Format::Text && !takes_file);
+        Stdout { takes_file, json, begun: Arc::default() }
+    }
+
+    /// Fails if a file would go to a terminal. Bytes can be commands to a terminal.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.takes_file && io::stdout().is_terminal() { Err(no_terminal("the file", "add > FILE")) } else { Ok(()) }
     }
 
     /// A writer to standard output.
-    pub(crate) fn stdout(&self) -> Box<dyn Write> {
+    pub(crate) fn writer(&self) -> Box<dyn Write> {
         let stdout = Watched { to: io::stdout(), begun: self.begun.clone() };
         match self.json {
             Some(Format::Ndjson) => Box::new(WholeLines { to: stdout, rest: Vec::new() }),
@@ -58,9 +67,14 @@ fn last<'m>(options: &'m ArgMatches, name: &str) -> Option<&'m OsStr> {
     options.try_get_raw(name).ok().flatten().and_then(Iterator::last)
 }
 
-fn writes_file_to_stdout(options: &ArgMatches) -> bool {
+fn takes_file(options: &ArgMatches) -> bool {
     let is_trial = options.try_get_one("dry_run").ok().flatten().is_some_and(|is_given: &bool| *is_given);
     last(options, "output").is_some_and(|path| path == "-") && !is_trial
+}
+
+/// The error if what is not text would be written to a terminal.
+pub(crate) fn no_terminal(what: &str, instead: &str) -> Error {
+    Error::new(Code::WrongArguments, format!("{what} is binary, and is not written to a terminal; {instead}"))
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,90 @@
+//! Standard input and output: what is said if they have nothing, or take nothing.
+
+use crate::common::{Place, finish, testdata};
+
+/// `ssh host cat model.popef | popef ...`, if there is no such host.
+#[test]
+fn an_input_without_any_bytes_is_no_model() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let empty = "standard input: it has no bytes; the program that should write them may have failed";
+    for command in [
+        "cat - w",
+        "extract - -o new",
+        "set - --set-version 1 -o new",
+        "compress - -o new",
+        "decompress - -o -",
+        "merge executable.popef - -o new",
+        "split - --by kind --stem model -o new",
+        "strip - --drop feed -o new",
+        "diff - executable.popef",
+        "report - -o new",
+        "recover - -o new",
+    ] {
+        let run = place.run_with_input(&command.split(' ').collect::<Vec<_>>(), b"");
+        assert_eq!((run.text(), run.status), ("", 2), "{command}: {run:?}");
+        assert!(run.err.contains(&format!("{empty} [empty-input]\n")), "{command}: {run:?}");
+    }
+    assert_eq!(place.names(), ["executable.popef"]);
+    for command in ["ls", "dump"] {
+        let run = place.run_with_input(&[command, "-"], b"");
+        assert_eq!((run.err.as_str(), run.status), (format!("popef {command}: {empty}\n").as_str(), 0));
+    }
+    // A rule of the checks says it.
+    assert_eq!(place.run_with_input(&["check", "-"], b"").status, 1);
+    // A regular file is what it is.
+    let whole = testdata().join("interop/empty.popef");
+    assert_eq!(place.run(&["ls", whole.to_str().unwrap()]).good().err, "");
+}
+
+#[test]
+fn standard_input_is_called_so() {
+    let place = Place::with(&[]);
+    for command in ["ls -", "dump -", "cat - x", "merge - -o new", "verify -", "report - -o -"] {
+        let run = place.run_with_input(&command.split(' ').collect::<Vec<_>>(), b"hello");
+        assert!(run.err.contains(": standard input: ") && run.status == 2, "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn a_list_without_files_is_an_error() {
+    let place = Place::with(&[]);
+    place.write("list", "\n");
+    for command in ["ls", "dump", "check", "hash", "merge -o new", "extract -o new", "compress -o new", "report -o new"]
+    {
+        let words: Vec<_> = command.split(' ').chain(["--files-from", "list"]).collect();
+        let run = place.run(&words);
+        assert!(run.err.contains("list names no files") || run.err.contains("list list names no files"), "{run:?}");
+        assert_eq!((run.text(), run.status), ("", 2), "{command}");
+    }
+}
+
+/// What only prints must say when it could not.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_for_help_too() {
+    let place = Place::with(&["interop/executable.popef"]);
+    for command in [
+        "--help",
+        "-h",
+        "--version",
+        "help merge",
+        "merge --help",
+        "man",
+        "man ls",
+        "completions bash",
+        "ls executable.popef",
+    ] {
+        let mut tool = place.command();
+        tool.args(command.split(' '));
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = tool.stdout(full).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.starts_with("popef") && err.contains(": cannot write the output: "), "{command}: {err}");
+        assert_eq!(output.status.code(), Some(2), "{command}");
+    }
+    // A reader that has seen enough is no error.
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "\"$0\" --help | true; \"$0\" man | head -1", env!("CARGO_BIN_EXE_popef")]);
+    let run = finish(&mut shell);
+    assert_eq!((run.err.as_str(), run.status), ("", 0));
+}
