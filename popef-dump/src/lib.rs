@@ -43,7 +43,12 @@ pub use program::{Program, Refusal};
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
-    match Args::of(std::env::args_os()) {
+    main_with(std::env::args_os())
+}
+
+/// Runs the tool with other arguments, the first of which is its name.
+pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
+    match Args::of(line) {
         Ok(args) => run::run(&args, Box::new(io::stdout())),
         Err(error) => run::POPEF_DUMP.printed(error.print(), error.exit_code()),
     }

@@ -39,6 +39,7 @@ mod session;
 mod stream;
 mod text;
 mod to_python;
+mod tools;
 mod work;
 mod writer;
 
@@ -73,6 +74,8 @@ mod _popef {
     use crate::model::{Model, ModelBuilder};
     #[pymodule_export]
     use crate::reader::Reader;
+    #[pymodule_export]
+    use crate::tools::{run_popef, run_popef_dump};
     #[pymodule_export]
     use crate::writer::{FileWriter, Mode, Writer};
 

@@ -69,7 +69,12 @@ const POPEF: Program = Program { name: "popef", explain: "popef explain" };
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
-    match parsed(std::env::args_os()) {
+    main_with(std::env::args_os())
+}
+
+/// Runs the tool with other arguments, the first of which is its name.
+pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
+    match parsed(line) {
         Ok((args, stdout)) => {
             let done = stdout.check();
             let tool = Tool::new(args.command.name(), args.color, stdout);
