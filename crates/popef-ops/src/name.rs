@@ -71,6 +71,12 @@ keyed_text! {
     InFile = "file", "fileBytes"
 }
 
+keyed_text! {
+    /// The path of a file or folder that was made of another, in a report. It serialises as `output`, and `outputBytes` where
+    /// needed, like a [`Name`].
+    OutputPath = "output", "outputBytes"
+}
+
 /// A text from what it serialises as. `None` if its bytes are not hex.
 fn text_of_keys(text: String, bytes: Option<&str>) -> Option<Text<'static>> {
     Some(match bytes {
@@ -100,6 +106,12 @@ impl From<&Path> for FilePath {
 impl From<&Path> for InFile {
     fn from(path: &Path) -> Self {
         InFile(path_text(path))
+    }
+}
+
+impl From<&Path> for OutputPath {
+    fn from(path: &Path) -> Self {
+        OutputPath(path_text(path))
     }
 }
 

@@ -54,7 +54,7 @@ impl Overwrite {
 /// | operation | what is in `At` | [`Overwrite::Never`] | otherwise |
 /// |---|---|---|---|
 /// | [`split`](fn@crate::split) | the folder of the parts, which is made if it is missing | no part has the name of a file there | files with the names of parts are replaced, an input only with [`Overwrite::Inputs`]; all others stay |
-/// | [`extract`](mod@crate::extract) | the folder itself, whose parent must exist | the folder is missing or empty | a folder that was extracted is replaced as a whole |
+/// | [`extract`](mod@crate::extract) | the folder itself; those that it is in are made if they are missing | the folder is missing or empty | a folder that was extracted is replaced as a whole |
 ///
 /// Nothing is written through links, whatever may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

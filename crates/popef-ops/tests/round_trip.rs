@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use popef::{File, OpenOptions, Writer};
-use popef_ops::extract::{Arrays, ExtractOptions, Replace};
+use popef_ops::extract::{Arrays, ExtractOptions, extract};
 use popef_ops::pack::{Pack, State};
-use popef_ops::{Overwrite, Silent, Target};
+use popef_ops::{Overwrite, Silent, Target, TargetFolder};
 use proptest::prelude::*;
 
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is used here")]
@@ -47,10 +47,15 @@ impl Schema {
 fn hold(file: &File, bytes: &[u8], arrays: Arrays, what: &str) {
     let place = tempfile::tempdir().unwrap();
     let (folder, packed) = (place.path().join("folder"), place.path().join("packed.popef"));
-    let mut options = ExtractOptions::new();
-    options.arrays(arrays);
-    let extracted = options.extract(std::slice::from_ref(file), |_| true, &folder, Replace::Never, &Silent).unwrap();
-    assert_eq!(extracted.files[0].blobs.len(), file.len(), "{what}");
+    let options = ExtractOptions { arrays, ..ExtractOptions::default() };
+    let mut indices = Vec::new();
+    let files = std::slice::from_ref(file);
+    let extracted = extract(files, TargetFolder::At(&folder, Overwrite::Never), &options, &Silent, &mut |blob| {
+        indices.push(blob.index);
+        Ok(())
+    });
+    assert_eq!(extracted.unwrap().files[0].extracted, file.len() as u64, "{what}");
+    assert!(indices.into_iter().eq(0..file.len()), "{what}");
     SCHEMA.with(|schema| schema.hold(&fs::read(folder.join("index.json")).unwrap(), what));
     let mut pack = Pack::new();
     pack.folder(&folder, &Silent).unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));

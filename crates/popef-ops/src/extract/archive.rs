@@ -1,82 +1,90 @@
-//! Files with several arrays.
+//! Files with several arrays. The arrays are gone through several times, so that nothing of them is kept.
 
-use popef::Blob;
-use zip::CompressionMethod;
-use zip::write::{SimpleFileOptions, ZipWriter};
+use popef::{Blob, TensorInfo};
 
-use super::index::{Entry, Form};
-use super::plan::{Item, Plan, whole};
-use super::write::{NewFile, Target};
-use crate::error::{Code, Error};
-use crate::formats::{SafetensorsHeader, npy_header};
-use crate::work::copy;
+use super::plan::{Plan, whole};
+use super::write::{Folder, NewFile};
+use super::{Arrays, index::Form};
+use crate::error::Error;
+use crate::formats::{ZipWriter, npy_header, write_safetensors_header};
+use crate::verify::Told;
 
 /// An array of an archive.
-struct Member<'p> {
-    blob: Blob<'p>,
-    key: &'p str,
+struct Member<'f> {
+    blob: Blob<'f>,
+    key: String,
+    info: TensorInfo,
     len: u64,
 }
 
+/// The arrays of one archive: all tensors or all feeds.
+#[derive(Clone, Copy)]
+struct Members<'p, 'f> {
+    plan: &'p Plan<'f>,
+    are_feeds: bool,
+}
+
 /// Writes the archives of a plan.
-pub(super) fn write(plan: &Plan<'_>, target: &Target<'_>) -> Result<(), Error> {
-    let mut files: Vec<(&str, Form, Vec<Member<'_>>)> = Vec::new();
-    for (item, entry) in plan.items.iter().zip(&plan.index.blobs) {
-        let Some((file, form, member)) = member(plan, item, entry) else { continue };
-        match files.iter_mut().find(|(known, ..)| *known == file) {
-            Some((.., members)) => members.push(member),
-            None => files.push((file, form, vec![member])),
-        }
-    }
-    for (file, form, members) in files {
-        match form {
-            Form::Npz => target.write(file, |file| npz(file, &members))?,
-            _ => target.write(file, |file| safetensors(file, members))?,
-        }
+pub(super) fn write(plan: &Plan<'_>, folder: &Folder<'_>) -> Result<(), Error> {
+    let form = match plan.arrays() {
+        Arrays::Npz => Form::Npz,
+        Arrays::Safetensors => Form::Safetensors,
+        Arrays::Npy | Arrays::Raw => return Ok(()),
+    };
+    for are_feeds in [false, true] {
+        let members = Members { plan, are_feeds };
+        let Some(first) = members.all().next() else { continue };
+        let Some(archive) = plan.archive_of(&first.blob) else { continue };
+        folder.file(archive, |file| match form {
+            Form::Npz => members.write_npz(file),
+            _ => members.write_safetensors(file),
+        })?;
     }
     Ok(())
 }
 
-fn member<'p>(plan: &'p Plan<'_>, item: &Item, entry: &'p Entry) -> Option<(&'p str, Form, Member<'p>)> {
-    let data = entry.data.as_ref()?;
-    let key = data.key.as_deref()?;
-    Some((&data.file, data.form, Member { blob: plan.file.blob(item.blob)?, key, len: item.len }))
-}
-
-fn npz(file: &mut NewFile<'_>, members: &[Member<'_>]) -> Result<(), Error> {
-    let progress = file.progress();
-    let mut zip = ZipWriter::new(file);
-    for Member { blob, key, len } in members {
-        let header = blob.as_data().and_then(|data| whole(&data)).and_then(|(info, _)| npy_header(&info));
-        let header = header.unwrap_or_default();
-        // Entries of 4 GiB and more need larger fields. Those must be asked for before the length is known.
-        let is_large = len.saturating_add(1 << 20) > u64::from(u32::MAX);
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(is_large);
-        zip.start_file(format!("{key}.npy"), options).map_err(failed)?;
-        copy(&mut &*header, &mut zip, &crate::Silent)?;
-        copy(&mut blob.data().range(0..*len)?.reader(), &mut zip, progress)?;
+impl<'p, 'f> Members<'p, 'f> {
+    /// In the order of the file.
+    fn all(self) -> impl Iterator<Item = Member<'f>> {
+        self.blobs().filter_map(move |blob| self.member(blob))
     }
-    zip.finish().map_err(failed)?;
-    Ok(())
-}
 
-fn failed(error: zip::result::ZipError) -> Error {
-    match error {
-        zip::result::ZipError::Io(error) => Error::io("write the archive", error),
-        error => Error::io("write the archive", std::io::Error::other(error.to_string())),
+    fn blobs(self) -> impl Iterator<Item = Blob<'f>> {
+        let Members { plan, are_feeds } = self;
+        plan.blobs().filter(move |blob| blob.as_data().is_some_and(|data| data.is_feed() == are_feeds))
     }
-}
 
-/// Elements of the largest types come first, so that all are aligned.
-fn safetensors(file: &mut NewFile<'_>, mut members: Vec<Member<'_>>) -> Result<(), Error> {
-    let size = |member: &Member<'_>| member.blob.as_data().and_then(|data| data.data_type().size());
-    members.sort_by_key(|member| std::cmp::Reverse(size(member)));
-    let mut header = SafetensorsHeader::default();
-    let too_large = || Error::new(Code::WrongArguments, "a .safetensors file cannot have so many tensors");
-    for member in &members {
-        let whole = member.blob.as_data().and_then(|data| whole(&data));
-        whole.and_then(|(info, _)| header.push(member.key, &info)).ok_or_else(too_large)?;
+    fn member(self, blob: Blob<'f>) -> Option<Member<'f>> {
+        self.plan.archive_of(&blob)?;
+        let (info, len) = whole(&blob.as_data()?)?;
+        Some(Member { key: self.plan.stem(&blob), blob, info, len })
     }
-    std::io::Write::write_all(file, &header.into_bytes().ok_or_else(too_large)?)?;
-    members.iter().try_for_each(|member| file.data(&member.blob.data().range(0..member.len)?))
+
+    /// Elements of the largest types come first, so that all are aligned.
+    fn aligned(self) -> impl Iterator<Item = Member<'f>> {
+        let size = |blob: &Blob<'_>| blob.as_data().and_then(|data| data.data_type().size());
+        [8, 4, 2, 1].into_iter().flat_map(move |wanted| {
+            let blobs = self.blobs().filter(move |blob| size(blob) == Some(wanted));
+            blobs.filter_map(move |blob| self.member(blob))
+        })
+    }
+
+    fn write_npz(self, file: &mut NewFile<'_>) -> Result<(), Error> {
+        if file.is_trial() {
+            return Ok(());
+        }
+        let progress = file.progress();
+        let mut zip = ZipWriter::new(file)?;
+        for Member { blob, key, info, len } in self.all() {
+            let header = npy_header(&info).unwrap_or_default();
+            let from = blob.data().range(0..len)?.reader();
+            zip.entry(&format!("{key}.npy"), &header, len, &mut Told { from, progress })?;
+        }
+        zip.finish()
+    }
+
+    fn write_safetensors(self, file: &mut NewFile<'_>) -> Result<(), Error> {
+        write_safetensors_header(&|| self.aligned().map(|member| (member.key, member.info)), file)?;
+        self.aligned().try_for_each(|Member { blob, len, .. }| file.data(&blob.data().range(0..len)?))
+    }
 }

@@ -1,7 +1,7 @@
 //! A folder that appears when it is complete.
 
-use std::collections::HashSet;
 use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -9,29 +9,33 @@ use tempfile::TempDir;
 
 use super::index::{INDEX, Index};
 use crate::error::{Code, Error};
-
-/// Which folder may be replaced by a new one. An empty one always is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replace {
-    /// None.
-    Never,
-    /// One that was extracted, if nothing else is in it.
-    Extracted,
-}
+use crate::output::{Overwrite, TargetFolder};
 
 /// A folder that is being made beside its path. Dropping it removes it.
 pub(super) struct Folder {
     new: TempDir,
+    /// Dropped after the new folder.
+    _parents: Parents,
     path: PathBuf,
     /// Whether a folder that is not empty is at the path.
     replaces: bool,
 }
 
 impl Folder {
-    pub(super) fn begin(path: &Path, replace: Replace) -> Result<Self, Error> {
+    /// Begins the folder of a target, if anything is to be written.
+    pub(super) fn of(target: TargetFolder<'_>) -> Result<Option<Self>, Error> {
+        match target {
+            TargetFolder::At(path, overwrite) => Folder::begin(path, overwrite).map(Some),
+            TargetFolder::Trial(path, overwrite) => check(path, overwrite).map(|_| None),
+            TargetFolder::Nowhere => Ok(None),
+        }
+    }
+
+    fn begin(path: &Path, overwrite: Overwrite) -> Result<Self, Error> {
         let failed = |error: io::Error| Error::io("make the folder", error).in_file(path);
-        let replaces = check(path, replace)?;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let replaces = check(path, overwrite)?;
+        let parent = parent_of(path);
+        let parents = Parents::make(parent).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".popef-extract-");
         // As a folder that is made in the usual way. Without this, only its owner could read it, also at the end.
@@ -41,11 +45,11 @@ impl Folder {
             builder.permissions(fs::Permissions::from_mode(0o777));
         }
         let new = builder.tempdir_in(parent).map_err(failed)?;
-        Ok(Folder { new, path: path.to_owned(), replaces })
+        Ok(Folder { new, _parents: parents, path: path.to_owned(), replaces })
     }
 
     /// A folder within it, or itself.
-    pub(super) fn of(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(super) fn within(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.new.path().join(name);
         if !name.is_empty() {
             fs::create_dir(&path).map_err(|error| self.named(Error::io("make the folder", error).in_file(&path)))?;
@@ -90,12 +94,42 @@ impl Folder {
     }
 }
 
+/// The folders that were made for the new one to be in, the outermost first. Dropping this removes those that are empty.
+struct Parents(Vec<PathBuf>);
+
+impl Parents {
+    fn make(parent: &Path) -> io::Result<Self> {
+        let is_missing = |parent: &&Path| !parent.as_os_str().is_empty() && !parent.exists();
+        let mut missing: Vec<PathBuf> = parent.ancestors().take_while(is_missing).map(Path::to_owned).collect();
+        missing.reverse();
+        let mut made = Parents(Vec::new());
+        for folder in missing {
+            fs::create_dir(&folder)?;
+            made.0.push(folder);
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for Parents {
+    fn drop(&mut self) {
+        self.0.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
+    }
+}
+
+/// The folder that a path is in.
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Fails if the folder cannot be put at the path. Returns whether it replaces one that is not empty.
-fn check(path: &Path, replace: Replace) -> Result<bool, Error> {
+fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     let refuse = |code, message: &str| Err(Error::new(code, message).in_file(path));
     let failed = |error| Error::io("look at the folder", error).in_file(path);
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+    // With a slash at its end, a path is that of what a link leads to.
+    let plain: PathBuf = path.components().collect();
+    match fs::symlink_metadata(&plain) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return check_parents(path).map(|()| false),
         Err(error) => return Err(failed(error)),
         Ok(metadata) if metadata.is_symlink() => {
             return refuse(Code::FileExists, "it is a link, and nothing is written through links");
@@ -107,9 +141,21 @@ fn check(path: &Path, replace: Replace) -> Result<bool, Error> {
     if entries.next().is_none() {
         return Ok(false);
     }
-    match replace {
-        Replace::Never => refuse(Code::FileExists, "the folder is not empty"),
-        Replace::Extracted => check_extracted(path).map(|()| true),
+    match overwrite {
+        Overwrite::Never => refuse(Code::FileExists, "the folder is not empty"),
+        Overwrite::Others | Overwrite::Inputs => check_extracted(path).map(|()| true),
+    }
+}
+
+/// Fails if the folders that a path is in cannot be made, because one of them is there and is none.
+fn check_parents(path: &Path) -> Result<(), Error> {
+    let there = path.ancestors().skip(1).find(|parent| parent.as_os_str().is_empty() || parent.exists());
+    match there {
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+            let error = Error::io("make the folder", ErrorKind::NotADirectory.into());
+            Err(error.in_file(parent))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -132,33 +178,63 @@ fn check_extracted(path: &Path) -> Result<(), Error> {
         if !is_folder || !has_index(&folder) {
             return refuse("no index.json");
         }
-        let index = match Index::read(&folder) {
-            Ok(index) => index,
+        let known = match Known::of(&folder) {
+            Ok(known) => known,
             Err(error) if error.code() == Code::BadIndex.as_str() => return refuse("an index.json of another kind"),
             Err(error) => return Err(error),
         };
-        if let Some(other) = other_entry(&folder, &index).map_err(failed)? {
+        if let Some(other) = known.first_other(&folder).map_err(failed)? {
             return refuse(&format!("{}, which was not", other.display()));
         }
     }
     Ok(())
 }
 
-/// The first entry found in an extracted folder that its index does not name.
-fn other_entry(folder: &Path, index: &Index) -> io::Result<Option<PathBuf>> {
-    let known: HashSet<&Path> = index.files().flat_map(|name| Path::new(name).ancestors()).collect();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(within) = folders.pop() {
-        for entry in fs::read_dir(folder.join(&within))? {
-            let entry = entry?;
-            let name = within.join(entry.file_name());
-            if name != Path::new(INDEX) && !known.contains(&*name) {
-                return Ok(Some(name));
+/// What an index names: hashes of its files and of the folders that they are in, sorted.
+struct Known {
+    hashes: Vec<u64>,
+    hasher: RandomState,
+}
+
+impl Known {
+    fn of(folder: &Path) -> Result<Self, Error> {
+        let index = Index::open(folder)?;
+        let (mut hashes, hasher) = (Vec::new(), RandomState::new());
+        let add = |hashes: &mut Vec<u64>, name: &str| {
+            for path in Path::new(name).ancestors() {
+                let hash = hasher.hash_one(path);
+                // Most files are in the same folder as the one before.
+                if hashes.iter().rev().take(4).all(|known| *known != hash) {
+                    hashes.push(hash);
+                }
             }
-            if entry.file_type()?.is_dir() {
-                folders.push(name);
+        };
+        add(&mut hashes, INDEX);
+        index.prefix.iter().for_each(|name| add(&mut hashes, name));
+        index.entries(&mut |entry| {
+            entry.files().for_each(|name| add(&mut hashes, name));
+            Ok(())
+        })?;
+        hashes.sort_unstable();
+        hashes.dedup();
+        Ok(Known { hashes, hasher })
+    }
+
+    /// The first entry found in the folder that is not known.
+    fn first_other(&self, folder: &Path) -> io::Result<Option<PathBuf>> {
+        let mut folders = vec![PathBuf::new()];
+        while let Some(within) = folders.pop() {
+            for entry in fs::read_dir(folder.join(&within))? {
+                let entry = entry?;
+                let name = within.join(entry.file_name());
+                if self.hashes.binary_search(&self.hasher.hash_one(&*name)).is_err() {
+                    return Ok(Some(name));
+                }
+                if entry.file_type()?.is_dir() {
+                    folders.push(name);
+                }
             }
         }
+        Ok(None)
     }
-    Ok(None)
 }

@@ -1,5 +1,6 @@
 //! `index.json`: what an extracted folder holds, and everything of the file that its other files cannot say.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
@@ -9,7 +10,7 @@ use popef::Metadata;
 use popef::read::Compression;
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, TensorDataInfo, Text};
 use popef::write::Packing;
-use serde::de::Error as _;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Code, Error};
@@ -21,20 +22,29 @@ pub(crate) const INDEX: &str = "index.json";
 /// The version that is written and read.
 const VERSION: u32 = 1;
 
-/// The contents of `index.json`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+/// An `index.json`, whose entries are read one after the other.
+#[derive(Debug)]
 pub(crate) struct Index {
-    #[serde(deserialize_with = "known_version")]
-    #[serde(rename = "indexVersion")]
-    _version: (),
+    place: Place,
     /// When the files say that they were last changed, in seconds since 1970. A file that says something else was changed
     /// after it was extracted.
     pub(crate) modified: u64,
     /// The file with the bytes before the first blob.
-    #[serde(default)]
     pub(crate) prefix: Option<String>,
-    pub(crate) blobs: Vec<Entry>,
+}
+
+/// What it says besides its entries, which may come before or behind them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct About {
+    #[serde(deserialize_with = "known_version")]
+    #[serde(rename = "indexVersion")]
+    _version: (),
+    modified: u64,
+    #[serde(default)]
+    prefix: Option<String>,
+    #[serde(rename = "blobs")]
+    _blobs: IgnoredAny,
 }
 
 /// A blob.
@@ -57,6 +67,13 @@ pub(crate) struct Entry {
     /// The header and info as they were, if this program would write other bytes for the same values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) head: Option<Hex<Vec<u8>>>,
+}
+
+impl Entry {
+    /// The names of its files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        self.data.as_ref().map(|data| &*data.file).into_iter().chain(self.surplus.as_deref())
+    }
 }
 
 /// The type of a blob, and its info.
@@ -105,54 +122,105 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Er
 }
 
 impl Index {
-    pub(crate) fn new(modified: u64, prefix: Option<String>) -> Self {
-        Index { modified, prefix, ..Index::default() }
-    }
-
-    /// Reads that of a folder, which may be anything.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
+    /// Opens that of a folder, which may be anything.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
         if folder.is_file() {
             let message = "it is a file; needed is a folder that popef extract made";
             return Err(Error::new(Code::WrongArguments, message).in_file(folder));
         }
         let path = folder.join(INDEX);
-        Self::read_from(&path).map_err(|error| error.in_file(path))
+        Self::open_at(&path).map_err(|error| error.in_file(path))
     }
 
-    fn read_from(path: &Path) -> Result<Self, Error> {
-        let failed = |error| Error::io("read the index", error);
-        let bad = |message: &str| Error::new(Code::BadIndex, format!("{INDEX}: {message}"));
+    fn open_at(path: &Path) -> Result<Self, Error> {
         // Not through a link: it says what is read.
-        if fs::symlink_metadata(path).map_err(failed)?.is_symlink() {
-            return Err(bad("it is a link"));
+        if fs::symlink_metadata(path).map_err(unread)?.is_symlink() {
+            return Err(Error::new(Code::BadIndex, "it is a link"));
         }
-        let reader = BufReader::new(Place::of(Source::of(path)?).reader()?);
-        serde_json::from_reader(reader).map_err(|error| match error.io_error_kind() {
-            Some(kind) => failed(kind.into()),
-            None => bad(&error.to_string()),
-        })
+        let place = Place::of(Source::of(path)?);
+        let About { modified, prefix, .. } = serde_json::from_reader(BufReader::new(place.reader()?)).map_err(bad)?;
+        Ok(Index { place, modified, prefix })
     }
 
-    /// The names of all files that it has.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
-        let data = self.blobs.iter().filter_map(|entry| Some(&*entry.data.as_ref()?.file));
-        let surplus = self.blobs.iter().filter_map(|entry| entry.surplus.as_deref());
-        self.prefix.as_deref().into_iter().chain(data).chain(surplus)
+    /// Reads the entries in order. Each is gone when `each` returns.
+    pub(crate) fn entries(&self, each: &mut dyn FnMut(Entry) -> Result<(), Error>) -> Result<(), Error> {
+        let in_file = |error: Error| error.in_file(self.place.path());
+        let mut failure = None;
+        let mut json = serde_json::Deserializer::from_reader(BufReader::new(self.place.reader().map_err(in_file)?));
+        let read = json.deserialize_map(Entries { each, failure: &mut failure });
+        match failure {
+            Some(failure) => Err(failure),
+            None => read.map_err(|error| in_file(bad(error))),
+        }
+    }
+}
+
+fn unread(error: io::Error) -> Error {
+    Error::io("read the index", error)
+}
+
+fn bad(error: serde_json::Error) -> Error {
+    match error.io_error_kind() {
+        Some(_) => unread(error.into()),
+        None => Error::new(Code::BadIndex, error.to_string()),
+    }
+}
+
+/// Hands out the entries of an index. The rest was read already.
+struct Entries<'e> {
+    each: &'e mut dyn FnMut(Entry) -> Result<(), Error>,
+    /// What `each` failed with.
+    failure: &'e mut Option<Error>,
+}
+
+impl<'de> Visitor<'de> for Entries<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with blobs")
     }
 
-    /// Writes it with one line per blob.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        write!(out, "{{\"indexVersion\": {VERSION}, \"modified\": {}, ", self.modified)?;
-        if let Some(prefix) = &self.prefix {
-            write!(out, "\"prefix\": {}, ", serde_json::to_string(prefix)?)?;
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match &*key {
+                "blobs" => map.next_value_seed(&mut self)?,
+                _ => _ = map.next_value::<IgnoredAny>()?,
+            }
         }
-        out.write_all(b"\"blobs\": [")?;
-        for (nth, entry) in self.blobs.iter().enumerate() {
-            out.write_all(if nth == 0 { b"\n" } else { b",\n" })?;
-            serde_json::to_writer(&mut *out, entry)?;
-        }
-        out.write_all(b"\n]}\n")
+        Ok(())
     }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(entry) = list.next_element()? {
+            if let Err(error) = (self.each)(entry) {
+                *self.failure = Some(error);
+                return Err(A::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Entries<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(Entries { each: self.each, failure: self.failure })
+    }
+}
+
+/// Writes what comes before the entries, of which each has a line.
+pub(crate) fn write_begin(out: &mut impl Write, modified: u64, prefix: Option<&str>) -> io::Result<()> {
+    write!(out, "{{\"indexVersion\": {VERSION}, \"modified\": {modified}, ")?;
+    if let Some(prefix) = prefix {
+        write!(out, "\"prefix\": {}, ", serde_json::to_string(prefix)?)?;
+    }
+    out.write_all(b"\"blobs\": [")
+}
+
+/// Writes what comes behind the entries.
+pub(crate) fn write_end(out: &mut impl Write) -> io::Result<()> {
+    out.write_all(b"\n]}\n")
 }
 
 impl Kind {

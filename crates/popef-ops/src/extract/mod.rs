@@ -9,19 +9,21 @@ mod plan;
 mod report;
 mod write;
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use popef::{Blob, File};
 
 use crate::error::Error;
+use crate::output::TargetFolder;
 use crate::progress::Progress;
 
 use folder::Folder;
 use names::Names;
 use plan::Plan;
 
-pub use folder::Replace;
 pub(crate) use index::{Entry, Form, INDEX, Index, Kind, Stored, head};
 pub use report::{Extracted, ExtractedBlob, ExtractedFile, Note};
 
@@ -40,90 +42,88 @@ pub enum Arrays {
 }
 
 /// What is taken out of files, and how.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ExtractOptions {
-    arrays: Arrays,
-    unpacked: bool,
+#[derive(Clone, Copy)]
+pub struct ExtractOptions<'o> {
+    /// How tensors and feeds are written.
+    pub arrays: Arrays,
+    /// Whether executables are unpacked. [`pack`](crate::pack) then compresses them anew, which gives other bytes.
+    pub unpacked: bool,
+    /// Which blobs are taken out.
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
-impl ExtractOptions {
-    /// Tensors as `.npy` files, and executables as they are.
-    pub fn new() -> Self {
-        ExtractOptions::default()
+impl Default for ExtractOptions<'_> {
+    fn default() -> Self {
+        ExtractOptions { arrays: Arrays::default(), unpacked: false, select: &|_| true }
     }
+}
 
-    /// Sets how tensors and feeds are written.
-    pub fn arrays(&mut self, arrays: Arrays) -> &mut Self {
-        self.arrays = arrays;
-        self
+impl fmt::Debug for ExtractOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtractOptions")
+            .field("arrays", &self.arrays)
+            .field("unpacked", &self.unpacked)
+            .finish_non_exhaustive()
     }
+}
 
-    /// Sets whether executables are unpacked. [`pack`](crate::pack) then compresses them anew, which gives other bytes.
-    pub fn unpacked(&mut self, unpacked: bool) -> &mut Self {
-        self.unpacked = unpacked;
-        self
-    }
-
-    /// Writes the chosen blobs of files into a new folder. One file's blobs go into the folder itself, those of several
-    /// files into a folder for each within it.
-    ///
-    /// The folder appears when it is complete. No name from a file becomes a path, and nothing is written through a link.
-    ///
-    /// ```
-    /// use popef_ops::Silent;
-    /// use popef_ops::extract::{ExtractOptions, Replace};
-    ///
-    /// # let place = tempfile::tempdir()?;
-    /// # let folder = place.path().join("model");
-    /// # let path = place.path().join("model.popef");
-    /// # let mut writer = popef::Writer::create(&path)?;
-    /// # let info = popef::types::TensorDataInfo { name: "w".into(), tensor_info: popef::TensorInfo::new(popef::DataType::F32, [1]) };
-    /// # writer.write_tensor(&info, &[1.5f32])?;
-    /// # writer.finish()?;
-    /// let file = popef::File::open(&path)?;
-    /// ExtractOptions::new().extract(&[file], |_| true, &folder, Replace::Never, &Silent)?;
-    /// assert!(folder.join("tensors/w.npy").exists());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn extract(
-        &self,
-        files: &[File],
-        choose: impl Fn(&Blob<'_>) -> bool,
-        to: &Path,
-        replace: Replace,
-        progress: &dyn Progress,
-    ) -> Result<Extracted, Error> {
-        let folder = Folder::begin(to, replace)?;
-        let plans = self.plans(files, &choose);
-        plans.iter().for_each(|plan| progress.expect(plan.bytes()));
-        for plan in &plans {
-            plan.write(&folder.of(&plan.folder)?, progress).map_err(|error| folder.named(error))?;
-        }
-        let extracted = report(&plans);
-        folder.finish()?;
-        Ok(extracted)
-    }
-
-    /// What [`extract`](Self::extract) would write.
-    pub fn preview(&self, files: &[File], choose: impl Fn(&Blob<'_>) -> bool) -> Extracted {
-        report(&self.plans(files, &choose))
-    }
-
-    fn plans<'f>(&self, files: &'f [File], choose: &dyn Fn(&Blob<'_>) -> bool) -> Vec<Plan<'f>> {
-        let mut folders = Names::default();
-        let plan = |file: &'f File| {
-            let folder = match files {
-                [_] => String::new(),
-                _ => folders.of(file.path().and_then(Path::file_stem).unwrap_or_default().as_encoded_bytes()),
-            };
-            Plan::of(file, folder, choose, *self)
+/// Writes the chosen blobs of files into a new folder. One file's blobs go into the folder itself, those of several files into a
+/// folder for each within it.
+///
+/// The folder appears when it is complete, and the folders that it is in are made if they are missing. No name from a file
+/// becomes a path, and nothing is written through a link. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not
+/// exist, or be empty. Otherwise one that was extracted is replaced, if nothing else is in it.
+///
+/// `each` is told of each blob in order while the work goes on.
+///
+/// ```
+/// use popef_ops::extract::{ExtractOptions, extract};
+/// use popef_ops::{Overwrite, Silent, TargetFolder};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let folder = place.path().join("model");
+/// # let path = place.path().join("model.popef");
+/// # let mut writer = popef::Writer::create(&path)?;
+/// # let info = popef::types::TensorDataInfo { name: "w".into(), tensor_info: popef::TensorInfo::new(popef::DataType::F32, [1]) };
+/// # writer.write_tensor(&info, &[1.5f32])?;
+/// # writer.finish()?;
+/// let file = popef::File::open(&path)?;
+/// let target = TargetFolder::At(&folder, Overwrite::Never);
+/// let extracted = extract(&[file], target, &ExtractOptions::default(), &Silent, &mut |_| Ok(()))?;
+/// assert_eq!(extracted.files[0].data_size, 4);
+/// assert!(folder.join("tensors/w.npy").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn extract(
+    files: &[File],
+    target: TargetFolder<'_>,
+    options: &ExtractOptions<'_>,
+    progress: &dyn Progress,
+    each: &mut dyn FnMut(ExtractedBlob) -> Result<(), Error>,
+) -> Result<Extracted, Error> {
+    let folder = Folder::of(target)?;
+    let mut names = Names::default();
+    let mut extracted = Extracted { files: Vec::new() };
+    for (input, file) in files.iter().enumerate() {
+        let plan = Plan::of(file, options);
+        progress.expect(plan.bytes());
+        let mut report = ExtractedFile {
+            folder: if files.len() == 1 { String::new() } else { names.of(stem(file).as_encoded_bytes()) },
+            left_out: u64::try_from(file.len().saturating_sub(plan.len())).unwrap_or(u64::MAX),
+            ..ExtractedFile::default()
         };
-        files.iter().map(plan).collect()
+        let path = folder.as_ref().map(|folder| folder.within(&report.folder)).transpose()?;
+        let to = write::Folder::new(path.as_deref(), time_of(file), progress);
+        let written = write::write(&plan, input, &to, &mut report, each);
+        written.map_err(|error| folder.iter().fold(error, |error, folder| folder.named(error)))?;
+        extracted.files.push(report);
     }
+    folder.map_or(Ok(()), Folder::finish)?;
+    Ok(extracted)
 }
 
-fn report(plans: &[Plan<'_>]) -> Extracted {
-    Extracted { files: plans.iter().map(Plan::report).collect() }
+fn stem(file: &File) -> &OsStr {
+    file.path().and_then(Path::file_stem).unwrap_or_default()
 }
 
 /// The time that the files of an extracted file get, in seconds since 1970: that of the file, or now if it came through a pipe.

@@ -1,11 +1,13 @@
 //! Names of files for names of blobs.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 /// The most bytes of a name without its number and ending. File systems take 255.
 const LONGEST: usize = 120;
 
-/// Gives each blob of a folder a file name of its own.
+/// Gives each of a few things a file name of its own.
 ///
 /// A file name has only ASCII letters, digits, `-`, `+`, `_` and `.`, so that it cannot lead out of its folder, means the same
 /// on every system, and no normalisation of Unicode changes it. Names that differ only in upper and lower case get a number.
@@ -16,31 +18,100 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// A new file name like the name of a blob.
+    /// A new file name like a name from a file.
     pub(crate) fn of(&mut self, name: &[u8]) -> String {
-        self.unique(&safe(name), str::to_ascii_lowercase)
-    }
-
-    /// The name itself, with a number if it is taken.
-    pub(crate) fn exactly(&mut self, name: &str) -> String {
-        self.unique(name, str::to_owned)
-    }
-
-    /// `folded` is the same for names that must not stand beside each other.
-    fn unique(&mut self, name: &str, folded: fn(&str) -> String) -> String {
-        let mut nth = self.taken.get(&folded(name)).copied().unwrap_or(0).saturating_add(1);
-        let mut made = name.to_owned();
+        let name = safe(name);
+        let mut nth = self.taken.get(&name.to_ascii_lowercase()).copied().unwrap_or(0).saturating_add(1);
+        let mut made = name.clone();
         while nth > 1 {
             made = format!("{name}~{nth}");
-            // Another blob may be called so.
-            if self.taken.insert(folded(&made), 1).is_none() {
+            // Another one may be called so.
+            if self.taken.insert(made.to_ascii_lowercase(), 1).is_none() {
                 break;
             }
             nth = nth.saturating_add(1);
         }
-        self.taken.insert(folded(name), nth);
+        self.taken.insert(name.to_ascii_lowercase(), nth);
         made
     }
+}
+
+/// A name that a blob is to have among others, before it is known whether it needs a number.
+#[derive(Clone, Debug)]
+pub(super) struct Wish<'n> {
+    /// Where no two names may be the same: a folder, or an archive.
+    pub(super) place: &'static str,
+    pub(super) name: Cow<'n, str>,
+    /// Whether names that differ only in upper and lower case are the same.
+    pub(super) folds: bool,
+}
+
+impl Wish<'_> {
+    fn hash(&self, hasher: &RandomState, number: Option<u32>) -> u64 {
+        let mut name = numbered(&self.name, number);
+        if self.folds {
+            name.to_mut().make_ascii_lowercase();
+        }
+        hasher.hash_one((self.place, name))
+    }
+}
+
+/// The numbers of the names that would be the same as another.
+///
+/// Only hashes of names are looked at, 8 bytes per name, and only numbers are kept, so that a file may have millions of blobs. If
+/// two names have one hash, which chance alone brings about, one of them gets a number that it does not need.
+#[derive(Debug, Default)]
+pub(super) struct Numbers(
+    /// Blobs and their numbers, in order.
+    Vec<(usize, u32)>,
+);
+
+impl Numbers {
+    /// `wishes` gives the blobs in order with their names, the same each time. The first of a name has no number.
+    pub(super) fn of<'n, I: Iterator<Item = (usize, Wish<'n>)>>(count: usize, wishes: impl Fn() -> I) -> Numbers {
+        let hasher = RandomState::new();
+        let mut all = Vec::with_capacity(count);
+        all.extend(wishes().map(|(_, wish)| wish.hash(&hasher, None)));
+        all.sort_unstable();
+        let pairs = all.windows(2).filter(|pair| pair.first() == pair.last());
+        let mut shared: Vec<u64> = pairs.filter_map(|pair| pair.first().copied()).collect();
+        shared.dedup();
+        let mut numbers = Numbers::default();
+        if shared.is_empty() {
+            return numbers;
+        }
+        let (mut last, mut given) = (HashMap::<u64, u32>::new(), HashSet::new());
+        for (blob, wish) in wishes() {
+            let own = wish.hash(&hasher, None);
+            if shared.binary_search(&own).is_err() {
+                continue;
+            }
+            let Some(number) = last.get_mut(&own) else {
+                last.insert(own, 1);
+                continue;
+            };
+            loop {
+                *number = number.saturating_add(1);
+                let made = wish.hash(&hasher, Some(*number));
+                // Another blob may be called so.
+                if all.binary_search(&made).is_err() && given.insert(made) {
+                    break;
+                }
+            }
+            numbers.0.push((blob, *number));
+        }
+        numbers
+    }
+
+    /// The name of a blob, with its number if it has one.
+    pub(super) fn name_of<'n>(&self, blob: usize, name: &'n str) -> Cow<'n, str> {
+        let at = self.0.binary_search_by_key(&blob, |(blob, _)| *blob).ok();
+        numbered(name, at.and_then(|at| self.0.get(at)).map(|(_, number)| *number))
+    }
+}
+
+fn numbered(name: &str, number: Option<u32>) -> Cow<'_, str> {
+    number.map_or(Cow::Borrowed(name), |number| Cow::Owned(format!("{name}~{number}")))
 }
 
 /// A name that is safe on every system, and that has an ending put after it.
@@ -113,9 +184,31 @@ mod tests {
 
     /// Each takes as long as the first.
     #[test]
-    fn many_blobs_of_one_name_take_no_longer() {
+    fn many_of_one_name_take_no_longer() {
         let mut names = Names::default();
         let last = (0..100_000).map(|_| names.of(b"weights")).last();
         assert_eq!(last.as_deref(), Some("weights~100000"));
+        assert_eq!(made(&["weights"; 100_000], true).last().map(String::as_str), Some("weights~100000"));
+    }
+
+    /// The names that blobs of these names get.
+    fn made(names: &[&str], folds: bool) -> Vec<String> {
+        let wish = |name: &str| Wish { place: "tensors", name: name.to_owned().into(), folds };
+        let numbers = Numbers::of(names.len(), || names.iter().enumerate().map(|(blob, name)| (blob, wish(name))));
+        names.iter().enumerate().map(|(blob, name)| numbers.name_of(blob, name).into_owned()).collect()
+    }
+
+    #[test]
+    fn only_names_that_are_the_same_get_numbers() {
+        assert_eq!(made(&["a", "b", "A"], false), ["a", "b", "A"]);
+        assert_eq!(made(&["a", "b", "A", "a", "B~2", "b"], true), ["a", "b", "A~2", "a~3", "B~2", "b~3"]);
+        assert_eq!(made(&["a", "a~2", "a", "a~2", "a~2~2"], true), ["a", "a~2", "a~3", "a~2~3", "a~2~2"]);
+    }
+
+    #[test]
+    fn the_same_name_in_another_folder_needs_no_number() {
+        let wishes = ["tensors", "feeds", "tensors"].map(|place| Wish { place, name: "w".into(), folds: true });
+        let numbers = Numbers::of(3, || wishes.iter().cloned().enumerate());
+        assert_eq!([0, 1, 2].map(|blob| numbers.name_of(blob, "w")), ["w", "w", "w~2"]);
     }
 }

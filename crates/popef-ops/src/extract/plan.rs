@@ -1,217 +1,251 @@
-//! What is written for a file, decided before any of it is.
+//! What is written for a file. It is computed anew for each blob when it is needed: what is kept is a bit per blob, and the
+//! numbers of names that several blobs have.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use popef::read::{DataBlob, ExecutableBlob};
 use popef::types::{BlobType, ExecutableInfo};
-use popef::{Blob, File, TensorInfo};
+use popef::{Blob, File, Metadata, TensorInfo};
 
-use super::index::{Entry, Form, Index, Kind, Stored, head, packing_for};
-use super::names::{Names, safe};
-use super::report::{ExtractedBlob, ExtractedFile, Note};
-use super::{Arrays, ExtractOptions, time_of};
-use crate::Name;
+use super::index::{Entry, Form, Kind, Stored, head, packing_for};
+use super::names::{Numbers, Wish, safe};
+use super::report::Note;
+use super::{Arrays, ExtractOptions};
 use crate::formats;
 use crate::hex::Hex;
+use crate::listed::name_of;
 
 /// The file with the bytes before the first blob.
-const PREFIX: &str = "prefix.bin";
+pub(super) const PREFIX: &str = "prefix.bin";
 
 /// What is written for a file.
 pub(super) struct Plan<'f> {
-    pub(super) file: &'f File,
-    /// The folder within the output; empty for the output itself.
-    pub(super) folder: String,
-    pub(super) index: Index,
-    pub(super) items: Vec<Item>,
+    file: &'f File,
+    arrays: Arrays,
+    unpacked: bool,
+    chosen: Vec<bool>,
+    /// Those of the main files and keys.
+    numbers: Numbers,
+    surplus: Numbers,
 }
 
-/// What is written for a blob: what its entry of the index says, of this blob of the file.
-pub(super) struct Item {
-    pub(super) blob: usize,
+/// Where the data of a blob goes.
+struct Goes {
+    /// A folder, or an archive.
+    place: &'static str,
+    /// The ending of the file in the folder. None for an archive.
+    ending: Option<&'static str>,
+    form: Form,
+    /// The bytes of data that are in the main file; the rest is surplus.
+    len: u64,
+}
+
+impl Goes {
+    fn raw(place: &'static str, blob: &Blob<'_>) -> Self {
+        Goes { place, ending: Some("bin"), form: Form::Raw, len: blob.data().len() }
+    }
+}
+
+/// What is written for a blob.
+pub(super) struct Planned {
+    pub(super) entry: Entry,
     /// The bytes of data that are in the main file; the rest is surplus.
     pub(super) len: u64,
-    notes: Vec<Note>,
-}
-
-/// The names of the files in each folder, and of the arrays in each archive.
-#[derive(Default)]
-struct Taken(HashMap<&'static str, Names>);
-
-impl Taken {
-    /// A new name in a folder, for the name of a blob.
-    fn of(&mut self, folder: &'static str, name: &[u8]) -> String {
-        self.0.entry(folder).or_default().of(name)
-    }
-
-    fn exactly(&mut self, folder: &'static str, name: &str) -> String {
-        self.0.entry(folder).or_default().exactly(name)
-    }
+    pub(super) notes: Vec<Note>,
+    /// The values of a metadata blob.
+    pub(super) metadata: Option<Metadata>,
 }
 
 impl<'f> Plan<'f> {
-    pub(super) fn of(
-        file: &'f File,
-        folder: String,
-        choose: &dyn Fn(&Blob<'_>) -> bool,
-        options: ExtractOptions,
-    ) -> Self {
-        let prefix = (!file.prefix().is_empty()).then(|| PREFIX.to_owned());
-        let mut plan = Plan { file, folder, index: Index::new(time_of(file), prefix), items: Vec::new() };
-        let mut taken = Taken::default();
-        for blob in file.blobs().filter(choose) {
-            let (entry, item) = planned(&blob, options, &mut taken);
-            plan.index.blobs.push(entry);
-            plan.items.push(item);
-        }
+    pub(super) fn of(file: &'f File, options: &ExtractOptions<'_>) -> Self {
+        let chosen: Vec<bool> = file.blobs().map(|blob| (options.select)(&blob)).collect();
+        let mut plan = Plan {
+            file,
+            arrays: options.arrays,
+            unpacked: options.unpacked,
+            chosen,
+            numbers: Numbers::default(),
+            surplus: Numbers::default(),
+        };
+        let wishes = || plan.blobs().map(|blob| (blob.index(), plan.wish(&blob)));
+        let numbers = Numbers::of(plan.len(), wishes);
+        let with_surplus = || plan.blobs().filter(|blob| plan.has_surplus(blob));
+        let wishes = || with_surplus().map(|blob| (blob.index(), surplus_wish(&blob)));
+        let surplus = Numbers::of(with_surplus().count(), wishes);
+        (plan.numbers, plan.surplus) = (numbers, surplus);
         plan
     }
 
-    /// The bytes of all data.
+    pub(super) fn file(&self) -> &'f File {
+        self.file
+    }
+
+    pub(super) fn arrays(&self) -> Arrays {
+        self.arrays
+    }
+
+    /// The chosen blobs.
+    pub(super) fn blobs(&self) -> impl Iterator<Item = Blob<'f>> {
+        self.file.blobs().zip(&self.chosen).filter_map(|(blob, chosen)| chosen.then_some(blob))
+    }
+
+    /// How many blobs are chosen.
+    pub(super) fn len(&self) -> usize {
+        self.chosen.iter().filter(|chosen| **chosen).count()
+    }
+
+    /// The bytes that are read.
     pub(super) fn bytes(&self) -> u64 {
-        let surplus =
-            |item: &Item| self.file.blob(item.blob).map_or(0, |blob| blob.data().len().saturating_sub(item.len));
-        let sizes = self.items.iter().map(|item| item.len.saturating_add(surplus(item)));
+        let sizes = self.blobs().map(|blob| self.goes(&blob).len.max(blob.data().len()));
         sizes.fold(self.file.prefix().len(), u64::saturating_add)
     }
 
-    pub(super) fn report(&self) -> ExtractedFile {
-        let blobs = self.items.iter().zip(&self.index.blobs).map(|(item, entry)| {
-            let blob = self.file.blob(item.blob);
-            ExtractedBlob {
-                index: item.blob,
-                blob_type: entry.blob.blob_type(),
-                name: blob.as_ref().map(name_of).unwrap_or_default(),
-                path: entry.data.as_ref().map(|data| data.file.clone()),
-                key: entry.data.as_ref().and_then(|data| data.key.clone()),
-                bytes: blob.map_or(0, |blob| blob.data().len()),
-                notes: item.notes.clone(),
+    /// The archive that a blob goes into.
+    pub(super) fn archive_of(&self, blob: &Blob<'_>) -> Option<&'static str> {
+        let goes = self.goes(blob);
+        goes.ending.is_none().then_some(goes.place)
+    }
+
+    /// The name of the blob's file without its ending, or its key in an archive.
+    pub(super) fn stem(&self, blob: &Blob<'_>) -> String {
+        self.numbers.name_of(blob.index(), &self.wish(blob).name).into_owned()
+    }
+
+    fn wish<'b>(&self, blob: &Blob<'b>) -> Wish<'b> {
+        let Goes { place, form, .. } = self.goes(blob);
+        match form {
+            Form::Safetensors => Wish { place, name: as_key(blob), folds: false },
+            _ => Wish { place, name: safe(name_of(blob).as_bytes()).into(), folds: true },
+        }
+    }
+
+    fn goes(&self, blob: &Blob<'_>) -> Goes {
+        match blob.blob_type() {
+            BlobType::PoplarExecutable => {
+                let mut goes = Goes::raw("executables", blob);
+                if let Some(executable) = self.unpacks(blob) {
+                    goes.len = executable.uncompressed_size();
+                }
+                goes
             }
-        });
-        ExtractedFile {
-            path: self.file.path().map(|path| path.to_string_lossy().into_owned()),
-            folder: self.folder.clone(),
-            blobs: blobs.collect(),
-            left_out: self.file.len().saturating_sub(self.items.len()),
+            BlobType::Metadata => Goes { place: "metadata", ending: Some("json"), form: Form::Json, len: 0 },
+            BlobType::Opaque => Goes::raw("opaque", blob),
+            BlobType::DataTensor | BlobType::DataFeed => match blob.as_data() {
+                Some(data) => self.array_goes(&data),
+                None => Goes::raw("tensors", blob),
+            },
+            _ => Goes::raw("unknown", blob),
         }
     }
-}
 
-/// The name of a blob. That of metadata is its executable's.
-fn name_of(blob: &Blob<'_>) -> Name {
-    let executable = || blob.as_metadata().map(|metadata| metadata.executable());
-    blob.name().or_else(executable).unwrap_or_default().into()
-}
+    /// What is no array, because data is missing or the type is unknown, is written as it is.
+    fn array_goes(&self, data: &DataBlob<'_>) -> Goes {
+        let is_feed = data.is_feed();
+        let folder = if is_feed { "feeds" } else { "tensors" };
+        let Some((_, len)) = whole(data).filter(|_| self.arrays != Arrays::Raw) else {
+            return Goes::raw(folder, data.blob());
+        };
+        let (place, ending, form) = match (self.arrays, is_feed) {
+            (Arrays::Npy | Arrays::Raw, _) => (folder, Some("npy"), Form::Npy),
+            (Arrays::Npz, true) => ("feeds.npz", None, Form::Npz),
+            (Arrays::Npz, false) => ("tensors.npz", None, Form::Npz),
+            (Arrays::Safetensors, true) => ("feeds.safetensors", None, Form::Safetensors),
+            (Arrays::Safetensors, false) => ("tensors.safetensors", None, Form::Safetensors),
+        };
+        Goes { place, ending, form, len }
+    }
 
-fn planned(blob: &Blob<'_>, options: ExtractOptions, taken: &mut Taken) -> (Entry, Item) {
-    let name = name_of(blob);
-    let name = name.text().as_bytes();
-    let kind = Kind::of(blob);
-    let version = blob.version().into_owned();
-    let mut item = Item { blob: blob.index(), len: blob.data().len(), notes: Vec::new() };
-    let mut entry = Entry { blob: kind, version, data: None, surplus: None, compress: None, head: None };
-    let mut metadata = None;
-    match blob.blob_type() {
-        BlobType::PoplarExecutable => {
-            entry.data = Some(raw("executables", name, taken));
-            if let Some(executable) = blob.as_executable().filter(|_| options.unpacked) {
-                unpack(&executable, &mut entry, &mut item);
+    /// The executable, if it is to be unpacked. An unknown compression stays.
+    fn unpacks<'b>(&self, blob: &Blob<'b>) -> Option<ExecutableBlob<'b>> {
+        let executable = blob.as_executable().filter(|_| self.unpacked)?;
+        executable.compression().ok()??;
+        Some(executable)
+    }
+
+    fn has_surplus(&self, blob: &Blob<'_>) -> bool {
+        self.unpacks(blob).is_none() && self.goes(blob).len < blob.data().len()
+    }
+
+    pub(super) fn planned(&self, blob: &Blob<'_>) -> Planned {
+        let Goes { place, ending, form, len } = self.goes(blob);
+        let stem = self.stem(blob);
+        let stored = match ending {
+            Some(ending) => Stored { file: format!("{place}/{stem}.{ending}"), form, key: None },
+            None => Stored { file: place.to_owned(), form, key: Some(stem) },
+        };
+        let entry = Entry {
+            blob: Kind::of(blob),
+            version: blob.version().into_owned(),
+            data: Some(stored),
+            surplus: None,
+            compress: None,
+            head: None,
+        };
+        let mut planned = Planned { entry, len, notes: Vec::new(), metadata: None };
+        if form == Form::Json {
+            planned.metadata = blob.as_metadata().and_then(|metadata| metadata.read().ok());
+            if planned.metadata.is_none() {
+                planned.entry.data = None;
+                planned.notes.push(Note::Unread);
             }
         }
-        BlobType::Metadata => {
-            metadata = blob.as_metadata().and_then(|metadata| metadata.read().ok());
-            item.len = 0;
-            match metadata {
-                Some(_) => entry.data = Some(stored("metadata", name, "json", Form::Json, taken)),
-                None => item.notes.push(Note::Unread),
-            }
+        planned.notes.extend(blob.as_data().and_then(|data| self.array_note(&data, form)));
+        match self.unpacks(blob) {
+            Some(executable) => planned.unpack(&executable),
+            None => planned.keep(blob, || self.surplus_file(blob)),
         }
-        BlobType::Opaque => entry.data = Some(raw("opaque", name, taken)),
-        BlobType::DataTensor | BlobType::DataFeed => {
-            let Some(data) = blob.as_data() else { return (entry, item) };
-            entry.data = Some(arrays(&data, name, options.arrays, &mut item, taken));
+        planned
+    }
+
+    fn array_note(&self, data: &DataBlob<'_>, form: Form) -> Option<Note> {
+        if form == Form::Raw {
+            return (self.arrays != Arrays::Raw).then_some(Note::Raw);
         }
-        _ => entry.data = Some(raw("unknown", name, taken)),
+        formats::is_float8(data.data_type()).then(|| {
+            let is_fnuz = form == Form::Safetensors && formats::has_own_name_in_safetensors(data.data_type());
+            if is_fnuz { Note::AsFnuz } else { Note::AsBytes }
+        })
     }
-    if entry.compress.is_some() {
-        return (entry, item);
+
+    fn surplus_file(&self, blob: &Blob<'_>) -> String {
+        format!("surplus/{}.bin", self.surplus.name_of(blob.index(), &surplus_wish(blob).name))
     }
-    if item.len < blob.data().len() {
-        entry.surplus = Some(format!("surplus/{}.bin", taken.of("surplus", name)));
-        item.notes.push(Note::Surplus);
-    }
-    let data_len = blob.data().len();
-    let head = head(&entry.blob, metadata.as_ref(), &entry.version, data_len);
-    let own = [blob.header_bytes(), blob.info_bytes()].concat();
-    entry.head = (head.as_ref() != Some(&own)).then_some(Hex(own));
-    (entry, item)
 }
 
-/// A file for bytes.
-fn raw(folder: &'static str, name: &[u8], taken: &mut Taken) -> Stored {
-    stored(folder, name, "bin", Form::Raw, taken)
+fn surplus_wish<'b>(blob: &Blob<'_>) -> Wish<'b> {
+    Wish { place: "surplus", name: safe(name_of(blob).as_bytes()).into(), folds: true }
 }
 
-fn stored(folder: &'static str, name: &[u8], ending: &str, form: Form, taken: &mut Taken) -> Stored {
-    Stored { file: format!("{folder}/{}.{ending}", taken.of(folder, name)), form, key: None }
-}
-
-/// The executable's unpacked bytes are written, and its entry is that of one that is not compressed. An unknown compression
-/// stays.
-fn unpack(executable: &ExecutableBlob<'_>, entry: &mut Entry, item: &mut Item) {
-    let Ok(Some(compression)) = executable.compression() else { return };
-    entry.compress = Some(packing_for(compression));
-    entry.blob = Kind::Executable(ExecutableInfo { name: executable.name().into_owned(), uncompressed_size: None });
-    item.len = executable.uncompressed_size();
-    item.notes.push(Note::Recompressed);
-}
-
-/// The file for a tensor or feed. What is no array, because data is missing or the type is unknown, is written as it is.
-fn arrays(data: &DataBlob<'_>, name: &[u8], arrays: Arrays, item: &mut Item, taken: &mut Taken) -> Stored {
-    let folder = if data.is_feed() { "feeds" } else { "tensors" };
-    let whole = whole(data);
-    let header = whole.as_ref().and_then(|(info, _)| formats::npy_header(info));
-    let (Some((info, len)), Some(_)) = (whole, header) else {
-        if arrays != Arrays::Raw {
-            item.notes.push(Note::Raw);
-        }
-        return raw(folder, name, taken);
-    };
-    if arrays == Arrays::Raw {
-        return raw(folder, name, taken);
+impl Planned {
+    /// The executable's unpacked bytes are written, and its entry is that of one that is not compressed.
+    fn unpack(&mut self, executable: &ExecutableBlob<'_>) {
+        self.entry.compress = executable.compression().ok().flatten().map(packing_for);
+        let info = ExecutableInfo { name: executable.name().into_owned(), uncompressed_size: None };
+        self.entry.blob = Kind::Executable(info);
+        self.notes.push(Note::Recompressed);
     }
-    item.len = len;
-    if formats::is_float8(info.data_type) {
-        let is_fnuz = arrays == Arrays::Safetensors && formats::has_own_name_in_safetensors(info.data_type);
-        item.notes.push(if is_fnuz { Note::AsFnuz } else { Note::AsBytes });
-    }
-    match arrays {
-        Arrays::Npz => {
-            let [file, keys] =
-                if data.is_feed() { ["feeds.npz", "feeds.npz/"] } else { ["tensors.npz", "tensors.npz/"] };
-            Stored { file: file.to_owned(), form: Form::Npz, key: Some(taken.of(keys, name)) }
+
+    /// Adds what follows the main file's data, and the header and info if they are not what is written for these values.
+    fn keep(&mut self, blob: &Blob<'_>, surplus: impl FnOnce() -> String) {
+        let len = blob.data().len();
+        if self.len < len {
+            self.entry.surplus = Some(surplus());
+            self.notes.push(Note::Surplus);
         }
-        Arrays::Safetensors => {
-            let [file, keys] = if data.is_feed() {
-                ["feeds.safetensors", "feeds.safetensors/"]
-            } else {
-                ["tensors.safetensors", "tensors.safetensors/"]
-            };
-            let key = taken.exactly(keys, &as_key(name));
-            Stored { file: file.to_owned(), form: Form::Safetensors, key: Some(key) }
-        }
-        Arrays::Npy | Arrays::Raw => stored(folder, name, "npy", Form::Npy, taken),
+        let head = head(&self.entry.blob, self.metadata.as_ref(), &self.entry.version, len);
+        let own = [blob.header_bytes(), blob.info_bytes()].concat();
+        self.entry.head = (head.as_ref() != Some(&own)).then_some(Hex(own));
     }
 }
 
 /// A key of a `.safetensors` file: the name itself, if it can be one. Characters that are not shown hide names from people and
 /// programs.
-fn as_key(name: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(name) {
+fn as_key<'b>(blob: &Blob<'b>) -> Cow<'b, str> {
+    let name = name_of(blob);
+    match name.to_str() {
         Ok("__metadata__") => "_metadata_".into(),
-        Ok(name) if !name.is_empty() && !name.chars().any(char::is_control) => name.into(),
-        _ => safe(name).into(),
+        Ok(text) if !text.is_empty() && !text.chars().any(char::is_control) => text.to_owned().into(),
+        _ => safe(name.as_bytes()).into(),
     }
 }
 
@@ -233,5 +267,6 @@ const MOST_DIMENSIONS: usize = 32;
 fn is_array(info: &TensorInfo) -> bool {
     let filled: Vec<i64> = info.shape.iter().map(|&extent| extent.max(1)).collect();
     let size = TensorInfo::new(info.data_type, filled).size_in_bytes();
-    info.shape.len() <= MOST_DIMENSIONS && size.is_ok_and(|size| i64::try_from(size).is_ok())
+    let is_known = info.data_type.size().is_some() && info.shape.iter().all(|extent| *extent >= 0);
+    is_known && info.shape.len() <= MOST_DIMENSIONS && size.is_ok_and(|size| i64::try_from(size).is_ok())
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use crate::Name;
 
 /// What was taken out of files.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Extracted {
@@ -13,25 +13,39 @@ pub struct Extracted {
 }
 
 /// What was taken out of a file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExtractedFile {
-    /// The file, unless it came through a pipe.
-    pub path: Option<String>,
     /// The folder within the output. Empty if there is only one file.
+    #[serde(skip)]
     pub folder: String,
-    /// The chosen blobs, in the file's order.
-    pub blobs: Vec<ExtractedBlob>,
+    /// How many blobs were taken out.
+    pub extracted: u64,
     /// How many blobs were left out.
-    pub left_out: usize,
+    pub left_out: u64,
+    /// The bytes of data of the blobs that were taken out.
+    pub data_size: u64,
+    /// The bytes that were written for them.
+    pub extracted_size: u64,
+}
+
+impl ExtractedFile {
+    pub(super) fn add(&mut self, blob: &ExtractedBlob) {
+        self.extracted = self.extracted.saturating_add(1);
+        self.data_size = self.data_size.saturating_add(blob.data_size);
+        self.extracted_size = self.extracted_size.saturating_add(blob.extracted_size);
+    }
 }
 
 /// A blob that was taken out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExtractedBlob {
+    /// The number of its file among the files.
+    #[serde(skip)]
+    pub input: usize,
     /// The number of the blob in its file.
     pub index: usize,
     /// Its type.
@@ -40,13 +54,15 @@ pub struct ExtractedBlob {
     /// Its name. That of metadata is its executable's.
     #[serde(flatten)]
     pub name: Name,
-    /// The file with its data, relative to the file's folder. None if it has no data.
+    /// The file with its data, relative to the file's folder. None if only index.json has it.
     pub path: Option<String>,
     /// The name of the array in a file with several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The size of its data in bytes.
-    pub bytes: u64,
+    pub data_size: u64,
+    /// The bytes that were written for it: its file and its surplus, or its data in a file with several arrays.
+    pub extracted_size: u64,
     /// What is special.
     pub notes: Vec<Note>,
 }

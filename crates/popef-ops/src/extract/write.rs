@@ -1,132 +1,193 @@
 //! Writes what was planned.
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use popef::Blob;
 use popef::read::Data;
 
 use super::archive;
-use super::index::{Entry, Form, INDEX, Stored};
-use super::plan::{Item, Plan, whole};
+use super::index::{Form, INDEX, write_begin, write_end};
+use super::plan::{PREFIX, Plan, Planned, whole};
+use super::report::{ExtractedBlob, ExtractedFile};
 use crate::error::Error;
 use crate::formats::npy_header;
+use crate::listed::name_of;
 use crate::progress::Progress;
-use crate::work::{copy, in_order};
+use crate::work::{copy, in_order, len_of};
 
 /// Data from this length on is copied by the system. For shorter data, opening the file once more would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
 /// How much is copied until the progress is told, and the work can stop.
 const STEP: u64 = 32 << 20;
 
-impl Plan<'_> {
-    /// Writes all files into a folder, which is empty.
-    pub(super) fn write(&self, folder: &Path, progress: &dyn Progress) -> Result<(), Error> {
-        let target = Target { folder, modified: time(self.index.modified), progress };
-        for name in self.folders() {
-            let path = folder.join(name);
-            fs::create_dir(&path).map_err(|error| Error::io("make the folder", error).in_file(path))?;
-        }
-        if let Some(prefix) = &self.index.prefix {
-            target.write(prefix, |file| file.data(&self.file.prefix()))?;
-        }
-        archive::write(self, &target)?;
-        let blobs = self.items.iter().zip(&self.index.blobs);
-        in_order(blobs, |_, (item, entry)| self.write_blob(item, entry, &target), |()| Ok(()))?;
-        target.write(INDEX, |file| Ok(self.index.write(file)?))
-    }
+/// Is told of each blob that was taken out.
+pub(super) type Each<'e> = &'e mut dyn FnMut(ExtractedBlob) -> Result<(), Error>;
 
-    /// The folders that the files are in.
-    fn folders(&self) -> Vec<&str> {
-        let mut folders: Vec<&str> = Vec::new();
-        for entry in &self.index.blobs {
-            let files = entry.data.as_ref().map(|data| &*data.file).into_iter().chain(entry.surplus.as_deref());
-            for (folder, _) in files.filter_map(|file| file.split_once('/')) {
-                if !folders.contains(&folder) {
-                    folders.push(folder);
-                }
-            }
-        }
-        folders
-    }
-
-    fn write_blob(&self, item: &Item, entry: &Entry, target: &Target<'_>) -> Result<(), Error> {
-        let Some(blob) = self.file.blob(item.blob) else { return Ok(()) };
-        let data = blob.data();
-        if let Some(Stored { file, form, .. }) = &entry.data {
-            match form {
-                // These were written together.
-                Form::Npz | Form::Safetensors => {}
-                Form::Json => target.write(file, |file| metadata(&blob, file))?,
-                Form::Raw if entry.compress.is_some() => target.write(file, |file| unpacked(&blob, file))?,
-                Form::Raw => target.write(file, |file| file.data(&data))?,
-                Form::Npy => target.write(file, |file| {
-                    let whole = blob.as_data().and_then(|data| whole(&data));
-                    let header = whole.and_then(|(info, _)| npy_header(&info)).unwrap_or_default();
-                    file.write_all(&header)?;
-                    file.data(&data.range(0..item.len)?)
-                })?,
-            }
-        }
-        match &entry.surplus {
-            Some(surplus) => target.write(surplus, |file| file.data(&data.range(item.len..data.len())?)),
-            None => Ok(()),
-        }
-    }
+/// A blob that is written: its line of the index, and what is reported of it.
+struct Done {
+    line: Vec<u8>,
+    row: ExtractedBlob,
 }
 
-fn metadata(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
-    let Some(metadata) = blob.as_metadata() else { return Ok(()) };
-    serde_json::to_writer_pretty(&mut *file, &metadata.read()?).map_err(io::Error::from)?;
-    Ok(file.write_all(b"\n")?)
+/// Writes all files of a plan into a folder, which is empty. Sums them up in the report.
+pub(super) fn write(
+    plan: &Plan<'_>,
+    input: usize,
+    folder: &Folder<'_>,
+    report: &mut ExtractedFile,
+    each: Each<'_>,
+) -> Result<(), Error> {
+    let prefix = plan.file().prefix();
+    if !prefix.is_empty() {
+        folder.file(PREFIX, |file| file.data(&prefix))?;
+    }
+    archive::write(plan, folder)?;
+    folder
+        .file(INDEX, |index| {
+            write_begin(index, folder.modified, (!prefix.is_empty()).then_some(PREFIX))?;
+            let done = |_: &mut _, blob: Blob<'_>| {
+                let planned = plan.planned(&blob);
+                let extracted_size = folder.blob(&blob, &planned)?;
+                let mut line = Vec::new();
+                serde_json::to_writer(&mut line, &planned.entry).map_err(io::Error::from)?;
+                Ok(Done { line, row: row(input, &blob, planned, extracted_size) })
+            };
+            in_order(plan.blobs(), done, |Done { line, row }| {
+                index.write_all(if report.extracted == 0 { b"\n" } else { b",\n" })?;
+                index.write_all(&line)?;
+                report.add(&row);
+                each(row)
+            })?;
+            Ok(write_end(index)?)
+        })
+        .map(drop)
 }
 
-fn unpacked(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
-    let Some(executable) = blob.as_executable() else { return Ok(()) };
-    file.copy(&mut executable.unpack()?)
-}
-
-fn time(seconds: u64) -> SystemTime {
-    UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH)
+fn row(input: usize, blob: &Blob<'_>, planned: Planned, extracted_size: u64) -> ExtractedBlob {
+    let (path, key) = planned.entry.data.map_or((None, None), |data| (Some(data.file), data.key));
+    ExtractedBlob {
+        input,
+        index: blob.index(),
+        blob_type: blob.blob_type(),
+        name: name_of(blob).into(),
+        path,
+        key,
+        data_size: blob.data().len(),
+        extracted_size,
+        notes: planned.notes,
+    }
 }
 
 /// Where files are made.
-pub(super) struct Target<'t> {
-    folder: &'t Path,
-    modified: SystemTime,
+pub(super) struct Folder<'t> {
+    /// None if nothing is written.
+    path: Option<&'t Path>,
+    /// When all files say that they were changed, in seconds since 1970.
+    modified: u64,
     progress: &'t dyn Progress,
 }
 
-impl Target<'_> {
-    /// Makes a file. There is none of its name, and if one appears, also a link, it is not written to.
-    pub(super) fn write(
+impl<'t> Folder<'t> {
+    pub(super) fn new(path: Option<&'t Path>, modified: u64, progress: &'t dyn Progress) -> Self {
+        Folder { path, modified, progress }
+    }
+
+    /// Writes what a blob has for itself. Returns the number of bytes, with those that are in an archive.
+    fn blob(&self, blob: &Blob<'_>, planned: &Planned) -> Result<u64, Error> {
+        let (entry, data) = (&planned.entry, blob.data());
+        let mut written = match &entry.data {
+            None => 0,
+            Some(stored) => match stored.form {
+                Form::Npz | Form::Safetensors => planned.len,
+                Form::Json => self.file(&stored.file, |file| metadata(planned, file))?,
+                Form::Raw if entry.compress.is_some() => self.file(&stored.file, |file| unpacked(blob, file))?,
+                Form::Raw => self.file(&stored.file, |file| file.data(&data))?,
+                Form::Npy => self.file(&stored.file, |file| {
+                    let whole = blob.as_data().and_then(|data| whole(&data));
+                    file.write_all(&whole.and_then(|(info, _)| npy_header(&info)).unwrap_or_default())?;
+                    file.data(&data.range(0..planned.len)?)
+                })?,
+            },
+        };
+        if let Some(surplus) = &entry.surplus {
+            let surplus = self.file(surplus, |file| file.data(&data.range(planned.len..data.len())?))?;
+            written = written.saturating_add(surplus);
+        }
+        Ok(written)
+    }
+
+    /// Makes a file. There is none of its name, and if one appears, also a link, it is not written to. Returns its length.
+    pub(super) fn file(
         &self,
         name: &str,
         contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let path = self.folder.join(name);
+    ) -> Result<u64, Error> {
+        let Some(folder) = self.path else {
+            let mut file = NewFile { out: None, len: 0, progress: self.progress };
+            contents(&mut file)?;
+            return Ok(file.len);
+        };
+        let path = folder.join(name);
         self.write_to(&path, contents).map_err(|error| error.in_file(path))
     }
 
     fn write_to(
         &self,
-        path: &PathBuf,
+        path: &Path,
         contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
-        let file = file.map_err(|error| Error::io("make the file", error))?;
-        let mut file = NewFile { out: BufWriter::with_capacity(8 << 10, file), progress: self.progress };
+    ) -> Result<u64, Error> {
+        let file = create(path).map_err(|error| Error::io("make the file", error))?;
+        let out = Some(BufWriter::with_capacity(8 << 10, file));
+        let mut file = NewFile { out, len: 0, progress: self.progress };
         contents(&mut file)?;
-        let file = file.out.into_inner().map_err(|error| Error::io("write the file", error.into_error()))?;
-        file.set_modified(self.modified).map_err(|error| Error::io("set the time of the file", error))
+        let len = file.len;
+        if let Some(out) = file.out {
+            let file = out.into_inner().map_err(|error| Error::io("write the file", error.into_error()))?;
+            let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.modified)).unwrap_or(UNIX_EPOCH);
+            file.set_modified(time).map_err(|error| Error::io("set the time of the file", error))?;
+        }
+        Ok(len)
     }
+}
+
+/// Creates a file, and the folder that it is in if that is missing.
+fn create(path: &Path) -> io::Result<fs::File> {
+    let create = || fs::OpenOptions::new().write(true).create_new(true).open(path);
+    match (create(), path.parent()) {
+        (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
+            // Another thread may have made it meanwhile.
+            fs::create_dir(folder).or_else(|error| match error.kind() {
+                ErrorKind::AlreadyExists => Ok(()),
+                _ => Err(error),
+            })?;
+            create()
+        }
+        (file, _) => file,
+    }
+}
+
+fn metadata(planned: &Planned, file: &mut NewFile<'_>) -> Result<(), Error> {
+    serde_json::to_writer_pretty(&mut *file, &planned.metadata).map_err(io::Error::from)?;
+    Ok(file.write_all(b"\n")?)
+}
+
+fn unpacked(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
+    let Some(executable) = blob.as_executable() else { return Ok(()) };
+    if file.is_trial() {
+        file.len = file.len.saturating_add(executable.uncompressed_size());
+        return Ok(());
+    }
+    file.copy(&mut executable.unpack()?)
 }
 
 /// A file that is being written.
 pub(super) struct NewFile<'t> {
-    out: BufWriter<fs::File>,
+    /// None if only the length is wanted.
+    out: Option<BufWriter<fs::File>>,
+    len: u64,
     progress: &'t dyn Progress,
 }
 
@@ -135,20 +196,27 @@ impl<'t> NewFile<'t> {
         self.progress
     }
 
+    /// Whether nothing is written.
+    pub(super) fn is_trial(&self) -> bool {
+        self.out.is_none()
+    }
+
     /// Writes all of some data.
     pub(super) fn data(&mut self, data: &Data<'_>) -> Result<(), Error> {
-        if data.len() < BY_THE_SYSTEM {
-            self.out.write_all(&data.read()?)?;
+        if data.len() < BY_THE_SYSTEM && !self.is_trial() {
+            self.write_all(&data.read()?)?;
             return self.progress.add(data.len());
         }
-        if data.as_slice().is_some() {
+        if data.as_slice().is_some() && !self.is_trial() {
             return self.copy(&mut data.reader());
         }
-        self.out.flush()?;
+        self.len = self.len.saturating_add(data.len());
+        let Some(out) = &mut self.out else { return Ok(()) };
+        out.flush()?;
         let mut start = 0;
         while start < data.len() {
             let end = start.saturating_add(STEP).min(data.len());
-            data.range(start..end)?.copy_to(self.out.get_mut())?;
+            data.range(start..end)?.copy_to(out.get_mut())?;
             self.progress.add(end.saturating_sub(start))?;
             start = end;
         }
@@ -156,7 +224,7 @@ impl<'t> NewFile<'t> {
     }
 
     /// Writes all that a reader gives.
-    pub(super) fn copy(&mut self, from: &mut dyn io::Read) -> Result<(), Error> {
+    fn copy(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         let progress = self.progress;
         copy(from, self, progress)
     }
@@ -164,16 +232,18 @@ impl<'t> NewFile<'t> {
 
 impl Write for NewFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        let count = self.out.as_mut().map_or(Ok(bytes.len()), |out| out.write(bytes))?;
+        self.len = self.len.saturating_add(len_of(bytes.get(..count).unwrap_or_default()));
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 
 impl io::Seek for NewFile<'_> {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.out.seek(to)
+        self.out.as_mut().map_or(Ok(0), |out| out.seek(to))
     }
 }

@@ -33,6 +33,7 @@ mod order;
 mod place;
 mod safetensors;
 mod types;
+mod zip;
 
 use std::fmt;
 use std::io::{self, Read};
@@ -46,8 +47,9 @@ use crate::progress::Progress;
 use crate::work::copy;
 
 pub(crate) use place::{Place, Source};
-pub(crate) use safetensors::Header as SafetensorsHeader;
+pub(crate) use safetensors::write_header as write_safetensors_header;
 pub(crate) use types::is_float8;
+pub(crate) use zip::ZipWriter;
 
 /// A kind of file that has arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,12 +1,16 @@
 //! The header of `.safetensors` files: its length, and JSON that says type, shape and place of each tensor.
 
+use std::io::{self, Read as _, Write};
+
 use popef::{DataType, TensorInfo};
 use safetensors::tensor::Metadata;
+use serde::Serialize;
 
 use super::place::Place;
 use super::types::{of_safetensors, to_safetensors};
-use super::{Array, Stored, bad, unsupported};
-use crate::error::Error;
+use super::{Array, Stored, bad, has_own_name_in_safetensors as has_own_name, unsupported};
+use crate::error::{Code, Error};
+use crate::work::len_of;
 
 /// The bytes before the JSON: its length.
 const LEN: u64 = 8;
@@ -58,53 +62,75 @@ fn said(metadata: &Metadata, name: &str) -> Option<DataType> {
     of_bytes.then_some(data_type)
 }
 
-/// A header that is being made. The tensors' data follows in the same order.
-#[derive(Debug, Default)]
-pub(crate) struct Header {
-    tensors: String,
-    /// The types that the format does not have.
-    types: String,
-    /// Where the next tensor begins.
-    end: u64,
+/// Writes what comes before the data of these tensors, which `tensors` gives twice with their names in the order of their data.
+/// Nothing of them is kept.
+pub(crate) fn write_header<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
+    tensors: &dyn Fn() -> I,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut len = Counter(0);
+    write_json(tensors, &mut len)?;
+    // So that the data is aligned in a file that is mapped.
+    let padded = len.0.checked_next_multiple_of(8).filter(|len| *len <= LONGEST);
+    let padded = padded.ok_or_else(|| {
+        let message = format!("the header of a .safetensors file has at most {LONGEST} bytes, and this needs more");
+        Error::new(Code::WrongArguments, format!("{message}; choose fewer tensors or another form"))
+    })?;
+    out.write_all(&padded.to_le_bytes())?;
+    write_json(tensors, out)?;
+    Ok(io::copy(&mut io::repeat(b' ').take(padded.saturating_sub(len.0)), out).map(drop)?)
 }
 
-impl Header {
-    /// Adds a tensor. None if the format cannot have it.
-    pub(crate) fn push(&mut self, name: &str, info: &TensorInfo) -> Option<()> {
-        let dtype = to_safetensors(info.data_type)?;
-        let start = self.end;
-        self.end = start.checked_add(info.size_in_bytes().ok()?)?;
-        let value =
-            serde_json::json!({"dtype": dtype.to_string(), "shape": info.shape, "data_offsets": [start, self.end]});
-        member(&mut self.tensors, name, &value);
-        if of_safetensors(dtype) != Some(info.data_type) {
-            member(&mut self.types, &type_key(name), &info.data_type.to_string().into());
-        }
-        Some(())
+fn write_json<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
+    tensors: &dyn Fn() -> I,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut before = "{";
+    for (name, info) in tensors().filter(|(_, info)| !has_own_name(info.data_type)) {
+        out.write_all(if before == "{" { b"{\"__metadata__\":{" } else { b"," })?;
+        before = "},";
+        serde_json::to_writer(&mut *out, &type_key(name.as_ref()))?;
+        out.write_all(b":")?;
+        serde_json::to_writer(&mut *out, &info.data_type.to_string())?;
     }
-
-    /// The bytes before the data. None if there are too many for the format.
-    pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
-        let mut members = String::new();
-        if !self.types.is_empty() {
-            members = format!("\"__metadata__\":{{{}}}", self.types);
-        }
-        if !self.tensors.is_empty() {
-            members.push_str(if members.is_empty() { "" } else { "," });
-            members.push_str(&self.tensors);
-        }
-        let mut json = format!("{{{members}}}").into_bytes();
-        // So that the data is aligned in a file that is mapped.
-        json.resize(json.len().next_multiple_of(8), b' ');
-        let len = u64::try_from(json.len()).ok().filter(|len| *len <= LONGEST)?;
-        Some([&len.to_le_bytes()[..], &json].concat())
+    let mut start = 0u64;
+    for (name, info) in tensors() {
+        let unsupported = || io::Error::other(format!("{} is no type of .safetensors files", info.data_type));
+        let dtype = to_safetensors(info.data_type).ok_or_else(unsupported)?.to_string();
+        let len = info.size_in_bytes().map_err(io::Error::other)?;
+        let end = start.checked_add(len).ok_or(io::ErrorKind::FileTooLarge)?;
+        out.write_all(before.as_bytes())?;
+        before = ",";
+        serde_json::to_writer(&mut *out, name.as_ref())?;
+        out.write_all(b":")?;
+        serde_json::to_writer(&mut *out, &Tensor { dtype, shape: info.shape, data_offsets: [start, end] })?;
+        start = end;
     }
+    out.write_all(match before {
+        "{" => b"{}",
+        "}," => b"}}",
+        _ => b"}",
+    })
 }
 
-/// Adds a member to the text of a JSON object.
-fn member(object: &mut String, key: &str, value: &serde_json::Value) {
-    let comma = if object.is_empty() { "" } else { "," };
-    // A string always has a text in JSON.
-    let key = serde_json::Value::from(key);
-    object.push_str(&format!("{comma}{key}:{value}"));
+/// What the header says of a tensor.
+#[derive(Serialize)]
+struct Tensor {
+    dtype: String,
+    shape: Vec<i64>,
+    data_offsets: [u64; 2],
+}
+
+/// Counts what is written.
+struct Counter(u64);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(len_of(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -41,10 +41,14 @@ pub(super) struct Contents {
 }
 
 pub(super) fn read(path: &Path, spool: &mut Spool, progress: &dyn Progress) -> Result<Contents, Error> {
-    let index = Index::read(path)?;
+    let mut index = Index::open(path)?;
     let mut folder = Folder { path, modified: index.modified, archives: HashMap::new(), spool, progress };
-    let prefix = index.prefix.map(|name| folder.whole(&name)).transpose()?.map(|(place, _)| place);
-    let parts = index.blobs.into_iter().map(|entry| folder.part(entry)).collect::<Result<_, _>>()?;
+    let prefix = index.prefix.take().map(|name| folder.whole(&name)).transpose()?.map(|(place, _)| place);
+    let mut parts = Vec::new();
+    index.entries(&mut |entry| {
+        parts.push(folder.part(entry)?);
+        Ok(())
+    })?;
     Ok(Contents { prefix, parts })
 }
 

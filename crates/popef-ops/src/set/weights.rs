@@ -6,12 +6,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use popef::read::{Data, DataBlob};
-use popef::types::{Anchor, TensorDataInfo, TensorType, Text};
+use popef::types::{Anchor, FeedDataInfo, TensorDataInfo, TensorType, Text};
 use popef::{Blob, File, Metadata, TensorInfo};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
-use crate::extract::index::{Form, INDEX, Index, Kind};
+use crate::extract::{Form, INDEX, Index, Kind, Stored};
 use crate::formats::{self, Array};
 use crate::near::{self, quoted};
 use crate::pack::folder::inside;
@@ -35,7 +35,7 @@ impl Weights {
             return Ok(arrays.map(|array| Weights { array, path: path.to_owned() }).collect());
         }
         let index = path.join(INDEX);
-        if index.exists() { indexed(path, &index) } else { all_in(path) }
+        if index.exists() { indexed(path) } else { all_in(path) }
     }
 
     /// Where it is from, in a report.
@@ -65,29 +65,16 @@ fn all_in(folder: &Path) -> Result<Vec<Weights>, Error> {
     Ok(weights.into_iter().flatten().collect())
 }
 
-/// The longest index that is read. It is held in memory.
-const LONGEST_INDEX: u64 = 64 << 20;
-
-fn indexed(folder: &Path, path: &Path) -> Result<Vec<Weights>, Error> {
-    let failed = |error| Error::io("read the index", error).in_file(path);
-    let mut text = Vec::new();
-    let file = fs::File::open(path).map_err(failed)?;
-    file.take(LONGEST_INDEX).read_to_end(&mut text).map_err(failed)?;
-    let wrong = |error| Error::new(Code::WrongValue, format!("it is no index: {error}")).in_file(path);
-    let index: Index = serde_json::from_slice(&text).map_err(wrong)?;
+fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
     let mut files = HashMap::<PathBuf, HashMap<Text<'static>, Array>>::new();
     let mut all = Vec::new();
-    for entry in index.blobs {
-        let name = match entry.blob {
-            Kind::Tensor(info) => info.name,
-            Kind::Feed(info) => info.name,
-            _ => continue,
+    Index::open(folder)?.entries(&mut |entry| {
+        let (Kind::Tensor(TensorDataInfo { name, .. }) | Kind::Feed(FeedDataInfo { name, .. })) = entry.blob else {
+            return Ok(());
         };
-        let Some(stored) = entry.data else { continue };
         // Raw bytes have no type and no shape that could be compared.
-        if !matches!(stored.form, Form::Npy | Form::Npz | Form::Safetensors) {
-            continue;
-        }
+        let is_array = |stored: &Stored| matches!(stored.form, Form::Npy | Form::Npz | Form::Safetensors);
+        let Some(stored) = entry.data.filter(is_array) else { return Ok(()) };
         let path = inside(folder, &stored.file).map_err(|error| error.in_file(folder))?;
         if !files.contains_key(&path) {
             let arrays = formats::read(&path)?.into_iter().map(|array| (array.name.clone(), array));
@@ -102,7 +89,8 @@ fn indexed(folder: &Path, path: &Path) -> Result<Vec<Weights>, Error> {
         let mut array = array.ok_or_else(lacking)?.clone();
         array.name = name.clone();
         all.push(Weights { array, path });
-    }
+        Ok(())
+    })?;
     if all.is_empty() {
         return Err(Error::new(Code::NoSuchName, "the folder has no arrays").in_file(folder));
     }

@@ -4,15 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_ops::extract::{Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, Note, Replace};
-use popef_ops::{Code, Error};
+use popef::{Blob, File};
+use popef_ops::extract::{Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, Note, extract};
+use popef_ops::{Code, Error, FilePath, InFile, Name, OutputPath, Overwrite, TargetFolder};
 use popef_show::{Kind, Out, counted, size};
+use serde::Serialize;
 
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, json_document, json_line};
-use crate::common::input::Inputs;
+use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::input::{Inputs, open_whole};
+use crate::common::rows::Rows;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 
@@ -20,15 +23,16 @@ use crate::common::values::{named, path};
 ///
 /// Tensors become files for numpy or PyTorch, a feed one array with the runs in front, metadata JSON; executables and opaque
 /// blobs are written as they are. index.json has everything else, so that `popef pack` makes the same file again, byte for byte.
-/// One file's blobs go into DIR itself; of several files, each gets a folder in DIR. DIR appears when it is complete.
+/// One file's blobs go into DIR itself; of several files, each gets a folder in DIR. DIR appears when it is complete, and so do the folders that
+/// it is in.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(override_usage = "popef extract [OPTIONS] -o <DIR> <FILE>...", after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     #[command(flatten)]
     filter: Filter,
-    /// The folder to make; its parent must exist
+    /// The folder to make, with those that it is in
     #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Write tensors and feeds as npy, npz, safetensors or raw bytes
@@ -75,58 +79,168 @@ impl Command for Args {
             let message = "extract makes a folder, which cannot go to standard output; see popef cat";
             return Err(Error::new(Code::WrongArguments, message));
         }
-        let files = self.inputs.open()?;
+        let paths = self.inputs.paths()?;
+        let files: Vec<File> = paths.iter().map(|path| open_whole(path)).collect::<Result<_, _>>()?;
         self.filter.check(&files)?;
-        let mut options = ExtractOptions::new();
-        options.arrays(self.tensors_as).unpacked(self.unpacked);
-        let choose = |blob: &popef::Blob<'_>| self.filter.takes(blob);
-        let extracted = match self.output.as_deref().filter(|_| !self.dry_run) {
-            Some(folder) => {
-                let replace = if self.force { Replace::Extracted } else { Replace::Never };
-                options.extract(&files, choose, folder, replace, &tool.progress("extracting"))?
-            }
-            None => options.preview(&files, choose),
-        };
+        let select = |blob: &Blob<'_>| self.filter.takes(blob);
+        let options = ExtractOptions { arrays: self.tensors_as, unpacked: self.unpacked, select: &select };
         let mut out = tool.out();
-        self.show(&extracted, &mut out).and_then(|()| out.send()).map_err(unwritten)?;
+        let watch = tool.progress("extracting");
+        let run = |each: Each<'_>| extract(&files, self.target(), &options, &watch, each);
+        match self.format.format {
+            Format::Json => self.json(&paths, run, &mut out)?,
+            Format::Ndjson => self.ndjson(&paths, run, &mut out)?,
+            Format::Text => self.text(&paths, run, &mut out)?,
+        }
+        drop(watch);
+        out.send().map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
+/// What is told of each blob.
+type Each<'e> = &'e mut dyn FnMut(ExtractedBlob) -> Result<(), Error>;
+
 impl Args {
-    fn show(&self, extracted: &Extracted, out: &mut Out) -> io::Result<()> {
-        match self.format.format {
-            Format::Json => json_document(out, extracted),
-            Format::Ndjson => extracted.files.iter().try_for_each(|file| json_line(out, "file", file)),
-            Format::Text => extracted.files.iter().try_for_each(|file| self.show_file(file, out)),
+    fn json(
+        &self,
+        paths: &[PathBuf],
+        run: impl FnOnce(Each<'_>) -> Result<Extracted, Error>,
+        out: &mut Out,
+    ) -> Result<(), Error> {
+        let mut rows = Rows::new();
+        let extracted = run(&mut |blob| rows.push(blob.input, &blob))?;
+        let files: Vec<_> = extracted.files.iter().zip(paths).map(|(file, path)| self.shown(file, path)).collect();
+        out.put("{\"schemaVersion\":1,\"files\":[");
+        rows.write_objects(out, &files, "blobs")?;
+        out.put("]}").end_line().map_err(unwritten)
+    }
+
+    fn ndjson(
+        &self,
+        paths: &[PathBuf],
+        run: impl FnOnce(Each<'_>) -> Result<Extracted, Error>,
+        out: &mut Out,
+    ) -> Result<(), Error> {
+        let in_files: Vec<InFile> = paths.iter().map(|path| path.as_path().into()).collect();
+        let extracted = run(&mut |blob| {
+            let line = BlobLine { file: in_files.get(blob.input), blob: &blob };
+            json_line(out, "blob", &line).map_err(unwritten)
+        })?;
+        let mut files = extracted.files.iter().zip(paths);
+        files.try_for_each(|(file, path)| json_line(out, "file", &self.shown(file, path))).map_err(unwritten)
+    }
+
+    fn text(
+        &self,
+        paths: &[PathBuf],
+        run: impl FnOnce(Each<'_>) -> Result<Extracted, Error>,
+        out: &mut Out,
+    ) -> Result<(), Error> {
+        let mut text: Vec<Text> = paths.iter().map(|_| Text::default()).collect();
+        let mut room = if self.dry_run { MOST_ROWS } else { 0 };
+        let extracted = run(&mut |blob| {
+            text.get_mut(blob.input).into_iter().for_each(|text| text.add(&blob, &mut room));
+            Ok(())
+        })?;
+        let mut files = extracted.files.iter().zip(paths).zip(&text);
+        files.try_for_each(|((file, path), text)| self.show(file, path, text, out)).map_err(unwritten)
+    }
+}
+
+/// At most so many blobs are listed in text.
+const MOST_ROWS: usize = 1000;
+
+/// A file in JSON.
+#[derive(Serialize)]
+struct FileShown<'f> {
+    #[serde(flatten)]
+    path: FilePath,
+    #[serde(flatten)]
+    output: Option<OutputPath>,
+    #[serde(flatten)]
+    file: &'f ExtractedFile,
+}
+
+#[derive(Serialize)]
+struct BlobLine<'b> {
+    #[serde(flatten)]
+    file: Option<&'b InFile>,
+    #[serde(flatten)]
+    blob: &'b ExtractedBlob,
+}
+
+/// What is shown of the blobs of a file.
+#[derive(Default)]
+struct Text {
+    /// The first blobs.
+    blobs: Vec<ExtractedBlob>,
+    more: u64,
+    /// The first blob with each note, and how many others have it.
+    notes: Vec<(Note, Name, u64)>,
+}
+
+impl Text {
+    fn add(&mut self, blob: &ExtractedBlob, room: &mut usize) {
+        for note in &blob.notes {
+            match self.notes.iter_mut().find(|(known, ..)| known == note) {
+                Some((.., others)) => *others = others.saturating_add(1),
+                None => self.notes.push((*note, blob.name.clone(), 0)),
+            }
+        }
+        match room.checked_sub(1) {
+            Some(left) => {
+                *room = left;
+                self.blobs.push(blob.clone());
+            }
+            None => self.more = self.more.saturating_add(1),
+        }
+    }
+}
+
+impl Args {
+    fn target(&self) -> TargetFolder<'_> {
+        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        match self.output.as_deref() {
+            None => TargetFolder::Nowhere,
+            Some(folder) if self.dry_run => TargetFolder::Trial(folder, overwrite),
+            Some(folder) => TargetFolder::At(folder, overwrite),
         }
     }
 
-    fn show_file(&self, file: &ExtractedFile, out: &mut Out) -> io::Result<()> {
-        let bytes = file.blobs.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.bytes));
-        let path = file.path.as_deref().unwrap_or("standard input");
-        out.text(Kind::Name, &path.into()).put(": ");
-        out.put(&counted(file.blobs.len(), "blob", "blobs"));
-        out.put(" with ").put(&size(bytes)).put(" of data ");
+    /// The folder of a file.
+    fn folder(&self, file: &ExtractedFile) -> Option<PathBuf> {
+        let folder = self.output.as_ref()?;
+        Some(if file.folder.is_empty() { folder.clone() } else { folder.join(&file.folder) })
+    }
+
+    fn shown<'f>(&self, file: &'f ExtractedFile, path: &Path) -> FileShown<'f> {
+        FileShown { path: path.into(), output: self.folder(file).map(|folder| folder.as_path().into()), file }
+    }
+
+    fn show(&self, file: &ExtractedFile, path: &Path, text: &Text, out: &mut Out) -> io::Result<()> {
+        let name: &[u8] = if path.as_os_str() == "-" { b"standard input" } else { path.as_os_str().as_encoded_bytes() };
+        out.text(Kind::Name, &name.into()).put(": ");
+        out.put(&counted(usize::try_from(file.extracted).unwrap_or(usize::MAX), "blob", "blobs"));
+        out.put(" with ").put(&size(file.data_size)).put(" of data ");
         out.put(if self.dry_run { "would be extracted" } else { "extracted" });
-        if let Some(folder) = &self.output {
-            let folder = if file.folder.is_empty() { folder.clone() } else { folder.join(&file.folder) };
+        if let Some(folder) = self.folder(file) {
             out.put(" to ").text(Kind::Name, &folder.as_os_str().as_encoded_bytes().into());
         }
         if file.left_out > 0 {
             out.put(&format!(", {} left out", file.left_out));
         }
         out.end_line()?;
-        for blob in &file.blobs {
-            if self.dry_run {
-                show_blob(blob, out)?;
-            }
+        text.blobs.iter().try_for_each(|blob| show_blob(blob, out))?;
+        if self.dry_run && text.more > 0 {
+            out.put(&format!("  ... and {} more", text.more)).end_line()?;
         }
-        Note::ALL.iter().try_for_each(|note| show_note(*note, &file.blobs, out))
+        let notes = Note::ALL.iter().filter_map(|note| text.notes.iter().find(|(noted, ..)| noted == note));
+        notes.into_iter().try_for_each(|(note, first, others)| show_note(*note, first, *others, out))
     }
 }
 
-/// A line for a blob: what it is, and where it would go.
+/// A line for a blob: what it is, where it would go, and how many bytes are written.
 fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
     out.put("  ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ").text(Kind::Name, blob.name.text());
     if let Some(path) = &blob.path {
@@ -135,15 +249,13 @@ fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
     if let Some(key) = &blob.key {
         out.put(" ").text(Kind::Plain, &key.as_str().into());
     }
-    out.put(", ").put(&size(blob.bytes)).end_line()
+    out.put(", ").put(&size(blob.extracted_size)).end_line()
 }
 
 /// A line for all blobs that have something special.
-fn show_note(note: Note, blobs: &[ExtractedBlob], out: &mut Out) -> io::Result<()> {
-    let mut noted = blobs.iter().filter(|blob| blob.notes.contains(&note));
-    let Some(first) = noted.next() else { return Ok(()) };
-    out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.name.text());
-    match noted.count() {
+fn show_note(note: Note, first: &Name, others: u64, out: &mut Out) -> io::Result<()> {
+    out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.text());
+    match usize::try_from(others).unwrap_or(usize::MAX) {
         0 => {}
         more => _ = out.put(&format!(" and {}", counted(more, "other", "others"))),
     }

@@ -8,6 +8,7 @@ pub(crate) mod listing;
 pub(crate) mod one_blob;
 pub(crate) mod output;
 pub(crate) mod repack;
+pub(crate) mod rows;
 pub(crate) mod stdout;
 pub(crate) mod table;
 pub(crate) mod tool;

@@ -40,6 +40,8 @@ fn nothing_is_written_through_a_link_or_over_what_is_there() {
         std::os::unix::fs::symlink("target", place.path("link")).unwrap();
         let run = place.run(&["extract", "executable.popef", "-o", "link", "--force"]);
         assert!(run.status == 2 && run.err.contains("it is a link"), "{run:?}");
+        let run = place.run(&["extract", "executable.popef", "-o", "link/"]);
+        assert!(run.status == 2 && run.err.contains("it is a link"), "{run:?}");
         assert_eq!(fs::read_dir(place.path("target")).unwrap().count(), 0);
         // Links in a folder that is replaced go with it, and what they lead to stays.
         place.run(&["extract", "executable.popef", "-o", "target"]).good();
@@ -56,6 +58,41 @@ fn nothing_is_written_through_a_link_or_over_what_is_there() {
     let names: &[&str] =
         if cfg!(unix) { &["executable.popef", "link", "mine", "target"] } else { &["executable.popef", "mine"] };
     assert_eq!(place.names(), names);
+}
+
+#[test]
+fn folders_above_the_new_one_are_made_and_go_if_it_fails() {
+    let place = Place::with(&["interop/executable.popef", "interop/compressed-zlib.popef"]);
+    place.run(&["extract", "executable.popef", "-o", "a/b/model"]).good();
+    assert!(place.path("a/b/model/index.json").exists());
+    let mut bytes = place.read("compressed-zlib.popef");
+    let file = File::open(place.path("compressed-zlib.popef")).unwrap();
+    let blob = *file.executable("z").unwrap().blob();
+    // The last byte is one of the checksum.
+    bytes[(blob.data_offset() + blob.data().len() - 1) as usize] ^= 1;
+    place.write("damaged.popef", bytes);
+    let run = place.run(&["extract", "damaged.popef", "--unpacked", "-o", "new/and/more"]);
+    assert!(run.status == 2 && !place.path("new").exists(), "{run:?}");
+}
+
+#[test]
+fn a_dry_run_fails_as_the_real_run_would() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.run(&["extract", "executable.popef", "-o", "model"]).good();
+    place.write("model/mine", "mine");
+    for args in [
+        &["extract", "executable.popef", "-o", "model"][..],
+        &["extract", "executable.popef", "-o", "model", "--force"],
+        &["extract", "executable.popef", "-o", "executable.popef"],
+        &["extract", "executable.popef", "-o", "executable.popef/new"],
+    ] {
+        let real = place.run(args);
+        let trial = place.run(&[args, &["--dry-run"]].concat());
+        assert!(real.status == 2 && !real.err.is_empty(), "{real:?}");
+        assert_eq!(trial, real);
+    }
+    place.run(&["extract", "executable.popef", "-o", "a/b/model", "--dry-run"]).good();
+    assert_eq!(place.names(), ["executable.popef", "model"]);
 }
 
 #[test]

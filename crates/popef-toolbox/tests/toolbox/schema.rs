@@ -43,7 +43,19 @@ const CASES: &[Case] = &[
         failed: &["no.popef", "--policy no.toml executable.popef", "-q executable.popef"],
     },
     Case { command: "explain", done: &["", "PE101 PE012"], failed: &["XYZ"] },
-    Case { command: "extract", done: &[], failed: &["no.popef -o new"] },
+    Case {
+        command: "extract",
+        done: &[
+            "executable.popef -o new",
+            "hostile-names.popef split-feeds.popef --tensors-as npz -o new",
+            "zlib-poplar.popef --unpacked --dry-run",
+        ],
+        failed: &[
+            "no.popef -o new",
+            "executable.popef -o executable.popef",
+            "executable.popef -o executable.popef/new --dry-run",
+        ],
+    },
     Case { command: "pack", done: &[], failed: &["no -o new.popef"] },
     Case { command: "set", done: &[], failed: &["no.popef --set numIpus=4 -o new.popef"] },
     Case { command: "compress", done: &[], failed: &["no.popef -o new.popef"] },
@@ -58,20 +70,8 @@ const CASES: &[Case] = &[
 ];
 
 /// Commands whose documents have no definition yet. Calls that fail without a document are held to theirs all the same.
-const UNDEFINED: &[&str] = &[
-    "compress",
-    "decompress",
-    "diff",
-    "extract",
-    "hash",
-    "merge",
-    "pack",
-    "recover",
-    "set",
-    "split",
-    "strip",
-    "verify",
-];
+const UNDEFINED: &[&str] =
+    &["compress", "decompress", "diff", "hash", "merge", "pack", "recover", "set", "split", "strip", "verify"];
 
 struct Schema {
     schemas: Schemas,
