@@ -7,12 +7,13 @@ use clap::builder::StyledStr;
 use popef_dump_tool::sections::Section;
 
 /// Groups of commands, each by its first command.
-const GROUPS: [(&str, &str); 6] = [
+const GROUPS: [(&str, &str); 7] = [
     ("ls", "Look"),
     ("extract", "Move"),
     ("set", "Change"),
     ("diff", "Compare"),
     ("report", "Other"),
+    ("tiles", "Device"),
     ("completions", "Shell"),
 ];
 
@@ -54,11 +55,9 @@ pub(crate) fn text(command: &Command) -> StyledStr {
     let rows = command_rows(command);
     let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let groups = GROUPS.iter().map(|(_, group)| group.len()).max().unwrap_or_default();
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut text = StyledStr::new();
     // Writing to a text cannot fail.
-    let _ = writeln!(text, "{about}");
-    let _ = writeln!(text, "Usage: popef COMMAND [OPTION]... [FILE]...   popef COMMAND --help has examples");
+    let _ = writeln!(text, "Usage: popef COMMAND ... for PopEF files; popef COMMAND --help has examples");
     for (name, about) in &rows {
         let group = GROUPS.iter().find(|(first, _)| first == name).map_or("", |(_, group)| group);
         let _ = writeln!(text, "{group:groups$}  \u{1b}[1m{name:column$}\u{1b}[0m  {about}");

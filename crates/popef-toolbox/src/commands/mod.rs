@@ -62,6 +62,8 @@ commands! {
     // For people.
     report => Report,
     recover => Recover,
+    // What stands around a model.
+    tiles => Tiles,
     // For the shell.
     completions => Completions,
     man => Man,

@@ -23,5 +23,6 @@ mod split;
 mod streams;
 mod strip;
 mod terminal;
+mod tiles;
 mod under_one_roof;
 mod verify;

@@ -67,6 +67,11 @@ const CASES: &[Case] = &[
     Case { command: "hash", done: &[], failed: &[] },
     Case { command: "verify", done: &[], failed: &["no.manifest"] },
     Case { command: "recover", done: &[], failed: &["no.popef -o new.popef"] },
+    Case {
+        command: "tiles",
+        done: &["plan 784x10 F16", "plan scalar float --offset 3 --descending", "plan 0 U8 --ipus 2"],
+        failed: &["plan 784x10 F16 --grain 0", "plan 4294967296x4294967296 F16"],
+    },
 ];
 
 /// Commands whose documents have no definition yet. Calls that fail without a document are held to theirs all the same.

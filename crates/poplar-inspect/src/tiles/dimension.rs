@@ -120,10 +120,10 @@ pub fn create_broadcast_operand(
     let mut graph = Graph::new(*target);
     let operand = graph.add_variable(element_type, &[dimension.size])?;
     let mut tracker = TensorUseTracker::new(target.tiles())?;
-    for (tile, pieces) in full.by_tile() {
-        let indices = pieces.iter().flat_map(|piece| indices(piece.1, dimension)).collect();
+    for tile in full.by_tile() {
+        let indices = tile.intervals().flat_map(|interval| indices(interval, dimension)).collect();
         for interval in joined(indices) {
-            tracker.add(tile, operand, interval)?;
+            tracker.add(tile.tile(), operand, interval)?;
         }
     }
     if tracker.is_empty() {

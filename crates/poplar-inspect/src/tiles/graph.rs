@@ -87,6 +87,26 @@ impl Target {
     }
 }
 
+/// The type that Poplar calls so, such as `half` and `unsigned int`.
+pub fn element_type_of_poplar(name: &str) -> Option<DataType> {
+    Some(match name {
+        "bool" => DataType::Bool,
+        "quarter" => DataType::F8,
+        "half" => DataType::F16,
+        "float" => DataType::F32,
+        "double" => DataType::F64,
+        "char" | "signed char" => DataType::S8,
+        "unsigned char" => DataType::U8,
+        "short" => DataType::S16,
+        "unsigned short" => DataType::U16,
+        "int" | "long" => DataType::S32,
+        "unsigned int" | "unsigned long" => DataType::U32,
+        "long long" | "longlong" => DataType::S64,
+        "unsigned long long" | "unsigned longlong" => DataType::U64,
+        _ => return None,
+    })
+}
+
 fn size_of(element_type: DataType) -> Result<u64, Error> {
     element_type.size().filter(|&size| size > 0).ok_or(Error::NoSize)
 }

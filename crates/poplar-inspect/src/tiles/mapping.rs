@@ -75,13 +75,12 @@ impl Mapping {
 
     /// Each tile that is used, with the number of elements on it.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.by_tile().map(|(tile, pieces)| (tile, pieces.iter().map(|piece| piece.1.len()).sum()))
+        self.by_tile().map(|tile| (tile.tile(), tile.elements()))
     }
 
-    /// Each tile that is used, with its pieces.
-    pub(super) fn by_tile(&self) -> impl Iterator<Item = (u32, &[(u32, Interval)])> {
-        let groups = self.pieces.chunk_by(|left, right| left.0 == right.0);
-        groups.filter_map(|group| Some((group.first()?.0, group)))
+    /// Each tile that is used, with its intervals.
+    pub fn by_tile(&self) -> impl Iterator<Item = OnTile<'_>> {
+        self.pieces.chunk_by(|left, right| left.0 == right.0).map(OnTile)
     }
 
     /// The number of elements that are mapped.
@@ -153,23 +152,51 @@ impl fmt::Debug for Mapping {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Mapping {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.by_tile().map(|(tile, pieces)| OnTile { tile, intervals: Intervals(pieces) }))
+        serializer.collect_seq(self.by_tile())
+    }
+}
+
+/// A tile that is used, and what of the tensor is on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// Invariant: there is at least one piece, and all have the same tile.
+pub struct OnTile<'m>(&'m [(u32, Interval)]);
+
+impl<'m> OnTile<'m> {
+    /// The tile.
+    pub fn tile(self) -> u32 {
+        self.0.first().map_or(0, |piece| piece.0)
+    }
+
+    /// Its intervals, in order.
+    pub fn intervals(self) -> impl Iterator<Item = Interval> + 'm {
+        self.0.iter().map(|piece| piece.1)
+    }
+
+    /// The number of elements on it.
+    pub fn elements(self) -> u64 {
+        self.intervals().map(Interval::len).sum()
+    }
+}
+
+/// As `{"tile": t, "intervals": [[begin, end], ...]}`.
+#[cfg(feature = "serde")]
+impl serde::Serialize for OnTile<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+
+        let mut object = serializer.serialize_struct("OnTile", 2)?;
+        object.serialize_field("tile", &self.tile())?;
+        object.serialize_field("intervals", &Intervals(*self))?;
+        object.end()
     }
 }
 
 #[cfg(feature = "serde")]
-#[derive(serde::Serialize)]
-struct OnTile<'m> {
-    tile: u32,
-    intervals: Intervals<'m>,
-}
-
-#[cfg(feature = "serde")]
-struct Intervals<'m>(&'m [(u32, Interval)]);
+struct Intervals<'m>(OnTile<'m>);
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for Intervals<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|piece| piece.1))
+        serializer.collect_seq(self.0.intervals())
     }
 }

@@ -32,12 +32,12 @@ mod tracker;
 pub use clone::{IpuCopy, Transfer, clone_and_expand_aliasing, clone_to_graph, clone_to_ipu, copy_to_ipu};
 pub use dimension::{create_broadcast_operand, dim_is_split_over_ipus, dim_is_split_over_tiles};
 pub use error::Error;
-pub use graph::{Graph, Target, Variable};
+pub use graph::{Graph, Target, Variable, element_type_of_poplar};
 pub use interval::Interval;
 pub use linear::{
     DEFAULT_SEED, Linear, Order, calc_linear_tile_mapping, calc_linear_tile_mapping_and_new_offset,
     choose_mapping_offset, inv_transform_tile_index, number_of_elements, tile_imbalance, transform_tile_index,
 };
-pub use mapping::Mapping;
+pub use mapping::{Mapping, OnTile};
 pub use split::{Split, split_regions};
 pub use tracker::{Method, Resolve, TensorUseTracker};
