@@ -15,10 +15,10 @@ use popef_open::{Opened, StreamData, in_order, open};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
 };
+use poplar_inspect::executable::inspect_archive;
 
 use crate::files::{EmptyList, files};
 use crate::groups::{Checks, Sources};
-use crate::inspect::archive;
 use crate::log::{Log, Verbosity};
 use crate::policy;
 use crate::program::{Program, Refusal};
@@ -73,7 +73,7 @@ impl Checking<'_> {
 
     fn options(&self, program: Program) -> Result<CheckOptions, Refusal> {
         let mut options = CheckOptions::new();
-        options.deep(self.checks.deep).inspect_archives(archive);
+        options.deep(self.checks.deep).inspect_archives(inspect_archive);
         for &loader in &self.checks.loaders {
             options.loader(loader);
         }
@@ -171,6 +171,7 @@ impl Check<'_> {
         let told = Told::default();
         let report = check_with_progress(files.iter().map(|opened| &opened.file), &self.options, &mut |so_far| {
             told.tell(&self.progress, so_far);
+            ControlFlow::Continue(())
         });
         Group::new(files.into_iter().map(|opened| self.checked(opened)).collect(), report)
     }

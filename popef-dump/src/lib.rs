@@ -20,7 +20,6 @@ mod explain;
 mod files;
 pub mod generate;
 pub mod groups;
-mod inspect;
 mod list;
 mod log;
 mod policy;
@@ -37,7 +36,6 @@ use std::process::ExitCode;
 use args::Args;
 pub use check::Checking;
 pub use explain::Explanation;
-pub use inspect::archive as inspect_archive;
 pub use list::Listing;
 pub use program::{Program, Refusal};
 

@@ -25,7 +25,8 @@
 //! ```
 //!
 //! [`Inputs`] opens many files on all processors, works on them there, and gives the results in the order of the files.
-//! [`in_order`] does that for any other work, and [`listed`] reads a list of paths.
+//! [`in_order`] does that for any other work, and [`listed`] reads a list of paths, and [`policy()`] a policy
+//! for checks.
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -48,6 +49,7 @@ mod inputs;
 mod list;
 mod open;
 mod ordered;
+mod policy;
 mod provided;
 
 pub use foreign::Foreign;
@@ -55,4 +57,5 @@ pub use inputs::Inputs;
 pub use list::listed;
 pub use open::{Opened, StreamData, is_stdin, name_of, open, open_handle};
 pub use ordered::in_order;
+pub use policy::policy;
 pub use provided::{Presence, Provided};

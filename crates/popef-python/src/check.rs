@@ -3,29 +3,43 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use popef::check::{CheckOptions, Finding, Loader, Skipped};
+use popef::check::{CheckOptions, Finding, Loader, Skipped, check_with_progress};
+use poplar_inspect::executable::inspect_archive;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::file::File;
 use crate::text;
+use crate::work::run;
 
-/// Checks files that belong together. Returns the fields of each finding, and those of what was not checked.
+/// Checks files that belong together. `policy` is the name and the text of a policy. Returns the fields of each finding, and those of what was
+/// not checked.
 #[pyfunction]
 pub(crate) fn check<'py>(
     py: Python<'py>,
     files: Vec<Bound<'py, File>>,
     deep: bool,
     loaders: Vec<String>,
+    policy: Option<(String, String)>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
     let mut options = CheckOptions::new();
-    options.deep(deep);
+    options.deep(deep).inspect_archives(inspect_archive);
     for loader in loaders {
         options.loader(loader.parse::<Loader>().map_err(|error| PyValueError::new_err(error.to_string()))?);
     }
+    if let Some((name, text)) = policy {
+        let policy = popef_open::policy(&text, &no_rule);
+        options.policy(policy.map_err(|problem| PyValueError::new_err(format!("{name}: {problem}")))?);
+    }
     let opened: Vec<popef::File> = files.into_iter().map(|file| file.get().opened()).collect();
-    let report = py.detach(|| popef::check::check(&opened, &options));
+    let report = run(py, progress, |watch| {
+        check_with_progress(&opened, &options, &mut |so_far| {
+            watch.set(so_far.done, so_far.total);
+            watch.go_on()
+        })
+    })?;
     let path = |file: usize| opened.get(file).and_then(popef::File::path).map(Path::as_os_str);
     let findings = PyList::empty(py);
     for finding in &report.findings {
@@ -42,6 +56,10 @@ pub(crate) fn check<'py>(
         skipped.append(fields)?;
     }
     Ok((findings, skipped))
+}
+
+fn no_rule(id: &str) -> String {
+    format!("there is no rule {id:?}; docs/CHECKS.md lists all rules")
 }
 
 fn fields<'py>(py: Python<'py>, finding: &Finding, path: Option<&OsStr>) -> PyResult<Bound<'py, PyDict>> {

@@ -176,7 +176,9 @@ impl Workers for AllProcessors {
         /// So many parts may wait until those before them are done.
         const AHEAD: usize = 32;
         let work = |index| {
-            work(index);
+            if !self.0.is_stopped() {
+                work(index);
+            }
             index
         };
         in_order(count, AHEAD, work, |index| {

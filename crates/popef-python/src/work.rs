@@ -36,6 +36,12 @@ impl Watch {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
+    /// Sets how much was done of how much.
+    pub(crate) fn set(&self, done: u64, total: u64) {
+        self.done.store(done, Relaxed);
+        self.total.store(total, Relaxed);
+    }
+
     /// Looks for signals, and tells the caller of the progress.
     fn look(&self, py: Python<'_>, tell: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         py.check_signals()?;

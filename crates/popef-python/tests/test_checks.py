@@ -1,6 +1,8 @@
 """Checks give the findings that the files of testdata/checks were made to have."""
 
+import json
 import pickle
+import subprocess
 
 import pytest
 from conftest import ROOT
@@ -55,3 +57,54 @@ def test_a_damaged_file_is_a_finding_and_a_missing_one_raises(tmp_path, interop)
         popef.check(tmp_path / "missing.popef")
     with pytest.raises(ValueError, match="popart, poptorch, tensorflow, triton"):
         popef.check(content, loaders=["another"])
+
+
+def told(tool, *arguments):
+    """What the tool finds, as the same values."""
+    done = subprocess.run([tool, "check", "--format", "json", *arguments], capture_output=True, check=False)
+    keys = "id", "severity", "file", "blob", "offset", "names", "message"
+    return [tuple(finding.get(key) for key in keys) for finding in json.loads(done.stdout)["findings"]]
+
+
+def found(report):
+    def shown(names):
+        return [name.encode(errors="surrogateescape").decode(errors="replace") for name in names]
+
+    return [
+        (finding.rule, finding.severity, finding.path, finding.blob, finding.offset, shown(finding.names), finding.message)
+        for finding in report.findings
+    ]
+
+
+def test_a_deep_check_looks_into_executables_as_the_tool_does(tool):
+    path = str(ROOT / "testdata" / "executables" / "models.popef")
+    report = popef.check(path, deep=True)
+    assert found(report) == told(tool, "--deep", path)
+    assert "PE801" in {finding.rule for finding in report.findings}
+
+
+@pytest.mark.parametrize("name", ["policy", "lenient", "known-imports"])
+def test_a_policy_gives_the_findings_of_the_tool(name, tool):
+    policy = ROOT / "testdata" / "validate" / f"{name}.toml"
+    paths = [CHECKS / f"{rule}.popef" for rule in ("PE012", "PE101", "PE108", "PE503", "PE702")]
+    findings = [found(popef.check(path, policy=policy)) for path in paths]
+    assert findings == [told(tool, "--policy", policy, path) for path in paths]
+    assert findings != [found(popef.check(path)) for path in paths]
+
+
+def test_a_wrong_policy_is_told_with_its_line(tmp_path, interop):
+    path = interop / "executable.popef"
+    for name, text in [("unknown-key", "line 2, `max-size = 10`: "), ("unknown-rule", "there is no rule")]:
+        policy = ROOT / "testdata" / "validate" / f"{name}.toml"
+        with pytest.raises(ValueError, match=f"{name}.toml: .*{text}"):
+            popef.check(path, policy=str(policy))
+    with pytest.raises(FileNotFoundError, match=r"missing\.toml"):
+        popef.check(path, policy=tmp_path / "missing.toml")
+
+
+def test_the_progress_of_a_deep_check_is_told_and_ends_at_the_total(interop):
+    steps = []
+    popef.check(interop / "compressed-zlib.popef", deep=True, progress=lambda *step: steps.append(step))
+    assert steps[-1][0] == steps[-1][1] > 0
+    with pytest.raises(ZeroDivisionError):
+        popef.check(interop / "compressed-zlib.popef", deep=True, progress=lambda *_: 1 / 0)

@@ -36,6 +36,8 @@ mod start;
 mod tiles;
 mod words;
 
+use std::ops::ControlFlow;
+
 pub use finding::{Finding, Report, Skipped};
 pub use inspection::{InspectArchive, Inspection};
 pub use loader::Loader;
@@ -78,14 +80,17 @@ pub use severity::Severity;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check<'f>(files: impl IntoIterator<Item: Into<Subject<'f>>>, options: &CheckOptions) -> Report {
-    check_with_progress(files, options, &mut |_| {})
+    check_with_progress(files, options, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Checks files like [`check`], and reports how much data was read. Only a [deep](CheckOptions::deep) check reads all data.
+///
+/// [`Break`](ControlFlow::Break) stops the check. The report then has what was found until then, and is not
+/// [complete](Report::is_complete).
 pub fn check_with_progress<'f>(
     files: impl IntoIterator<Item: Into<Subject<'f>>>,
     options: &CheckOptions,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Report {
     let subjects: Vec<Subject<'f>> = files.into_iter().map(Into::into).collect();
     pass::check(&subjects, options, progress)

@@ -1,6 +1,7 @@
 //! The pass over all blobs of all files, which calls the rules.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::finding::Report;
@@ -23,7 +24,11 @@ use crate::pickle::Pickle;
 use crate::read::{Blob, Content, ExecutableBlob, File, OpaqueBlob};
 use crate::types::escape;
 
-pub(super) fn check(subjects: &[Subject<'_>], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) -> Report {
+pub(super) fn check(
+    subjects: &[Subject<'_>],
+    options: &CheckOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Report {
     let Given { files, unopened, numbers, again, repeated } = Given::of(subjects);
     let mut skips = Skips::new(&numbers);
     let unopened = || (files.len()..).zip(&unopened);
@@ -66,22 +71,16 @@ struct Pass<'n> {
 }
 
 impl Pass<'_> {
-    fn run(&mut self, files: &[File], options: &CheckOptions, progress: &mut dyn FnMut(Progress)) {
+    fn run(&mut self, files: &[File], options: &CheckOptions, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) {
         let total = self.set.blobs().map(|blob| bytes_to_read(&blob)).fold(0, u64::saturating_add);
         if total > 0 && !options.is_deep() {
             let what = format!("{} of executables, tensors and feeds", count(total, "byte"));
             self.skips.left_out(what, "only a deep check reads them");
         }
-        let mut reading = Reading::of(total, progress);
-        for (file, opened) in files.iter().enumerate() {
-            self.prefix(file, opened);
-            for blob in opened.blobs() {
-                let blob = Linked { file, blob };
-                self.blob(&blob, opened);
-                if options.is_deep() {
-                    self.data(&blob, &mut reading);
-                }
-            }
+        let mut reading = Reading::of(if options.is_deep() { total } else { 0 }, progress);
+        self.blobs(files, options, &mut reading);
+        if reading.is_stopped() {
+            self.skips.stopped();
         }
         if self.meaningless > 0 {
             let what = format!("the elements of {} of type F8", count(self.meaningless, "tensor"));
@@ -92,8 +91,31 @@ impl Pass<'_> {
             self.skips.left_out(what, "only the outer of two layers of compression is unpacked");
         }
         self.skips.afterwards(files);
-        let Pass { set, outs, .. } = self;
-        each(outs, |run| run.set, |run, out| run(set, out));
+        // What the rest of the blobs have is not known after a stop, so nothing is said of the files as a whole.
+        if !reading.is_stopped() {
+            let Pass { set, outs, .. } = self;
+            each(outs, |run| run.set, |run, out| run(set, out));
+        }
+    }
+
+    /// Checks blob by blob, until it is stopped.
+    fn blobs(&mut self, files: &[File], options: &CheckOptions, reading: &mut Reading<'_>) {
+        for (file, opened) in files.iter().enumerate() {
+            self.prefix(file, opened);
+            for blob in opened.blobs() {
+                if blob.index().is_multiple_of(MANY) {
+                    reading.show(0);
+                }
+                if reading.is_stopped() {
+                    return;
+                }
+                let blob = Linked { file, blob };
+                self.blob(&blob, opened);
+                if options.is_deep() {
+                    self.data(&blob, reading);
+                }
+            }
+        }
     }
 
     fn blob(&mut self, blob: &Linked<Blob<'_>>, opened: &File) {
@@ -192,6 +214,7 @@ impl Pass<'_> {
             skips.failed(blob.file, format!("the data of blob {}", blob.index()), error.reason());
         };
         match scan(blob, *inspect, reading) {
+            _ if reading.is_stopped() => {}
             Ok(None) => {}
             Ok(Some(Scanned::Meaningless)) => *meaningless = meaningless.saturating_add(1),
             Ok(Some(Scanned::Executable(Err(error)))) if error.code() == ErrorCode::CompressionNotBuilt => {
@@ -236,6 +259,9 @@ impl Pass<'_> {
         report
     }
 }
+
+/// Between so many blobs, a check can be stopped even if it reads no data.
+const MANY: usize = 256;
 
 const NUMBERS_OF_TILES: &str = "the numbers of tiles of executables";
 

@@ -1,6 +1,7 @@
 //! Reads the data of blobs for deep checks.
 
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 
 use super::inspection::{InspectArchive, Inspection};
 use super::oddness::{Plausible, Sameness};
@@ -54,7 +55,8 @@ pub(super) struct Counts {
     pub(super) swapped: bool,
 }
 
-/// Reads the data of a blob in pieces. Returns `None` if there is nothing to check in it. Fails if it cannot be read.
+/// Reads the data of a blob in pieces. Returns `None` if there is nothing to check in it. Fails if it cannot be read. If the
+/// reading was stopped, the result means nothing.
 pub(super) fn scan(
     blob: &Blob<'_>,
     inspect: Option<InspectArchive>,
@@ -101,16 +103,21 @@ pub(super) fn bytes_to_read(blob: &Blob<'_>) -> u64 {
     }
 }
 
-/// Counts the bytes that were read, and reports the progress.
+/// Counts the bytes that were read, and reports the progress, which can stop the check.
 pub(super) struct Reading<'p> {
     done: u64,
     total: u64,
-    progress: &'p mut dyn FnMut(Progress),
+    progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
+    is_stopped: bool,
 }
 
 impl<'p> Reading<'p> {
-    pub(super) fn of(total: u64, progress: &'p mut dyn FnMut(Progress)) -> Self {
-        Reading { done: 0, total, progress }
+    pub(super) fn of(total: u64, progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>) -> Self {
+        Reading { done: 0, total, progress, is_stopped: false }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     fn advance(&mut self, bytes: u64) {
@@ -119,9 +126,18 @@ impl<'p> Reading<'p> {
     }
 
     /// Reports progress within the current blob, without counting it yet.
-    fn show(&mut self, within: u64) {
+    pub(super) fn show(&mut self, within: u64) {
+        if self.is_stopped {
+            return;
+        }
         let done = self.done.saturating_add(within).min(self.total);
-        (self.progress)(Progress { done, total: self.total });
+        self.is_stopped = (self.progress)(Progress { done, total: self.total }).is_break();
+    }
+
+    /// Reports progress within the current blob to what reads it, which fails after a stop.
+    fn show_or_stop(&mut self, within: u64) -> io::Result<()> {
+        self.show(within);
+        if self.is_stopped { Err(io::Error::other("the check was stopped")) } else { Ok(()) }
     }
 }
 
@@ -130,7 +146,7 @@ const PIECE: u64 = 256 << 10;
 
 fn for_each_piece(data: &Data<'_>, reading: &mut Reading<'_>, mut see: impl FnMut(&[u8])) -> Result<(), Error> {
     let mut start = 0;
-    while start < data.len() {
+    while start < data.len() && !reading.is_stopped() {
         let end = start.saturating_add(PIECE).min(data.len());
         see(&data.range(start..end)?.read()?);
         reading.advance(end.saturating_sub(start));
@@ -156,7 +172,7 @@ fn unpack(
     let start = Start::of(&first);
     let mut parts = Parts::Right(None);
     if executable.is_compressed() {
-        let show = |given| reading.show(share(given, size, data.len()));
+        let show = |given| reading.show_or_stop(share(given, size, data.len()));
         drain(&mut Counted { reader: unpacked, given: as_u64(first.len()), show })
             .map_err(|error| executable.unpack_error(error))?;
         if matches!(start, Start::Poplar { .. }) {
@@ -181,7 +197,7 @@ fn unpack_parts(
     let (mut before, mut inspection) = (0u64, None);
     for (name, part, size) in parts(&executable.data(), header)? {
         let unpacked = Unpack::from_reader(part.reader(), size, &Limits::default()).and_then(|unpacked| {
-            let show = |given| reading.show(before.saturating_add(share(given, size, part.len())));
+            let show = |given| reading.show_or_stop(before.saturating_add(share(given, size, part.len())));
             let mut unpacked = Counted { reader: unpacked, given: 0, show };
             let found = inspect.filter(|_| name == ARCHIVE).map(|inspect| inspect(&mut unpacked));
             // If unpacking failed during the inspection, it fails again here, and what was found does not count.
@@ -202,18 +218,18 @@ fn unpack_parts(
     Ok(Parts::Right(inspection))
 }
 
-/// A reader that shows after each read how many bytes it has given.
+/// A reader that shows after each read how many bytes it has given, and fails if it shall stop.
 struct Counted<R, F> {
     reader: R,
     given: u64,
     show: F,
 }
 
-impl<R: Read, F: FnMut(u64)> Read for Counted<R, F> {
+impl<R: Read, F: FnMut(u64) -> io::Result<()>> Read for Counted<R, F> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buf)?;
         self.given = self.given.saturating_add(as_u64(read));
-        (self.show)(self.given);
+        (self.show)(self.given)?;
         Ok(read)
     }
 }

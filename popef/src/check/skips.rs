@@ -34,6 +34,12 @@ impl<'n> Skips<'n> {
         self.skipped.push(Skipped { file: None, what, why: why.to_owned(), failed: false });
     }
 
+    /// Records that the rest was not checked.
+    pub(super) fn stopped(&mut self) {
+        let (what, why) = ("the rest of the files".to_owned(), "the check was stopped".to_owned());
+        self.skipped.push(Skipped { file: None, what, why, failed: true });
+    }
+
     /// Records something for which there was not enough memory.
     pub(super) fn no_memory(&mut self, what: &str) {
         let (what, why) = (what.to_owned(), "there is not enough memory".to_owned());

@@ -1,10 +1,11 @@
 //! Reports and the table of rules: order, counts, progress, ids.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use popef::check::{CheckOptions, Report, Rule, Severity, check, check_with_progress};
+use popef::check::{CheckOptions, Inspection, Report, Rule, Severity, check, check_with_progress};
 use popef::read::ReadAt;
 use popef::{File, OpenOptions};
 
@@ -55,10 +56,58 @@ fn after_100_findings_of_a_rule_the_rest_is_only_counted() {
 fn progress_ends_at_the_total() {
     let mut seen = Vec::new();
     let files = [open(&format!("{INTEROP}/compressed-zlib.popef")), open(&format!("{INTEROP}/all-types.popef"))];
-    check_with_progress(&files, CheckOptions::new().deep(true), &mut |progress| seen.push(progress));
+    let report = check_with_progress(&files, CheckOptions::new().deep(true), &mut |progress| {
+        seen.push(progress);
+        ControlFlow::Continue(())
+    });
     assert!(seen.is_sorted_by_key(|progress| progress.done));
     let last = seen.last().unwrap();
     assert_eq!(last.done, last.total);
+    assert!(report.is_complete());
+}
+
+/// Stops after each number of steps: within tensors, compressed executables, archives and between them. A stop is no finding.
+#[test]
+fn a_stopped_check_says_so_and_concludes_nothing() {
+    let files = ["compressed-zlib", "executable", "all-types"].map(|name| open(&format!("{INTEROP}/{name}.popef")));
+    let inside = open(&format!("{FOLDER}/PE801.popef"));
+    let mut options = CheckOptions::new();
+    options.deep(true).inspect_archives(|archive| match io::copy(archive, &mut io::sink()) {
+        Ok(bytes) => Inspection::Tiles { count: 1, fullest: 0, bytes },
+        Err(error) => Inspection::NotRead(error.to_string()),
+    });
+    let files = [&files[0], &files[1], &files[2], &inside];
+    let whole = check(files, &options);
+    let mut steps = 0;
+    loop {
+        let mut step = 0;
+        let report = check_with_progress(files, &options, &mut |_| {
+            step += 1;
+            if step > steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if step <= steps {
+            assert_eq!(report, whole);
+            break;
+        }
+        assert_eq!(step, steps + 1, "the check went on after it was stopped");
+        assert!(report.findings.iter().all(|finding| whole.findings.contains(finding)), "{:?}", report.findings);
+        let failed: Vec<_> = report.skipped.iter().filter(|skipped| skipped.failed).map(ToString::to_string).collect();
+        assert_eq!(failed, ["not checked: the rest of the files: the check was stopped"]);
+        steps += 1;
+    }
+    assert!(steps > 10, "{steps}");
+}
+
+/// A check that reads no data can be stopped too.
+#[test]
+fn a_check_of_headers_can_be_stopped() {
+    let files = [open(&format!("{FOLDER}/PE108.popef"))];
+    let report = check_with_progress(&files, &CheckOptions::new(), &mut |progress| {
+        assert_eq!((progress.done, progress.total), (0, 0));
+        ControlFlow::Break(())
+    });
+    assert_eq!((report.findings.len(), report.is_complete()), (0, false));
+    assert_eq!(check(&files, &CheckOptions::new()).findings.len(), 1);
 }
 
 /// Changes one byte at a time and runs every check.

@@ -1,5 +1,6 @@
 """Checks files before they are shipped. The rules are those of the tool ``popef check``."""
 
+import os
 from dataclasses import dataclass
 
 from popef import _popef
@@ -88,12 +89,13 @@ class Report:
         return self.worst not in ({"error"} if warnings_allowed else {"error", "warning"})
 
 
-def check(*files, deep=False, loaders=()):
+def check(*files, deep=False, loaders=(), policy=None, progress=None):
     """Checks files that belong together: blobs of one can refer to blobs of another.
 
     A file is a ``File``, or what ``popef.open`` takes. The undamaged part of a damaged file is checked too. With ``deep``, all data
-    is read. ``loaders`` adds what these need: ``popart``, ``poptorch``, ``tensorflow`` or ``triton``. What is inside executables is
-    not looked at.
+    is read, also the tiles inside executables. ``loaders`` adds what these need: ``popart``, ``poptorch``, ``tensorflow`` or
+    ``triton``. ``policy`` is the path of a policy, a TOML file with the requirements of your team. ``progress`` is called now and then
+    with the number of bytes that were read, and of all that will be.
 
     >>> import io, popef
     >>> file = io.BytesIO()
@@ -106,8 +108,16 @@ def check(*files, deep=False, loaders=()):
     error PE...: blob 0, byte 0: ...
     """
     opened = [file if isinstance(file, _popef.File) else _popef.open(file, damaged=True) for file in files]
-    findings, skipped = _popef.check(opened, deep, list(loaders))
+    findings, skipped = _popef.check(opened, deep, list(loaders), _policy(policy), progress)
     return Report(tuple(Finding(**fields) for fields in findings), tuple(Skipped(**fields) for fields in skipped))
+
+
+def _policy(path):
+    """The name and the text of a policy."""
+    if path is None:
+        return None
+    with open(path, encoding="utf-8") as file:
+        return os.fsdecode(path), file.read()
 
 
 # Errors, help and pickles name what users import.

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Literal, TypeAlias
@@ -45,4 +45,6 @@ def check(
     *files: File | str | PathLike[str] | PathLike[bytes] | Buffer | _Readable,
     deep: bool = False,
     loaders: Iterable[_Loader] = (),
+    policy: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Report: ...

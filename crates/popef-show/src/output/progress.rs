@@ -65,6 +65,9 @@ impl ProgressLine {
             return;
         }
         let total = self.total.load(Ordering::Relaxed).max(done);
+        if total == 0 {
+            return;
+        }
         line.next = now + PAUSE;
         line.visible = true;
         let time = now.duration_since(line.begun);

@@ -88,13 +88,14 @@ impl Args {
 
     fn check(&self, opened: &[Opened]) -> Group {
         let mut options = CheckOptions::new();
-        options.deep(self.deep).inspect_archives(popef_dump_tool::inspect_archive);
+        options.deep(self.deep).inspect_archives(poplar_inspect::executable::inspect_archive);
         let line = screen::progress("data");
         let (mut done, mut total) = (0, 0);
         let report = check_with_progress(opened.iter().map(|opened| &opened.file), &options, &mut |so_far| {
             line.expect(so_far.total.saturating_sub(total));
             line.add(so_far.done.saturating_sub(done));
             (done, total) = (so_far.done, so_far.total);
+            ControlFlow::Continue(())
         });
         line.clear();
         Group::new(opened.iter().map(checked).collect(), report)

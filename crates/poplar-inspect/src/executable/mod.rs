@@ -75,6 +75,7 @@
 mod archive;
 mod chips;
 mod input;
+mod inspection;
 mod metadata;
 mod options;
 mod poplar;
@@ -89,6 +90,7 @@ use object::archive::{MAGIC, THIN_MAGIC};
 use popef::read::{ExecutableBlob, PoplarHeader};
 
 pub use chips::{Chips, Generation, chips, tile_memory};
+pub use inspection::inspect_archive;
 pub use metadata::{Message, MetadataPart};
 pub use options::Options;
 pub use sizes::{SectionKind, Sizes};

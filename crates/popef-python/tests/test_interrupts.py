@@ -1,0 +1,66 @@
+"""Ctrl-C ends long work. The work itself sends the signal, from a file object that it reads."""
+
+import pytest
+
+PROGRAM = """
+import io
+import os
+import signal
+import sys
+import threading
+
+import numpy as np
+import popef
+
+handled = threading.Event()
+
+
+def handle(number, frame):
+    handled.set()
+    raise KeyboardInterrupt
+
+
+class Stream(io.BytesIO):
+    reads = None
+
+    def read(self, size=-1):
+        if self.reads is not None:
+            self.reads += 1
+        if self.reads == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+            # Another thread than the main one does the work, which goes on when the signal was handled.
+            assert threading.current_thread() is threading.main_thread() or handled.wait(60)
+        return super().read(size)
+
+
+stream = Stream()
+info = popef.TensorDataInfo("t", popef.TensorInfo([64, 1 << 18], popef.DataType.F32))
+with popef.Writer(stream) as writer:
+    writer.createExecutable("e", False).write(os.urandom(1 << 20) * 64)
+    writer.createTensorData(info).write(np.ones((64, 1 << 18), np.float32))
+    writer.createTensorData(info).write(np.ones((64, 1 << 18), np.float32))
+stream.seek(0)
+file = popef.open(stream)
+signal.signal(signal.SIGINT, handle)
+stream.reads = 0
+try:
+    print(eval(sys.argv[1]))
+except KeyboardInterrupt:
+    print("stopped" if handled.is_set() and stream.reads < 60 else f"after {stream.reads} reads")
+# What was stopped did no harm.
+print(len(file.tensors[0].read()))
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "popef.check(file, deep=True)",
+        "popef.describe(file, values=3)",
+        "file.tensors[0].numpy()",
+        "file.executables[0].unpack()",
+    ],
+)
+def test_a_signal_ends(work, run, tmp_path):
+    done = run(PROGRAM, work, cwd=tmp_path)
+    assert (done.stdout.split("\n"), done.stderr) == (["stopped", str(64 << 20), ""], "")
