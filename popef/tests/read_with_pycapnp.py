@@ -62,4 +62,5 @@ def main(schema_path, *paths):
             print(json.dumps(list(blobs(schema, memoryview(file.read())))))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

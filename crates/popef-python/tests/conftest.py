@@ -1,5 +1,6 @@
 """What the tests share: files that the official Cap'n Proto library wrote, and that library as a reader."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -10,6 +11,21 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 INTEROP = ROOT / "testdata" / "interop"
+
+
+def needed(package):
+    """Skips the test, or the tests of the file, if a package is missing. In CI, none may be."""
+    if importlib.util.find_spec(package) is None and not os.environ.get("CI"):
+        pytest.skip(f"{package} is not installed", allow_module_level=True)
+
+
+if importlib.util.find_spec("hypothesis"):
+    import hypothesis
+
+    # The same examples in each run: what passed once passes again. `pytest --hypothesis-profile search` looks for others.
+    hypothesis.settings.register_profile("tests", derandomize=True, deadline=None, max_examples=60, database=None)
+    hypothesis.settings.register_profile("search", deadline=None, max_examples=5000, database=None)
+    hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture
@@ -31,6 +47,7 @@ def described():
 @pytest.fixture
 def peer():
     """Reads a file with the official Cap'n Proto library. Compressed executables are unpacked with Python's zlib."""
+    needed("capnp")
     script = ROOT / "popef" / "tests" / "read_with_pycapnp.py"
     schema = ROOT / "popef" / "schema" / "popef.capnp"
 

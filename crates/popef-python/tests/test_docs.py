@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needed
 
 import popef
 
@@ -32,7 +32,7 @@ def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, interop
 
 
 def test_mypy_accepts_the_examples(tmp_path):
-    pytest.importorskip("mypy")
+    needed("mypy")
     for parameters in examples():
         (tmp_path / f"{parameters.id.replace('/', '-').replace('.', '-')}.py").write_text(parameters.values[0])
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *tmp_path.glob("*.py")]

@@ -1,0 +1,129 @@
+"""Thousands of uses leave nothing behind: no memory, no open files, no mappings, and no objects."""
+
+import ctypes
+import gc
+import io
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import popef
+
+# Memory is counted by the allocators, so that a few bytes for each use are found, on a busy machine too.
+if not hasattr(ctypes.CDLL(None), "mallinfo2"):
+    pytest.skip("the C library does not count what it has allocated", allow_module_level=True)
+
+USES = 2000
+
+
+class Mallinfo2(ctypes.Structure):
+    """Of the C library: the bytes that are in use in its heap, and in mappings of their own."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+def in_use():
+    gc.collect()
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = Mallinfo2
+    info = mallinfo2()
+    with open("/proc/self/maps") as maps:
+        mapped = sum("model.popef" in line for line in maps)
+    files = len(os.listdir("/proc/self/fd"))
+    return info.uordblks + info.hblkhd, sys.getallocatedblocks(), mapped, files
+
+
+def look(file):
+    """Asks for all that a file has."""
+    file.names(), len(file), repr(file)
+    for blob in file:
+        blob.read(), blob.name, blob.version, repr(blob)
+    [tensor.numpy() for tensor in file.tensors]
+    [executable.unpack() for executable in file.executables]
+    [metadata.metadata().anchors() for metadata in file.metadata]
+
+
+def opened(path):
+    look(popef.open(path))
+
+
+def mapped(path):
+    file = popef.open(path, map=True)
+    view = file.tensors[0].numpy()[::2]
+    del file
+    view.sum()
+
+
+def from_bytes(path):
+    look(popef.open(path.read_bytes()))
+
+
+def from_a_stream(path):
+    with open(path, "rb") as stream:
+        look(popef.open(stream))
+
+
+def vendors_reader(path):
+    reader = popef.Reader()
+    reader.parseFile(path)
+    [tensor.data() for tensor in reader.tensors()]
+    [opaque.data() for opaque in reader.opaqueBlobs()]
+    popef.ModelBuilder(reader).createModel().inputsFromUser
+
+
+def damaged(path):
+    for content in b"no PopEF file", path.read_bytes()[:3000]:
+        with pytest.raises(popef.PopefError):
+            popef.open(content)
+    assert popef.open(content, damaged=True).damage is not None
+    with pytest.raises(FileNotFoundError):
+        popef.open(path.with_name("missing"))
+
+
+def checked(path):
+    assert popef.check(path).findings is not None
+
+
+def described(path):
+    assert popef.describe(path)["files"]
+
+
+def written(path):
+    info = popef.TensorDataInfo("t", popef.TensorInfo([3], popef.DataType.U8))
+    stream = io.BytesIO()
+    with popef.Writer(stream) as writer:
+        writer.createTensorData(info).write(np.arange(3, dtype=">u1"))
+        writer.createExecutable("e", True).write(b"1" * 100)
+        writer.writeMetadata(popef.Metadata(executable="e", anchors=[popef.Anchor("a", "h")]))
+    with pytest.raises(popef.PopefError):
+        with popef.Writer(io.BytesIO()) as writer:
+            writer.createTensorData(info).write(b"12")
+            writer.createOpaqueBlob("", "")
+    writer = popef.Writer(io.BytesIO())
+    writer.createTensorData(info).write(b"1")
+    writer.discard()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [opened, mapped, from_bytes, from_a_stream, vendors_reader, damaged, checked, described, written],
+    ids=lambda use: use.__name__,
+)
+def test_nothing_stays(use, interop, tmp_path):
+    path = tmp_path / "model.popef"
+    path.write_bytes((interop / "executable.popef").read_bytes())
+    # What is made once for all uses, such as caches.
+    for _ in range(USES // 10):
+        use(path)
+    before = in_use()
+    for _ in range(USES):
+        use(path)
+    after = in_use()
+    bytes_kept, objects_kept, mappings_kept, files_kept = (new - old for new, old in zip(after, before, strict=True))
+    assert (mappings_kept, files_kept) == (0, 0)
+    assert bytes_kept / USES < 8 and objects_kept / USES < 0.1, (bytes_kept, objects_kept)
