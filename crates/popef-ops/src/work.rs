@@ -24,6 +24,9 @@ pub(crate) const PIECE: usize = 256 << 10;
 /// The same as the length of a file.
 pub(crate) const PIECE_LEN: u64 = 256 << 10;
 
+/// How much of a file a task covers: several pieces, because waking a thread for each would take longer than its work.
+pub(crate) const TASK_LEN: u64 = 2 << 20;
+
 /// Memory that a thread uses for one piece after the other: two, because two files are compared.
 #[derive(Default)]
 pub(crate) struct Scratch(pub(crate) [Vec<u8>; 2]);
@@ -53,13 +56,11 @@ pub(crate) fn len_of(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
-/// Cuts a length into pieces.
-pub(crate) fn pieces(len: u64, piece: u64) -> impl Iterator<Item = Range<u64>> {
-    let mut start = 0;
+/// Cuts a range into pieces.
+pub(crate) fn pieces(Range { mut start, end }: Range<u64>, piece: u64) -> impl Iterator<Item = Range<u64>> {
     iter::from_fn(move || {
-        let end = len.min(piece.saturating_add(start));
-        let range = start..end;
-        start = end;
+        let range = start..end.min(piece.saturating_add(start));
+        start = range.end;
         (!range.is_empty()).then_some(range)
     })
 }
@@ -104,10 +105,10 @@ impl<I: Iterator<Item = S>, F: Fn(&S) -> Load<L>, S, L: Clone> Iterator for Task
             return self.next_piece();
         }
         let (mut several, mut bytes) = (Vec::new(), 0u64);
-        while several.len() < MOST_SUBJECTS && bytes < PIECE_LEN {
+        while several.len() < MOST_SUBJECTS && bytes < TASK_LEN {
             let Some(subject) = self.subjects.next() else { break };
             match (self.load)(&subject) {
-                Load::Pieces(lot, len) if len > PIECE_LEN => {
+                Load::Pieces(lot, len) if len > TASK_LEN => {
                     self.large = Some((subject, lot, len, 0));
                     break;
                 }
@@ -122,7 +123,7 @@ impl<I: Iterator<Item = S>, F: Fn(&S) -> Load<L>, S, L: Clone> Iterator for Task
 impl<I, F, S, L: Clone> Tasks<I, F, S, L> {
     fn next_piece(&mut self) -> Option<Task<S, L>> {
         let (_, lot, len, done) = self.large.as_mut()?;
-        let range = *done..(*len).min(done.saturating_add(PIECE_LEN));
+        let range = *done..(*len).min(done.saturating_add(TASK_LEN));
         if range.is_empty() {
             return self.large.take().map(|(subject, ..)| Task::End(subject));
         }
@@ -132,7 +133,7 @@ impl<I, F, S, L: Clone> Tasks<I, F, S, L> {
 }
 
 /// How many small subjects a task has at most.
-const MOST_SUBJECTS: usize = 64;
+const MOST_SUBJECTS: usize = 128;
 
 /// Fills the buffer from a reader, as far as there are bytes. Returns what was read.
 pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
@@ -180,6 +181,16 @@ pub(crate) fn temporary() -> Result<fs::File, Error> {
 pub(crate) fn in_order<T: Send, R: Send>(
     tasks: impl IntoIterator<Item = T, IntoIter: Send>,
     make: impl Fn(&mut Scratch, T) -> Result<R, Error> + Sync,
+    take: impl FnMut(R) -> Result<(), Error>,
+) -> Result<(), Error> {
+    rows_in_order(tasks, make, |_| 0, take)
+}
+
+/// Does the same for tasks whose results have rows, so many as `rows` says. Only a limited number of rows waits for `take`.
+pub(crate) fn rows_in_order<T: Send, R: Send>(
+    tasks: impl IntoIterator<Item = T, IntoIter: Send>,
+    make: impl Fn(&mut Scratch, T) -> Result<R, Error> + Sync,
+    rows: fn(&R) -> usize,
     mut take: impl FnMut(R) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut tasks = tasks.into_iter();
@@ -192,7 +203,7 @@ pub(crate) fn in_order<T: Send, R: Send>(
         let mut scratch = Scratch::default();
         return tasks.try_for_each(|task| take(make(&mut scratch, task)?));
     }
-    let team = Team::new(tasks, workers);
+    let team = Team::new(tasks, workers, rows);
     thread::scope(|scope| {
         let mut any = false;
         for _ in 0..workers {
@@ -237,12 +248,17 @@ impl Drop for Crew {
     }
 }
 
-/// How many results may wait until it is their turn. They are small.
+/// How many results may wait until it is their turn.
 const AHEAD: usize = 1024;
+
+/// How many rows may be in the results that wait.
+const MOST_ROWS: usize = 4096;
 
 struct Team<I, R> {
     state: Mutex<State<I, R>>,
     changed: Condvar,
+    /// How many rows a result has.
+    rows: fn(&R) -> usize,
 }
 
 struct State<I, R> {
@@ -250,14 +266,27 @@ struct State<I, R> {
     claimed: usize,
     taken: usize,
     ready: BTreeMap<usize, Result<R, Error>>,
+    /// How many rows the results in `ready` have.
+    rows: usize,
     workers: usize,
     stopped: bool,
 }
 
+impl<I, R> State<I, R> {
+    /// Whether no other result may be made. The one that is waited for is always being made already.
+    fn is_full(&self) -> bool {
+        self.claimed >= self.taken.saturating_add(AHEAD) || self.rows >= MOST_ROWS
+    }
+}
+
 impl<I: Iterator, R> Team<I, R> {
-    fn new(tasks: I, workers: usize) -> Self {
-        let state = State { tasks, claimed: 0, taken: 0, ready: BTreeMap::new(), workers, stopped: false };
-        Team { state: Mutex::new(state), changed: Condvar::new() }
+    fn new(tasks: I, workers: usize, rows: fn(&R) -> usize) -> Self {
+        let state = State { tasks, claimed: 0, taken: 0, ready: BTreeMap::new(), rows: 0, workers, stopped: false };
+        Team { state: Mutex::new(state), changed: Condvar::new(), rows }
+    }
+
+    fn rows_of(&self, result: &Result<R, Error>) -> usize {
+        result.as_ref().map_or(0, self.rows)
     }
 
     fn work(&self, make: &impl Fn(&mut Scratch, I::Item) -> Result<R, Error>) {
@@ -265,14 +294,20 @@ impl<I: Iterator, R> Team<I, R> {
         let mut scratch = Scratch::default();
         while let Some((index, task)) = self.claim() {
             let result = make(&mut scratch, task);
-            self.lock().ready.insert(index, result);
-            self.changed.notify_all();
+            let mut state = self.lock();
+            state.rows = state.rows.saturating_add(self.rows_of(&result));
+            state.ready.insert(index, result);
+            let is_awaited = state.taken == index;
+            drop(state);
+            if is_awaited {
+                self.changed.notify_all();
+            }
         }
     }
 
     /// The next task, once there is room for its result.
     fn claim(&self) -> Option<(usize, I::Item)> {
-        let full = |state: &mut State<I, R>| state.claimed >= state.taken.saturating_add(AHEAD) && !state.stopped;
+        let full = |state: &mut State<I, R>| state.is_full() && !state.stopped;
         let mut state = self.changed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
         if state.stopped {
             return None;
@@ -296,6 +331,7 @@ impl<I: Iterator, R> Team<I, R> {
         let mut state = self.changed.wait_while(self.lock(), missing).unwrap_or_else(PoisonError::into_inner);
         let taken = state.taken;
         let result = state.ready.remove(&taken)?;
+        state.rows = state.rows.saturating_sub(self.rows_of(&result));
         drop(state);
         self.count_one();
         Some(result)
@@ -384,9 +420,9 @@ mod tests {
 
     #[test]
     fn pieces_are_all_of_the_length() {
-        assert_eq!(pieces(0, 4).count(), 0);
-        assert_eq!(pieces(9, 4).collect::<Vec<_>>(), [0..4, 4..8, 8..9]);
-        assert_eq!(pieces(8, 4).collect::<Vec<_>>(), [0..4, 4..8]);
-        assert_eq!(pieces(u64::MAX, 1 << 63).count(), 2);
+        assert_eq!(pieces(0..0, 4).count(), 0);
+        assert_eq!(pieces(3..12, 4).collect::<Vec<_>>(), [3..7, 7..11, 11..12]);
+        assert_eq!(pieces(0..8, 4).collect::<Vec<_>>(), [0..4, 4..8]);
+        assert_eq!(pieces(0..u64::MAX, 1 << 63).count(), 2);
     }
 }

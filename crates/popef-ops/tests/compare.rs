@@ -5,27 +5,31 @@ use std::path::{Path, PathBuf};
 
 use popef::types::{Anchor, BlobType, EngineOption, FeedDataInfo, OpaqueInfo, TensorDataInfo, TensorType, Text};
 use popef::write::Packing;
-use popef::{DataType, File, Metadata, OpenOptions, TensorInfo, Writer};
+use popef::{Blob, DataType, File, Metadata, OpenOptions, TensorInfo, Writer};
 use popef_ops::Silent;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Status, Tolerance, Verdict, diff};
-use popef_ops::hash::{Algorithms, FileHash, HashOptions, hash};
+use popef_ops::hash::{
+    Algorithms, BlobHash, BlobVerdict, FileHash, HashOptions, Manifest, ManifestEntry, ManifestLine, Verification,
+    VerifyOptions, WrongBlob, hash, verify,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const EXACT: DiffOptions =
-    DiffOptions { tolerance: Tolerance { atol: 0.0, rtol: 0.0, equal_nan: false }, exact: true, stop_early: false };
+fn exact() -> DiffOptions<'static> {
+    DiffOptions { exact: true, ..DiffOptions::default() }
+}
 
-fn compare(a: &File, b: &File, options: &DiffOptions) -> (DiffSummary, Vec<BlobDiff>) {
+fn compare(a: &File, b: &File, options: &DiffOptions<'_>) -> (DiffSummary, Vec<BlobDiff>) {
     let mut blobs = Vec::new();
-    let summary = diff(a, b, options, &|_| true, &Silent, &mut |blob| {
+    let summary = diff(a, b, options, &Silent, &mut |blob| {
         blobs.push(blob);
         Ok(())
     });
     (summary.unwrap(), blobs)
 }
 
-fn verdict(a: &File, b: &File, options: &DiffOptions) -> Verdict {
+fn verdict(a: &File, b: &File, options: &DiffOptions<'_>) -> Verdict {
     let (summary, blobs) = compare(a, b, options);
     let stopped = compare(a, b, &DiffOptions { stop_early: true, ..*options }).0;
     assert_eq!(stopped.verdict, summary.verdict, "stopping early changes the answer");
@@ -37,9 +41,17 @@ fn verdict(a: &File, b: &File, options: &DiffOptions) -> Verdict {
     summary.verdict
 }
 
-fn digests(file: &File, algorithms: Algorithms, whole: bool) -> FileHash {
-    let options = HashOptions { algorithms, whole, ..HashOptions::default() };
-    hash(file, &options, &|_| true, &Silent).unwrap()
+fn hashes(file: &File, options: &HashOptions<'_>) -> (FileHash, Vec<BlobHash>) {
+    let mut blobs = Vec::new();
+    let hashed = hash(file, options, &Silent, &mut |blob| {
+        blobs.push(blob);
+        Ok(())
+    });
+    (hashed.unwrap(), blobs)
+}
+
+fn digests(file: &File, algorithms: Algorithms, whole: bool) -> (FileHash, Vec<BlobHash>) {
+    hashes(file, &HashOptions { algorithms, whole, ..HashOptions::default() })
 }
 
 /// A model whose parts can be written in several ways.
@@ -175,18 +187,18 @@ proptest! {
     fn how_a_model_is_written_does_not_change_what_it_means(model in model(), one in style(), other in style()) {
         let (a, b) = (model.write(&one), model.write(&other));
         prop_assert_eq!(verdict(&a, &b, &DiffOptions::default()), Verdict::Same);
-        let [of_a, of_b] = [&a, &b].map(|file| digests(file, Algorithms::BOTH, false).content);
+        let [of_a, of_b] = [&a, &b].map(|file| digests(file, Algorithms::BOTH, false).0.content);
         prop_assert!(!of_a.is_empty());
         prop_assert_eq!(of_a, of_b);
         let same_bytes = bytes_of(&a) == bytes_of(&b);
-        prop_assert_eq!(verdict(&a, &b, &EXACT) == Verdict::Same, same_bytes);
+        prop_assert_eq!(verdict(&a, &b, &exact()) == Verdict::Same, same_bytes);
     }
 
     #[test]
     fn another_model_means_something_else(model in model(), other in model(), style in style()) {
         let (a, b) = (model.write(&style), other.write(&style));
         let same = verdict(&a, &b, &DiffOptions::default()) == Verdict::Same;
-        let [of_a, of_b] = [&a, &b].map(|file| digests(file, Algorithms::SHA256, false).content);
+        let [of_a, of_b] = [&a, &b].map(|file| digests(file, Algorithms::SHA256, false).0.content);
         // Zeros of different sign are the same values, but not the same content.
         prop_assert!(same || of_a != of_b);
     }
@@ -218,9 +230,128 @@ proptest! {
         let file = model.write(&style);
         let alone = digests(&file, Algorithms::BOTH, false);
         let mut with_whole = digests(&file, Algorithms::BOTH, true);
-        let whole = std::mem::take(&mut with_whole.whole);
+        let whole = std::mem::take(&mut with_whole.0.whole);
         prop_assert_eq!(whole.blake3.unwrap().0, *blake3::hash(&bytes_of(&file)).as_bytes());
         prop_assert_eq!(with_whole, alone);
+    }
+}
+
+/// The manifest of a file, in lines, as a document, and as a document that another program wrote anew.
+fn manifests(file: &File, options: &HashOptions<'_>) -> Vec<ManifestEntry> {
+    let (hashed, blobs) = hashes(file, options);
+    let path = Path::new("model.popef");
+    let (in_file, path) = (path.into(), path.into());
+    let mut lines: Vec<String> = Vec::new();
+    for blob in &blobs {
+        lines.push(serde_json::to_string(&ManifestLine::Blob { file: &in_file, blob }).unwrap());
+    }
+    let of_file = serde_json::to_value(ManifestLine::File { path: &path, hash: &hashed }).unwrap();
+    lines.push(of_file.to_string());
+    let mut of_file = of_file;
+    of_file["blobs"] = serde_json::to_value(&blobs).unwrap();
+    let document = serde_json::json!({ "schemaVersion": 1, "files": [of_file] });
+    let texts = [lines.join("\n"), document.to_string(), format!("\n {document:#}")];
+    let entry = |text: &String| match Manifest::read(&mut text.as_bytes()).unwrap() {
+        Manifest::Entries(mut entries) => entries.pop().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    texts.iter().map(entry).collect()
+}
+
+fn verified(file: &File, entry: &ManifestEntry, only_content: bool) -> (Verification, Vec<WrongBlob>) {
+    let mut blobs = Vec::new();
+    let found = verify(file, entry, &VerifyOptions { only_content }, &Silent, &mut |blob| {
+        blobs.push(blob);
+        Ok(())
+    });
+    (found.unwrap(), blobs)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    #[test]
+    fn a_manifest_fits_its_model_in_any_order(model in model(), one in style(), other in style(), whole in any::<bool>()) {
+        let (a, b) = (model.write(&one), model.write(&other));
+        let same_bytes = bytes_of(&a) == bytes_of(&b);
+        let options = HashOptions { algorithms: Algorithms::BOTH, whole, ..HashOptions::default() };
+        for entry in manifests(&a, &options) {
+            prop_assert!(verified(&a, &entry, false).0.ok);
+            let (found, blobs) = verified(&b, &entry, true);
+            prop_assert!(found.ok && blobs.is_empty(), "{found:?} {blobs:?}");
+            // Nothing but the packing of the executable can differ, apart from order and headers.
+            let (found, blobs) = verified(&b, &entry, false);
+            prop_assert!(blobs.len() <= 1 && (found.ok || !same_bytes), "{found:?} {blobs:?}");
+        }
+    }
+}
+
+/// Tensors of these names, each with one byte.
+fn tensors(tensors: &[(&str, u8)]) -> File {
+    let mut writer = Writer::stream(Vec::new());
+    for (name, byte) in tensors {
+        let tensor_info = TensorInfo::new(DataType::U8, [1]);
+        writer.write_tensor_bytes(&TensorDataInfo { name: (*name).to_owned().into(), tensor_info }, &[*byte]).unwrap();
+    }
+    File::from_bytes(writer.into_inner().unwrap()).unwrap()
+}
+
+/// Blobs of one name are paired in their order, by a manifest as by a comparison.
+#[test]
+fn blobs_that_are_not_as_in_the_manifest_are_told() {
+    let kept = tensors(&[("a", 1), ("b", 2), ("a", 3), ("c", 4), ("a", 5)]);
+    type Expected<'e> = &'e [(BlobVerdict, Option<usize>, &'e str)];
+    use BlobVerdict::{Added, Changed, Missing};
+    let cases: [(&[(&str, u8)], Expected<'_>); 5] = [
+        (&[("a", 1), ("a", 3), ("a", 5), ("b", 2), ("c", 4)], &[]),
+        (&[("a", 1), ("b", 9), ("a", 3), ("c", 4), ("a", 5)], &[(Changed, Some(1), "b")]),
+        (
+            &[("a", 3), ("c", 4), ("a", 1)],
+            &[(Changed, Some(0), "a"), (Changed, Some(2), "a"), (Missing, None, "b"), (Missing, None, "a")],
+        ),
+        (
+            &[("d", 1), ("a", 1), ("b", 2), ("a", 3), ("c", 4), ("a", 5), ("a", 6)],
+            &[(Added, Some(0), "d"), (Added, Some(6), "a")],
+        ),
+        (
+            &[],
+            &[
+                (Missing, None, "a"),
+                (Missing, None, "b"),
+                (Missing, None, "a"),
+                (Missing, None, "c"),
+                (Missing, None, "a"),
+            ],
+        ),
+    ];
+    for entry in manifests(&kept, &HashOptions::default()) {
+        for (file, expected) in cases {
+            let (found, blobs) = verified(&tensors(file), &entry, false);
+            let told: Vec<_> = blobs.iter().map(|blob| (blob.verdict, blob.index, blob.name.to_string())).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(verdict, index, name)| (*verdict, *index, (*name).to_owned())).collect();
+            assert_eq!(told, expected, "{file:?}");
+            let count = |verdict| told.iter().filter(|(told, ..)| *told == verdict).count() as u64;
+            assert_eq!((found.changed, found.missing, found.added), (count(Changed), count(Missing), count(Added)));
+            assert_eq!(found.ok, expected.is_empty());
+        }
+    }
+}
+
+/// A manifest of some blobs says nothing of the others.
+#[test]
+fn a_manifest_of_chosen_blobs_fits_a_file_with_others() {
+    let file = tensors(&[("a", 1), ("b", 2), ("c", 3)]);
+    let select = |blob: &Blob<'_>| blob.index() != 1;
+    let options = HashOptions { select: &select, ..HashOptions::default() };
+    let (hashed, blobs) = hashes(&file, &options);
+    assert!(hashed.content.is_empty() && !hashed.complete);
+    assert_eq!(blobs.iter().map(|blob| blob.index).collect::<Vec<_>>(), [0, 2]);
+    for entry in manifests(&file, &options) {
+        assert!(verified(&file, &entry, false).0.ok);
+        assert!(verified(&tensors(&[("a", 1), ("b", 9), ("c", 3)]), &entry, false).0.ok);
+        let (found, _) = verified(&tensors(&[("b", 2), ("c", 4)]), &entry, false);
+        assert_eq!((found.ok, found.changed, found.missing, found.added), (false, 1, 1, 0));
     }
 }
 
@@ -238,44 +369,44 @@ fn large(folder: &Path, name: &str, elements: &[f32], opaque: &[u8]) -> File {
 #[test]
 fn differences_in_large_data_are_counted_over_all_pieces() {
     let folder = tempfile::tempdir().unwrap();
-    // Eight pieces of 65,536 elements, less some.
-    let elements: Vec<f32> = (0..500_000u32).map(|number| number as f32).collect();
-    let opaque: Vec<u8> = (0..1_000_000u32).map(|number| (number.wrapping_mul(number) >> 7) as u8).collect();
+    // Tasks of 524,288 elements, in pieces of 65,536.
+    let elements: Vec<f32> = (0..1_200_000u32).map(|number| number as f32).collect();
+    let opaque: Vec<u8> = (0..5_000_000u32).map(|number| (number.wrapping_mul(number) >> 7) as u8).collect();
     let a = large(folder.path(), "a", &elements, &opaque);
     let (mut changed, mut bytes) = (elements.clone(), opaque.clone());
-    let places = [65_535, 65_536, 131_071, 300_007, 499_999];
+    let places = [65_535, 65_536, 524_287, 524_288, 700_007, 1_199_999];
     places.iter().for_each(|at| changed[*at] += 0.5);
-    changed[300_007] = -1.0;
-    changed[499_999] = f32::NAN;
-    bytes[999_999] ^= 1;
+    changed[700_007] = -1.0;
+    changed[1_199_999] = f32::NAN;
+    bytes[4_999_999] ^= 1;
     bytes.extend([0; 10]);
     let b = large(folder.path(), "b", &changed, &bytes);
 
     let (_, blobs) = compare(&a, &b, &DiffOptions::default());
     let values = blobs[0].values.as_ref().unwrap();
     let first = values.first.as_ref().unwrap();
-    assert_eq!((values.elements, values.different, values.not_a_number), (500_000, 5, 1));
+    assert_eq!((values.elements, values.different, values.not_a_number), (1_200_000, 6, 1));
     assert_eq!(
         (first.index.as_slice(), first.a.to_string(), first.b.to_string()),
         (&[65, 5, 35][..], "65535.0".into(), "65535.5".into())
     );
     let most = [values.max_abs, values.max_rel].map(|most| most.unwrap().to_string());
-    assert_eq!(most, ["300008.0", "300008.0"]);
+    assert_eq!(most, ["700008.0", "700008.0"]);
     let found = blobs[1].bytes.as_ref().unwrap();
-    assert_eq!((found.a, found.b, found.first, found.different), (1_000_000, 1_000_010, Some(999_999), Some(1)));
+    assert_eq!((found.a, found.b, found.first, found.different), (5_000_000, 5_000_010, Some(4_999_999), Some(1)));
 
     let tolerance = Tolerance { atol: 0.5, rtol: 0.0, equal_nan: true };
     let (_, blobs) = compare(&a, &b, &DiffOptions { tolerance, ..DiffOptions::default() });
     let values = blobs[0].values.as_ref().unwrap();
-    assert_eq!((values.different, values.first.as_ref().unwrap().index.as_slice()), (2, &[300, 0, 7][..]));
+    assert_eq!((values.different, values.first.as_ref().unwrap().index.as_slice()), (2, &[700, 0, 7][..]));
 
     for file in [&a, &b] {
-        let hash = digests(file, Algorithms::BLAKE3, false);
-        for (blob, found) in file.blobs().zip(hash.blobs) {
+        let (_, blobs) = digests(file, Algorithms::BLAKE3, false);
+        for (blob, found) in file.blobs().zip(blobs) {
             assert_eq!(found.data.blake3.unwrap().0, *blake3::hash(&blob.data().read().unwrap()).as_bytes());
         }
         // Both at once are not computed in pieces.
-        let content = |algorithms| digests(file, algorithms, false).content.blake3;
+        let content = |algorithms| digests(file, algorithms, false).0.content.blake3;
         assert_eq!(content(Algorithms::BLAKE3), content(Algorithms::BOTH));
     }
 }
@@ -310,7 +441,7 @@ fn testdata() -> Vec<(PathBuf, File)> {
 fn verdicts_fit_bytes_and_content() {
     let files = testdata();
     assert!(files.len() > 150, "{}", files.len());
-    let contents: Vec<_> = files.iter().map(|(_, file)| digests(file, Algorithms::SHA256, false).content).collect();
+    let contents: Vec<_> = files.iter().map(|(_, file)| digests(file, Algorithms::SHA256, false).0.content).collect();
     let bytes: Vec<_> = files.iter().map(|(_, file)| bytes_of(file)).collect();
     let mut same = 0;
     for (at, (path, a)) in files.iter().enumerate() {
@@ -319,7 +450,7 @@ fn verdicts_fit_bytes_and_content() {
             // Opened once more, so that a file is not known to be the same as itself.
             let b = &OpenOptions::new().after_pickle(true).bytes(of_b.clone()).unwrap();
             let pair = format!("{} and {}", path.display(), path_of_b.display());
-            let exactly = verdict(a, b, &EXACT);
+            let exactly = verdict(a, b, &exact());
             let by_meaning = verdict(a, b, &DiffOptions::default());
             assert_eq!(exactly == Verdict::Same, bytes[at] == bytes[other], "{pair}");
             if exactly == Verdict::Same {

@@ -10,7 +10,7 @@ use super::executable::unpacked;
 use super::metadata;
 use super::numbers::{Tally, Tolerance};
 use super::pairs::key;
-use super::report::{BlobDiff, BytesDiff, Change, Side, Status};
+use super::report::{BlobDiff, BytesDiff, FieldDiff, Side, Status};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{Scratch, fault};
@@ -63,7 +63,7 @@ impl<'f> Subject<'f> {
         }
     }
 
-    pub(super) fn how(&self, options: &DiffOptions) -> Result<How<'f>, Error> {
+    pub(super) fn how(&self, options: &DiffOptions<'_>) -> Result<How<'f>, Error> {
         match self {
             Subject::Both(couple) => couple.how(options),
             Subject::Removed(_) | Subject::Added(_) => Ok(How::Not),
@@ -73,7 +73,7 @@ impl<'f> Subject<'f> {
     /// Compares all of it on this thread.
     pub(super) fn compare(
         &self,
-        options: &DiffOptions,
+        options: &DiffOptions<'_>,
         scratch: &mut Scratch,
         progress: &dyn Progress,
     ) -> Result<Compared, Error> {
@@ -85,7 +85,7 @@ impl<'f> Subject<'f> {
     }
 
     /// Finishes a subject whose data was compared in pieces.
-    pub(super) fn finish(&self, options: &DiffOptions, tally: &Tally) -> Result<Compared, Error> {
+    pub(super) fn finish(&self, options: &DiffOptions<'_>, tally: &Tally) -> Result<Compared, Error> {
         let Subject::Both(couple) = self else { return self.compare(options, &mut Scratch::default(), &crate::Silent) };
         let judged = match couple.how(options)? {
             How::Lot(lot) => couple.judge(options, Found::Lot(&lot, tally)),
@@ -102,7 +102,7 @@ fn alone(blob: &Blob<'_>, status: Status) -> Compared {
 }
 
 impl<'f> Couple<'f> {
-    fn how(&self, options: &DiffOptions) -> Result<How<'f>, Error> {
+    fn how(&self, options: &DiffOptions<'_>) -> Result<How<'f>, Error> {
         Ok(match (self.a.content(), self.b.content()) {
             // Metadata has no data that means anything.
             (Content::Metadata(_), _) if !options.exact => How::Not,
@@ -116,7 +116,7 @@ impl<'f> Couple<'f> {
 
     fn compare(
         &self,
-        options: &DiffOptions,
+        options: &DiffOptions<'_>,
         scratch: &mut Scratch,
         progress: &dyn Progress,
     ) -> Result<Compared, Error> {
@@ -134,7 +134,7 @@ impl<'f> Couple<'f> {
     }
 
     /// Says what the differences come to.
-    fn judge(&self, options: &DiffOptions, found: Found<'_, 'f>) -> Result<Compared, Error> {
+    fn judge(&self, options: &DiffOptions<'_>, found: Found<'_, 'f>) -> Result<Compared, Error> {
         let mut changes = changes(&self.a, &self.b, options.exact)?;
         let (mut bytes, mut values, mut close) = (None, None, false);
         match found {
@@ -181,7 +181,7 @@ impl<'f> Couple<'f> {
     }
 }
 
-fn is_unpacked(a: ExecutableBlob<'_>, b: ExecutableBlob<'_>, options: &DiffOptions) -> bool {
+fn is_unpacked(a: ExecutableBlob<'_>, b: ExecutableBlob<'_>, options: &DiffOptions<'_>) -> bool {
     !options.exact && (a.is_compressed() || b.is_compressed())
 }
 
@@ -212,7 +212,7 @@ fn poplar_header(blob: &Blob<'_>) -> Option<popef::read::PoplarHeader> {
 }
 
 /// The fields of the info messages that differ.
-fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<Change>, Error> {
+fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<FieldDiff>, Error> {
     if a.info_bytes() == b.info_bytes() {
         return Ok(Vec::new());
     }
@@ -222,7 +222,7 @@ fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<Change>, Error
     let mut changes = Vec::new();
     let mut compare = |field, a: Value, b: Value| {
         if a != b {
-            changes.push(Change::field(field, a, b));
+            changes.push(FieldDiff::field(field, a, b));
         }
     };
     let [(_, name, executable), (_, name_of_b, executable_of_b)] = [key(a), key(b)];
@@ -237,22 +237,22 @@ fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<Change>, Error
 }
 
 /// What an exact comparison looks at besides the fields and the data.
-fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<Change>) {
+fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) {
     if a.version() != b.version() {
-        changes.push(Change::field("version", metadata::json(&a.version()), metadata::json(&b.version())));
+        changes.push(FieldDiff::field("version", metadata::json(&a.version()), metadata::json(&b.version())));
     }
     if let (Some(a), Some(b)) = (a.as_executable(), b.as_executable())
         && a.info().uncompressed_size != b.info().uncompressed_size
     {
         let size = |size: Option<u64>| size.map_or(Value::Null, Value::from);
         let (a, b) = (size(a.info().uncompressed_size), size(b.info().uncompressed_size));
-        changes.push(Change::field("uncompressedSize", a, b));
+        changes.push(FieldDiff::field("uncompressedSize", a, b));
     }
     // The sizes of blobs are in their headers, and differ if their data does.
     let headers_differ = a.header_bytes() != b.header_bytes() && a.size() == b.size();
     if changes.is_empty() && (headers_differ || a.info_bytes() != b.info_bytes()) {
         let lengths = |blob: &Blob<'_>| Value::from(blob.header_bytes().len().saturating_add(blob.info_bytes().len()));
-        changes.push(Change::field("messages", lengths(a), lengths(b)));
+        changes.push(FieldDiff::field("messages", lengths(a), lengths(b)));
     }
 }
 

@@ -68,22 +68,24 @@ impl<'f> Lot<'f> {
         Tally::new(self.per_tensor)
     }
 
-    /// Compares a piece. Its bytes are compared first, at the speed of memory; their meaning counts only if they differ.
+    /// Compares a part in pieces. Their bytes are compared first, at the speed of memory; their meaning counts only if they
+    /// differ.
     pub(super) fn compare(
         &self,
         range: Range<u64>,
         rule: &Tolerance,
-        scratch: &mut Scratch,
+        Scratch([of_a, of_b]): &mut Scratch,
         progress: &dyn Progress,
     ) -> Result<Tally, Error> {
-        let Scratch([of_a, of_b]) = scratch;
         let mut tally = self.tally();
-        let start = range.start.checked_div(self.size).unwrap_or_default();
-        let a = bytes_of(&self.a, range.clone(), of_a)?;
-        let b = bytes_of(&self.b, range, of_b)?;
-        progress.add(len_of(a).saturating_add(len_of(b)))?;
-        if a != b {
-            self.elements.compare(&Parts { a, b, start }, rule, &mut tally);
+        for range in pieces(range, PIECE_LEN) {
+            let start = range.start.checked_div(self.size).unwrap_or_default();
+            let a = bytes_of(&self.a, range.clone(), of_a)?;
+            let b = bytes_of(&self.b, range, of_b)?;
+            progress.add(len_of(a).saturating_add(len_of(b)))?;
+            if a != b {
+                self.elements.compare(&Parts { a, b, start }, rule, &mut tally);
+            }
         }
         Ok(tally)
     }
@@ -95,11 +97,7 @@ impl<'f> Lot<'f> {
         scratch: &mut Scratch,
         progress: &dyn Progress,
     ) -> Result<Tally, Error> {
-        let mut tally = self.tally();
-        for range in pieces(self.common, PIECE_LEN) {
-            tally.add(&self.compare(range, rule, scratch, progress)?);
-        }
-        Ok(tally)
+        self.compare(0..self.common, rule, scratch, progress)
     }
 
     /// Whether all bytes are the same. Stops at the first piece that is not.
@@ -107,7 +105,7 @@ impl<'f> Lot<'f> {
         if self.lengths_differ() {
             return Ok(false);
         }
-        for range in pieces(self.common, PIECE_LEN) {
+        for range in pieces(0..self.common, PIECE_LEN) {
             if bytes_of(&self.a, range.clone(), of_a)? != bytes_of(&self.b, range, of_b)? {
                 return Ok(false);
             }

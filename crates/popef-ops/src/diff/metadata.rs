@@ -5,7 +5,7 @@ use popef::types::{Anchor, EngineOption, ProgramFlow, ProgramInfo, Text};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::report::Change;
+use super::report::FieldDiff;
 use crate::name::Name;
 
 /// Pushes a change for each of the fields that differ. All fields must be named, so that a new one is not forgotten.
@@ -18,9 +18,9 @@ macro_rules! compare_fields {
 
 /// What differs between two metadata. Anchors are found by their names and directions, options by their names and programs by
 /// their indices; their order counts only if `exact`.
-pub(super) fn changes(a: &Metadata, b: &Metadata, exact: bool) -> Vec<Change> {
+pub(super) fn changes(a: &Metadata, b: &Metadata, exact: bool) -> Vec<FieldDiff> {
     let mut changes = Vec::new();
-    let mut changed = |field, a, b| changes.push(Change::field(field, a, b));
+    let mut changed = |field, a, b| changes.push(FieldDiff::field(field, a, b));
     compare_fields!(Metadata, a, b, changed, {
         replication_factor = "replicationFactor",
         num_ipus = "numIpus",
@@ -50,7 +50,7 @@ pub(super) fn json(value: &impl Serialize) -> Value {
 }
 
 /// An item of a list in metadata whose order has no meaning.
-pub(crate) trait Item: PartialEq + Serialize {
+pub(crate) trait Keyed: PartialEq + Serialize {
     /// By what it is found in the other list.
     type Key<'i>: Ord
     where
@@ -64,7 +64,7 @@ pub(crate) trait Item: PartialEq + Serialize {
     fn compare(&self, other: &Self, changed: &mut dyn FnMut(&'static str, Value, Value));
 }
 
-impl Item for EngineOption {
+impl Keyed for EngineOption {
     type Key<'i> = &'i Text<'static>;
 
     fn key(&self) -> &Text<'static> {
@@ -80,7 +80,7 @@ impl Item for EngineOption {
     }
 }
 
-impl Item for ProgramInfo {
+impl Keyed for ProgramInfo {
     type Key<'i> = u32;
 
     fn key(&self) -> u32 {
@@ -96,7 +96,7 @@ impl Item for ProgramInfo {
     }
 }
 
-impl Item for Anchor {
+impl Keyed for Anchor {
     type Key<'i> = (&'i Text<'static>, u16);
 
     fn key(&self) -> (&Text<'static>, u16) {
@@ -126,26 +126,26 @@ impl Item for Anchor {
 }
 
 /// The items in the order of their keys. Those of the same key stay in their order.
-pub(crate) fn sorted<T: Item>(items: &[T]) -> Vec<&T> {
+pub(crate) fn sorted<T: Keyed>(items: &[T]) -> Vec<&T> {
     let mut sorted: Vec<&T> = items.iter().collect();
     sorted.sort_by(|one, other| one.key().cmp(&other.key()));
     sorted
 }
 
-fn compare_lists<T: Item>(list: &'static str, a: &[T], b: &[T], exact: bool, changes: &mut Vec<Change>) {
+fn compare_lists<T: Keyed>(list: &'static str, a: &[T], b: &[T], exact: bool, changes: &mut Vec<FieldDiff>) {
     if a == b {
         return;
     }
     let before = changes.len();
     let mut of_b = sorted(b).into_iter().peekable();
-    let whole = |name, a, b| Change { list: Some(list), name: Some(name), field: None, a, b };
+    let whole = |name, a, b| FieldDiff { list: Some(list), name: Some(name), field: None, a, b };
     for item in sorted(a) {
         while let Some(added) = of_b.next_if(|other| other.key() < item.key()) {
             changes.push(whole(added.name(), Value::Null, json(added)));
         }
         match of_b.next_if(|other| other.key() == item.key()) {
             Some(other) => item.compare(other, &mut |field, a, b| {
-                changes.push(Change { list: Some(list), name: Some(item.name()), field: Some(field), a, b });
+                changes.push(FieldDiff { list: Some(list), name: Some(item.name()), field: Some(field), a, b });
             }),
             None => changes.push(whole(item.name(), json(item), Value::Null)),
         }
@@ -153,6 +153,6 @@ fn compare_lists<T: Item>(list: &'static str, a: &[T], b: &[T], exact: bool, cha
     changes.extend(of_b.map(|added| whole(added.name(), Value::Null, json(added))));
     if exact && changes.len() == before {
         let order = |items: &[T]| items.iter().map(|item| Value::from(item.name().to_string())).collect();
-        changes.push(Change { list: Some(list), name: None, field: Some("order"), a: order(a), b: order(b) });
+        changes.push(FieldDiff { list: Some(list), name: None, field: Some("order"), a: order(a), b: order(b) });
     }
 }

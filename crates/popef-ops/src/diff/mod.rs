@@ -8,11 +8,13 @@ mod numbers;
 mod pairs;
 mod report;
 
+use std::fmt;
+
 use popef::{Blob, File};
 
 use crate::error::{Code, Error};
 use crate::progress::Progress;
-use crate::work::{Load, Scratch, Task, Tasks, in_order};
+use crate::work::{Load, Scratch, Task, Tasks, rows_in_order};
 use blob::{Compared, How, Subject};
 use data::Lot;
 use numbers::Tally;
@@ -20,20 +22,39 @@ use pairs::Pair;
 
 pub(crate) use metadata::sorted as sorted_items;
 pub use numbers::Tolerance;
-pub(crate) use pairs::canonical_order;
+pub(crate) use pairs::{Key, canonical_order, key};
 pub use report::{
-    Amount, BlobDiff, BytesDiff, Change, Counts, DiffSummary, Element, FirstDiff, Side, Status, ValueDiff, Verdict,
+    Amount, BlobDiff, BytesDiff, Counts, DiffSummary, Element, FieldDiff, FirstDiff, Side, Status, ValueDiff, Verdict,
 };
 
 /// How files are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DiffOptions {
+#[derive(Clone, Copy)]
+pub struct DiffOptions<'o> {
     /// When elements of tensors and feeds are the same.
     pub tolerance: Tolerance,
     /// Whether also the order, the versions, the compression and every byte have to be the same.
     pub exact: bool,
     /// Whether to stop at the first difference, if only the verdict is wanted. The counts are not complete then.
     pub stop_early: bool,
+    /// Which blobs are compared.
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
+}
+
+/// Everything by meaning, without a tolerance.
+impl Default for DiffOptions<'_> {
+    fn default() -> Self {
+        DiffOptions { tolerance: Tolerance::default(), exact: false, stop_early: false, select: &|_| true }
+    }
+}
+
+impl fmt::Debug for DiffOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DiffOptions")
+            .field("tolerance", &self.tolerance)
+            .field("exact", &self.exact)
+            .field("stop_early", &self.stop_early)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Compares two files by meaning.
@@ -42,8 +63,8 @@ pub struct DiffOptions {
 /// feeds by value, executables by their own bytes whether they are compressed or not, other blobs by their bytes. Order,
 /// versions, compression, and bytes behind tensors count only if [`exact`](DiffOptions::exact).
 ///
-/// Only the blobs that `chosen` takes are compared. `each` is told of every blob that is not the same, in the order of the
-/// first file, then what only the second has.
+/// `each` is told of every blob that is not the same, in the order of the first file, then of what only the second has. For
+/// each blob of both files, 24 bytes are kept while the pairs are found, and then 8 for each pair.
 ///
 /// Data is read in pieces and on all processors. Pieces whose bytes are the same are not looked at any further.
 ///
@@ -60,7 +81,7 @@ pub struct DiffOptions {
 /// # };
 /// let (a, b) = (file(2.0)?, file(2.5)?);
 /// let mut differences = Vec::new();
-/// let summary = diff(&a, &b, &DiffOptions::default(), &|_| true, &Silent, &mut |blob| {
+/// let summary = diff(&a, &b, &DiffOptions::default(), &Silent, &mut |blob| {
 ///     differences.push(blob);
 ///     Ok(())
 /// })?;
@@ -72,13 +93,12 @@ pub struct DiffOptions {
 pub fn diff(
     a: &File,
     b: &File,
-    options: &DiffOptions,
-    chosen: &dyn Fn(&Blob<'_>) -> bool,
+    options: &DiffOptions<'_>,
     progress: &dyn Progress,
     each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>,
 ) -> Result<DiffSummary, Error> {
     let same_file = a.id().is_some() && a.id() == b.id() && a.prefix().len() == b.prefix().len();
-    let pairs = pairs::pairs(a, b, chosen);
+    let pairs = pairs::pairs(a, b, options.select);
     let reordered = options.exact.then(|| is_reordered(&pairs));
     let mut counts = Counts::default();
     if same_file {
@@ -114,7 +134,7 @@ struct Work<'f> {
     a: &'f File,
     b: &'f File,
     pairs: &'f [Pair],
-    options: &'f DiffOptions,
+    options: &'f DiffOptions<'f>,
     progress: &'f dyn Progress,
 }
 
@@ -139,9 +159,10 @@ impl<'f> Work<'f> {
 
         let mut pieces = Tally::default();
         let mut enough = false;
-        let done = in_order(
+        let done = rows_in_order(
             Tasks::new(self.subjects(), |subject| load(subject, self.options)),
             |scratch, task| self.make(scratch, task),
+            Made::rows,
             |made| {
                 let found = match made {
                     Made::Piece(first, tally) if first => {
@@ -194,7 +215,16 @@ enum Made<'f> {
     End(Box<Subject<'f>>),
 }
 
-fn load<'f>(subject: &Subject<'f>, options: &DiffOptions) -> Load<Lot<'f>> {
+impl Made<'_> {
+    fn rows(&self) -> usize {
+        match self {
+            Made::Several(found) => found.len(),
+            Made::Piece(..) | Made::End(_) => 0,
+        }
+    }
+}
+
+fn load<'f>(subject: &Subject<'f>, options: &DiffOptions<'_>) -> Load<Lot<'f>> {
     match subject.how(options) {
         Ok(How::Lot(lot)) => Load::Pieces(lot, lot.common()),
         _ => Load::Whole(cost(subject, options)),
@@ -202,7 +232,7 @@ fn load<'f>(subject: &Subject<'f>, options: &DiffOptions) -> Load<Lot<'f>> {
 }
 
 /// How much is read to compare the data of a subject.
-fn cost(subject: &Subject<'_>, options: &DiffOptions) -> u64 {
+fn cost(subject: &Subject<'_>, options: &DiffOptions<'_>) -> u64 {
     match subject.how(options) {
         Ok(How::Lot(lot)) => lot.cost(),
         Ok(How::Unpacked(a, b)) => a.uncompressed_size().saturating_add(b.uncompressed_size()),

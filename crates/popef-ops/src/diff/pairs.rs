@@ -54,10 +54,10 @@ fn index(number: u32) -> Option<usize> {
 }
 
 /// By what blobs find each other: type, name, and what else distinguishes blobs of one name.
-pub(super) type Key<'f> = (BlobType, Text<'f>, Text<'f>);
+pub(crate) type Key<'f> = (BlobType, Text<'f>, Text<'f>);
 
 /// The key of a blob. Metadata has the name of its executable, and unknown types have none.
-pub(super) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
+pub(crate) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
     let (name, more) = match blob.content() {
         Content::Opaque(opaque) => (opaque.name(), opaque.executable()),
         Content::Metadata(metadata) => (metadata.executable(), Text::default()),
@@ -67,9 +67,12 @@ pub(super) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
 }
 
 /// The numbers of all blobs in the order of their keys. Those with the same key are in the order of the file.
-pub(crate) fn canonical_order(file: &File) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..file.len()).collect();
-    order.sort_by_cached_key(|&index| file.blob(index).map(|blob| key(&blob)));
+///
+/// The keys are read anew for each comparison: kept, they would take much more memory than the numbers.
+pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
+    let key = |number: u32| file.blob(index(number)?).map(|blob| key(&blob));
+    let mut order: Vec<u32> = (0..file.len()).map(number).collect();
+    order.sort_unstable_by(|one, other| key(*one).cmp(&key(*other)).then(one.cmp(other)));
     order
 }
 

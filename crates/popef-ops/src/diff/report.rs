@@ -27,7 +27,7 @@ pub struct BlobDiff {
     pub b: Option<Side>,
     /// The fields, anchors and options that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<FieldDiff>,
     /// How the elements of a tensor or a feed differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<ValueDiff>,
@@ -85,7 +85,7 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Change {
+pub struct FieldDiff {
     /// The list that the changed thing is in: `anchors`, `engineOptions`, `deviceOptions` or `programsMap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<&'static str>,
@@ -101,10 +101,10 @@ pub struct Change {
     pub b: serde_json::Value,
 }
 
-impl Change {
+impl FieldDiff {
     /// A field of the blob itself.
     pub(super) fn field(field: &'static str, a: serde_json::Value, b: serde_json::Value) -> Self {
-        Change { list: None, name: None, field: Some(field), a, b }
+        FieldDiff { list: None, name: None, field: Some(field), a, b }
     }
 
     /// Whether it is of what blobs find their partners by.

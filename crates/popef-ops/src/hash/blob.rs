@@ -3,25 +3,33 @@
 use std::io::{self, Read};
 
 use popef::read::{Limits, Unpack};
+use popef::types::ErrorInfo;
 use popef::{Blob, Content};
 
 use super::HashOptions;
 use super::content::content_of;
 use super::digest::{Algorithms, Digests, Hasher};
-use super::manifest::BlobHash;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{PIECE, fault, fill, len_of};
+
+/// The digests of a blob, and why there is none of its content if there should be one.
+#[derive(Default)]
+pub(super) struct BlobDigests {
+    pub(super) data: Digests,
+    pub(super) content: Digests,
+    pub(super) error: Option<Box<ErrorInfo>>,
+}
 
 /// Computes the digests of a blob from a reader of its stored data. If what is stored is damaged, the reader is still read to
 /// its end.
 pub(super) fn hash_blob(
     blob: &Blob<'_>,
-    options: &HashOptions,
+    options: &HashOptions<'_>,
     stored: &mut (dyn Read + Send),
     buffer: &mut Vec<u8>,
     progress: &dyn Progress,
-) -> Result<BlobHash, Error> {
+) -> Result<BlobDigests, Error> {
     buffer.resize(PIECE, 0);
     let mut stream = Stream { from: stored, hasher: Hasher::new(options.algorithms), progress };
     let packed = blob.as_executable().filter(|executable| executable.is_compressed() && options.content);
@@ -33,41 +41,24 @@ pub(super) fn hash_blob(
     finished(blob, options, stream.hasher.finish(), bytes)
 }
 
-/// A blob with its digests, given those of its data and, if that is not damaged, the length and digests of its content.
+/// The digests of a blob, given those of its data and, if that is not damaged, the length and digests of its content.
 pub(super) fn finished(
     blob: &Blob<'_>,
-    options: &HashOptions,
+    options: &HashOptions<'_>,
     data: Digests,
     bytes: Result<(u64, Digests), Error>,
-) -> Result<BlobHash, Error> {
-    let mut hash = described(blob);
+) -> Result<BlobDigests, Error> {
+    let mut found = BlobDigests::default();
     if options.data {
-        hash.data = data;
+        found.data = data;
     }
     if options.content {
         match bytes.and_then(|(len, bytes)| Ok(content_of(blob, options.algorithms, len, bytes)?)) {
-            Ok(content) => hash.content = content,
-            Err(error) => hash.error = Some(fault(&error).map(popef::Error::describe).ok_or(error)?),
+            Ok(content) => found.content = content,
+            Err(error) => found.error = Some(Box::new(fault(&error).map(popef::Error::describe).ok_or(error)?)),
         }
     }
-    Ok(hash)
-}
-
-/// A blob without its digests.
-pub(super) fn described(blob: &Blob<'_>) -> BlobHash {
-    let name = match blob.content() {
-        Content::Metadata(metadata) => metadata.executable(),
-        _ => blob.name().unwrap_or_default(),
-    };
-    BlobHash {
-        blob_type: blob.blob_type(),
-        name: name.into(),
-        executable: blob.as_opaque().map(|opaque| opaque.executable().into_owned()),
-        data_size: blob.data().len(),
-        data: Digests::default(),
-        content: Digests::default(),
-        error: None,
-    }
+    Ok(found)
 }
 
 /// How many of a blob's bytes are its content, if these are the first bytes of its data. `None` for metadata, whose content is

@@ -2,10 +2,10 @@
 //! another [`FORM`].
 
 use popef::types::EngineOption;
-use popef::{Blob, Content, Error, Metadata};
+use popef::{Blob, Content, Error, File, Metadata};
 
-use super::digest::{Algorithms, Digest, Digests, digests_of};
-use crate::diff::sorted_items;
+use super::digest::{Algorithms, Digest, Digests, Hasher, digests_of};
+use crate::diff::{canonical_order, sorted_items};
 
 /// Begins every canonical form.
 const FORM: &[u8] = b"popef-content-1";
@@ -133,29 +133,51 @@ pub(super) fn content_of(blob: &Blob<'_>, algorithms: Algorithms, len: u64, byte
     Ok(form.with(algorithms, len, bytes))
 }
 
-/// The digests of what a file means, given what comes before its blobs and the content of its blobs in their canonical order.
-pub(super) fn content_of_file(
-    algorithms: Algorithms,
-    (prefix_len, prefix): (u64, Digests),
-    blobs: &[&Digests],
-) -> Option<Digests> {
-    let form = |prefix: Option<Digest>, of: fn(&Digests) -> Option<Digest>| {
-        let mut form = Form::new(FILE);
-        form.number(prefix_len);
-        form.0.extend_from_slice(&prefix?.0);
-        form.count(blobs.len());
-        for blob in blobs {
-            form.0.extend_from_slice(&of(blob)?.0);
+/// The digests of the contents of all blobs, in the order of the file, as long as each has one.
+#[derive(Default)]
+pub(super) struct Contents {
+    sha256: Vec<Digest>,
+    blake3: Vec<Digest>,
+    /// Whether a blob was left out, or has no digest.
+    incomplete: bool,
+}
+
+impl Contents {
+    /// Adds the content of the blob with this number.
+    pub(super) fn push(&mut self, index: usize, content: &Digests) {
+        let is_next = index == self.sha256.len().max(self.blake3.len());
+        if self.incomplete || content.is_empty() || !is_next {
+            *self = Contents { incomplete: true, ..Contents::default() };
+            return;
         }
-        Some(form.0)
-    };
-    let sha256 = form(prefix.sha256, |digests| digests.sha256);
-    let blake3 = form(prefix.blake3, |digests| digests.blake3);
-    if algorithms.sha256 != sha256.is_some() || algorithms.blake3 != blake3.is_some() {
-        return None;
+        self.sha256.extend(content.sha256);
+        self.blake3.extend(content.blake3);
     }
-    Some(Digests {
-        sha256: sha256.and_then(|form| digests_of(Algorithms::SHA256, &form).sha256),
-        blake3: blake3.and_then(|form| digests_of(Algorithms::BLAKE3, &form).blake3),
-    })
+
+    /// The digests of what a file means, given what comes before its blobs. None if a blob has none.
+    pub(super) fn finish(self, file: &File, algorithms: Algorithms, (prefix_len, prefix): (u64, Digests)) -> Digests {
+        let lists = [(algorithms.sha256, &self.sha256), (algorithms.blake3, &self.blake3)];
+        let is_whole = |(wanted, list): &(bool, &Vec<Digest>)| !wanted || list.len() == file.len();
+        if self.incomplete || !lists.iter().all(is_whole) {
+            return Digests::default();
+        }
+        let order = canonical_order(file);
+        let digest = |algorithms: Algorithms, prefix: Digest, contents: &[Digest]| {
+            let mut form = Form::new(FILE);
+            form.number(prefix_len);
+            form.0.extend_from_slice(&prefix.0);
+            form.count(contents.len());
+            let mut hasher = Hasher::new(algorithms);
+            hasher.update(&form.0);
+            for &blob in &order {
+                let content = usize::try_from(blob).ok().and_then(|blob| contents.get(blob));
+                hasher.update(&content.copied().unwrap_or_default().0);
+            }
+            hasher.finish()
+        };
+        Digests {
+            sha256: prefix.sha256.and_then(|prefix| digest(Algorithms::SHA256, prefix, &self.sha256).sha256),
+            blake3: prefix.blake3.and_then(|prefix| digest(Algorithms::BLAKE3, prefix, &self.blake3).blake3),
+        }
+    }
 }

@@ -24,10 +24,17 @@ impl Algorithms {
     pub const BLAKE3: Self = Algorithms { sha256: false, blake3: true };
     /// Both.
     pub const BOTH: Self = Algorithms { sha256: true, blake3: true };
+    /// Neither.
+    pub(super) const NONE: Self = Algorithms { sha256: false, blake3: false };
+
+    /// What any of the two has.
+    pub(super) fn or(self, other: Self) -> Self {
+        Algorithms { sha256: self.sha256 || other.sha256, blake3: self.blake3 || other.blake3 }
+    }
 }
 
 /// A digest of 256 bits. It is shown, parsed and serialised as 64 hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl fmt::Display for Digest {

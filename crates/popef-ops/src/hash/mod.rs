@@ -4,32 +4,35 @@ mod blob;
 mod content;
 mod digest;
 mod manifest;
+mod report;
 mod sums;
 mod tree;
 mod verify;
 mod whole;
 
+use std::fmt;
+
 use blake3::hazmat::ChainingValue;
 use popef::read::Data;
 use popef::{Blob, File};
 
-use crate::diff::canonical_order;
 use crate::error::Error;
-use crate::progress::Progress;
-use crate::work::{Load, Scratch, Task, Tasks, bytes_of, in_order, len_of};
-use blob::{content_len, finished, hash_blob};
-use content::content_of_file;
-use tree::Tree;
+use crate::progress::{Progress, Silent};
+use crate::work::{Load, PIECE_LEN, Scratch, Task, Tasks, bytes_of, len_of, pieces, rows_in_order};
+use blob::{BlobDigests, content_len, finished, hash_blob};
+use content::Contents;
+use tree::{Piece, Tree};
 
 pub use digest::{Algorithms, Digest, Digests, NotADigest};
-pub use manifest::{BlobHash, FileHash, Manifest, ManifestEntry, PrefixHash};
+pub use manifest::{Manifest, ManifestEntry};
+pub use report::{BlobHash, FileHash, ManifestLine, PrefixHash};
 pub use sums::{SumsLine, parse_sums, sums_line};
-pub use verify::{BlobVerdict, Verification, WrongBlob, verify};
+pub use verify::{BlobVerdict, Verification, VerifyOptions, WrongBlob, verify};
 pub use whole::{hash_bytes, hash_path};
 
 /// Which digests are wanted. What is not wanted is not computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HashOptions {
+#[derive(Clone, Copy)]
+pub struct HashOptions<'o> {
     /// By which algorithms.
     pub algorithms: Algorithms,
     /// Of all bytes of the file. By SHA-256, this is as much work as all blobs together, and cannot be divided. It is done beside
@@ -40,15 +43,25 @@ pub struct HashOptions {
     /// Of what each blob and the file means. Costs hardly anything beside `data`, except for compressed executables, which are
     /// unpacked, and for tensors that other bytes follow.
     pub content: bool,
+    /// Which blobs are hashed.
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
-/// Says which blobs are wanted.
-pub type Chosen<'c> = dyn Fn(&Blob<'_>) -> bool + Sync + 'c;
-
-/// SHA-256 of the data and the content of blobs.
-impl Default for HashOptions {
+/// SHA-256 of the data and the content of all blobs.
+impl Default for HashOptions<'_> {
     fn default() -> Self {
-        HashOptions { algorithms: Algorithms::SHA256, whole: false, data: true, content: true }
+        HashOptions { algorithms: Algorithms::SHA256, whole: false, data: true, content: true, select: &|_| true }
+    }
+}
+
+impl fmt::Debug for HashOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HashOptions")
+            .field("algorithms", &self.algorithms)
+            .field("whole", &self.whole)
+            .field("data", &self.data)
+            .field("content", &self.content)
+            .finish_non_exhaustive()
     }
 }
 
@@ -56,12 +69,15 @@ impl Default for HashOptions {
 ///
 /// The digests of the content do not depend on order, compression, versions, the encoding of messages and bytes behind tensors:
 /// two files with the same are the same for [`diff`](crate::diff::diff). If an executable cannot be unpacked, it and the file
-/// have no digest of their content. The file has none either if not all blobs are `chosen`.
+/// have no digest of their content. The file has none either if not all blobs are selected.
+///
+/// `each` is told the digests of each blob, in the order of the file. For the digest of the file's content, 36 bytes per blob
+/// are kept by each algorithm, and nothing else.
 ///
 /// The blobs are hashed on all processors, and large ones by BLAKE3 in pieces.
 ///
 /// ```
-/// use popef_ops::hash::{HashOptions, hash};
+/// use popef_ops::hash::{BlobHash, HashOptions, hash};
 /// use popef_ops::Silent;
 ///
 /// # let bytes = |packing: Option<popef::write::Packing>| {
@@ -74,70 +90,76 @@ impl Default for HashOptions {
 /// # };
 /// # let plain = popef::File::from_bytes(bytes(None)?)?;
 /// # let packed = popef::File::from_bytes(bytes(Some(popef::write::Packing::default()))?)?;
-/// let [plain, packed] = [&plain, &packed].map(|file| hash(file, &HashOptions::default(), &|_| true, &Silent));
-/// let (plain, packed) = (plain?, packed?);
-/// assert_ne!(plain.blobs[0].data, packed.blobs[0].data);
+/// let mut blobs: Vec<BlobHash> = Vec::new();
+/// let mut keep = |blob| {
+///     blobs.push(blob);
+///     Ok(())
+/// };
+/// let plain = hash(&plain, &HashOptions::default(), &Silent, &mut keep)?;
+/// let packed = hash(&packed, &HashOptions::default(), &Silent, &mut keep)?;
+/// assert_ne!(blobs[0].data, blobs[1].data);
 /// assert_eq!(plain.content, packed.content);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn hash(
     file: &File,
-    options: &HashOptions,
-    chosen: &Chosen<'_>,
+    options: &HashOptions<'_>,
     progress: &dyn Progress,
+    each: &mut dyn FnMut(BlobHash) -> Result<(), Error>,
 ) -> Result<FileHash, Error> {
     progress.expect(file.size());
-    let (whole, prefix, blobs) = match options.whole {
-        true => whole::with_blobs(file, options, chosen, progress)?,
-        false => {
-            let prefix = hash_bytes(&mut file.prefix().reader(), options.algorithms, progress)?;
-            (Digests::default(), prefix, blobs_of(file, options, chosen, progress)?)
+    let prefix =
+        hash_bytes(&mut file.prefix().reader(), options.algorithms, if options.whole { &Silent } else { progress })?;
+    let (mut blobs, mut damaged, mut contents) = (0u64, 0u64, Contents::default());
+    let mut take = |blob: Blob<'_>, digests: BlobDigests| {
+        blobs = blobs.saturating_add(1);
+        damaged = damaged.saturating_add(digests.error.is_some().into());
+        if options.content {
+            contents.push(blob.index(), &digests.content);
         }
+        each(BlobHash::new(&blob, digests))
+    };
+    let whole = match options.whole {
+        true => whole::with_blobs(file, options, progress, &mut take)?,
+        false => blobs_of(file, options, progress, &mut take).map(|()| Digests::default())?,
     };
     let prefix_len = file.prefix().len();
-    let has_content = options.content && blobs.len() == file.len();
-    let content = if has_content { content(file, options, (prefix_len, prefix), &blobs) } else { Digests::default() };
+    let content = match options.content {
+        true => contents.finish(file, options.algorithms, (prefix_len, prefix)),
+        false => Digests::default(),
+    };
     let prefix = (prefix_len > 0).then_some(PrefixHash { size: prefix_len, data: prefix });
-    Ok(FileHash { size: file.size(), whole, content, prefix, blobs })
+    let complete = blobs == u64::try_from(file.len()).unwrap_or(u64::MAX);
+    Ok(FileHash { size: file.size(), blobs, damaged, complete, prefix, content, whole })
 }
 
-/// The digests of what the file means. None if a blob has none.
-fn content(file: &File, options: &HashOptions, prefix: (u64, Digests), blobs: &[BlobHash]) -> Digests {
-    let order = canonical_order(file);
-    let contents: Vec<&Digests> = order.iter().filter_map(|&index| Some(&blobs.get(index)?.content)).collect();
-    content_of_file(options.algorithms, prefix, &contents).unwrap_or_default()
-}
+/// What takes the digests of one blob after the other.
+type Take<'t> = dyn FnMut(Blob<'_>, BlobDigests) -> Result<(), Error> + 't;
 
 /// The blobs of a file, each read on its own.
-fn blobs_of(
-    file: &File,
-    options: &HashOptions,
-    chosen: &Chosen<'_>,
-    progress: &dyn Progress,
-) -> Result<Vec<BlobHash>, Error> {
-    let mut hashes = Vec::new();
+fn blobs_of(file: &File, options: &HashOptions<'_>, progress: &dyn Progress, take: &mut Take<'_>) -> Result<(), Error> {
     let mut tree = Tree::default();
-    in_order(
-        Tasks::new(file.blobs().filter(|blob| chosen(blob)), |blob| load(blob, options)),
+    rows_in_order(
+        Tasks::new(file.blobs().filter(|blob| (options.select)(blob)), |blob| load(blob, options)),
         |scratch, task| make(scratch, task, options, progress),
+        Made::rows,
         |made| {
             match made {
-                Made::Several(blobs) => hashes.extend(blobs),
+                Made::Several(blobs) => blobs.into_iter().try_for_each(|(blob, digests)| take(blob, digests))?,
                 Made::Piece(piece) => tree.push(piece),
                 Made::End(blob) => {
                     let blake3 = std::mem::take(&mut tree).finish();
                     let data = Digests { sha256: None, blake3 };
-                    hashes.push(finished(&blob, options, data, Ok((blob.data().len(), data)))?);
+                    take(*blob, finished(&blob, options, data, Ok((blob.data().len(), data)))?)?;
                 }
             }
             Ok(())
         },
-    )?;
-    Ok(hashes)
+    )
 }
 
 /// Only BLAKE3 can be computed in pieces, and only one digest of the same bytes.
-fn load<'f>(blob: &Blob<'f>, options: &HashOptions) -> Load<Data<'f>> {
+fn load<'f>(blob: &Blob<'f>, options: &HashOptions<'_>) -> Load<Data<'f>> {
     let data = blob.data();
     match options.algorithms {
         Algorithms::BLAKE3 if content_len(blob) == Some(data.len()) => Load::Pieces(data, data.len()),
@@ -148,18 +170,23 @@ fn load<'f>(blob: &Blob<'f>, options: &HashOptions) -> Load<Data<'f>> {
 fn make<'f>(
     Scratch([buffer, _]): &mut Scratch,
     task: Task<Blob<'f>, Data<'f>>,
-    options: &HashOptions,
+    options: &HashOptions<'_>,
     progress: &dyn Progress,
 ) -> Result<Made<'f>, Error> {
     Ok(match task {
         Task::Several(blobs) => {
-            let hash = |blob: Blob<'f>| hash_blob(&blob, options, &mut blob.data().reader(), buffer, progress);
-            Made::Several(blobs.into_iter().map(hash).collect::<Result<_, _>>()?)
+            let hash =
+                |blob: Blob<'f>| Ok((blob, hash_blob(&blob, options, &mut blob.data().reader(), buffer, progress)?));
+            Made::Several(blobs.into_iter().map(hash).collect::<Result<_, Error>>()?)
         }
         Task::Piece(data, range) => {
-            let bytes = bytes_of(&data, range.clone(), buffer)?;
-            progress.add(len_of(bytes))?;
-            Made::Piece(tree::piece(range.start, bytes))
+            let mut piece = Piece::at(range.start);
+            for range in pieces(range, PIECE_LEN) {
+                let bytes = bytes_of(&data, range, buffer)?;
+                progress.add(len_of(bytes))?;
+                piece.update(bytes);
+            }
+            Made::Piece(piece.finish())
         }
         Task::End(blob) => Made::End(Box::new(blob)),
     })
@@ -167,7 +194,16 @@ fn make<'f>(
 
 /// What became of a task.
 enum Made<'f> {
-    Several(Vec<BlobHash>),
+    Several(Vec<(Blob<'f>, BlobDigests)>),
     Piece(ChainingValue),
     End(Box<Blob<'f>>),
+}
+
+impl Made<'_> {
+    fn rows(&self) -> usize {
+        match self {
+            Made::Several(blobs) => blobs.len(),
+            Made::Piece(_) | Made::End(_) => 0,
+        }
+    }
 }

@@ -5,9 +5,24 @@ use blake3::hazmat::{ChainingValue, HasherExt as _, Mode, merge_subtrees_non_roo
 
 use super::digest::Digest;
 
-/// Hashes the piece at an offset. The offset must be a multiple of a piece's length, and only the last piece may be shorter.
-pub(super) fn piece(offset: u64, bytes: &[u8]) -> ChainingValue {
-    Hasher::new().set_input_offset(offset).update(bytes).finalize_non_root()
+/// A piece that is being hashed. All pieces but the last have the same length, a power of two, and begin at its multiples.
+pub(super) struct Piece(Hasher);
+
+impl Piece {
+    /// A piece that begins at an offset of the whole.
+    pub(super) fn at(offset: u64) -> Self {
+        let mut hasher = Hasher::new();
+        hasher.set_input_offset(offset);
+        Piece(hasher)
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(super) fn finish(&self) -> ChainingValue {
+        self.0.finalize_non_root()
+    }
 }
 
 /// Puts pieces together: those on the left as a forest of complete trees, as long as it is not known what follows.
@@ -46,7 +61,7 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
-    use super::{Digest, Tree, piece};
+    use super::{Digest, Piece, Tree};
 
     #[test]
     fn pieces_give_the_hash_of_the_whole() {
@@ -57,7 +72,9 @@ mod tests {
                 let bytes = &bytes[..pieces * PIECE + extra];
                 let mut tree = Tree::default();
                 for (index, bytes) in bytes.chunks(PIECE).enumerate() {
-                    tree.push(piece((index * PIECE) as u64, bytes));
+                    let mut piece = Piece::at((index * PIECE) as u64);
+                    bytes.chunks(3000).for_each(|bytes| piece.update(bytes));
+                    tree.push(piece.finish());
                 }
                 assert_eq!(tree.finish(), Some(Digest(*blake3::hash(bytes).as_bytes())), "{pieces} pieces and {extra}");
             }

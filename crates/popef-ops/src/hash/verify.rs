@@ -1,21 +1,28 @@
 //! Compares a file with its entry in a manifest: see [`verify`].
 
-use std::cmp::Ordering;
-
 use popef::File;
+use popef::read::ReadAt as _;
 use popef::types::{BlobType, Text};
 use serde::Serialize;
 
-use super::digest::{Algorithms, Digests};
-use super::manifest::{BlobHash, FileHash};
+use super::digest::Digests;
+use super::manifest::{ManifestEntry, Row, Rows, digest_of, order_of};
+use super::report::BlobHash;
 use super::whole::of_file;
 use super::{HashOptions, hash};
 use crate::error::{Code, Error};
 use crate::name::Name;
 use crate::progress::Progress;
 
+/// How a file is compared with its entry in a manifest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Whether only the digests of the content are compared. Otherwise all are that the entry has.
+    pub only_content: bool,
+}
+
 /// How a file compares with its entry in a manifest. What is `None` was not compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Verification {
@@ -30,8 +37,12 @@ pub struct Verification {
     /// Whether the bytes before the first blob are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<bool>,
-    /// The blobs that are not as they should be.
-    pub blobs: Vec<WrongBlob>,
+    /// How many blobs differ.
+    pub changed: u64,
+    /// How many blobs the file does not have.
+    pub missing: u64,
+    /// How many blobs the manifest does not have.
+    pub added: u64,
 }
 
 /// A blob that is not as it should be.
@@ -41,6 +52,9 @@ pub struct Verification {
 pub struct WrongBlob {
     /// What is wrong with it.
     pub verdict: BlobVerdict,
+    /// Its number in the file, counted from 0, if the file has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
     /// The type of the blob.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
@@ -73,53 +87,107 @@ pub enum BlobVerdict {
 
 /// Compares a file with its entry in a manifest, by all digests that the entry has, or only by those of the content.
 ///
-/// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise the result says which
-/// blobs differ. Fails if the entry has no digests of the kind that is asked for.
+/// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise `each` is told the
+/// blobs that differ or are new, in the order of the file, and then those that are missing. Blobs are found by type, name and
+/// executable, and several of the same in their order. Fails if the entry has no digests of the kind that is asked for.
+///
+/// The blobs of the entry are read while those of the file are hashed, and none of them is kept. Only if their order is another
+/// one, 32 bytes of each are.
+///
+/// ```
+/// use popef_ops::Silent;
+/// use popef_ops::hash::{HashOptions, Manifest, ManifestLine, VerifyOptions, hash, verify};
+///
+/// # let file = popef::File::open("../../popef/examples/data/executable.popef")?;
+/// # let other = popef::File::open("../../popef/examples/data/all-types.popef")?;
+/// # use std::path::Path;
+/// let (path, in_file) = (Path::new("model.popef").into(), Path::new("model.popef").into());
+/// let mut lines = Vec::new();
+/// let hashed = hash(&file, &HashOptions::default(), &Silent, &mut |blob| {
+///     lines.push(serde_json::to_string(&ManifestLine::Blob { file: &in_file, blob: &blob }).unwrap());
+///     Ok(())
+/// })?;
+/// lines.push(serde_json::to_string(&ManifestLine::File { path: &path, hash: &hashed })?);
+///
+/// let manifest = Manifest::read(&mut lines.join("\n").as_bytes())?;
+/// let Manifest::Entries(entries) = manifest else { panic!("lines of JSON are entries") };
+/// let check = |file| verify(file, &entries[0], &VerifyOptions::default(), &Silent, &mut |_| Ok(()));
+/// assert!(check(&file)?.ok);
+/// assert_eq!(check(&other)?.content, Some(false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify(
     file: &File,
-    entry: &FileHash,
-    only_content: bool,
+    entry: &ManifestEntry,
+    options: &VerifyOptions,
     progress: &dyn Progress,
+    each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>,
 ) -> Result<Verification, Error> {
-    let whole = match only_content || entry.whole.is_empty() {
-        true => None,
-        false => {
-            progress.expect(file.size());
-            Some(of_file(file, entry.whole.algorithms(), progress)? == entry.whole)
+    let mut found = Verification::default();
+    if !options.only_content && !entry.whole.is_empty() {
+        progress.expect(file.size());
+        found.whole = Some(of_file(file, entry.whole.algorithms(), progress)? == entry.whole);
+        if found.whole == Some(true) {
+            return Ok(Verification { ok: true, ..found });
         }
-    };
-    if whole == Some(true) {
-        return Ok(Verification { ok: true, whole, content: None, prefix: None, blobs: Vec::new() });
     }
-    let options = wanted(entry, only_content);
-    if !options.data && !options.content && whole.is_none() {
-        let kind = if only_content { "digests of the content" } else { "digests" };
+    let wanted = wanted(entry, options);
+    if !wanted.data && !wanted.content && found.whole.is_none() {
+        let kind = if options.only_content { "digests of the content" } else { "digests" };
         return Err(Error::new(Code::BadManifest, format!("the manifest has no {kind}")));
     }
-    let found = hash(file, &options, &|_| true, progress)?;
-    let content = same(&entry.content, &found.content, options.content);
-    let prefix = (!entry.blobs.is_empty() || entry.prefix.is_some()).then(|| match (&entry.prefix, &found.prefix) {
+    let mut blobs = Blobs::of(entry, file)?;
+    let hashed = hash(file, &wanted, progress, &mut |blob| match blobs.judge(&blob, &wanted)? {
+        Some(wrong) => {
+            found.count(wrong.verdict);
+            each(wrong)
+        }
+        None => Ok(()),
+    })?;
+    blobs.missing(&mut |wrong| {
+        found.count(wrong.verdict);
+        each(wrong)
+    })?;
+    found.content = same(&entry.content, &hashed.content, wanted.content);
+    found.prefix = (entry.blobs > 0 || entry.prefix.is_some()).then(|| match (&entry.prefix, &hashed.prefix) {
         (Some(kept), Some(found)) => kept.data.agree(&found.data),
         (kept, found) => kept.is_none() && found.is_none(),
     });
-    let blobs = if entry.blobs.is_empty() { Vec::new() } else { wrong_blobs(&entry.blobs, &found.blobs, &options) };
-    let ok = [whole, content, prefix].iter().all(|same| *same != Some(false)) && blobs.is_empty();
-    Ok(Verification { ok, whole, content, prefix, blobs })
+    let is_same = [found.whole, found.content, found.prefix].iter().all(|same| *same != Some(false));
+    found.ok = is_same && found.changed == 0 && found.missing == 0 && found.added == 0;
+    check_unchanged(entry)?;
+    Ok(found)
+}
+
+impl Verification {
+    fn count(&mut self, verdict: BlobVerdict) {
+        let count = match verdict {
+            BlobVerdict::Changed => &mut self.changed,
+            BlobVerdict::Missing => &mut self.missing,
+            BlobVerdict::Added => &mut self.added,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+/// The blobs were read twice: once to see what they are, and once to compare them.
+fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
+    match entry.text.is_unchanged() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::new(Code::FileChanged, "the manifest was changed while it was read")),
+        Err(error) => Err(Error::io("look at the manifest", error)),
+    }
 }
 
 /// The digests that an entry can be compared by.
-fn wanted(entry: &FileHash, only_content: bool) -> HashOptions {
-    let kept = |of: fn(&BlobHash) -> &Digests| entry.blobs.iter().map(of).filter(|digests| !digests.is_empty());
-    let (data, contents) = (kept(|blob| &blob.data), kept(|blob| &blob.content));
-    let content = std::iter::once(&entry.content).filter(|digests| !digests.is_empty()).chain(contents);
-    let data: Vec<&Digests> = if only_content { Vec::new() } else { data.collect() };
-    let content: Vec<&Digests> = content.collect();
-    let any = |of: fn(Algorithms) -> bool| data.iter().chain(&content).any(|digests| of(digests.algorithms()));
+fn wanted(entry: &ManifestEntry, options: &VerifyOptions) -> HashOptions<'static> {
+    let content = entry.content.algorithms().or(entry.rows.content);
+    let data = if options.only_content { super::Algorithms::NONE } else { entry.rows.data };
     HashOptions {
-        algorithms: Algorithms { sha256: any(|found| found.sha256), blake3: any(|found| found.blake3) },
-        whole: false,
-        data: !data.is_empty(),
-        content: !content.is_empty(),
+        algorithms: content.or(data),
+        data: data != super::Algorithms::NONE,
+        content: content != super::Algorithms::NONE,
+        ..HashOptions::default()
     }
 }
 
@@ -128,37 +196,109 @@ fn same(kept: &Digests, found: &Digests, compared: bool) -> Option<bool> {
     (compared && !kept.is_empty()).then(|| kept.agree(found))
 }
 
-/// Pairs blobs by type, name and executable, and several of the same in their order.
-fn wrong_blobs(kept: &[BlobHash], found: &[BlobHash], options: &HashOptions) -> Vec<WrongBlob> {
-    fn key(blob: &BlobHash) -> (BlobType, &Name, &Option<Text<'static>>) {
-        (blob.blob_type, &blob.name, &blob.executable)
-    }
-    fn sorted(blobs: &[BlobHash]) -> Vec<&BlobHash> {
-        let mut sorted: Vec<&BlobHash> = blobs.iter().collect();
-        sorted.sort_by(|one, other| key(one).cmp(&key(other)));
-        sorted
-    }
-    let mut wrong = Vec::new();
-    let mut found = sorted(found).into_iter().peekable();
-    for kept in sorted(kept) {
-        while let Some(added) = found.next_if(|found| key(found).cmp(&key(kept)) == Ordering::Less) {
-            wrong.push(wrong_blob(added, BlobVerdict::Added, None, None));
-        }
-        let Some(found) = found.next_if(|found| key(found) == key(kept)) else {
-            wrong.push(wrong_blob(kept, BlobVerdict::Missing, None, None));
-            continue;
-        };
-        let data = same(&kept.data, &found.data, options.data);
-        let content = same(&kept.content, &found.content, options.content);
-        if data == Some(false) || content == Some(false) {
-            wrong.push(wrong_blob(kept, BlobVerdict::Changed, data, content));
-        }
-    }
-    wrong.extend(found.map(|added| wrong_blob(added, BlobVerdict::Added, None, None)));
-    wrong
+/// The blobs of an entry, which those of a file are compared with.
+struct Blobs<'m> {
+    rows: Rows<'m>,
+    found_by: FoundBy,
+    /// Whether a blob that the entry does not have is wrong.
+    complete: bool,
 }
 
-fn wrong_blob(blob: &BlobHash, verdict: BlobVerdict, data: Option<bool>, content: Option<bool>) -> WrongBlob {
-    let BlobHash { blob_type, name, executable, .. } = blob.clone();
-    WrongBlob { verdict, blob_type, name, executable, data, content }
+/// How the blob of an entry is found that one of the file is compared with.
+enum FoundBy {
+    /// There are none.
+    Nothing,
+    /// It is always the next one.
+    Order,
+    Index(Vec<Indexed>),
+}
+
+/// A blob of an entry, by the digest of its key. They are ordered by these, and those with the same by their places.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Indexed {
+    key: u128,
+    place: u64,
+    /// In the first one with a key: how many with that key were found in the file.
+    found: u32,
+}
+
+impl<'m> Blobs<'m> {
+    fn of(entry: &'m ManifestEntry, file: &File) -> Result<Self, Error> {
+        let mut rows = Rows::new(entry);
+        let found_by = match entry.blobs {
+            0 => FoundBy::Nothing,
+            _ if order_of(file) == entry.rows.order => FoundBy::Order,
+            _ => FoundBy::Index(indexed(&mut rows)?),
+        };
+        Ok(Blobs { rows, found_by, complete: entry.complete })
+    }
+
+    /// Compares a blob of the file. `None` if nothing is wrong with it.
+    fn judge(&mut self, blob: &BlobHash, wanted: &HashOptions<'_>) -> Result<Option<WrongBlob>, Error> {
+        let kept = match &mut self.found_by {
+            FoundBy::Nothing => return Ok(None),
+            FoundBy::Order => self.rows.next()?.map(|(_, row)| row),
+            FoundBy::Index(index) => {
+                find(index, key_of(&digest_of(&blob.key()))).map(|place| self.rows.at(place)).transpose()?
+            }
+        };
+        let Some(kept) = kept else {
+            return Ok(self.complete.then(|| wrong(blob, BlobVerdict::Added, None, None)));
+        };
+        if kept.key() != blob.key() {
+            return Err(Error::new(Code::FileChanged, "the manifest was changed while it was read"));
+        }
+        let data = same(&kept.data, &blob.data, wanted.data);
+        let content = same(&kept.content, &blob.content, wanted.content);
+        let differs = data == Some(false) || content == Some(false);
+        Ok(differs.then(|| wrong(blob, BlobVerdict::Changed, data, content)))
+    }
+
+    /// Tells of the blobs that were not found in the file, in the order of the manifest.
+    fn missing(&mut self, each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>) -> Result<(), Error> {
+        let FoundBy::Index(index) = &mut self.found_by else { return Ok(()) };
+        let mut places: Vec<u64> = Vec::new();
+        for same in index.chunk_by(|one, other| one.key == other.key) {
+            let found = same.first().map_or(0, |first| usize::try_from(first.found).unwrap_or(usize::MAX));
+            places.extend(same.get(found..).unwrap_or_default().iter().map(|indexed| indexed.place));
+        }
+        places.sort_unstable();
+        for place in places {
+            let Row { blob_type, name, executable, .. } = self.rows.at(place)?;
+            let verdict = BlobVerdict::Missing;
+            each(WrongBlob { verdict, index: None, blob_type, name, executable, data: None, content: None })?;
+        }
+        Ok(())
+    }
+}
+
+fn indexed(rows: &mut Rows<'_>) -> Result<Vec<Indexed>, Error> {
+    let mut index = Vec::new();
+    while let Some((place, row)) = rows.next()? {
+        index.push(Indexed { key: key_of(&digest_of(&row.key())), place, found: 0 });
+    }
+    index.sort_unstable();
+    Ok(index)
+}
+
+/// Half of the digest of a key, which is enough to tell them apart.
+fn key_of(digest: &blake3::Hash) -> u128 {
+    let (&[half, _], []) = digest.as_bytes().as_chunks::<16>() else { return 0 };
+    u128::from_le_bytes(half)
+}
+
+/// The place of the next blob with a key that was not found before.
+fn find(index: &mut [Indexed], key: u128) -> Option<u64> {
+    let start = index.partition_point(|indexed| indexed.key < key);
+    let same = index.get_mut(start..)?;
+    let found = usize::try_from(same.first().filter(|first| first.key == key)?.found).ok()?;
+    let place = same.get(found).filter(|next| next.key == key)?.place;
+    let first = same.first_mut()?;
+    first.found = first.found.saturating_add(1);
+    Some(place)
+}
+
+fn wrong(blob: &BlobHash, verdict: BlobVerdict, data: Option<bool>, content: Option<bool>) -> WrongBlob {
+    let BlobHash { index, blob_type, name, executable, .. } = blob.clone();
+    WrongBlob { verdict, index: Some(index), blob_type, name, executable, data, content }
 }

@@ -10,12 +10,11 @@ use popef::{Blob, File};
 
 use super::blob::hash_blob;
 use super::digest::{Algorithms, Digests, Hasher};
-use super::manifest::BlobHash;
-use super::tree::{self, Tree};
-use super::{Chosen, HashOptions};
+use super::tree::{Piece, Tree};
+use super::{HashOptions, Take};
 use crate::error::{Code, Error};
 use crate::progress::{Progress, Silent};
-use crate::work::{PIECE, PIECE_LEN, Scratch, fill, in_order, len_of, pieces, room_for};
+use crate::work::{PIECE, PIECE_LEN, Scratch, TASK_LEN, fill, in_order, len_of, pieces, room_for};
 
 /// The digests of all bytes of a reader.
 pub fn hash_bytes(from: &mut dyn Read, algorithms: Algorithms, progress: &dyn Progress) -> Result<Digests, Error> {
@@ -38,7 +37,7 @@ pub fn hash_path(path: &Path, algorithms: Algorithms, progress: &dyn Progress) -
     let file = LocalFile::open(path)?;
     progress.expect(file.size());
     let result = match algorithms {
-        Algorithms::BLAKE3 if file.size() > PIECE_LEN => in_pieces(&file, progress),
+        Algorithms::BLAKE3 if file.size() > TASK_LEN => in_pieces(&file, progress),
         _ => hash_bytes(&mut Ahead { file: &file, position: 0 }, algorithms, progress),
     };
     let digests = result.map_err(|error| error.in_file(path))?;
@@ -57,13 +56,16 @@ fn check_unchanged(file: &LocalFile) -> Result<(), Error> {
 fn in_pieces(file: &LocalFile, progress: &dyn Progress) -> Result<Digests, Error> {
     let mut tree = Tree::default();
     in_order(
-        pieces(file.size(), PIECE_LEN),
-        |scratch, range| {
-            let Scratch([buffer, _]) = scratch;
-            let buffer = room_for(buffer, range.end.saturating_sub(range.start));
-            file.read_exact_at(buffer, range.start).map_err(|error| Error::io("read the file", error))?;
-            progress.add(len_of(buffer))?;
-            Ok(tree::piece(range.start, buffer))
+        pieces(0..file.size(), TASK_LEN),
+        |Scratch([buffer, _]), range| {
+            let mut piece = Piece::at(range.start);
+            for range in pieces(range, PIECE_LEN) {
+                let buffer = room_for(buffer, range.end.saturating_sub(range.start));
+                file.read_exact_at(buffer, range.start).map_err(|error| Error::io("read the file", error))?;
+                progress.add(len_of(buffer))?;
+                piece.update(buffer);
+            }
+            Ok(piece.finish())
         },
         |piece| {
             tree.push(piece);
@@ -91,28 +93,28 @@ impl Read for Ahead<'_> {
     }
 }
 
-/// The digests of the whole file, of what comes before its blobs, and of the blobs. This thread reads the file and hashes all of
-/// it, and another one hashes the blobs from the same pieces.
+/// The digests of the whole file and of the blobs. Another thread reads the file and hashes all of it, and this one hashes the
+/// blobs from the same pieces.
 pub(super) fn with_blobs(
     file: &File,
-    options: &HashOptions,
-    chosen: &Chosen<'_>,
+    options: &HashOptions<'_>,
     progress: &dyn Progress,
-) -> Result<(Digests, Digests, Vec<BlobHash>), Error> {
-    let prefix = hash_bytes(&mut file.prefix().reader(), options.algorithms, &Silent)?;
+    take: &mut Take<'_>,
+) -> Result<Digests, Error> {
     let (to, from) = sync_channel(PIECES_AHEAD);
+    let (select, algorithms) = (options.select, options.algorithms);
     thread::scope(|scope| {
-        let relayed = Relayed { from, piece: Vec::new(), used: 0 };
-        let blobs = scope.spawn(move || blobs_from(file, options, chosen, relayed));
-        let mut relay = Relay { to: Some(to), hasher: Hasher::new(options.algorithms), progress };
-        let read = relay.read(file, chosen);
-        let whole = relay.hasher.finish();
-        // The other thread ends only now, if it waits for more.
-        drop(relay.to);
-        let ended = |_| Error::new(Code::Stopped, "a thread has ended");
-        let blobs = blobs.join().map_err(ended);
-        read?;
-        Ok((whole, prefix, blobs??))
+        let whole = scope.spawn(move || {
+            let mut relay = Relay { to: Some(to), hasher: Hasher::new(algorithms), progress };
+            relay.read(file, select)?;
+            Ok::<_, Error>(relay.hasher.finish())
+        });
+        // The other thread ends now if this one fails, because nobody takes what it sends.
+        let blobs = blobs_from(file, options, Relayed { from, piece: Vec::new(), used: 0 }, take);
+        let whole = whole.join().map_err(|_| Error::new(Code::Stopped, "a thread has ended"))?;
+        // If reading failed, that is why this thread got too little.
+        let whole = whole?;
+        blobs.map(|()| whole)
     })
 }
 
@@ -135,20 +137,20 @@ struct Relay<'p> {
 }
 
 impl Relay<'_> {
-    fn read(&mut self, file: &File, chosen: &Chosen<'_>) -> Result<(), Error> {
+    fn read(&mut self, file: &File, select: &dyn Fn(&Blob<'_>) -> bool) -> Result<(), Error> {
         self.data(file.prefix(), false)?;
         for blob in file.blobs() {
             for message in [blob.header_bytes(), blob.info_bytes()] {
                 self.hasher.update(message);
                 self.progress.add(len_of(message))?;
             }
-            self.data(blob.data(), chosen(&blob))?;
+            self.data(blob.data(), select(&blob))?;
         }
         Ok(())
     }
 
     fn data(&mut self, data: Data<'_>, hand_on: bool) -> Result<(), Error> {
-        for range in pieces(data.len(), PIECE_LEN) {
+        for range in pieces(0..data.len(), PIECE_LEN) {
             let piece = data.range(range)?.read()?;
             self.hasher.update(&piece);
             self.progress.add(len_of(&piece))?;
@@ -164,18 +166,13 @@ impl Relay<'_> {
 }
 
 /// Hashes the blobs from what another thread reads.
-fn blobs_from(
-    file: &File,
-    options: &HashOptions,
-    chosen: &Chosen<'_>,
-    mut from: Relayed,
-) -> Result<Vec<BlobHash>, Error> {
+fn blobs_from(file: &File, options: &HashOptions<'_>, mut from: Relayed, take: &mut Take<'_>) -> Result<(), Error> {
     let mut buffer = Vec::new();
-    let hash = |blob: Blob<'_>| {
-        let len = blob.data().len();
-        hash_blob(&blob, options, &mut (&mut from).take(len), &mut buffer, &Silent)
-    };
-    file.blobs().filter(|blob| chosen(blob)).map(hash).collect()
+    for blob in file.blobs().filter(|blob| (options.select)(blob)) {
+        let mut data = (&mut from).take(blob.data().len());
+        take(blob, hash_blob(&blob, options, &mut data, &mut buffer, &Silent)?)?;
+    }
+    Ok(())
 }
 
 /// Reads the pieces of another thread.
@@ -188,9 +185,8 @@ struct Relayed {
 impl Read for Relayed {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.used >= self.piece.len() {
-            // At the end of the pieces there is nothing to read.
-            let Ok(piece) = self.from.recv() else { return Ok(0) };
-            self.piece = piece;
+            // Only so much is read as the other thread has to send: if nothing comes any more, it has failed.
+            self.piece = self.from.recv().map_err(io::Error::other)?;
             self.used = 0;
         }
         let len = self.piece.get(self.used..).unwrap_or_default().read(buf)?;

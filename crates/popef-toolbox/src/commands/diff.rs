@@ -5,7 +5,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef::File;
+use popef::{Blob, File};
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
 use popef_ops::{Code, Error, FilePath};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Command;
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, json_document};
+use crate::common::format::{Format, FormatArgs, LongObject, json_line};
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
 use crate::common::values::path;
@@ -91,10 +91,9 @@ impl Args {
         self.filter.check([a, b])?;
         let watch = tool.progress("comparing");
         let tolerance = Tolerance { atol: self.atol, rtol: self.rtol, equal_nan: self.equal_nan };
-        let options = DiffOptions { tolerance, exact: self.exact, stop_early: self.quiet };
-        let run = |each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>| {
-            diff(a, b, &options, &|blob| self.filter.takes(blob), &watch, each)
-        };
+        let select = |blob: &Blob<'_>| self.filter.takes(blob);
+        let options = DiffOptions { tolerance, exact: self.exact, stop_early: self.quiet, select: &select };
+        let run = |each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>| diff(a, b, &options, &watch, each);
         if self.quiet {
             return run(&mut |_| Ok(()));
         }
@@ -109,20 +108,16 @@ impl Args {
                 summary
             }
             Format::Json => {
-                let mut blobs = Vec::new();
-                let summary = run(&mut |blob| {
-                    blobs.push(blob);
-                    Ok(())
-                })?;
                 let [a, b] = &files;
-                let document = Document { a, b, summary: &summary, blobs: &blobs };
-                json_document(&mut out, &document).map_err(unwritten)?;
+                let mut document = LongObject::begin(&mut out, &Head { schema_version: 1, a, b }, "blobs").map_err(unwritten)?;
+                let summary = run(&mut |blob| document.element(&mut out, &blob).map_err(unwritten))?;
+                document.end(&mut out, &summary).map_err(unwritten)?;
                 summary
             }
             Format::Ndjson => {
-                let summary = run(&mut |blob| popef_show::json_line(&mut out, &Line::Blob(&blob)).map_err(unwritten))?;
+                let summary = run(&mut |blob| json_line(&mut out, "blob", &blob).map_err(unwritten))?;
                 let [a, b] = &files;
-                popef_show::json_line(&mut out, &Line::Summary { a, b, summary: &summary }).map_err(unwritten)?;
+                json_line(&mut out, "report", &Sums { a, b, summary: &summary }).map_err(unwritten)?;
                 summary
             }
         };
@@ -149,22 +144,16 @@ impl DiffedFile {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Document<'d> {
+struct Head<'d> {
+    schema_version: u32,
+    a: &'d DiffedFile,
+    b: &'d DiffedFile,
+}
+
+#[derive(Serialize)]
+struct Sums<'d> {
     a: &'d DiffedFile,
     b: &'d DiffedFile,
     #[serde(flatten)]
     summary: &'d DiffSummary,
-    blobs: &'d [BlobDiff],
-}
-
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "camelCase")]
-enum Line<'d> {
-    Blob(&'d BlobDiff),
-    Summary {
-        a: &'d DiffedFile,
-        b: &'d DiffedFile,
-        #[serde(flatten)]
-        summary: &'d DiffSummary,
-    },
 }

@@ -1,24 +1,26 @@
 //! `popef hash`.
 
 use std::io::{self, Write as _};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::TypedValueParser;
-use popef_open::in_order;
+use popef::File;
 use popef_ops::hash::{
-    Algorithms, BlobHash, Digests, HashOptions, ManifestEntry, hash, hash_bytes, hash_path, sums_line,
+    Algorithms, BlobHash, Digests, FileHash, HashOptions, ManifestLine, PrefixHash, hash, hash_bytes, hash_path, sums_line,
 };
-use popef_ops::{Code, Error};
-use popef_show::{Kind, Out, counted, size};
+use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
+use popef_show::{Kind, Out, counted, escape, size};
+use serde::Serialize;
 
 use super::Command;
 use crate::common::end::{FAILED, unwritten};
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, LongObject, json_line};
+use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::{Inputs, open_whole};
-use crate::common::tool::{Tool, Watch};
+use crate::common::tool::{Tool, Watch, described};
 use crate::common::values::named;
 
 const AFTER: &str = "Examples:
@@ -80,125 +82,240 @@ impl Command for Args {
         }
         let watch = tool.progress("hashing");
         let mut out = tool.out();
-        let status = if self.sums {
-            self.write_sums(tool, &mut out, &watch)
-        } else {
-            self.write_hashes(tool, &mut out, &watch)
-        }?;
+        let any_chosen = AtomicBool::new(self.sums || self.filter.is_everything());
+        let status = self.hash(tool, &mut out, &any_chosen, &watch)?;
         drop(watch);
         out.send().map_err(unwritten)?;
-        Ok(status)
+        match any_chosen.into_inner() {
+            true => Ok(ExitCode::from(status)),
+            false => Err(Filter::nothing_chosen()),
+        }
     }
 }
 
 impl Args {
-    /// Several files at once, and each result in its turn. What cannot be read is complained of, and the others go on.
-    fn each<T: Send>(
-        &self,
-        tool: &Tool,
-        make: impl Fn(&Path) -> Result<T, Error> + Sync,
-        mut take: impl FnMut(&Path, T) -> Result<bool, Error>,
-    ) -> Result<ExitCode, Error> {
+    /// Hashes several files at once. Returns the exit status.
+    fn hash(&self, tool: &Tool, out: &mut Out, any_chosen: &AtomicBool, watch: &Watch) -> Result<u8, Error> {
         let paths = self.inputs.paths()?;
-        let mut paths_left = paths.iter();
-        let (mut all_well, mut failure) = (true, None);
-        let make = |index: usize| paths.get(index).map(|path| make(path));
-        in_order(paths.len(), AHEAD, make, |made| {
-            let (Some(path), Some(made)) = (paths_left.next(), made) else { return ControlFlow::Break(()) };
-            match made.and_then(|made| take(path, made)) {
-                Ok(well) => all_well &= well,
-                Err(error) if is_of_input(&error) => {
-                    tool.say(&format!("{error} [{}]", error.code()));
-                    all_well = false;
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    return ControlFlow::Break(());
-                }
+        let work = |index: usize, voice: &mut Voice<'_>| {
+            let Some(path) = paths.get(index) else { return Ok(0) };
+            match self.sums {
+                true => self.write_sums(path, voice, watch),
+                false => self.write_hashes(index, path, voice, &|file| self.check_choice(file, paths.len(), any_chosen), watch),
             }
-            ControlFlow::Continue(())
-        });
-        failure.map_or(Ok(ExitCode::from(if all_well { 0 } else { FAILED })), Err)
+        };
+        let is_document = !self.sums && self.format.format == Format::Json;
+        if is_document {
+            out.put("{\"schemaVersion\":1,\"files\":[\n");
+        }
+        let status = in_turn(tool, out, paths.len(), work)?;
+        if is_document {
+            out.put("]}").end_line().map_err(unwritten)?;
+        }
+        Ok(status)
     }
 
-    fn write_sums(&self, tool: &Tool, out: &mut Out, watch: &Watch) -> Result<ExitCode, Error> {
-        let make = |path: &Path| match path.as_os_str() == "-" {
-            true => hash_bytes(&mut io::stdin().lock(), self.algorithm, watch),
+    fn write_sums(&self, path: &Path, voice: &mut Voice<'_>, watch: &Watch) -> Result<u8, Error> {
+        let digests = match path.as_os_str() == "-" {
+            true => hash_bytes(&mut io::stdin().lock(), self.algorithm, watch).map_err(|error| error.in_file(path)),
             false => hash_path(path, self.algorithm, watch),
         };
-        self.each(tool, make, |path, digests| {
-            for (_, digest) in digests.named() {
-                out.write_all(&sums_line(digest, path.as_os_str().as_encoded_bytes())).map_err(unwritten)?;
+        match digests {
+            Ok(digests) => {
+                for (_, digest) in digests.named() {
+                    voice.out.write_all(&sums_line(digest, path.as_os_str().as_encoded_bytes())).map_err(unwritten)?;
+                }
+                Ok(0)
             }
-            Ok(true)
-        })
+            Err(error) if is_of_input(&error) => voice.say(format!("{error} [{}]", error.code())).map(|()| FAILED),
+            Err(error) => Err(error),
+        }
     }
 
-    fn write_hashes(&self, tool: &Tool, out: &mut Out, watch: &Watch) -> Result<ExitCode, Error> {
+    /// Writes the digests of a file and its blobs. If the file cannot be read, that is said, and the others go on.
+    fn write_hashes(
+        &self,
+        index: usize,
+        path: &Path,
+        voice: &mut Voice<'_>,
+        check: &dyn Fn(&File) -> Result<(), Error>,
+        watch: &Watch,
+    ) -> Result<u8, Error> {
+        let mut report = Report::begin(self, index, path, voice.out).map_err(unwritten)?;
         let is_text = self.format.format == Format::Text;
         let options = HashOptions {
             algorithms: self.algorithm,
             whole: self.whole,
             data: self.data || !is_text,
             content: !self.data || !is_text,
+            select: &|blob| self.filter.takes(blob),
         };
-        let chosen = |blob: &popef::Blob<'_>| self.filter.takes(blob);
-        let make = |path: &Path| {
-            let file = open_whole(path)?;
-            let entry = ManifestEntry::new(path, hash(&file, &options, &chosen, watch)?);
+        let hashed = open_whole(path).and_then(|file| {
+            check(&file)?;
+            report.opened(voice.out, &file).map_err(unwritten)?;
+            let hashed = hash(&file, &options, watch, &mut |blob| report.blob(voice, &blob))?;
             // A file that was changed between two blobs has no digests.
             file.check_unchanged()?;
-            Ok(entry)
+            Ok(hashed)
+        });
+        match hashed {
+            Ok(hashed) => report.end(voice, &hashed),
+            Err(error) if is_of_input(&error) => {
+                report.failed(voice.out, &error).map_err(unwritten)?;
+                voice.say(format!("{error} [{}]", error.code()))?;
+                Ok(FAILED)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Fails if no blob of the only file is chosen. Of several files, only one must have such blobs.
+    fn check_choice(&self, file: &File, files: usize, any_chosen: &AtomicBool) -> Result<(), Error> {
+        match self.filter.check([file]) {
+            Ok(()) => any_chosen.store(true, Ordering::Relaxed),
+            Err(error) if files == 1 => return Err(error),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether it is an error of one of the files, and not of writing or a stop.
+fn is_of_input(error: &Error) -> bool {
+    !error.is_stop() && error.path().is_some()
+}
+
+/// What is written about a file.
+struct Report<'a> {
+    args: &'a Args,
+    path: FilePath,
+    in_file: InFile,
+    document: Option<LongObject>,
+    damaged: usize,
+}
+
+/// How many damaged blobs of a file people are told of.
+const MOST_DAMAGED: usize = 20;
+
+impl<'a> Report<'a> {
+    fn begin(args: &'a Args, index: usize, path: &Path, out: &mut Out) -> io::Result<Self> {
+        let (path, in_file) = (FilePath::from(path), InFile::from(path));
+        let document = match args.format.format {
+            Format::Json => {
+                out.put(if index == 0 { "" } else { "," });
+                Some(LongObject::begin(out, &path, "blobs")?)
+            }
+            Format::Text | Format::Ndjson => None,
         };
-        let mut separator = "";
-        if self.format.format == Format::Json {
-            out.put("{\"schemaVersion\":1,\"files\":[\n");
+        Ok(Report { args, path, in_file, document, damaged: 0 })
+    }
+
+    fn opened(&self, out: &mut Out, file: &File) -> io::Result<()> {
+        if self.args.format.format != Format::Text {
+            return Ok(());
         }
-        let status = self.each(tool, make, |_, entry| {
-            match self.format.format {
-                Format::Text => self.write_text(out, &entry),
-                Format::Json => {
-                    out.put(separator);
-                    separator = ",";
-                    popef_show::json_line(out, &entry)
-                }
-                Format::Ndjson => json_line(out, "file", &entry),
-            }
-            .map_err(unwritten)?;
-            let wrong = entry.hash.blobs.iter().filter_map(|blob| Some((blob, blob.error.as_ref()?)));
-            let mut all_well = true;
-            for (blob, error) in wrong {
-                all_well = false;
-                let what = format!("{} \"{}\" has no digest of its content", type_name(blob.blob_type), blob.name);
-                tool.say(&format!("{}: {what}: {} [{}]", entry.path, error.message, error.code.as_str()));
-            }
-            Ok(all_well)
-        })?;
-        if self.format.format == Format::Json {
-            out.put("]}").end_line().map_err(unwritten)?;
+        let blobs = file.blobs().filter(|blob| self.args.filter.takes(blob)).count();
+        out.text(Kind::Group, self.path.text());
+        out.put(&format!("  {}, {}", size(file.size()), counted(blobs, "blob", "blobs"))).end_line()
+    }
+
+    fn blob(&mut self, voice: &mut Voice<'_>, blob: &BlobHash) -> Result<(), Error> {
+        match (self.args.format.format, &mut self.document) {
+            (Format::Text, _) => self.args.write_blob(voice.out, blob),
+            (Format::Json, Some(document)) => document.element(voice.out, blob),
+            _ => popef_show::json_line(voice.out, &ManifestLine::Blob { file: &self.in_file, blob }),
         }
+        .map_err(unwritten)?;
+        let Some(error) = &blob.error else { return Ok(()) };
+        self.damaged = self.damaged.saturating_add(1);
+        if self.damaged > MOST_DAMAGED {
+            return Ok(());
+        }
+        let what = format!("{} \"{}\" has no digest of its content", type_name(blob.blob_type), escape(&blob.name.to_string()));
+        voice.say(format!("{}: {what}: {} [{}]", self.path, error.message, error.code.as_str()))
+    }
+
+    /// Writes what is known of the whole file. Returns the exit status: it is a failure if anything is damaged.
+    fn end(self, voice: &mut Voice<'_>, hash: &FileHash) -> Result<u8, Error> {
+        if let Some(more @ 1..) = self.damaged.checked_sub(MOST_DAMAGED) {
+            voice.say(format!("{}: {} have no digest of their content either", self.path, counted(more, "blob", "blobs")))?;
+        }
+        let status = if self.damaged == 0 { 0 } else { FAILED };
+        match self.args.format.format {
+            Format::Text => self.args.write_sums_of(voice.out, hash),
+            _ => self.write_members(voice.out, FileMembers::of(hash)),
+        }
+        .map_err(unwritten)?;
         Ok(status)
     }
 
-    fn write_text(&self, out: &mut Out, entry: &ManifestEntry) -> io::Result<()> {
-        let hash = &entry.hash;
-        out.text(Kind::Group, entry.path.text());
-        out.put(&format!("  {}, {}", size(hash.size), counted(hash.blobs.len(), "blob", "blobs"))).end_line()?;
-        self.line(out, &hash.whole, |out| _ = out.put("whole file"))?;
+    fn failed(self, out: &mut Out, error: &Error) -> io::Result<()> {
+        match self.args.format.format {
+            Format::Text => Ok(()),
+            _ => self.write_members(out, FileMembers { error: Some(described(error)), ..FileMembers::default() }),
+        }
+    }
+
+    fn write_members(self, out: &mut Out, members: FileMembers) -> io::Result<()> {
+        match self.document {
+            // The list of blobs stands in the place of their number.
+            Some(document) => document.end(out, &FileMembers { blobs: None, ..members }),
+            None => json_line(out, "file", &FileLine { path: &self.path, members }),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FileLine<'f> {
+    #[serde(flatten)]
+    path: &'f FilePath,
+    #[serde(flatten)]
+    members: FileMembers,
+}
+
+/// What is known of a file as a whole.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileMembers {
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blobs: Option<u64>,
+    damaged: u64,
+    complete: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<PrefixHash>,
+    #[serde(skip_serializing_if = "Digests::is_empty")]
+    content: Digests,
+    #[serde(skip_serializing_if = "Digests::is_empty")]
+    whole: Digests,
+    error: Option<ErrorReport>,
+}
+
+impl FileMembers {
+    fn of(hash: &FileHash) -> Self {
+        let &FileHash { size, blobs, damaged, complete, prefix, content, whole, .. } = hash;
+        FileMembers { size: Some(size), blobs: Some(blobs), damaged, complete, prefix, content, whole, error: None }
+    }
+}
+
+/// The report for people.
+impl Args {
+    fn write_blob(&self, out: &mut Out, blob: &BlobHash) -> io::Result<()> {
+        let digests = if self.data { &blob.data } else { &blob.content };
+        if digests.is_empty() {
+            out.put(&format!("{:<64}  ", "none"));
+            name_of(out, blob);
+            out.end_line()?;
+        }
+        self.line(out, digests, |out| name_of(out, blob))
+    }
+
+    fn write_sums_of(&self, out: &mut Out, hash: &FileHash) -> io::Result<()> {
         if let Some(prefix) = &hash.prefix {
             self.line(out, &prefix.data, |out| _ = out.put("what comes before PopEF"))?;
         }
         self.line(out, &hash.content, |out| _ = out.put("content of all blobs"))?;
-        for blob in &hash.blobs {
-            let digests = if self.data { &blob.data } else { &blob.content };
-            if digests.is_empty() {
-                out.put(&format!("{:<64}  ", "none"));
-                name_of(out, blob);
-                out.end_line()?;
-            }
-            self.line(out, digests, |out| name_of(out, blob))?;
-        }
-        Ok(())
+        self.line(out, &hash.whole, |out| _ = out.put("whole file"))
     }
 
     /// A line for each digest, if there are any.
@@ -218,12 +335,4 @@ impl Args {
 fn name_of(out: &mut Out, blob: &BlobHash) {
     out.put_as(Kind::Type, &format!("{:<10}", type_name(blob.blob_type))).put("  ");
     out.quoted(Kind::Name, blob.name.text());
-}
-
-/// How many files are hashed ahead of what is printed.
-pub(super) const AHEAD: usize = 16;
-
-/// Whether it is an error of one of the files, and not of writing or a stop.
-fn is_of_input(error: &Error) -> bool {
-    !error.is_stop() && error.path().is_some()
 }

@@ -1,26 +1,26 @@
 //! `popef verify`.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_open::in_order;
 use popef_ops::hash::{
-    Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, WrongBlob, hash_path, verify,
+    Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, VerifyOptions, WrongBlob, hash_path, verify,
 };
-use popef_ops::{Code, Error, FilePath};
+use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
 use popef_show::{Kind, Out};
 use serde::Serialize;
 
 use super::Command;
-use super::hash::{AHEAD, one_algorithm};
+use super::hash::one_algorithm;
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::type_name;
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, LongObject, json_line};
+use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::open_whole;
-use crate::common::tool::{Tool, Watch};
+use crate::common::tool::{Tool, Watch, described};
 use crate::common::values::path;
 
 const AFTER: &str = "Examples:
@@ -64,6 +64,7 @@ struct Job<'m> {
     kept: Kept<'m>,
 }
 
+#[derive(Clone, Copy)]
 enum Kept<'m> {
     Entry(&'m ManifestEntry),
     Line(&'m SumsLine),
@@ -72,17 +73,15 @@ enum Kept<'m> {
 /// What became of a file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Verified {
-    #[serde(flatten)]
-    path: FilePath,
+struct Outcome {
     status: Status,
-    /// Why it could not be compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'static str>,
     #[serde(flatten)]
     verification: Option<Verification>,
+    /// Why it could not be compared.
+    error: Option<ErrorReport>,
+    /// The same in words, with its place in the file.
+    #[serde(skip)]
+    words: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -98,7 +97,7 @@ enum Status {
 }
 
 impl Status {
-    fn words(self) -> &'static str {
+    fn shown(self) -> &'static str {
         match self {
             Status::Same => "OK",
             Status::Different => "FAILED",
@@ -119,6 +118,9 @@ impl Status {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if self.files.iter().chain([&self.manifest]).filter(|path| path.as_os_str() == "-").nth(1).is_some() {
+            return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
+        }
         let manifest = self.read_manifest()?;
         let jobs = self.jobs(&manifest)?;
         let watch = tool.progress("verifying");
@@ -126,32 +128,11 @@ impl Command for Args {
         if self.format.format == Format::Json {
             out.put("{\"schemaVersion\":1,\"files\":[\n");
         }
-        let (mut worst, mut separator, mut failure) = (0, "", None);
-        let make = |index: usize| jobs.get(index).map(|job| self.verified(job, &watch));
-        in_order(jobs.len(), AHEAD, make, |made| {
-            let written = made.map(|verified| {
-                let verified = verified?;
-                worst = worst.max(verified.status.exit());
-                match self.format.format {
-                    Format::Text => self.write_text(&mut out, &verified),
-                    Format::Json => {
-                        out.put(separator);
-                        separator = ",";
-                        popef_show::json_line(&mut out, &verified)
-                    }
-                    Format::Ndjson => json_line(&mut out, "file", &verified),
-                }
-                .map_err(unwritten)
-            });
-            match written {
-                Some(Ok(())) => ControlFlow::Continue(()),
-                other => {
-                    failure = other.and_then(Result::err);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        failure.map_or(Ok(()), Err)?;
+        let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
+            Some(job) => self.verify(index, job, voice.out, &watch),
+            None => Ok(0),
+        };
+        let worst = in_turn(tool, &mut out, jobs.len(), work)?;
         if self.format.format == Format::Json {
             out.put("]}").end_line().map_err(unwritten)?;
         }
@@ -162,13 +143,18 @@ impl Command for Args {
 }
 
 impl Args {
+    /// Opens the manifest. One that is no file is copied.
     fn read_manifest(&self) -> Result<Manifest, Error> {
-        let cannot = |error| Error::io("open the manifest", error).in_file(&self.manifest);
-        let mut from: Box<dyn Read> = match self.manifest.as_os_str() == "-" {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(fs::File::open(&self.manifest).map_err(cannot)?),
-        };
-        Manifest::read(&mut from).map_err(|error| error.in_file(&self.manifest))
+        let path = self.manifest.as_path();
+        let is_pipe = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        match path.as_os_str() == "-" {
+            true => Manifest::read(&mut io::stdin().lock()),
+            false if is_pipe => fs::File::open(path)
+                .map_err(|error| Error::io("open the manifest", error))
+                .and_then(|mut pipe| Manifest::read(&mut pipe)),
+            false => Manifest::open(path),
+        }
+        .map_err(|error| error.in_file(path))
     }
 
     /// What is to be compared with what.
@@ -182,52 +168,51 @@ impl Args {
             Manifest::Sums(lines) => lines.iter().map(|line| (&line.path, Kept::Line(line))).collect(),
             _ => Vec::new(),
         };
-        if kept.is_empty() {
-            return Err(Error::new(Code::BadManifest, "the manifest names no files").in_file(&self.manifest));
+        match (self.files.as_slice(), kept.as_slice()) {
+            (_, []) => Err(Error::new(Code::BadManifest, "the manifest names no files").in_file(&self.manifest)),
+            ([], _) => kept.into_iter().map(|(path, kept)| job(path, kept)).collect(),
+            ([file], [(_, kept)]) => Ok(vec![Job { path: file.clone(), shown: file.as_path().into(), kept: *kept }]),
+            (files, _) => named(files, kept),
         }
-        if self.files.is_empty() {
-            return kept.into_iter().map(|(path, kept)| job(path, kept)).collect();
-        }
-        if let ([file], [_]) = (self.files.as_slice(), kept.as_slice()) {
-            let renamed = |kept| Job { path: file.clone(), shown: file.as_path().into(), kept };
-            return Ok(kept.into_iter().map(|(_, kept)| renamed(kept)).collect());
-        }
-        let mut jobs = Vec::new();
-        for file in &self.files {
-            let shown = FilePath::from(file.as_path());
-            let Some((_, entry)) = kept.iter().find(|(path, _)| **path == shown) else {
-                let message = "the manifest does not name this file, and has not just one entry";
-                return Err(Error::new(Code::WrongArguments, message).in_file(file));
-            };
-            let kept = match entry {
-                Kept::Entry(entry) => Kept::Entry(entry),
-                Kept::Line(line) => Kept::Line(line),
-            };
-            jobs.push(Job { path: file.clone(), shown, kept });
-        }
-        Ok(jobs)
     }
 
-    /// Compares a file. Only a stop ends the work.
-    fn verified(&self, job: &Job<'_>, watch: &Watch) -> Result<Verified, Error> {
-        let path = job.shown.clone();
-        Ok(match self.compare(job, watch) {
+    /// Compares a file, and writes what became of it. Returns the exit status. Only a stop ends the work, or a failure to write.
+    fn verify(&self, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<u8, Error> {
+        let mut report = Report::begin(self, index, job, out).map_err(unwritten)?;
+        let mut unwritable = None;
+        let compared = self.compare(job, watch, &mut |blob| {
+            report.blob(out, blob).map_err(|error| {
+                unwritable = Some(unwritten(error));
+                Error::new(Code::Stopped, "the report cannot be written")
+            })
+        });
+        if let Some(error) = unwritable {
+            return Err(error);
+        }
+        let outcome = match compared {
             Ok((same, verification)) => {
                 let status = if same { Status::Same } else { Status::Different };
-                Verified { path, status, error: None, code: None, verification }
+                Outcome { status, verification, error: None, words: None }
             }
             Err(error) if error.is_stop() => return Err(error),
             Err(error) => {
                 let text = error.to_string();
                 // The path is shown already.
-                let reason = text.strip_prefix(&format!("{}: ", job.path.display())).unwrap_or(&text).to_owned();
+                let words = text.strip_prefix(&format!("{}: ", job.path.display())).unwrap_or(&text).to_owned();
                 let status = status_of(&error);
-                Verified { path, status, error: Some(reason), code: Some(error.code()), verification: None }
+                Outcome { status, verification: None, error: Some(described(&error)), words: Some(words) }
             }
-        })
+        };
+        report.end(out, &outcome).map_err(unwritten)?;
+        Ok(outcome.status.exit())
     }
 
-    fn compare(&self, job: &Job<'_>, watch: &Watch) -> Result<(bool, Option<Verification>), Error> {
+    fn compare(
+        &self,
+        job: &Job<'_>,
+        watch: &Watch,
+        each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>,
+    ) -> Result<(bool, Option<Verification>), Error> {
         match job.kept {
             Kept::Line(line) => {
                 let found = hash_path(&job.path, self.algorithm, watch)?;
@@ -235,42 +220,120 @@ impl Args {
             }
             Kept::Entry(entry) => {
                 let file = open_named(&job.path, self.files.is_empty())?;
-                let verification = verify(&file, &entry.hash, self.content, watch)?;
+                let options = VerifyOptions { only_content: self.content };
+                let verification = verify(&file, entry, &options, watch, each)?;
                 file.check_unchanged()?;
                 Ok((verification.ok, Some(verification)))
             }
         }
     }
+}
 
-    fn write_text(&self, out: &mut Out, verified: &Verified) -> io::Result<()> {
-        let is_same = verified.status == Status::Same;
-        if is_same && self.quiet {
+/// The files that are named, each with what the manifest has of it.
+fn named<'m>(files: &[PathBuf], kept: Vec<(&FilePath, Kept<'m>)>) -> Result<Vec<Job<'m>>, Error> {
+    let mut by_path = BTreeMap::new();
+    for (path, kept) in kept {
+        by_path.entry(path).or_insert(kept);
+    }
+    let job = |file: &PathBuf| {
+        let shown = FilePath::from(file.as_path());
+        let Some(&kept) = by_path.get(&shown) else {
+            let message = "the manifest does not name this file, and has not just one entry";
+            return Err(Error::new(Code::WrongArguments, message).in_file(file));
+        };
+        Ok(Job { path: file.clone(), shown, kept })
+    };
+    files.iter().map(job).collect()
+}
+
+/// What is written about a file.
+struct Report<'a> {
+    args: &'a Args,
+    path: &'a FilePath,
+    in_file: InFile,
+    document: Option<LongObject>,
+    /// What people are shown of the blobs, which comes behind the verdict.
+    shown: Vec<WrongBlob>,
+}
+
+/// How many wrong blobs of a file people are shown.
+const MOST_BLOBS: usize = 100;
+
+impl<'a> Report<'a> {
+    fn begin(args: &'a Args, index: usize, job: &'a Job<'_>, out: &mut Out) -> io::Result<Self> {
+        let document = match args.format.format {
+            Format::Json => {
+                out.put(if index == 0 { "" } else { "," });
+                Some(LongObject::begin(out, &job.shown, "blobs")?)
+            }
+            Format::Text | Format::Ndjson => None,
+        };
+        Ok(Report { args, path: &job.shown, in_file: job.path.as_path().into(), document, shown: Vec::new() })
+    }
+
+    fn blob(&mut self, out: &mut Out, blob: WrongBlob) -> io::Result<()> {
+        match (self.args.format.format, &mut self.document) {
+            (Format::Text, _) if self.shown.len() < MOST_BLOBS => self.shown.push(blob),
+            (Format::Text, _) => {}
+            (Format::Json, Some(document)) => document.element(out, &blob)?,
+            _ => json_line(out, "blob", &BlobLine { file: &self.in_file, blob: &blob })?,
+        }
+        Ok(())
+    }
+
+    fn end(self, out: &mut Out, outcome: &Outcome) -> io::Result<()> {
+        match self.document {
+            Some(document) => document.end(out, outcome),
+            None if self.args.format.format == Format::Ndjson => {
+                json_line(out, "file", &FileLine { path: self.path, outcome })
+            }
+            None => self.write_text(out, outcome),
+        }
+    }
+
+    fn write_text(&self, out: &mut Out, outcome: &Outcome) -> io::Result<()> {
+        let is_same = outcome.status == Status::Same;
+        if is_same && self.args.quiet {
             return Ok(());
         }
-        out.text(Kind::Group, verified.path.text()).put(": ");
-        out.put_as(if is_same { Kind::Added } else { Kind::Error }, verified.status.words());
-        if let Some(error) = &verified.error {
-            out.put(": ").text(Kind::Plain, &error.as_str().into());
+        out.text(Kind::Group, self.path.text()).put(": ");
+        out.put_as(if is_same { Kind::Added } else { Kind::Error }, outcome.status.shown());
+        if let Some(words) = &outcome.words {
+            out.put(": ").text(Kind::Plain, &words.as_str().into());
         }
         out.end_line()?;
-        let Some(Verification { whole, prefix, blobs, .. }) = &verified.verification else { return Ok(()) };
-        if *prefix == Some(false) {
+        let Some(Verification { whole, prefix, changed, missing, added, .. }) = outcome.verification else { return Ok(()) };
+        if prefix == Some(false) {
             out.put("  ~ what comes before PopEF").end_line()?;
         }
-        for blob in blobs.iter().take(MOST_BLOBS) {
-            write_blob(out, blob)?;
+        self.shown.iter().try_for_each(|blob| write_blob(out, blob))?;
+        let wrong = [changed, missing, added].into_iter().fold(0, u64::saturating_add);
+        if let Some(more @ 1..) = wrong.checked_sub(u64::try_from(self.shown.len()).unwrap_or(u64::MAX)) {
+            let sums = format!("{changed} changed, {missing} missing, {added} new");
+            out.put(&format!("  ... and {more} more ({sums}); the JSON has all of them")).end_line()?;
         }
-        if let Some(more @ 1..) = blobs.len().checked_sub(MOST_BLOBS) {
-            out.put(&format!("  ... and {more} more blobs; the JSON has all of them")).end_line()?;
-        }
-        if *whole == Some(false) && blobs.is_empty() && *prefix != Some(false) {
+        if whole == Some(false) && wrong == 0 && prefix != Some(false) {
             out.put("  ~ only order, versions, the encoding of messages or bytes behind tensors").end_line()?;
         }
         Ok(())
     }
 }
 
-const MOST_BLOBS: usize = 100;
+#[derive(Serialize)]
+struct BlobLine<'b> {
+    #[serde(flatten)]
+    file: &'b InFile,
+    #[serde(flatten)]
+    blob: &'b WrongBlob,
+}
+
+#[derive(Serialize)]
+struct FileLine<'f> {
+    #[serde(flatten)]
+    path: &'f FilePath,
+    #[serde(flatten)]
+    outcome: &'f Outcome,
+}
 
 fn write_blob(out: &mut Out, blob: &WrongBlob) -> io::Result<()> {
     let (mark, kind, words) = match (blob.verdict, blob.data, blob.content) {

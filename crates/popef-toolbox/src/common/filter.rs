@@ -62,8 +62,12 @@ impl Filter {
         let chosen = self.is_everything() || files.into_iter().any(|file| file.blobs().any(|blob| self.takes(&blob)));
         match chosen {
             true => Ok(()),
-            false => Err(Error::new(Code::NothingChosen, "no blob matches --type, --filter and --exclude")),
+            false => Err(Self::nothing_chosen()),
         }
+    }
+
+    pub(crate) fn nothing_chosen() -> Error {
+        Error::new(Code::NothingChosen, "no blob matches --type, --filter and --exclude")
     }
 
     /// Whether a blob is chosen.

@@ -1,6 +1,6 @@
 //! What a report looks like.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -79,4 +79,43 @@ pub(crate) fn json_line(out: &mut Out, kind: &str, item: &impl Serialize) -> io:
         item: &'i T,
     }
     popef_show::json_line(out, &Line { kind, item })
+}
+
+/// An object in JSON with a list whose elements are written one by one, so that it may be long.
+#[derive(Debug)]
+pub(crate) struct LongObject {
+    is_empty: bool,
+}
+
+impl LongObject {
+    /// Writes the first members, and the start of the list.
+    pub(crate) fn begin(out: &mut Out, head: &impl Serialize, list: &str) -> io::Result<Self> {
+        out.put("{");
+        out.write_all(&members(head)?)?;
+        out.put(",\"").put(list).put("\":[").end_line()?;
+        Ok(LongObject { is_empty: true })
+    }
+
+    /// Writes an element of the list, on a line of its own.
+    pub(crate) fn element(&mut self, out: &mut Out, element: &impl Serialize) -> io::Result<()> {
+        out.put(if self.is_empty { "" } else { "," });
+        self.is_empty = false;
+        popef_show::json_line(out, element)
+    }
+
+    /// Ends the list, and writes the last members.
+    pub(crate) fn end(self, out: &mut Out, tail: &impl Serialize) -> io::Result<()> {
+        out.put("],");
+        out.write_all(&members(tail)?)?;
+        out.put("}").end_line()
+    }
+}
+
+/// The members of an object, without its braces.
+fn members(object: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut out = Out::in_memory(false);
+    popef_show::json_line(&mut out, object)?;
+    let line = out.into_bytes();
+    let inside = line.strip_prefix(b"{").and_then(|line| line.strip_suffix(b"}\n"));
+    inside.map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod end;
 pub(crate) mod filter;
 pub(crate) mod format;
+pub(crate) mod in_turn;
 pub(crate) mod input;
 pub(crate) mod listing;
 pub(crate) mod one_blob;

@@ -24,6 +24,27 @@ const FILES: &[&str] = &[
     "golden/hostile-names.popef",
     "compressed/plain-poplar.popef",
     "compressed/zlib-poplar.popef",
+    "interop/two-models.popef",
+    "interop/replicated.popef",
+    "opaque/poptorch/poptorch25.poptorch",
+    "broken/gzip-without-trailer.popef",
+];
+
+/// Manifests, which fit none of the files.
+const MANIFESTS: &[(&str, &str)] = &[
+    ("SHA256SUMS", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  executable.popef\n"),
+    (
+        "manifest.ndjson",
+        concat!(
+            r#"{"kind":"blob","file":"executable.popef","type":"dataTensor","name":"input_parameter","#,
+            r#""data":{"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}"#,
+            "\n",
+            r#"{"kind":"file","path":"executable.popef"}"#,
+            "\n",
+            r#"{"path":"no.popef","whole":{"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}"#,
+        ),
+    ),
+    ("no-digests.json", r#"{"files":[{"path":"executable.popef"}]}"#),
 ];
 
 const CASES: &[Case] = &[
@@ -63,9 +84,32 @@ const CASES: &[Case] = &[
     Case { command: "merge", done: &[], failed: &["damaged.popef executable.popef -o new.popef"] },
     Case { command: "split", done: &[], failed: &["damaged.popef --by kind -o new.popef"] },
     Case { command: "strip", done: &[], failed: &["executable.popef --drop feed -o executable.popef"] },
-    Case { command: "diff", done: &[], failed: &["damaged.popef executable.popef"] },
-    Case { command: "hash", done: &[], failed: &[] },
-    Case { command: "verify", done: &[], failed: &["no.manifest"] },
+    Case {
+        command: "diff",
+        done: &[
+            "executable.popef executable.popef",
+            "split-executable.popef executable.popef",
+            "two-models.popef hostile-names.popef",
+            "--exact --type metadata replicated.popef executable.popef",
+            "poptorch25.poptorch split-feeds.popef",
+        ],
+        failed: &["damaged.popef executable.popef", "--type feed executable.popef executable.popef"],
+    },
+    Case {
+        command: "hash",
+        done: &[
+            "executable.popef zlib-poplar.popef",
+            "--whole -a both hostile-names.popef poptorch25.poptorch",
+            "--type tensor executable.popef",
+        ],
+        failed: &[
+            "no.popef",
+            "executable.popef damaged.popef",
+            "gzip-without-trailer.popef",
+            "--type feed executable.popef",
+        ],
+    },
+    Case { command: "verify", done: &["SHA256SUMS", "manifest.ndjson"], failed: &["no.manifest", "no-digests.json"] },
     Case { command: "recover", done: &[], failed: &["no.popef -o new.popef"] },
     Case {
         command: "tiles",
@@ -75,8 +119,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Commands whose documents have no definition yet. Calls that fail without a document are held to theirs all the same.
-const UNDEFINED: &[&str] =
-    &["compress", "decompress", "diff", "hash", "merge", "pack", "recover", "set", "split", "strip", "verify"];
+const UNDEFINED: &[&str] = &["compress", "decompress", "merge", "pack", "recover", "set", "split", "strip"];
 
 struct Schema {
     schemas: Schemas,
@@ -126,6 +169,7 @@ fn url(name: &str) -> String {
 fn outputs(command: &str, arguments: &str) -> [Run; 2] {
     ["json", "ndjson"].map(|format| {
         let place = Place::with(FILES);
+        MANIFESTS.iter().for_each(|(name, text)| place.write(name, text));
         let words = format!("{command} --format {format} {arguments}");
         place.run(&words.split_whitespace().collect::<Vec<_>>())
     })

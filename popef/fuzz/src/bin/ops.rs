@@ -12,7 +12,7 @@ use popef::types::BlobType;
 use popef::{Blob, File, OpenOptions};
 use popef_fuzz::ways::scratch_file;
 use popef_ops::diff::{DiffOptions, Verdict};
-use popef_ops::hash::{Algorithms, FileHash, HashOptions, Manifest};
+use popef_ops::hash::{Algorithms, FileHash, HashOptions, Manifest, ManifestLine, VerifyOptions};
 use popef_ops::pack::Pack;
 use popef_ops::recover::recover;
 use popef_ops::set::{Change, Changes, Plan};
@@ -41,8 +41,10 @@ fn compare(bytes: &[u8]) {
     for options in [DiffOptions::default(), exact] {
         assert_ne!(differ(&file, &open(bytes.to_vec()), &options), Verdict::Different);
     }
-    let hashes = hash(&file);
-    let verified = popef_ops::hash::verify(&file, &hashes, false, &Silent).unwrap();
+    let (hashes, lines) = hash(&file);
+    let Manifest::Entries(entries) = Manifest::read(&mut &lines[..]).unwrap() else { panic!("it is JSON") };
+    let verified =
+        popef_ops::hash::verify(&file, &entries[0], &VerifyOptions::default(), &Silent, &mut |_| Ok(())).unwrap();
     assert!(verified.ok, "{verified:?}");
 
     let Some((&place, _)) = bytes.split_last() else { return };
@@ -50,7 +52,7 @@ fn compare(bytes: &[u8]) {
     let place = usize::from(place).wrapping_mul(31).checked_rem(bytes.len()).unwrap_or_default();
     changed[place] ^= 1;
     let changed = open(changed);
-    let content = hash(&changed).content;
+    let content = hash(&changed).0.content;
     let verdict = differ(&file, &changed, &DiffOptions::default());
     if !content.is_empty() && content == hashes.content {
         assert_eq!(verdict, Verdict::Same);
@@ -61,14 +63,22 @@ fn compare(bytes: &[u8]) {
     assert_eq!(differ(&file, &changed, &exact), Verdict::Different, "one bit differs");
 }
 
-fn hash(file: &File) -> FileHash {
-    let options =
-        HashOptions { algorithms: Algorithms::BOTH, whole: file.damage().is_none(), data: true, content: true };
-    popef_ops::hash::hash(file, &options, &|_| true, &Silent).unwrap()
+/// The digests of a file, and its manifest.
+fn hash(file: &File) -> (FileHash, Vec<u8>) {
+    let options = HashOptions { algorithms: Algorithms::BOTH, whole: file.damage().is_none(), ..HashOptions::default() };
+    let (path, in_file) = (Path::new("file").into(), Path::new("file").into());
+    let mut lines = Vec::new();
+    let hashed = popef_ops::hash::hash(file, &options, &Silent, &mut |blob| {
+        serde_json::to_writer(&mut lines, &ManifestLine::Blob { file: &in_file, blob: &blob }).unwrap();
+        Ok(())
+    });
+    let hashed = hashed.unwrap();
+    serde_json::to_writer(&mut lines, &ManifestLine::File { path: &path, hash: &hashed }).unwrap();
+    (hashed, lines)
 }
 
-fn differ(a: &File, b: &File, options: &DiffOptions) -> Verdict {
-    popef_ops::diff::diff(a, b, options, &|_| true, &Silent, &mut |_| Ok(())).unwrap().verdict
+fn differ(a: &File, b: &File, options: &DiffOptions<'_>) -> Verdict {
+    popef_ops::diff::diff(a, b, options, &Silent, &mut |_| Ok(())).unwrap().verdict
 }
 
 /// A pipe that keeps what is written.
@@ -113,13 +123,13 @@ fn rewrite(bytes: &[u8]) {
         assert!(stripped == expected, "a kept blob was changed");
     }
 
-    let content = hash(&file).content;
+    let content = hash(&file).0.content;
     for packing in [None, Some(popef::write::Packing::default())] {
         let options = RepackOptions { packing, again: true, threads: 1, ..RepackOptions::default() };
         let Some(repacked) = written(|target| popef_ops::repack(&file, target, &options, &Silent)) else { continue };
         let new = OpenOptions::new().start(prefix as u64).bytes(repacked).unwrap();
         assert_eq!(new.len(), file.len());
-        let found = hash(&new).content;
+        let found = hash(&new).0.content;
         assert!(content.is_empty() || found == content, "compression changed the content");
     }
 
@@ -187,7 +197,8 @@ fn read_manifest(mut input: &[u8]) {
     let Ok(Manifest::Entries(entries)) = Manifest::read(&mut input) else { return };
     for entry in entries {
         for only_content in [false, true] {
-            let _ = popef_ops::hash::verify(&empty, &entry.hash, only_content, &Silent);
+            let options = VerifyOptions { only_content };
+            let _ = popef_ops::hash::verify(&empty, &entry, &options, &Silent, &mut |_| Ok(()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use popef_ops::Name;
-use popef_ops::diff::{BlobDiff, BytesDiff, Change, DiffSummary, Side, Status, ValueDiff};
+use popef_ops::diff::{BlobDiff, BytesDiff, FieldDiff, DiffSummary, Side, Status, ValueDiff};
 use popef_show::{Kind, Out, counted, escape, size, width};
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ impl<'o> Text<'o> {
         }
     }
 
-    fn changes(&mut self, changes: &[Change]) -> io::Result<()> {
+    fn changes(&mut self, changes: &[FieldDiff]) -> io::Result<()> {
         let most = if self.extent.all { changes.len() } else { MOST_CHANGES };
         let labels: Vec<String> = changes.iter().take(most).map(label).collect();
         let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default().min(60);
@@ -230,7 +230,7 @@ fn counted_long(count: u64, what: &str) -> String {
 }
 
 /// What a change is of: `numIpus`, `anchor "input" shape`.
-fn label(change: &Change) -> String {
+fn label(change: &FieldDiff) -> String {
     let list = change.list.map(|list| match list {
         "anchors" => "anchor",
         "engineOptions" => "engine option",

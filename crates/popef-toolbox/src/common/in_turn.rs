@@ -1,0 +1,131 @@
+//! Several files at once, whose reports come out one after the other.
+
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use popef_ops::{Code, Error};
+use popef_show::Out;
+
+use super::end::unwritten;
+use super::tool::Tool;
+
+/// Does `work` for each number below `count`, for several at once, and returns the worst of the exit statuses. What is written
+/// for one comes out behind all that is written for those before it, while the work goes on, so little of it is kept.
+///
+/// The first error ends the work.
+pub(crate) fn in_turn(
+    tool: &Tool,
+    out: &mut Out,
+    count: usize,
+    work: impl Fn(usize, &mut Voice<'_>) -> Result<u8, Error> + Sync,
+) -> Result<u8, Error> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(count);
+    if workers < 2 {
+        let mut work = |index| work(index, &mut Voice { tool, out, to: None });
+        return (0..count).try_fold(0, |worst, index| Ok(work(index)?.max(worst)));
+    }
+    let colors = out.has_colors();
+    let (announce, announced) = sync_channel(AHEAD);
+    let turns = Mutex::new(Turns { next: 0, count, announce });
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let work_on = || {
+                while let Some((index, to)) = Turns::claim(&turns) {
+                    let mut out = Out::new(Box::new(Pipe(to.clone())), colors);
+                    let done = work(index, &mut Voice { tool, out: &mut out, to: Some(&to) });
+                    let done = done.and_then(|done| out.send().map_err(unwritten).map(|()| done));
+                    // If nobody listens, the work has ended.
+                    let _ = to.send(Said::Done(done));
+                }
+            };
+            thread::Builder::new().spawn_scoped(scope, work_on).map_err(|error| Error::io("start a thread", error))?;
+        }
+        // Once this has ended, the workers find nobody to talk to, and end too.
+        let mut announced = announced.into_iter().take(count);
+        announced.try_fold(0, |worst, from| Ok(passed_on(tool, out, &from)?.max(worst)))
+    })
+}
+
+/// How many files are worked on, or wait to come out, beyond those that are being worked on.
+const AHEAD: usize = 16;
+/// How many pieces of output of a file wait, of 64 KiB each.
+const PIECES: usize = 4;
+
+/// What is written for one file, to standard output and standard error.
+pub(crate) struct Voice<'v> {
+    tool: &'v Tool,
+    /// Standard output, or what comes out there later.
+    pub(crate) out: &'v mut Out,
+    to: Option<&'v SyncSender<Said>>,
+}
+
+impl Voice<'_> {
+    /// Says something to people, behind what was written before.
+    pub(crate) fn say(&mut self, text: String) -> Result<(), Error> {
+        self.out.send().map_err(unwritten)?;
+        match self.to {
+            None => self.tool.say(&text),
+            // If nobody listens, the next write fails.
+            Some(to) => _ = to.send(Said::Words(text)),
+        }
+        Ok(())
+    }
+}
+
+/// What a worker passes on.
+enum Said {
+    Output(Vec<u8>),
+    Words(String),
+    Done(Result<u8, Error>),
+}
+
+struct Turns {
+    next: usize,
+    count: usize,
+    announce: SyncSender<Receiver<Said>>,
+}
+
+impl Turns {
+    /// The next file, and the channel for it. Files are announced in order, so nobody waits for one that is not worked on.
+    fn claim(turns: &Mutex<Turns>) -> Option<(usize, SyncSender<Said>)> {
+        let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = turns.next;
+        if index >= turns.count {
+            return None;
+        }
+        let (to, from) = sync_channel(PIECES);
+        turns.announce.send(from).ok()?;
+        turns.next = index.saturating_add(1);
+        Some((index, to))
+    }
+}
+
+fn passed_on(tool: &Tool, out: &mut Out, from: &Receiver<Said>) -> Result<u8, Error> {
+    for said in from {
+        match said {
+            Said::Output(bytes) => out.append(bytes).map_err(unwritten)?,
+            Said::Words(text) => {
+                out.send().map_err(unwritten)?;
+                tool.say(&text);
+            }
+            Said::Done(done) => return done,
+        }
+    }
+    Err(Error::new(Code::Stopped, "a thread has ended"))
+}
+
+struct Pipe(SyncSender<Said>);
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.0.send(Said::Output(bytes.to_owned()));
+        sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
