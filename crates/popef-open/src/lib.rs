@@ -25,8 +25,8 @@
 //! ```
 //!
 //! [`Inputs`] opens many files on all processors, works on them there, and gives the results in the order of the files.
-//! [`in_order`] does that for any other work, and [`listed`] reads a list of paths, and [`policy()`] a policy
-//! for checks.
+//! [`in_order`] does that for any other work, and [`Ahead`] for a caller who asks for one result after the other. [`listed`]
+//! reads a list of paths, and [`policy()`] a policy for checks.
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -44,6 +44,7 @@
     )
 )]
 
+mod ahead;
 mod foreign;
 mod inputs;
 mod list;
@@ -52,6 +53,7 @@ mod ordered;
 mod policy;
 mod provided;
 
+pub use ahead::{Ahead, Waited};
 pub use foreign::Foreign;
 pub use inputs::Inputs;
 pub use list::listed;
