@@ -35,6 +35,7 @@ mod metadata;
 mod model;
 mod path;
 mod reader;
+mod scan;
 mod session;
 mod stream;
 mod text;
@@ -74,6 +75,8 @@ mod _popef {
     use crate::model::{Model, ModelBuilder};
     #[pymodule_export]
     use crate::reader::Reader;
+    #[pymodule_export]
+    use crate::scan::{ScanRun, scan_columns};
     #[pymodule_export]
     use crate::tools::{run_popef, run_popef_dump};
     #[pymodule_export]

@@ -23,8 +23,18 @@ def examples():
             yield pytest.param(block, id=f"{document}-{number}")
 
 
+def need_packages_of(block):
+    for package in re.findall(r"^(?:import|from) (\w+)", block, re.MULTILINE):
+        needed(package)
+    if re.search("to_arrow|polars|duckdb|mapInArrow", block):
+        needed("pyarrow")
+    if "to_pandas" in block:
+        needed("pandas")
+
+
 @pytest.mark.parametrize("block", list(examples()))
 def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, interop):
+    need_packages_of(block)
     monkeypatch.chdir(tmp_path)
     shutil.copy(interop / "executable.popef", "model.popef")
     shutil.copy(interop / "split-tensors.popef", "weights.popef")
@@ -34,6 +44,7 @@ def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, interop
 def test_mypy_accepts_the_examples(tmp_path):
     needed("mypy")
     for parameters in examples():
+        need_packages_of(parameters.values[0])
         (tmp_path / f"{parameters.id.replace('/', '-').replace('.', '-')}.py").write_text(parameters.values[0])
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *tmp_path.glob("*.py")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

@@ -52,6 +52,7 @@ from popef._popef import (
     open,
     popefTypeToNumpyDType,
 )
+from popef._scan import Scan, scan
 
 __all__ = [
     "Anchor",
@@ -78,6 +79,7 @@ __all__ = [
     "ProgramFlow",
     "Reader",
     "Report",
+    "Scan",
     "Skipped",
     "Tensor",
     "TensorDataInfo",
@@ -91,4 +93,5 @@ __all__ = [
     "numpyDTypeToPopefType",
     "open",
     "popefTypeToNumpyDType",
+    "scan",
 ]

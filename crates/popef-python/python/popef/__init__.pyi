@@ -13,6 +13,8 @@ from popef._check import Report as Report
 from popef._check import Skipped as Skipped
 from popef._check import check as check
 from popef._error import PopefError as PopefError
+from popef._scan import Scan as Scan
+from popef._scan import scan as scan
 
 __all__ = [
     "Anchor",
@@ -39,6 +41,7 @@ __all__ = [
     "ProgramFlow",
     "Reader",
     "Report",
+    "Scan",
     "Skipped",
     "Tensor",
     "TensorDataInfo",
@@ -52,6 +55,7 @@ __all__ = [
     "numpyDTypeToPopefType",
     "open",
     "popefTypeToNumpyDType",
+    "scan",
 ]
 
 __version__: str

@@ -1,0 +1,258 @@
+//! What is found out about one file, on a thread that does not have the interpreter's lock.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use popef::check::{CheckOptions, Finding, Report, check_with_progress};
+use popef::read::Compression;
+use popef::types::{BlobType, ErrorInfo};
+use popef::{Error, File, OpenOptions};
+use popef_open::{Foreign, StreamData};
+use popef_ops::Progress;
+use popef_ops::hash::{Algorithms, FileHash, HashOptions, hash, hash_path};
+use poplar_inspect::executable::inspect_archive;
+
+/// What is looked for beyond headers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wanted {
+    /// Whether only sums of the blobs are needed.
+    pub(super) per_file: bool,
+    /// A check, and whether it is deep.
+    pub(super) check: Option<bool>,
+    pub(super) hash: Option<HashOptions>,
+    pub(super) compression: bool,
+}
+
+/// An error as it is put into records.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub(super) path: PathBuf,
+    pub(super) code: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) message: String,
+    pub(super) blob: Option<usize>,
+    pub(super) offset: Option<u64>,
+    /// The error itself, if it is one of the library and says all.
+    pub(super) error: Option<Error>,
+}
+
+impl Fault {
+    pub(super) fn described(info: &ErrorInfo, path: &Path) -> Self {
+        Fault {
+            path: path.to_owned(),
+            code: info.code.as_str(),
+            kind: info.kind.as_str(),
+            message: info.message.clone(),
+            blob: info.blob,
+            offset: info.offset,
+            error: None,
+        }
+    }
+
+    pub(super) fn of(error: &Error, path: &Path) -> Self {
+        Fault { error: Some(error.clone()), ..Fault::described(&error.describe(), path) }
+    }
+
+    fn of_hash(error: &popef_ops::Error, path: &Path) -> Self {
+        if let Some(error) = error.library() {
+            return Fault::of(error, path);
+        }
+        let kind = if error.code() == "file-changed" { "changed" } else { "io" };
+        let (code, message) = (error.code(), error.to_string());
+        Fault { path: path.to_owned(), code, kind, message, blob: None, offset: None, error: None }
+    }
+
+    /// The fault of a file that is plainly something else.
+    fn with_foreign(self, foreign: Option<&Foreign>) -> Self {
+        let Some(foreign) = foreign else { return self };
+        let message = foreign.advising("popef ls");
+        Fault { code: Foreign::CODE, kind: Foreign::KIND, message, error: None, ..self }
+    }
+}
+
+/// How many blobs of each type a file has, and how much data.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) blobs: u64,
+    pub(super) executables: u64,
+    pub(super) metadata: u64,
+    pub(super) tensors: u64,
+    pub(super) feeds: u64,
+    pub(super) opaques: u64,
+    pub(super) data_size: u64,
+}
+
+impl Counts {
+    fn of(file: &File) -> Self {
+        let mut counts = Counts::default();
+        for blob in file.blobs() {
+            counts.blobs = counts.blobs.saturating_add(1);
+            counts.data_size = counts.data_size.saturating_add(blob.data().len());
+            let count = match blob.blob_type() {
+                BlobType::PoplarExecutable => &mut counts.executables,
+                BlobType::Metadata => &mut counts.metadata,
+                BlobType::DataTensor => &mut counts.tensors,
+                BlobType::DataFeed => &mut counts.feeds,
+                BlobType::Opaque => &mut counts.opaques,
+                _ => continue,
+            };
+            *count = count.saturating_add(1);
+        }
+        counts
+    }
+}
+
+/// The findings of a check of one file.
+pub(super) struct Checked {
+    /// In the order of their blobs, and those about the whole file, or about a blob that cannot be read, at the end.
+    findings: Vec<Finding>,
+    pub(super) is_complete: bool,
+}
+
+impl Checked {
+    fn new(file: &Result<File, Error>, deep: bool, stop: &AtomicBool) -> Self {
+        let mut options = CheckOptions::new();
+        options.deep(deep).inspect_archives(inspect_archive);
+        let report = check_with_progress([file], &options, &mut |_| Until(stop).advance(0));
+        Checked::of(report, file.as_ref().map_or(0, File::len))
+    }
+
+    fn of(report: Report, blobs: usize) -> Self {
+        let is_complete = !report.skipped.iter().any(|skipped| skipped.failed);
+        let mut findings = report.findings;
+        findings.iter_mut().for_each(|finding| finding.blob = finding.blob.filter(|&blob| blob < blobs));
+        findings.sort_by_key(|finding| finding.blob.unwrap_or(usize::MAX));
+        Checked { findings, is_complete }
+    }
+
+    pub(super) fn all(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The findings about a blob, or about none.
+    pub(super) fn about(&self, blob: Option<usize>) -> &[Finding] {
+        let key = |finding: &Finding| finding.blob.unwrap_or(usize::MAX);
+        let wanted = blob.unwrap_or(usize::MAX);
+        let start = self.findings.partition_point(|finding| key(finding) < wanted);
+        let rest = self.findings.get(start..).unwrap_or_default();
+        rest.get(..rest.partition_point(|finding| key(finding) <= wanted)).unwrap_or_default()
+    }
+}
+
+/// A file, as far as it could be read.
+pub(super) struct Scanned {
+    pub(super) path: PathBuf,
+    /// None if it could not be opened, or if only sums are needed.
+    pub(super) file: Option<File>,
+    pub(super) size: Option<u64>,
+    pub(super) prefix_size: Option<u64>,
+    pub(super) counts: Option<Counts>,
+    pub(super) checked: Option<Checked>,
+    pub(super) hashes: Option<FileHash>,
+    /// The formats of compressed executables.
+    pub(super) compressions: BTreeMap<usize, Result<Option<Compression>, Error>>,
+    /// Why the file could not be read to its end.
+    pub(super) fault: Option<Fault>,
+}
+
+impl Scanned {
+    /// Opens a file and finds out what is wanted. Most errors are part of the result.
+    pub(super) fn new(path: PathBuf, wanted: &Wanted, stop: &AtomicBool) -> Self {
+        let opened = open(&path);
+        let of_file = |error: &Error| Fault::of(error, &path).with_foreign(opened.foreign.as_ref());
+        let mut scanned = Scanned {
+            fault: opened.error().map(of_file),
+            file: None,
+            size: None,
+            prefix_size: None,
+            counts: None,
+            checked: wanted.check.map(|deep| Checked::new(&opened.file, deep, stop)),
+            hashes: None,
+            compressions: BTreeMap::new(),
+            path,
+        };
+        if let Ok(file) = opened.file {
+            scanned.look_into(file, wanted, stop);
+        }
+        scanned
+    }
+
+    fn look_into(&mut self, file: File, wanted: &Wanted, stop: &AtomicBool) {
+        self.size = Some(file.size());
+        self.prefix_size = Some(file.prefix().len());
+        if let Some(options) = &wanted.hash {
+            self.hash(&file, options, stop);
+        }
+        if wanted.per_file {
+            self.counts = Some(Counts::of(&file));
+            return;
+        }
+        if wanted.compression {
+            let compressed = file.executables().filter(popef::read::ExecutableBlob::is_compressed);
+            self.compressions =
+                compressed.map(|executable| (executable.blob().index(), executable.compression())).collect();
+        }
+        self.file = Some(file);
+    }
+
+    fn hash(&mut self, file: &File, options: &HashOptions, stop: &AtomicBool) {
+        if options.whole && file.damage().is_some() {
+            // Its blobs are not all of it.
+            return;
+        }
+        let progress = Until(stop);
+        let hashes = match options {
+            HashOptions { whole: true, data: false, content: false, algorithms } => {
+                hash_path(&self.path, *algorithms, &progress).map(|whole| of_whole(file, whole))
+            }
+            options => hash(file, options, &|_| true, &progress),
+        };
+        let unchanged =
+            hashes.and_then(|hashes| file.check_unchanged().map(|()| hashes).map_err(popef_ops::Error::from));
+        match unchanged {
+            Ok(hashes) => self.hashes = Some(hashes),
+            Err(error) => {
+                self.fault.get_or_insert(Fault::of_hash(&error, &self.path));
+            }
+        }
+    }
+
+    /// About how many blobs are kept in memory.
+    pub(super) fn weight(&self) -> usize {
+        self.file.as_ref().map_or(0, File::len).saturating_add(1)
+    }
+}
+
+fn of_whole(file: &File, whole: popef_ops::hash::Digests) -> FileHash {
+    let mut hashes = FileHash::default();
+    hashes.size = file.size();
+    hashes.whole = whole;
+    hashes
+}
+
+fn open(path: &Path) -> popef_open::Opened {
+    // Elsewhere, pipes are read, and `-` is standard input. Here they are paths like all others.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return popef_open::Opened { path: path.to_owned(), file: OpenOptions::new().open(path), foreign: None };
+    }
+    let path = if popef_open::is_stdin(path) { Cow::Owned(Path::new(".").join(path)) } else { Cow::Borrowed(path) };
+    popef_open::open(&path, StreamData::Skip)
+}
+
+/// Lets work go on until the scan is given up.
+struct Until<'s>(&'s AtomicBool);
+
+impl Progress for Until<'_> {
+    fn advance(&self, _bytes: u64) -> ControlFlow<()> {
+        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// The options for digests of so much.
+pub(super) fn hash_options(algorithms: Algorithms, whole: bool, data: bool, content: bool) -> Option<HashOptions> {
+    (whole || data || content).then_some(HashOptions { algorithms, whole, data, content })
+}
