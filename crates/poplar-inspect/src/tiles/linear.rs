@@ -138,6 +138,21 @@ pub(super) fn balanced(elements: u64, tiles: u32, min_elements: u64, grain: u64)
     elements.div_ceil(u64::from(tiles).max(1)).max(min_elements).max(grain)
 }
 
+/// The number of elements on the fullest tile of a linear mapping, without the mapping.
+///
+/// ```
+/// use poplar_inspect::tiles::{Linear, fullest_of_linear};
+///
+/// assert_eq!(fullest_of_linear(1472, 7840, &Linear::new(4, 64)), Ok(68));
+/// ```
+pub fn fullest_of_linear(tiles: u32, elements: u64, linear: &Linear) -> Result<u64, Error> {
+    if tiles == 0 {
+        return Err(Error::Zero { what: "tiles" });
+    }
+    let split = Split { min_per_part: linear.min_elements, ..Split::new(linear.grain, u64::from(tiles)) };
+    split.longest_part(elements)
+}
+
 /// The seed of [`choose_mapping_offset`] in poplibs.
 pub const DEFAULT_SEED: u64 = 0x9e37_79b9;
 

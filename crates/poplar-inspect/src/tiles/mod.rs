@@ -9,6 +9,8 @@
 //! - [`tile_imbalance`], [`dim_is_split_over_tiles`] and [`dim_is_split_over_ipus`] judge a mapping.
 //! - [`clone_to_ipu`], [`clone_to_graph`], [`clone_and_expand_aliasing`] and [`copy_to_ipu`] map a copy like its original.
 //! - [`TensorUseTracker`] maps elements onto tiles that use them, and [`create_broadcast_operand`] does so for an operand.
+//! - With the feature `json`, `TensorMap` reads the mappings that TensorFlow writes, and `LoweredVars` the memory of tiles that Poplar
+//!   writes. No sample of such files is public as a whole: the readers follow the code and the documents that describe them.
 //!
 //! Mappings are lists of intervals, and all work is done by intervals: a tensor of 10⁹ elements costs no more than its mapping
 //! has intervals.
@@ -26,8 +28,16 @@ mod graph;
 mod interval;
 mod linear;
 mod mapping;
+#[cfg(feature = "json")]
+mod read_error;
 mod split;
+#[cfg(feature = "json")]
+mod tensor_map;
+#[cfg(feature = "json")]
+mod tile_memory;
 mod tracker;
+#[cfg(feature = "json")]
+mod vars;
 
 pub use clone::{IpuCopy, Transfer, clone_and_expand_aliasing, clone_to_graph, clone_to_ipu, copy_to_ipu};
 pub use dimension::{create_broadcast_operand, dim_is_split_over_ipus, dim_is_split_over_tiles};
@@ -36,8 +46,17 @@ pub use graph::{Graph, Target, Variable, element_type_of_poplar};
 pub use interval::Interval;
 pub use linear::{
     DEFAULT_SEED, Linear, Order, calc_linear_tile_mapping, calc_linear_tile_mapping_and_new_offset,
-    choose_mapping_offset, inv_transform_tile_index, number_of_elements, tile_imbalance, transform_tile_index,
+    choose_mapping_offset, fullest_of_linear, inv_transform_tile_index, number_of_elements, tile_imbalance,
+    transform_tile_index,
 };
 pub use mapping::{Mapping, OnTile};
+#[cfg(feature = "json")]
+pub use read_error::{ReadError, ReadErrorKind};
 pub use split::{Split, split_regions};
+#[cfg(feature = "json")]
+pub use tensor_map::{Balance, Computation, MappedTensor, TensorMap};
+#[cfg(feature = "json")]
+pub use tile_memory::TileMemory;
 pub use tracker::{Method, Resolve, TensorUseTracker};
+#[cfg(feature = "json")]
+pub use vars::{LoweredVar, LoweredVars};

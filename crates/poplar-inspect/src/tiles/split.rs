@@ -34,6 +34,18 @@ impl Split {
         }
     }
 
+    /// The number of elements of the longest part of so many.
+    pub(super) fn longest_part(&self, elements: u64) -> Result<u64, Error> {
+        self.check()?;
+        let grains = elements.div_ceil(self.grain);
+        let parts = self.parts_of(grains).max(1);
+        // The last part has as many grains as any, but its last grain may be incomplete.
+        let last = elements - grains.saturating_sub(grains.div_ceil(parts)).saturating_mul(self.grain);
+        let others = if grains % parts > 1 { grains.div_ceil(parts) } else { grains / parts };
+        let others = if parts > 1 { others.saturating_mul(self.grain) } else { 0 };
+        Ok(last.max(others))
+    }
+
     /// The number of parts that so many grains are split into.
     fn parts_of(&self, grains: u64) -> u64 {
         let mut most = grains.div_ceil(self.parts);

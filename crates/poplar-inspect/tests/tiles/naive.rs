@@ -6,8 +6,8 @@ use popef::DataType;
 use poplar_inspect::tiles::{
     Graph, Interval, Linear, Mapping, Method, Order, Resolve, Split, Target, TensorUseTracker,
     calc_linear_tile_mapping, clone_and_expand_aliasing, clone_to_ipu, copy_to_ipu, create_broadcast_operand,
-    dim_is_split_over_ipus, dim_is_split_over_tiles, inv_transform_tile_index, split_regions, tile_imbalance,
-    transform_tile_index,
+    dim_is_split_over_ipus, dim_is_split_over_tiles, fullest_of_linear, inv_transform_tile_index, split_regions,
+    tile_imbalance, transform_tile_index,
 };
 use proptest::prelude::*;
 
@@ -239,6 +239,7 @@ proptest! {
     fn linear_mappings_keep_their_promises(tiles in 1_u32..10, elements in 1_u64..300, linear in linears()) {
         let mapping = calc_linear_tile_mapping(tiles, &[elements], &linear).unwrap();
         prop_assert_eq!(mapping.elements(), elements);
+        prop_assert_eq!(fullest_of_linear(tiles, elements, &linear), Ok(mapping.most()));
         let in_order = {
             let mut pieces = mapping.pieces().to_vec();
             pieces.sort_by_key(|piece| piece.1);

@@ -1,0 +1,65 @@
+use std::fmt;
+use std::io;
+
+use serde_json::error::Category;
+
+/// Why a JSON file of a framework cannot be read, or not to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadError {
+    /// What kind of problem it is.
+    pub kind: ReadErrorKind,
+    /// What is wrong, without the place.
+    pub message: String,
+    /// The line of the problem, from 1 on. Such files often have one line.
+    pub line: usize,
+    /// The byte of the line, from 1 on.
+    pub column: usize,
+}
+
+/// What kind of problem a [`ReadError`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The file ends too early.
+    Cut,
+    /// The file is not JSON.
+    NotJson,
+    /// The JSON does not have the form of such a file.
+    WrongForm,
+    /// The bytes cannot be read.
+    Unreadable(io::ErrorKind),
+}
+
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        let kind = match error.classify() {
+            Category::Eof => ReadErrorKind::Cut,
+            Category::Syntax => ReadErrorKind::NotJson,
+            Category::Data => ReadErrorKind::WrongForm,
+            Category::Io => ReadErrorKind::Unreadable(error.io_error_kind().unwrap_or(io::ErrorKind::Other)),
+        };
+        let (line, column) = (error.line(), error.column());
+        let mut message = error.to_string();
+        if let Some(end) = message.rfind(" at line ") {
+            message.truncate(end);
+        }
+        // A value of the wrong type can be a text of any length.
+        if message.len() > MESSAGE {
+            message.truncate((0..=MESSAGE).rev().find(|&at| message.is_char_boundary(at)).unwrap_or_default());
+            message.push_str("...");
+        }
+        ReadError { kind, message, line, column }
+    }
+}
+
+/// No message is longer.
+const MESSAGE: usize = 200;
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, byte {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
