@@ -7,9 +7,9 @@ use popef::check::{Finding, Severity};
 use popef::read::DataBlob;
 use popef::types::{BlobType, Text};
 use popef::{Blob, Error, Metadata};
-use popef_ops::hash::Digests;
+use popef_ops::hash::Digest;
 
-use super::scanned::{Counts, Fault, Scanned};
+use super::scanned::{BlobHashes, Counts, Fault, Hashes, Scanned};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl<'a> Row<'a> {
         };
         let error = of_tensor().or_else(of_metadata).or_else(of_compression);
         let path = &self.scanned.path;
-        let of_hash = || self.scanned.hashes.as_ref()?.blobs.get(blob.index())?.error.as_ref();
+        let of_hash = || self.hashes_of_blob()?.error.as_deref();
         let described = || of_hash().map(|error| Fault::described(error, path));
         error.map(|error| Fault::of(&error, path)).or_else(described)
     }
@@ -177,19 +177,16 @@ impl<'a> Row<'a> {
         severities.into_iter().find(has).map(Severity::as_str)
     }
 
-    fn digest(&self, of_file: impl Fn(&popef_ops::hash::FileHash) -> Digests) -> Cell<'a> {
-        let hashes = self.scanned.hashes.as_ref().filter(|_| self.per_file);
-        hex(hashes.map(of_file))
+    fn hashes_of_file(&self) -> Option<&'a Hashes> {
+        self.scanned.hashes.as_ref().filter(|_| self.per_file)
     }
 
-    fn digest_of_blob(&self, of_blob: impl Fn(&popef_ops::hash::BlobHash) -> Digests) -> Cell<'a> {
-        let hash = || self.scanned.hashes.as_ref()?.blobs.get(self.blob.as_ref()?.index());
-        hex(hash().map(of_blob))
+    fn hashes_of_blob(&self) -> Option<&'a BlobHashes> {
+        self.scanned.hashes.as_ref()?.blobs.get(self.blob.as_ref()?.index())
     }
 }
 
-fn hex<'a>(digests: Option<Digests>) -> Cell<'a> {
-    let digest = digests.and_then(|digests| digests.sha256.or(digests.blake3));
+fn hex<'a>(digest: Option<Digest>) -> Cell<'a> {
     Cell::text(digest.map(|digest| digest.to_string()))
 }
 
@@ -296,8 +293,10 @@ const OF_BLOBS: &[Column] = &[
     column("is_inference", Kind::Bool, |row| Cell::of(row.metadata(|metadata| metadata.is_inference), Cell::Bool)),
     column("device_iterations", Kind::Int, |row| Cell::int(row.metadata(|metadata| metadata.device_iterations))),
     column("anchors", Kind::Int, |row| Cell::count(row.metadata(|metadata| metadata.anchors.len()))),
-    column("data_hash", Kind::Text, |row| row.digest_of_blob(|blob| blob.data)).needing(Needs::HashOfData),
-    column("content_hash", Kind::Text, |row| row.digest_of_blob(|blob| blob.content)).needing(Needs::HashOfContent),
+    column("data_hash", Kind::Text, |row| hex(row.hashes_of_blob().and_then(|blob| blob.data)))
+        .needing(Needs::HashOfData),
+    column("content_hash", Kind::Text, |row| hex(row.hashes_of_blob().and_then(|blob| blob.content)))
+        .needing(Needs::HashOfContent),
     CHECK_SEVERITY,
     CHECK_RULES,
     CHECK_MESSAGES,
@@ -322,8 +321,10 @@ const OF_FILES: &[Column] = &[
     column("feeds", Kind::Int, |row| Cell::int(row.counts(|counts| counts.feeds))),
     column("opaques", Kind::Int, |row| Cell::int(row.counts(|counts| counts.opaques))),
     column("data_size", Kind::Int, |row| Cell::int(row.counts(|counts| counts.data_size))),
-    column("file_hash", Kind::Text, |row| row.digest(|file| file.whole)).needing(Needs::HashOfFile),
-    column("content_hash", Kind::Text, |row| row.digest(|file| file.content)).needing(Needs::HashOfContent),
+    column("file_hash", Kind::Text, |row| hex(row.hashes_of_file().and_then(|file| file.whole)))
+        .needing(Needs::HashOfFile),
+    column("content_hash", Kind::Text, |row| hex(row.hashes_of_file().and_then(|file| file.content)))
+        .needing(Needs::HashOfContent),
     CHECK_SEVERITY,
     CHECK_RULES,
     CHECK_MESSAGES,

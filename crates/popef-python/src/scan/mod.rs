@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 
 use self::batch::Array;
 use self::columns::{Cell, Column, Needs, Row};
-use self::scanned::{Fault, Scanned, Wanted, hash_options};
+use self::scanned::{Fault, Hashing, Scanned, Wanted};
 use crate::error::raise;
 use crate::{path, text};
 
@@ -285,7 +285,7 @@ fn wanted(
     };
     let options = |algorithms| {
         let [whole, data, content] = [Needs::HashOfFile, Needs::HashOfData, Needs::HashOfContent].map(needs);
-        hash_options(algorithms, whole, data, content)
+        (whole || data || content).then_some(Hashing { algorithms, whole, data, content })
     };
     Ok(Wanted {
         per_file,

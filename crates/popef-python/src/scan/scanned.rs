@@ -13,7 +13,7 @@ use popef::types::{BlobType, ErrorInfo};
 use popef::{Error, File, OpenOptions};
 use popef_open::{Foreign, StreamData};
 use popef_ops::Progress;
-use popef_ops::hash::{Algorithms, FileHash, HashOptions, hash, hash_path};
+use popef_ops::hash::{Algorithms, BlobHash, Digest, Digests, HashOptions, hash, hash_path};
 use poplar_inspect::executable::inspect_archive;
 
 /// What is looked for beyond headers.
@@ -23,8 +23,17 @@ pub(super) struct Wanted {
     pub(super) per_file: bool,
     /// A check, and whether it is deep.
     pub(super) check: Option<bool>,
-    pub(super) hash: Option<HashOptions>,
+    pub(super) hash: Option<Hashing>,
     pub(super) compression: bool,
+}
+
+/// Which digests are needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hashing {
+    pub(super) algorithms: Algorithms,
+    pub(super) whole: bool,
+    pub(super) data: bool,
+    pub(super) content: bool,
 }
 
 /// An error as it is put into records.
@@ -143,6 +152,59 @@ impl Checked {
     }
 }
 
+/// The digests of a file.
+#[derive(Default)]
+pub(super) struct Hashes {
+    pub(super) whole: Option<Digest>,
+    pub(super) content: Option<Digest>,
+    /// Empty if only sums are needed.
+    pub(super) blobs: Vec<BlobHashes>,
+}
+
+/// The digests of a blob.
+pub(super) struct BlobHashes {
+    pub(super) data: Option<Digest>,
+    pub(super) content: Option<Digest>,
+    /// Why there is none of the content.
+    pub(super) error: Option<Box<ErrorInfo>>,
+}
+
+impl From<BlobHash> for BlobHashes {
+    fn from(hash: BlobHash) -> Self {
+        BlobHashes { data: digest(hash.data), content: digest(hash.content), error: hash.error.map(Box::new) }
+    }
+}
+
+/// The only digest that was computed.
+fn digest(digests: Digests) -> Option<Digest> {
+    digests.sha256.or(digests.blake3)
+}
+
+impl Hashes {
+    fn of(
+        file: &File,
+        path: &Path,
+        wanted: &Wanted,
+        hashing: Hashing,
+        stop: &AtomicBool,
+    ) -> Result<Self, popef_ops::Error> {
+        let Hashing { algorithms, whole, data, content } = hashing;
+        if whole && !data && !content {
+            let whole = hash_path(path, algorithms, &Until(stop))?;
+            return Ok(Hashes { whole: digest(whole), ..Hashes::default() });
+        }
+        let options = HashOptions { algorithms, whole, data, content, select: &|_| true };
+        let mut blobs = Vec::new();
+        let hash = hash(file, &options, &Until(stop), &mut |blob| {
+            if !wanted.per_file {
+                blobs.push(blob.into());
+            }
+            Ok(())
+        })?;
+        Ok(Hashes { whole: digest(hash.whole), content: digest(hash.content), blobs })
+    }
+}
+
 /// A file, as far as it could be read.
 pub(super) struct Scanned {
     pub(super) path: PathBuf,
@@ -152,7 +214,7 @@ pub(super) struct Scanned {
     pub(super) prefix_size: Option<u64>,
     pub(super) counts: Option<Counts>,
     pub(super) checked: Option<Checked>,
-    pub(super) hashes: Option<FileHash>,
+    pub(super) hashes: Option<Hashes>,
     /// The formats of compressed executables.
     pub(super) compressions: BTreeMap<usize, Result<Option<Compression>, Error>>,
     /// Why the file could not be read to its end.
@@ -184,8 +246,8 @@ impl Scanned {
     fn look_into(&mut self, file: File, wanted: &Wanted, stop: &AtomicBool) {
         self.size = Some(file.size());
         self.prefix_size = Some(file.prefix().len());
-        if let Some(options) = &wanted.hash {
-            self.hash(&file, options, stop);
+        if let Some(hashing) = wanted.hash {
+            self.hash(&file, wanted, hashing, stop);
         }
         if wanted.per_file {
             self.counts = Some(Counts::of(&file));
@@ -199,18 +261,12 @@ impl Scanned {
         self.file = Some(file);
     }
 
-    fn hash(&mut self, file: &File, options: &HashOptions, stop: &AtomicBool) {
-        if options.whole && file.damage().is_some() {
+    fn hash(&mut self, file: &File, wanted: &Wanted, hashing: Hashing, stop: &AtomicBool) {
+        if hashing.whole && file.damage().is_some() {
             // Its blobs are not all of it.
             return;
         }
-        let progress = Until(stop);
-        let hashes = match options {
-            HashOptions { whole: true, data: false, content: false, algorithms } => {
-                hash_path(&self.path, *algorithms, &progress).map(|whole| of_whole(file, whole))
-            }
-            options => hash(file, options, &|_| true, &progress),
-        };
+        let hashes = Hashes::of(file, &self.path, wanted, hashing, stop);
         let unchanged =
             hashes.and_then(|hashes| file.check_unchanged().map(|()| hashes).map_err(popef_ops::Error::from));
         match unchanged {
@@ -225,13 +281,6 @@ impl Scanned {
     pub(super) fn weight(&self) -> usize {
         self.file.as_ref().map_or(0, File::len).saturating_add(1)
     }
-}
-
-fn of_whole(file: &File, whole: popef_ops::hash::Digests) -> FileHash {
-    let mut hashes = FileHash::default();
-    hashes.size = file.size();
-    hashes.whole = whole;
-    hashes
 }
 
 fn open(path: &Path) -> popef_open::Opened {
@@ -250,9 +299,4 @@ impl Progress for Until<'_> {
     fn advance(&self, _bytes: u64) -> ControlFlow<()> {
         if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-}
-
-/// The options for digests of so much.
-pub(super) fn hash_options(algorithms: Algorithms, whole: bool, data: bool, content: bool) -> Option<HashOptions> {
-    (whole || data || content).then_some(HashOptions { algorithms, whole, data, content })
 }
