@@ -1,6 +1,7 @@
 //! Changes metadata, names, versions and the data of tensors.
 
 mod compare;
+mod edit;
 mod edited;
 mod elements;
 mod findings;
@@ -10,9 +11,10 @@ mod renames;
 mod value;
 mod verify;
 mod weights;
+mod write;
 
 use popef::File;
-use popef::types::Text;
+use popef::types::{BlobType, Text};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -141,10 +143,10 @@ impl Rename {
 #[serde(rename_all = "camelCase")]
 pub struct BlobChange {
     /// The blob's number in the file, from 0.
-    pub blob: usize,
-    /// Its type, as in a listing.
+    pub index: usize,
+    /// Its type.
     #[serde(rename = "type")]
-    pub blob_type: String,
+    pub blob_type: BlobType,
     /// Its name before; that of metadata is its executable's.
     #[serde(flatten)]
     pub name: Name,

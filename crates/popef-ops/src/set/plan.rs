@@ -1,25 +1,21 @@
-//! What changes in which blob, and the file with the changes.
+//! What changes in which blob.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 
-use popef::types::{BlobType, ElementSources, InfoRef, OpaqueInfo, TensorDataInfo, Text};
-use popef::write::BlobCopy;
+use popef::types::{BlobType, OpaqueInfo, Text};
 use popef::{Blob, File, Metadata};
 use serde_json::json;
 
 use super::compare::{FieldChange, compare};
+use super::edit::{Added, Edit, NewData, NewInfo};
 use super::edited::Edited;
-use super::findings::{NewFinding, new_findings};
 use super::renames::Names;
-use super::verify::Verify;
-use super::weights::{Place, Weights, check_names, inputs, is_same, place, with_surplus};
-use super::{BlobChange, Change, Changes, Outcome};
+use super::weights::{Inputs, Place, Weights, check_names, elements_len, inputs, is_same, place};
+use super::{BlobChange, Change, Changes};
 use crate::error::{Code, Error};
 use crate::listed::name_of;
 use crate::near::{self, quoted};
-use crate::output::{Output, Target};
 use crate::progress::Progress;
 
 /// The changes to a file, found to be possible. Nothing is written before [`write`](Plan::write).
@@ -46,63 +42,40 @@ use crate::progress::Progress;
 /// ```
 pub struct Plan<'f> {
     pub(super) file: &'f File,
+    wanted: &'f Changes,
+    /// New names and infos, by the blob's number.
     pub(super) edits: BTreeMap<usize, Edit>,
-    changes: BTreeMap<usize, BlobChange>,
-    /// Tensors that come behind all other blobs.
-    pub(super) added: Vec<(TensorDataInfo, Weights)>,
-    /// The version that some blobs get, and for each blob whether it does. A file may have millions of them.
-    version: Text<'static>,
+    /// New data, in the order of the blobs.
+    pub(super) data: Vec<NewData>,
+    pub(super) added: Vec<Added>,
+    /// For each blob whether it gets the wanted version; empty if none is wanted.
     versioned: Vec<bool>,
-}
-
-/// What a blob gets.
-#[derive(Default)]
-pub(super) struct Edit {
-    pub(super) name: Option<Text<'static>>,
-    pub(super) info: Option<NewInfo>,
-    /// New data, and how many bytes of the old data it replaces.
-    pub(super) data: Option<(Weights, u64)>,
-}
-
-pub(super) enum NewInfo {
-    Metadata(Box<Metadata>, ElementSources),
-    Opaque(OpaqueInfo),
 }
 
 impl<'f> Plan<'f> {
     /// Finds what the changes come to. `chosen` are the blobs that may be renamed, or get another version.
     pub fn of(
         file: &'f File,
-        changes: &Changes,
+        changes: &'f Changes,
         chosen: &dyn Fn(&Blob<'_>) -> bool,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let mut plan = Plan {
-            file,
-            edits: BTreeMap::new(),
-            changes: BTreeMap::new(),
-            added: Vec::new(),
-            version: Text::default(),
-            versioned: Vec::new(),
-        };
-        plan.find(changes, chosen, progress).map_err(|error| error.in_file(file.path().unwrap_or("-".as_ref())))?;
+        let (edits, data, added, versioned) = Default::default();
+        let mut plan = Plan { file, wanted: changes, edits, data, added, versioned };
+        plan.find(chosen, progress).map_err(|error| error.in_file(file.path().unwrap_or("-".as_ref())))?;
         Ok(plan)
     }
 
-    fn find(
-        &mut self,
-        changes: &Changes,
-        chosen: &dyn Fn(&Blob<'_>) -> bool,
-        progress: &dyn Progress,
-    ) -> Result<(), Error> {
+    fn find(&mut self, chosen: &dyn Fn(&Blob<'_>) -> bool, progress: &dyn Progress) -> Result<(), Error> {
+        let changes = self.wanted;
         let old = self.old_metadata(changes)?;
         check_names(&changes.weights)?;
         let inputs = changes.add_missing.then(|| inputs(&old));
-        for weights in &changes.weights {
-            let placed = place(self.file, &weights.array, chosen, inputs.as_ref());
-            let changed = placed.and_then(|place| self.change_data(weights, place, progress));
+        for (number, weights) in changes.weights.iter().enumerate() {
+            let changed = self.change_data(number, weights, chosen, inputs.as_ref(), progress);
             changed.map_err(|error| error.in_file(&weights.path))?;
         }
+        self.data.sort_by_key(|new| new.blob);
         let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
         let model = if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref())?) };
         for (index, metadata) in old {
@@ -117,7 +90,6 @@ impl<'f> Plan<'f> {
         if let Some(version) = &changes.version {
             let is_new = |blob: Blob<'_>| blob.version() != *version && chosen(&blob);
             self.versioned = self.file.blobs().map(is_new).collect();
-            self.version = version.clone();
         }
         Ok(())
     }
@@ -150,8 +122,9 @@ impl<'f> Plan<'f> {
         names.follow(&mut new);
         let changes = compare(metadata, &new, &sources);
         if !changes.is_empty() {
-            self.edit(index).info = Some(NewInfo::Metadata(Box::new(new), sources));
-            self.tell(index, changes);
+            let edit = self.edit(index);
+            edit.info = Some(NewInfo::Metadata(Box::new(new), sources));
+            edit.changes.extend(changes);
         }
         Ok(())
     }
@@ -161,8 +134,9 @@ impl<'f> Plan<'f> {
         if let (Some(new), Some(old)) = (names.of_blob(index), blob.name())
             && *new != old
         {
-            self.edit(index).name = Some(new.clone());
-            self.tell(index, vec![FieldChange::of("name", json!(old.to_string()), json!(new.to_string()))]);
+            let edit = self.edit(index);
+            edit.name = Some(new.clone());
+            edit.changes.push(FieldChange::of("name", old.to_string(), new.to_string()));
         }
         if let Some(opaque) = blob.as_opaque()
             && let Some(new) = names.of_executable(&opaque.executable())
@@ -170,30 +144,25 @@ impl<'f> Plan<'f> {
             let info = OpaqueInfo { executable: new.clone(), ..opaque.info() };
             let old = opaque.executable().to_string();
             if info.executable != opaque.executable() {
-                self.edit(index).info = Some(NewInfo::Opaque(info));
-                self.tell(index, vec![FieldChange::of("executable", old, new.to_string())]);
+                let edit = self.edit(index);
+                edit.info = Some(NewInfo::Opaque(info));
+                edit.changes.push(FieldChange::of("executable", old, new.to_string()));
             }
         }
     }
 
-    fn change_data(&mut self, weights: &Weights, place: Place, progress: &dyn Progress) -> Result<(), Error> {
-        match place {
-            Place::Blob(index, len) => {
-                let Some(blob) = self.file.blob(index) else { return Ok(()) };
-                if !is_same(&weights.array, blob.data(), len, progress)? {
-                    self.edit(index).data = Some((weights.clone(), len));
-                    let old = json!({ "sizeInBytes": len });
-                    self.tell(index, vec![FieldChange::of("data", old, weights.described(len))]);
-                }
-            }
-            Place::New(info) => {
-                let index = self.file.len().saturating_add(self.added.len());
-                let size = info.tensor_info.size_in_bytes()?;
-                let changes = vec![FieldChange::of("data", json!(null), weights.described(size))];
-                let (name, blob_type) = (info.name.clone().into(), BlobType::DataTensor.to_string());
-                self.changes.insert(index, BlobChange { blob: index, blob_type, name, changes });
-                self.added.push((info, weights.clone()));
-            }
+    fn change_data(
+        &mut self,
+        number: usize,
+        weights: &Weights,
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        inputs: Option<&Inputs<'_>>,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        match place(self.file, &weights.array, chosen, inputs)? {
+            Place::Blob(blob) if is_same(&weights.array, &blob, progress)? => {}
+            Place::Blob(blob) => self.data.push(NewData { blob: blob.index(), weights: number }),
+            Place::New(info) => self.added.push(Added { info, weights: number }),
         }
         Ok(())
     }
@@ -202,102 +171,66 @@ impl<'f> Plan<'f> {
         self.edits.entry(index).or_default()
     }
 
-    fn tell(&mut self, index: usize, changes: Vec<FieldChange>) {
-        let Some(blob) = self.file.blob(index) else { return };
-        self.changes.entry(index).or_insert_with(|| unchanged(&blob)).changes.extend(changes);
+    pub(super) fn weights(&self, number: usize) -> Option<&Weights> {
+        self.wanted.weights.get(number)
     }
 
-    /// All changes, in the order of the blobs.
-    pub fn changes(&self) -> impl Iterator<Item = BlobChange> {
-        let blobs = self.file.len().saturating_add(self.added.len());
-        (0..blobs).filter_map(|index| self.change_of(index))
-    }
-
-    fn change_of(&self, index: usize) -> Option<BlobChange> {
-        let change = self.changes.get(&index).cloned();
-        let Some(version) = self.version_of(index) else { return change };
-        let blob = self.file.blob(index)?;
-        let mut change = change.unwrap_or_else(|| unchanged(&blob));
-        change.changes.push(FieldChange::of("version", blob.version().to_string(), version.to_string()));
-        Some(change)
+    /// The new data of a blob, if it gets any.
+    pub(super) fn data_of(&self, index: usize) -> Option<&Weights> {
+        let found = self.data.binary_search_by_key(&index, |new| new.blob).ok()?;
+        self.weights(self.data.get(found)?.weights)
     }
 
     /// The version that a blob gets, if it gets one.
     pub(super) fn version_of(&self, index: usize) -> Option<&Text<'static>> {
-        self.versioned.get(index).is_some_and(|versioned| *versioned).then_some(&self.version)
+        self.wanted.version.as_ref().filter(|_| self.versioned.get(index) == Some(&true))
+    }
+
+    /// How many blobs change or are added.
+    pub fn len(&self) -> usize {
+        let is_changed = |index: &usize| {
+            self.edits.contains_key(index) || self.data_of(*index).is_some() || self.version_of(*index).is_some()
+        };
+        (0..self.file.len()).filter(is_changed).count().saturating_add(self.added.len())
     }
 
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.added.is_empty() && !self.versioned.contains(&true)
+        self.edits.is_empty() && self.data.is_empty() && self.added.is_empty() && !self.versioned.contains(&true)
     }
 
-    /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
-    /// library's checks find something in the new file that they do not find in the old one.
-    pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
-        progress.expect(self.file.size());
-        let mut output = Output::begin(target, [self.file], progress)?;
-        output.prefix_of(self.file)?;
-        self.write_blobs(&mut output)?;
-        let verify = Verify { plan: self, progress };
-        let mut found = None;
-        let size = output.finish_checked(|written| {
-            verify.check(written)?;
-            let findings = new_findings(self.file, written);
-            if strict && !findings.is_empty() {
-                return Err(refused(&findings));
-            }
-            found = Some(findings);
-            Ok(())
-        })?;
-        Ok(Outcome { size: size.size, new_findings: found })
+    /// All changes, in the order of the blobs. They are made one by one: there may be millions.
+    pub fn changes(&self) -> impl Iterator<Item = BlobChange> {
+        let changed = self.file.blobs().filter_map(|blob| self.change_of(&blob));
+        changed.chain(self.added.iter().enumerate().filter_map(|(number, added)| self.addition(number, added)))
     }
 
-    /// Blobs whose data stays are copied together.
-    fn write_blobs(&self, output: &mut Output<'_>) -> Result<(), Error> {
-        let copies =
-            |range: Range<usize>| range.filter_map(|index| self.file.blob(index)).map(|blob| self.copy_of(blob));
-        let mut copied = 0;
-        for (&index, edit) in &self.edits {
-            let (Some((weights, len)), Some(blob)) = (&edit.data, self.file.blob(index)) else { continue };
-            output.copy_all(copies(copied..index))?;
-            let mut data = with_surplus(&weights.array, blob.data(), *len)?;
-            output.refilled(self.copy_of(blob), &mut data).map_err(|error| error.in_file(&weights.path))?;
-            copied = index.saturating_add(1);
+    fn change_of(&self, blob: &Blob<'_>) -> Option<BlobChange> {
+        let index = blob.index();
+        let mut changes = Vec::new();
+        if let Some(weights) = self.data_of(index) {
+            let size = elements_len(blob);
+            changes.push(FieldChange::of("data", json!({ "dataSize": size }), weights.described(size)));
         }
-        output.copy_all(copies(copied..self.file.len()))?;
-        for (info, weights) in &self.added {
-            output.tensor(info, &mut weights.array.reader()?).map_err(|error| error.in_file(&weights.path))?;
+        changes.extend(self.edits.get(&index).into_iter().flat_map(|edit| edit.changes.iter().cloned()));
+        if let Some(version) = self.version_of(index) {
+            changes.push(FieldChange::of("version", blob.version().to_string(), version.to_string()));
         }
-        Ok(())
+        let name = name_of(blob).into();
+        (!changes.is_empty()).then(|| BlobChange { index, blob_type: blob.blob_type(), name, changes })
     }
 
-    fn copy_of<'b>(&'b self, blob: Blob<'b>) -> BlobCopy<'b> {
-        let mut copy = BlobCopy::of(&blob);
-        if let Some(version) = self.version_of(blob.index()) {
-            copy = copy.version(version.by_ref());
-        }
-        let Some(edit) = self.edits.get(&blob.index()) else { return copy };
-        copy = match &edit.info {
-            Some(NewInfo::Metadata(metadata, sources)) => copy.info(InfoRef::Metadata(metadata)).sources(sources),
-            Some(NewInfo::Opaque(info)) => copy.info(InfoRef::Opaque(info)),
-            None => copy,
-        };
-        if let Some(name) = &edit.name {
-            copy = copy.name(name.by_ref());
-        }
-        copy
+    fn addition(&self, number: usize, added: &Added) -> Option<BlobChange> {
+        let index = self.file.len().saturating_add(number);
+        let size = added.info.tensor_info.size_in_bytes().unwrap_or_default();
+        let changes = vec![FieldChange::of("data", json!(null), self.weights(added.weights)?.described(size))];
+        Some(BlobChange { index, blob_type: BlobType::DataTensor, name: added.info.name.by_ref().into(), changes })
     }
-}
-
-fn unchanged(blob: &Blob<'_>) -> BlobChange {
-    let (name, blob_type) = (name_of(blob).into(), blob.blob_type().to_string());
-    BlobChange { blob: blob.index(), blob_type, name, changes: Vec::new() }
 }
 
 impl fmt::Debug for Plan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan").field("file", &self.file).field("changes", &self.changes).finish_non_exhaustive()
+        f.debug_struct("Plan").field("file", &self.file).field("changed", &self.len()).finish_non_exhaustive()
     }
 }
 
@@ -335,13 +268,4 @@ fn listed(names: impl Iterator<Item = String>) -> String {
         names.push("more".to_owned());
     }
     names.join(", ")
-}
-
-fn refused(findings: &[NewFinding]) -> Error {
-    let all: Vec<_> =
-        findings.iter().map(|finding| format!("{} {}: {}", finding.severity, finding.rule, finding.message)).collect();
-    Error::new(
-        Code::NewFindings,
-        format!("nothing was written, because checks find more than before: {}", all.join("; ")),
-    )
 }

@@ -2,7 +2,8 @@
 
 use popef::{Blob, File};
 
-use super::plan::{Edit, NewInfo, Plan};
+use super::edit::{Added, Edit, NewInfo};
+use super::plan::Plan;
 use super::weights::is_same;
 use crate::error::{Code, Error};
 use crate::progress::Progress;
@@ -25,17 +26,20 @@ impl Verify<'_> {
         }
         let none = Edit::default();
         for (old, new) in file.blobs().zip(written.blobs()) {
-            let is_right = match (edits.get(&old.index()), self.plan.version_of(old.index())) {
-                (None, None) => has_same_head(&old, &new),
-                (edit, _) => self.is_changed(&old, edit.unwrap_or(&none), &new)?,
+            let index = old.index();
+            let is_copy = self.plan.data_of(index).is_none() && self.plan.version_of(index).is_none();
+            let is_right = match edits.get(&index) {
+                None if is_copy => has_same_head(&old, &new),
+                edit => self.is_changed(&old, edit.unwrap_or(&none), &new)?,
             };
             if !is_right {
                 return Err(wrong(&old));
             }
         }
-        for ((info, weights), new) in added.iter().zip(written.blobs().skip(file.len())) {
+        for (Added { info, weights }, new) in added.iter().zip(written.blobs().skip(file.len())) {
+            let Some(weights) = self.plan.weights(*weights) else { return Err(wrong(&new)) };
             let is_right = new.as_tensor().is_some_and(|tensor| tensor.info() == *info);
-            if !is_right || !is_same(&weights.array, new.data(), new.data().len(), self.progress)? {
+            if !is_right || !is_same(&weights.array, &new, self.progress)? {
                 return Err(wrong(&new));
             }
         }
@@ -50,10 +54,7 @@ impl Verify<'_> {
         if !heads || new.data().len() != old.data().len() || !has_info(old, edit, new)? {
             return Ok(false);
         }
-        match &edit.data {
-            Some((weights, len)) => is_same(&weights.array, new.data(), *len, self.progress),
-            None => Ok(true),
-        }
+        self.plan.data_of(old.index()).map_or(Ok(true), |weights| is_same(&weights.array, new, self.progress))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use popef::read::{Data, DataBlob};
 use popef::types::{Anchor, FeedDataInfo, TensorDataInfo, TensorType, Text};
@@ -16,6 +17,7 @@ use crate::formats::{self, Array};
 use crate::near::{self, quoted};
 use crate::pack::folder::inside;
 use crate::progress::Progress;
+use crate::verify::same_bytes;
 
 /// An array, and the file that it is from.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub struct Weights {
     /// The array. Its name is that of the tensor.
     pub array: Array,
     /// Its file.
-    pub path: PathBuf,
+    pub path: Arc<Path>,
 }
 
 impl Weights {
@@ -31,8 +33,8 @@ impl Weights {
     /// says which arrays belong to which tensors.
     pub fn read(path: &Path) -> Result<Vec<Weights>, Error> {
         if !path.is_dir() {
-            let arrays = formats::read(path)?.into_iter();
-            return Ok(arrays.map(|array| Weights { array, path: path.to_owned() }).collect());
+            let (arrays, path) = (formats::read(path)?.into_iter(), Arc::<Path>::from(path));
+            return Ok(arrays.map(|array| Weights { array, path: path.clone() }).collect());
         }
         let index = path.join(INDEX);
         if index.exists() { indexed(path) } else { all_in(path) }
@@ -44,10 +46,10 @@ impl Weights {
         #[serde(rename_all = "camelCase")]
         struct Described {
             from: String,
-            size_in_bytes: u64,
+            data_size: u64,
         }
 
-        Described { from: self.path.display().to_string(), size_in_bytes: bytes }
+        Described { from: self.path.display().to_string(), data_size: bytes }
     }
 }
 
@@ -88,7 +90,7 @@ fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
         let lacking = || Error::new(Code::NoSuchName, format!("it has no array for {}", quoted(&name))).in_file(&path);
         let mut array = array.ok_or_else(lacking)?.clone();
         array.name = name.clone();
-        all.push(Weights { array, path });
+        all.push(Weights { array, path: path.into() });
         Ok(())
     })?;
     if all.is_empty() {
@@ -98,9 +100,9 @@ fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
 }
 
 /// What is to be done with new data.
-pub(super) enum Place {
-    /// Into this blob, in place of so many bytes.
-    Blob(usize, u64),
+pub(super) enum Place<'f> {
+    /// Into this blob, in place of its elements.
+    Blob(Blob<'f>),
     /// Into a new tensor.
     New(TensorDataInfo),
 }
@@ -130,28 +132,27 @@ pub(super) fn check_names(weights: &[Weights]) -> Result<(), Error> {
 }
 
 /// Finds where an array belongs. `inputs` are those that may get a tensor.
-pub(super) fn place(
-    file: &File,
+pub(super) fn place<'f>(
+    file: &'f File,
     array: &Array,
     chosen: &dyn Fn(&Blob<'_>) -> bool,
     inputs: Option<&Inputs<'_>>,
-) -> Result<Place, Error> {
+) -> Result<Place<'f>, Error> {
     let name = &array.name;
     let blobs = [file.tensor(name).map(|tensor| *tensor.blob()), file.feed(name).map(|feed| *feed.blob())];
     let mut blobs = blobs.into_iter().flatten().filter(chosen);
     match (blobs.next(), blobs.next()) {
-        (Some(blob), None) => fits(&blob, array),
+        (Some(blob), None) => fits(blob, array),
         (Some(_), Some(_)) => Err(Error::new(Code::Ambiguous, format!("{} is a tensor and also a feed", quoted(name)))),
         (None, _) => new(file, array, inputs),
     }
 }
 
-fn fits(blob: &Blob<'_>, array: &Array) -> Result<Place, Error> {
+fn fits<'f>(blob: Blob<'f>, array: &Array) -> Result<Place<'f>, Error> {
     let Some(data) = blob.as_data() else { return Err(Error::new(Code::NoSuchName, "the blob has no elements")) };
     data.check_size()?;
-    let wanted = wanted(&data);
-    check(&array.name, &wanted, array)?;
-    Ok(Place::Blob(blob.index(), wanted.size_in_bytes()?))
+    check(&array.name, &wanted(&data), array)?;
+    Ok(Place::Blob(blob))
 }
 
 /// The shape and type of an array for a blob. That for a feed has the number of tensors in front.
@@ -181,7 +182,7 @@ fn shown(info: &TensorInfo) -> String {
     format!("{} [{}]", info.data_type, extents.join(", "))
 }
 
-fn new(file: &File, array: &Array, inputs: Option<&Inputs<'_>>) -> Result<Place, Error> {
+fn new<'f>(file: &'f File, array: &Array, inputs: Option<&Inputs<'_>>) -> Result<Place<'f>, Error> {
     let name = &array.name;
     if let Some(anchor) = inputs.and_then(|inputs| inputs.get(name)) {
         check(name, &anchor.tensor_info, array)?;
@@ -208,29 +209,26 @@ fn is_input(file: &File, name: &Text<'_>) -> bool {
     file.metadata().any(|metadata| metadata.read().is_ok_and(has))
 }
 
-/// Whether the array has the same bytes as the first `len` of the data.
-pub(super) fn is_same(array: &Array, data: Data<'_>, len: u64, progress: &dyn Progress) -> Result<bool, Error> {
-    const PIECE: usize = 256 << 10;
-    let mut array = array.reader()?;
-    let (mut one, mut other) = (vec![0; PIECE], vec![0; PIECE]);
-    let mut at = 0u64;
-    while let left @ 1.. = len.saturating_sub(at) {
-        let count = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-        let (one, other) = (one.get_mut(..count).unwrap_or_default(), other.get_mut(..count).unwrap_or_default());
-        array.read_exact(one).map_err(|error| Error::io("read the array", error))?;
-        data.read_at(at, other)?;
-        if one != other {
-            return Ok(false);
-        }
-        let count = u64::try_from(count).unwrap_or(u64::MAX);
-        progress.add(count)?;
-        at = at.saturating_add(count);
-    }
-    Ok(true)
+/// Whether the array has the same bytes as the elements of the blob.
+pub(super) fn is_same(array: &Array, blob: &Blob<'_>, progress: &dyn Progress) -> Result<bool, Error> {
+    let (elements, _) = parts(blob)?;
+    same_bytes(&mut array.reader()?, &mut elements.reader(), progress)
 }
 
-/// A reader of an array, and then of what is behind the first `len` bytes of a blob's data.
-pub(super) fn with_surplus<'d>(array: &Array, data: Data<'d>, len: u64) -> Result<impl Read + use<'d>, Error> {
-    let surplus = data.range(len..data.len())?;
+/// A reader of an array, and then of what is behind the elements of the blob.
+pub(super) fn with_surplus<'f>(array: &Array, blob: &Blob<'f>) -> Result<impl Read + use<'f>, Error> {
+    let (_, surplus) = parts(blob)?;
     Ok(array.reader()?.chain(surplus.reader()))
+}
+
+/// The elements of a tensor or feed, and what is behind them.
+fn parts<'f>(blob: &Blob<'f>) -> Result<(Data<'f>, Data<'f>), Error> {
+    let (data, end) = (blob.data(), elements_len(blob));
+    Ok((data.range(0..end)?, data.range(end..data.len())?))
+}
+
+/// How many bytes the elements of a tensor or feed have.
+pub(super) fn elements_len(blob: &Blob<'_>) -> u64 {
+    let surplus = blob.as_data().map_or(0, |tensors| tensors.surplus());
+    blob.data().len().saturating_sub(surplus)
 }

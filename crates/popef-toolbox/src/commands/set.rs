@@ -1,15 +1,16 @@
 //! `popef set`.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::File;
-use popef::types::Text;
+use popef::types::{BlobType, Text};
 use popef_open::is_stdin;
 use popef_ops::set::{BlobChange, Change, Changes, FieldChange, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
-use popef_ops::{Code, Error};
+use popef_ops::{Code, Error, FilePath, InFile};
 use popef_show::{Kind, Out, counted, escape, size};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -113,6 +114,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let changes = self.changes()?;
         let file = open_whole(&self.file)?;
+        self.filter.check([&file])?;
         let changes = Changes { renames: self.renames(&file)?, ..changes };
         if self.strict && (self.output.dry_run || self.output.is_stdout()) {
             let message = "--strict needs a file that can be read back, which --dry-run and standard output do not have";
@@ -214,6 +216,9 @@ fn told(finding: &NewFinding) -> String {
     format!("the checks find now: {} {}: {blob}{}", finding.severity, finding.rule, finding.message)
 }
 
+/// As many blobs are shown to people.
+const MOST_BLOBS: usize = 1000;
+
 /// What changed, or would.
 struct Report<'r> {
     file: &'r Path,
@@ -228,13 +233,14 @@ struct Report<'r> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'r> {
-    file: String,
-    output: Option<String>,
+    #[serde(flatten)]
+    path: FilePath,
+    output: Option<Cow<'r, str>>,
     /// Whether a file was written.
     written: bool,
     size_before: u64,
     size_after: u64,
-    #[serde(serialize_with = "changes")]
+    #[serde(serialize_with = "changes", skip_serializing_if = "Option::is_none")]
     blobs: Option<&'r Plan<'r>>,
     new_findings: Option<&'r [NewFinding]>,
 }
@@ -244,20 +250,24 @@ fn changes<S: Serializer>(plan: &Option<&Plan<'_>>, serializer: S) -> Result<S::
     serializer.collect_seq(plan.iter().flat_map(|plan| plan.changes()))
 }
 
+/// A blob on a line of its own.
+#[derive(Serialize)]
+struct Row<'r> {
+    #[serde(flatten)]
+    file: &'r InFile,
+    #[serde(flatten)]
+    blob: BlobChange,
+}
+
 impl Report<'_> {
     fn show(&self, format: Format, out: &mut Out) -> io::Result<()> {
         match format {
             Format::Text => self.text(out)?,
             Format::Json => json_document(out, &self.document())?,
             Format::Ndjson => {
-                for item in self.plan.changes() {
-                    json_line(out, "blob", &item)?;
-                    out.flush_if_full()?;
-                }
-                for item in self.findings().unwrap_or_default() {
-                    json_line(out, "finding", item)?;
-                }
-                json_line(out, "file", &Document { blobs: None, ..self.document() })?;
+                let file = &InFile::from(self.file);
+                self.plan.changes().try_for_each(|blob| json_line(out, "blob", &Row { file, blob }))?;
+                json_line(out, "report", &Document { blobs: None, ..self.document() })?;
             }
         }
         out.send()
@@ -269,8 +279,8 @@ impl Report<'_> {
 
     fn document(&self) -> Document<'_> {
         Document {
-            file: self.file.display().to_string(),
-            output: self.output.path(self.file).map(|path| path.display().to_string()),
+            path: self.file.into(),
+            output: self.output.path(self.file).map(Path::to_string_lossy),
             written: self.done.is_some() && !self.output.dry_run,
             size_before: self.old,
             size_after: self.size(),
@@ -284,18 +294,20 @@ impl Report<'_> {
     }
 
     fn text(&self, out: &mut Out) -> io::Result<()> {
-        for blob in self.plan.changes() {
-            let of = if blob.blob_type == "metadata" { " of" } else { "" };
-            out.flush_if_full()?;
-            out.put("blob ").number(blob.blob).put(", ").put(shown_type(&blob)).put(of).put(" ");
+        for blob in self.plan.changes().take(MOST_BLOBS) {
+            let of = if blob.blob_type == BlobType::Metadata { " of" } else { "" };
+            out.put("blob ").number(blob.index).put(", ").put(type_name(blob.blob_type)).put(of).put(" ");
             out.text(Kind::Name, blob.name.text()).end_line()?;
             blob.changes.iter().try_for_each(|change| field(change, out))?;
+        }
+        if let Some(more @ 1..) = self.plan.len().checked_sub(MOST_BLOBS) {
+            out.put(&format!("... and {}", counted(more, "more blob", "more blobs"))).end_line()?;
         }
         out.put(&escape(&self.summary())).end_line()
     }
 
     fn summary(&self) -> String {
-        let blobs = self.plan.changes().count();
+        let blobs = self.plan.len();
         let size = size(self.size());
         let output = match self.output.path(self.file) {
             Some(path) if !is_stdin(path) => path.display().to_string(),
@@ -318,7 +330,7 @@ fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
     let FieldChange { old, new, .. } = change;
     match (old, new, new.get("from").and_then(Value::as_str)) {
         (_, _, Some(from)) => {
-            let bytes = new.get("sizeInBytes").and_then(Value::as_u64).unwrap_or_default();
+            let bytes = new.get("dataSize").and_then(Value::as_u64).unwrap_or_default();
             out.put_as(Kind::Number, &size(bytes)).put(" from ").put_as(Kind::Name, &escape(from))
         }
         (Value::Null, new, _) => out.put("added ").put_as(Kind::Number, &shown(new)),
@@ -326,11 +338,6 @@ fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
         (old, new, _) => out.put_as(Kind::Number, &shown(old)).put(" -> ").put_as(Kind::Number, &shown(new)),
     };
     out.end_line()
-}
-
-/// The type of a blob as users name it.
-fn shown_type(blob: &BlobChange) -> &'static str {
-    blob.blob_type.parse().map_or("blob", type_name)
 }
 
 /// A value as JSON, escaped.

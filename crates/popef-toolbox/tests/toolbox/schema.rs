@@ -78,7 +78,17 @@ const CASES: &[Case] = &[
         ],
     },
     Case { command: "pack", done: &[], failed: &["no -o new.popef"] },
-    Case { command: "set", done: &[], failed: &["no.popef --set numIpus=4 -o new.popef"] },
+    Case {
+        command: "set",
+        done: &[
+            "executable.popef --set numIpus=4 --rename input_parameter=w -o new.popef",
+            "executable.popef --rename 3284579348837926701=m --keep-references --in-place",
+            "executable.popef --set-version 2 --dry-run",
+            "executable.popef --set numIpus=1 --in-place",
+            "hostile-names.popef --set-version 2 -o new.popef",
+        ],
+        failed: &["no.popef --set numIpus=4 -o new.popef", "executable.popef -t feed --set numIpus=4 -o new.popef"],
+    },
     Case { command: "compress", done: &[], failed: &["no.popef -o new.popef"] },
     Case { command: "decompress", done: &[], failed: &["no.popef -o new.popef"] },
     Case { command: "merge", done: &[], failed: &["damaged.popef executable.popef -o new.popef"] },
@@ -119,7 +129,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Commands whose documents have no definition yet. Calls that fail without a document are held to theirs all the same.
-const UNDEFINED: &[&str] = &["compress", "decompress", "merge", "pack", "recover", "set", "split", "strip"];
+const UNDEFINED: &[&str] = &["compress", "decompress", "merge", "pack", "recover", "split", "strip"];
 
 struct Schema {
     schemas: Schemas,

@@ -160,7 +160,7 @@ fn change(input: &[u8]) {
     }
     let changes = Changes { fields: vec![Change::Merge(patch)], ..Changes::default() };
     let Ok(plan) = Plan::of(&file, &changes, &|_| true, &Silent) else { return };
-    let changed: Vec<usize> = plan.changes().map(|change| change.blob).collect();
+    let changed: Vec<usize> = plan.changes().map(|change| change.index).collect();
     let pipe = Pipe::default();
     if plan.write(Target::Stream(Box::new(pipe.clone())), false, &Silent).is_err() {
         return;

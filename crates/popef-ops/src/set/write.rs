@@ -1,0 +1,86 @@
+//! Writes the file with the changes.
+
+use std::ops::Range;
+
+use popef::Blob;
+use popef::types::InfoRef;
+use popef::write::BlobCopy;
+
+use super::Outcome;
+use super::edit::{Added, NewInfo};
+use super::findings::{NewFinding, new_findings};
+use super::plan::Plan;
+use super::verify::Verify;
+use super::weights::with_surplus;
+use crate::error::{Code, Error};
+use crate::output::{Output, Target};
+use crate::progress::Progress;
+
+impl Plan<'_> {
+    /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
+    /// library's checks find something in the new file that they do not find in the old one.
+    pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
+        progress.expect(self.file.size());
+        let mut output = Output::begin(target, [self.file], progress)?;
+        output.prefix_of(self.file)?;
+        self.write_blobs(&mut output)?;
+        let verify = Verify { plan: self, progress };
+        let mut found = None;
+        let size = output.finish_checked(|written| {
+            verify.check(written)?;
+            let findings = new_findings(self.file, written);
+            if strict && !findings.is_empty() {
+                return Err(refused(&findings));
+            }
+            found = Some(findings);
+            Ok(())
+        })?;
+        Ok(Outcome { size: size.size, new_findings: found })
+    }
+
+    /// Blobs whose data stays are copied together.
+    fn write_blobs(&self, output: &mut Output<'_>) -> Result<(), Error> {
+        let copies =
+            |range: Range<usize>| range.filter_map(|index| self.file.blob(index)).map(|blob| self.copy_of(blob));
+        let mut copied = 0;
+        for new in &self.data {
+            let (Some(weights), Some(blob)) = (self.weights(new.weights), self.file.blob(new.blob)) else { continue };
+            output.copy_all(copies(copied..new.blob))?;
+            let mut data = with_surplus(&weights.array, &blob)?;
+            output.refilled(self.copy_of(blob), &mut data).map_err(|error| error.in_file(&weights.path))?;
+            copied = new.blob.saturating_add(1);
+        }
+        output.copy_all(copies(copied..self.file.len()))?;
+        for Added { info, weights } in &self.added {
+            let Some(weights) = self.weights(*weights) else { continue };
+            output.tensor(info, &mut weights.array.reader()?).map_err(|error| error.in_file(&weights.path))?;
+        }
+        Ok(())
+    }
+
+    fn copy_of<'b>(&'b self, blob: Blob<'b>) -> BlobCopy<'b> {
+        let mut copy = BlobCopy::of(&blob);
+        if let Some(version) = self.version_of(blob.index()) {
+            copy = copy.version(version.by_ref());
+        }
+        let Some(edit) = self.edits.get(&blob.index()) else { return copy };
+        copy = match &edit.info {
+            Some(NewInfo::Metadata(metadata, sources)) => copy.info(InfoRef::Metadata(metadata)).sources(sources),
+            Some(NewInfo::Opaque(info)) => copy.info(InfoRef::Opaque(info)),
+            None => copy,
+        };
+        if let Some(name) = &edit.name {
+            copy = copy.name(name.by_ref());
+        }
+        copy
+    }
+}
+
+fn refused(findings: &[NewFinding]) -> Error {
+    let all: Vec<_> =
+        findings.iter().map(|finding| format!("{} {}: {}", finding.severity, finding.rule, finding.message)).collect();
+    Error::new(
+        Code::NewFindings,
+        format!("nothing was written, because checks find more than before: {}", all.join("; ")),
+    )
+}
