@@ -108,6 +108,7 @@ pub use error::{Code, Error, ErrorReport};
 pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};
 pub use name::{FilePath, InFile, Name, OutputPath};
+pub use near::did_you_mean;
 pub use output::{Output, Overwrite, Target, TargetFolder};
 pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};

@@ -5,19 +5,33 @@ use strsim::damerau_levenshtein;
 
 /// How many names are offered.
 const MOST: usize = 3;
-/// Longer names, in bytes, are not compared: that would take too long.
+/// Longer names, in bytes, are not compared: that takes time by the product of the lengths.
 const LONGEST: usize = 256;
 
-/// What follows an error about a name that was not found: `; did you mean numIpus?`, or nothing.
-pub(crate) fn hint(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+/// What follows an error about a name that was not found: `; did you mean numIpus?`, or nothing. At most three names are
+/// offered, the most similar first: those with few other letters, then those that have it as a part.
+///
+/// ```
+/// use popef_ops::did_you_mean;
+///
+/// let names = ["layer1.weight", "layer1.bias", "layer2.weight"];
+/// assert_eq!(did_you_mean("layer1.weigth", names), "; did you mean layer1.weight or layer2.weight?");
+/// assert_eq!(did_you_mean("bias", names), "; did you mean layer1.bias?");
+/// assert_eq!(did_you_mean("optimizer", names), "");
+/// ```
+pub fn did_you_mean(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    if name.is_empty() || name.len() > LONGEST {
+        return String::new();
+    }
+    let small = name.to_lowercase();
     let mut near: Vec<(usize, String)> = Vec::new();
     for known in known {
         let known = known.as_ref();
-        if let Some(distance) = distance(name, known)
+        if let Some(distance) = distance(&small, known)
             && !near.iter().any(|(_, other)| other == known)
         {
-            near.push((distance, known.to_owned()));
-            near.sort();
+            let at = near.partition_point(|(other, _)| *other <= distance);
+            near.insert(at, (distance, known.to_owned()));
             near.truncate(MOST);
         }
     }
@@ -34,28 +48,33 @@ pub(crate) fn quoted(name: &(impl ToString + ?Sized)) -> String {
     format!("\"{}\"", escape(&name.to_string()))
 }
 
-/// How many letters differ, if they are few enough that one name may be meant by the other.
-fn distance(name: &str, known: &str) -> Option<usize> {
-    let most = (name.len().min(known.len()) / 4).max(1);
-    if name.len() > LONGEST || name.len().abs_diff(known.len()) > most {
+/// How far a name is from what was typed, in small letters; none if it is another name.
+fn distance(small: &str, known: &str) -> Option<usize> {
+    if known.len() > LONGEST {
         return None;
     }
-    let distance = damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
-    Some(distance).filter(|distance| *distance <= most)
+    let known = known.to_lowercase();
+    let most = (small.chars().count() / 4).saturating_add(1);
+    let apart = known.len().abs_diff(small.len());
+    // The distance is at least the difference of the lengths: most names need no comparison. Letters are up to four bytes.
+    let near = (apart / 4 <= most).then(|| damerau_levenshtein(small, &known)).filter(|distance| *distance <= most);
+    // Most names have any one letter in them.
+    near.or_else(|| (small.len() > 2 && known.contains(small)).then_some(most.saturating_add(apart)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::hint;
+    use super::did_you_mean;
 
     #[test]
     fn only_near_names_are_offered() {
         let known = ["numIpus", "numProcesses", "w1", "w2", "numIpus"];
-        assert_eq!(hint("numIPUs", known), "; did you mean numIpus?");
-        assert_eq!(hint("numipu", known), "; did you mean numIpus?");
-        assert_eq!(hint("numIpsu", known), "; did you mean numIpus?");
-        assert_eq!(hint("w3", known), "; did you mean w1 or w2?");
-        assert_eq!(hint("replicas", known), "");
-        assert_eq!(hint(&"x".repeat(10_000), ["x".repeat(10_000)]), "");
+        assert_eq!(did_you_mean("numIPUs", known), "; did you mean numIpus?");
+        assert_eq!(did_you_mean("numipu", known), "; did you mean numIpus?");
+        assert_eq!(did_you_mean("numIpsu", known), "; did you mean numIpus?");
+        assert_eq!(did_you_mean("w3", known), "; did you mean w1 or w2?");
+        assert_eq!(did_you_mean("num", known), "; did you mean numIpus or numProcesses?");
+        assert_eq!(did_you_mean("replicas", known), "");
+        assert_eq!(did_you_mean(&"x".repeat(10_000), ["x".repeat(10_000)]), "");
     }
 }

@@ -1,7 +1,9 @@
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+use popef::write::keep_rights;
 
 use crate::error::{Code, Error};
 use crate::output::Overwrite;
@@ -9,7 +11,7 @@ use crate::output::Overwrite;
 /// A file that is not PopEF, such as a report, which appears at its path only when it is complete.
 ///
 /// It is written beside its path and put there by [`finish`](PlainFile::finish). If it is dropped before that, an old file
-/// stays as it was. It keeps the permissions of the file that it replaces.
+/// stays as it was. It keeps the permissions of the file that it replaces, with its access control list.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -37,7 +39,7 @@ pub struct PlainFile {
     temporary: Option<PathBuf>,
     may_replace: bool,
     /// The file that is replaced.
-    old: Option<Metadata>,
+    old: Option<File>,
 }
 
 impl PlainFile {
@@ -56,20 +58,12 @@ impl PlainFile {
     fn begin(path: &Path, may_replace: bool) -> io::Result<Self> {
         let (target, old) = match fs::canonicalize(path) {
             Ok(target) => {
-                let old = fs::metadata(&target)?;
+                let old = replaceable(&target, may_replace)?;
                 (target, Some(old))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(error),
         };
-        if let Some(old) = &old {
-            if !old.is_file() {
-                return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-            }
-            if !may_replace {
-                return Err(ErrorKind::AlreadyExists.into());
-            }
-        }
         let (file, temporary) = create_beside(&target, old.is_some())?;
         Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
     }
@@ -81,7 +75,7 @@ impl PlainFile {
 
     fn place(&mut self) -> io::Result<()> {
         if let Some(old) = &self.old {
-            keep_permissions(old, &self.file)?;
+            keep_rights(old, &self.file)?;
         }
         self.file.sync_all()?;
         let Some(temporary) = &self.temporary else { return Ok(()) };
@@ -152,22 +146,12 @@ fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)>
     result
 }
 
-/// Gives a file the permissions of another. If it cannot have its group, its own group gets nothing.
-#[cfg(unix)]
-fn keep_permissions(old: &Metadata, file: &File) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
-    // Only the superuser can give files away.
-    let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
-    let mut permissions = old.permissions();
-    if file.metadata()?.gid() != old.gid() {
-        permissions.set_mode(permissions.mode() & !0o070);
+/// The file that is to be replaced.
+fn replaceable(path: &Path, may_replace: bool) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    file.set_permissions(permissions)
-}
-
-#[cfg(not(unix))]
-fn keep_permissions(old: &Metadata, file: &File) -> io::Result<()> {
-    file.set_permissions(old.permissions())
+    if may_replace { File::open(path) } else { Err(ErrorKind::AlreadyExists.into()) }
 }
 
 #[cfg(test)]

@@ -88,7 +88,6 @@ pub use list::renderer::ListRenderer;
 pub use output::color::{Kind, When};
 pub use output::escape::{escape, escape_rest};
 pub use output::hex::HexView;
-pub use output::nearest::nearest;
 pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::screen::Screen;

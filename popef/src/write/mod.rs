@@ -50,5 +50,6 @@ pub use held::{HeldWriter, Refused};
 pub use nowhere::Nowhere;
 pub use packed::PackedWriter;
 pub use packing::Packing;
+pub use rights::keep_rights;
 pub use watched::Watched;
 pub use writer::{Writer, Written};

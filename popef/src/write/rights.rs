@@ -1,10 +1,30 @@
 //! The permissions of a file, which are given to the file that replaces it. The new file gets what the system allows,
 //! and never more than the old one had.
 
+use std::fs::File;
+use std::io;
+
 #[cfg(not(unix))]
 pub(super) use other::Rights;
 #[cfg(unix)]
 pub(super) use unix::Rights;
+
+/// Gives a new file the permissions of the one that it replaces, as [`Writer::create`](super::Writer::create) does: its owner,
+/// group, mode, access control list and user attributes, as far as the system allows, and never more than that one had. Until
+/// then, only its owner should be able to open the new file.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (old, new) = (folder.path().join("report.html"), folder.path().join("new"));
+/// # std::fs::write(&old, "old")?;
+/// let (old, new) = (std::fs::File::open(&old)?, std::fs::File::create_new(&new)?);
+/// popef::write::keep_rights(&old, &new)?;
+/// assert_eq!(new.metadata()?.permissions(), old.metadata()?.permissions());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn keep_rights(old: &File, new: &File) -> io::Result<()> {
+    Rights::of(old)?.give(new)
+}
 
 #[cfg(unix)]
 mod unix {

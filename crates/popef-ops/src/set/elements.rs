@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::path::{Field, List, Path};
 use super::value::{Given, fields_of, put};
 use crate::error::{Code, Error};
-use crate::near::{self, quoted};
+use crate::near::{did_you_mean, quoted};
 
 /// An element of a list of metadata.
 pub(super) trait Element: Serialize + DeserializeOwned + Default {
@@ -196,7 +196,7 @@ impl<T: Element> Elements<T> {
     }
 
     fn missing(&self, list: List, name: &str) -> Error {
-        let near = near::hint(name, self.places.keys());
+        let near = did_you_mean(name, self.places.keys());
         let needed = match T::NEEDED {
             needed if list.main_field().is_none() && near.is_empty() => {
                 format!("; a new one needs {}", needed.join(", "))

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::value::Kind;
 use crate::error::{Code, Error};
-use crate::near;
+use crate::near::did_you_mean;
 
 /// A field: its key in JSON, with dots between the keys of objects in each other.
 #[derive(Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ fn find(fields: &'static [Field], key: &str) -> Option<&'static Field> {
 }
 
 fn unknown<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
-    let near = near::hint(key, known.clone());
+    let near = did_you_mean(key, known.clone());
     let known = if near.is_empty() { format!("; there are {}", known.collect::<Vec<_>>().join(", ")) } else { near };
     Error::new(Code::UnknownField, format!("there is no field {key}{known}"))
 }

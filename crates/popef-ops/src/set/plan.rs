@@ -15,7 +15,7 @@ use super::weights::{Inputs, Place, Weights, check_names, elements_len, inputs, 
 use super::{BlobChange, Change, Changes};
 use crate::error::{Code, Error};
 use crate::listed::name_of;
-use crate::near::{self, quoted};
+use crate::near::{did_you_mean, quoted};
 use crate::progress::Progress;
 
 /// The changes to a file, found to be possible. Nothing is written before [`write`](Plan::write).
@@ -244,7 +244,7 @@ fn model(file: &File, executable: Option<&Text<'_>>) -> Result<usize, Error> {
         ([only], _) => Ok(only.blob().index()),
         ([], None) => Err(Error::new(Code::NoSuchName, "the file has no metadata")),
         ([], Some(executable)) => {
-            let near = near::hint(&executable.to_string(), names());
+            let near = did_you_mean(&executable.to_string(), names());
             let known = if near.is_empty() { format!("; there is metadata of {}", listed(names())) } else { near };
             Err(Error::new(
                 Code::NoSuchName,

@@ -7,7 +7,7 @@ use popef::{Blob, File, Metadata};
 
 use super::Rename;
 use crate::error::{Code, Error};
-use crate::near::{self, quoted};
+use crate::near::{did_you_mean, quoted};
 
 /// What refers to what: anchors refer to tensors and feeds, metadata and opaque blobs to executables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,7 +155,7 @@ pub(super) fn is_name(file: &File, name: &str) -> bool {
 
 fn missing(file: &File, old: &Text<'_>, anchors: impl Iterator<Item = String>) -> Error {
     let blobs = file.blobs().filter_map(|blob| blob.name()).map(|name| name.to_string());
-    let near = near::hint(&old.to_string_lossy(), blobs.chain(anchors));
+    let near = did_you_mean(&old.to_string_lossy(), blobs.chain(anchors));
     Error::new(Code::NoSuchName, format!("no blob and no anchor has the name {}{near}", quoted(old)))
 }
 

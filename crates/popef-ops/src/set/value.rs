@@ -6,7 +6,7 @@ use popef::DataType;
 use popef::types::TensorType;
 use serde_json::{Map, Value, json};
 
-use crate::near;
+use crate::near::did_you_mean;
 
 /// A value that a field is to have.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +108,7 @@ impl Kind {
     }
 
     fn near(self, given: &Given) -> String {
-        near::hint(given.as_json().as_str().unwrap_or_default(), self.names())
+        did_you_mean(given.as_json().as_str().unwrap_or_default(), self.names())
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::error::{Code, Error};
 use crate::extract::{Form, INDEX, Index, Kind, Stored};
 use crate::formats::{self, Array};
-use crate::near::{self, quoted};
+use crate::near::{did_you_mean, quoted};
 use crate::pack::folder::inside;
 use crate::progress::Progress;
 use crate::verify::same_bytes;
@@ -190,7 +190,7 @@ fn new<'f>(file: &'f File, array: &Array, inputs: Option<&Inputs<'_>>) -> Result
     }
     let blobs = file.blobs().filter_map(|blob| blob.as_data()).map(|data| data.name().to_string());
     let names = inputs.into_iter().flat_map(|inputs| inputs.keys()).map(ToString::to_string);
-    let near = near::hint(&name.to_string(), blobs.chain(names));
+    let near = did_you_mean(&name.to_string(), blobs.chain(names));
     let name = quoted(name);
     let message = match inputs {
         Some(_) => format!("no tensor, feed or input has the name {name}{near}"),

@@ -4,7 +4,6 @@ pub(crate) mod color;
 pub(crate) mod escape;
 pub(crate) mod heading;
 pub(crate) mod hex;
-pub(crate) mod nearest;
 pub(crate) mod out;
 pub(crate) mod paragraph;
 pub(crate) mod progress;

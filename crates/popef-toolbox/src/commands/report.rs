@@ -16,8 +16,9 @@ use popef_show::{
 };
 
 use super::Command;
-use crate::common::end::{FAILED, hear_signals, is_stopped};
+use crate::common::end::FAILED;
 use crate::common::input::{Inputs, open_any};
+use crate::common::signals::{hear_signals, is_stopped};
 use crate::common::tool::Tool;
 use crate::common::values::path;
 

@@ -9,7 +9,7 @@ use popef::File;
 use popef_open::{Opened, StreamData, is_stdin, listed, open, open_handle};
 use popef_ops::{Code, Error};
 
-use super::end::is_stopped;
+use super::signals::is_stopped;
 use super::values::path;
 
 /// Files to read.

@@ -10,6 +10,7 @@ pub(crate) mod one_blob;
 pub(crate) mod output;
 pub(crate) mod repack;
 pub(crate) mod rows;
+pub(crate) mod signals;
 pub(crate) mod stdout;
 pub(crate) mod table;
 pub(crate) mod tool;

@@ -5,8 +5,8 @@ use std::ffi::{OsStr, OsString};
 use clap::Args;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
-use popef_ops::{Code, Error};
-use popef_show::{escape, nearest};
+use popef_ops::{Code, Error, did_you_mean};
+use popef_show::escape;
 
 use super::filter::{blob_type, name_of, type_name};
 
@@ -56,12 +56,8 @@ impl OneBlob {
     fn no_such_name<'f>(&self, file: &File, name: &Text<'_>, candidates: impl Iterator<Item = Blob<'f>>) -> Error {
         let what = self.blob_type.map_or("blob", type_name);
         let mut message = format!("no {what} has the name {name:?}");
-        let names: Vec<String> = candidates.map(|blob| as_shown(&name_of(&blob))).collect();
-        let near = nearest(&name.to_string_lossy(), names.iter().map(String::as_str));
-        if let [first @ .., last] = near.as_slice() {
-            let others: String = first.iter().map(|name| format!("{name} or ")).collect();
-            message += &format!("; did you mean {others}{last}?");
-        }
+        let near = did_you_mean(&name.to_string_lossy(), candidates.map(|blob| name_of(&blob).to_string()));
+        message += &near;
         let other = file.blobs().find(|blob| name_of(blob) == *name).filter(|_| near.is_empty());
         if let Some(other) = other {
             message += &format!("; blob {} has it, which is of type {}", other.index(), type_name(other.blob_type()));

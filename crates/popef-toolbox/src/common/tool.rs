@@ -10,7 +10,7 @@ use popef_open::{is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Out, ProgressLine, When, escape_rest};
 
-use super::end::{hear_signals, is_stopped};
+use super::signals::{hear_signals, is_stopped};
 use super::stdout::Stdout;
 
 /// The tool as a command sees it: what the command is called, where its output goes, and how.

@@ -453,3 +453,29 @@ fn a_hundred_thousand_tensors_are_shown() {
     assert!(part.text_of("count").starts_with("11 of 100,000 blobs"), "{}", part.text_of("count"));
     assert!(place.read("page.html").len() < 6 << 20);
 }
+
+/// A list lets one more user read and write, and the group nothing. Its mode alone would let the group in.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_that_replaces_another_keeps_its_access_control_list() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.write("page.html", "old");
+    let set = "import os, struct, sys
+entries = [(1, 6, -1), (2, 6, 12345), (4, 0, -1), (16, 6, -1), (32, 0, -1)]
+acl = struct.pack('<I', 2) + b''.join(struct.pack('<HHi', *entry) for entry in entries)
+try:
+    os.setxattr(sys.argv[1], 'system.posix_acl_access', acl)
+except OSError as error:
+    print(error)";
+    let get = "import os, sys\nprint(os.getxattr(sys.argv[1], 'system.posix_acl_access').hex(), oct(os.stat(sys.argv[1]).st_mode))";
+    let page = [place.path("page.html")];
+    match python(set, &[], &page).as_deref() {
+        Some("") => {}
+        Some(why) => return skip(why),
+        None => return,
+    }
+    let before = python(get, &[], &page);
+    place.run(&["report", "executable.popef", "-o", "page.html", "--force"]).good();
+    assert_ne!(place.read("page.html"), b"old");
+    assert_eq!(python(get, &[], &page), before);
+}

@@ -1,0 +1,67 @@
+//! Signals that stop the work.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Once};
+
+use signal_hook::consts::signal::{SIGINT, SIGTERM};
+use signal_hook::flag::{register, register_conditional_shutdown};
+
+/// The exit status after a signal, as shells have it for Ctrl-C.
+pub(crate) const STOPPED: u8 = 130;
+
+static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// From now on, Ctrl-C and SIGTERM stop the work, and so does the end of a terminal. A second signal ends the program at once.
+/// Until then, they end it as they end any program: a command that only reads leaves nothing behind.
+pub(crate) fn hear_signals() -> io::Result<()> {
+    static HEARD: Once = Once::new();
+    let mut result = Ok(());
+    HEARD.call_once(|| result = signals().into_iter().try_for_each(hear).and_then(|()| survive_limits()));
+    result
+}
+
+/// A write beyond the limit of a file's size fails from now on, like one to a full disk. It would end the program, and leave its
+/// temporary file.
+#[cfg(unix)]
+fn survive_limits() -> io::Result<()> {
+    register(signal_hook::consts::signal::SIGXFSZ, Arc::default()).map(drop)
+}
+
+#[cfg(not(unix))]
+fn survive_limits() -> io::Result<()> {
+    Ok(())
+}
+
+fn hear(signal: i32) -> io::Result<()> {
+    // In this order, so that the first signal only sets the flag.
+    register_conditional_shutdown(signal, i32::from(STOPPED), SIGNALLED.clone())?;
+    register(signal, SIGNALLED.clone())?;
+    Ok(())
+}
+
+/// The signals to hear. Those that are ignored stay so: `nohup` means that the work goes on without the terminal.
+#[cfg(unix)]
+fn signals() -> Vec<i32> {
+    let ignored = ignored_signals().unwrap_or_default();
+    let is_heard = |signal: &i32| ignored >> signal.saturating_sub(1) & 1 == 0;
+    [SIGINT, SIGTERM, signal_hook::consts::signal::SIGHUP].into_iter().filter(is_heard).collect()
+}
+
+#[cfg(not(unix))]
+fn signals() -> Vec<i32> {
+    vec![SIGINT, SIGTERM]
+}
+
+/// The signals that the program was started to ignore, a bit each. Known only on Linux.
+#[cfg(unix)]
+fn ignored_signals() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
+/// Whether the work is to be stopped.
+pub(crate) fn is_stopped() -> bool {
+    SIGNALLED.load(Ordering::Relaxed)
+}
