@@ -9,18 +9,12 @@ use popef::read::Value;
 
 use super::Page;
 use super::html::Html;
+use super::place::Place;
 use super::sums::{KINDS, Sums, kind_of};
 use super::values::{Values, ValuesOf};
 use crate::list::overview::holds::Holds;
 use crate::output::units;
 use crate::report::file::{FileReport, link};
-
-/// Where a blob is: the file and the blob, by their numbers.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Place {
-    pub(super) file: usize,
-    pub(super) blob: usize,
-}
 
 /// So many blobs are in the table without scripts.
 const LARGEST: usize = 50;

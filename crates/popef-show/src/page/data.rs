@@ -7,7 +7,7 @@ use popef::{Blob, File};
 use serde::Serialize;
 
 use super::Page;
-use super::blobs::Place;
+use super::place::Place;
 use super::html::{Html, shown};
 use super::odd::Odd;
 use super::sums::{KINDS, kind_of};

@@ -12,6 +12,7 @@ mod model;
 mod odd;
 mod overview;
 mod picture;
+mod place;
 mod sums;
 mod unknown;
 mod values;

@@ -108,15 +108,7 @@ fn anchor(html: &mut Html<'_>, view: &AnchorView<'_>) {
         Provider::Popef => "in the files",
         Provider::Unknown => "not known",
     });
-    html.put("</td><td>").text(&numbers(&anchor.programs)).put("</td><td>").name(&anchor.handle).put("</td></tr>\n");
-}
-
-/// Numbers with commas between them. There are few, unless a file lies.
-pub(super) fn numbers(numbers: &[u32]) -> String {
-    const MOST: usize = 16;
-    let shown = numbers.iter().take(MOST).map(ToString::to_string);
-    let dots = (numbers.len() > MOST).then(|| "...".to_owned());
-    shown.chain(dots).collect::<Vec<_>>().join(", ")
+    html.put("</td><td>").text(&picture::numbers(&anchor.programs)).put("</td><td>").name(&anchor.handle).put("</td></tr>\n");
 }
 
 fn options(html: &mut Html<'_>, what: &str, options: &[EngineOption]) {

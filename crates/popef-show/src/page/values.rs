@@ -6,7 +6,7 @@ use popef::{Blob, Content};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::Page;
-use super::blobs::Place;
+use super::place::Place;
 use crate::failure::Failure;
 use crate::output::escape::escape_rest;
 use crate::report::options::Options;

@@ -58,6 +58,14 @@ pub(super) fn holds(view: &AnchorView<'_>) -> String {
     format!("{} [{}]", info.data_type, extents.chain(dots).collect::<Vec<_>>().join(", "))
 }
 
+/// Numbers with commas between them. There are few, unless a file lies.
+pub(super) fn numbers(numbers: &[u32]) -> String {
+    const MOST: usize = 16;
+    let shown = numbers.iter().take(MOST).map(ToString::to_string);
+    let dots = (numbers.len() > MOST).then(|| "...".to_owned());
+    shown.chain(dots).collect::<Vec<_>>().join(", ")
+}
+
 /// `2 inputs, 1.5 KiB`
 pub(super) fn amount(count: usize, bytes: u64, one: &str, many: &str) -> String {
     format!("{}, {}", units::many(count, one, many), units::size(bytes))

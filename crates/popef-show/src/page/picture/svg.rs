@@ -4,7 +4,7 @@ use popef::Metadata;
 use popef::types::Text;
 
 use super::super::html::{Html, shown};
-use super::super::model::numbers;
+use super::numbers;
 use super::groups::{End, Group, Groups, PHASES, Side};
 use super::holds;
 use crate::output::units;
