@@ -7,9 +7,9 @@ use popef::{Blob, File};
 use serde::Serialize;
 
 use super::Page;
-use super::place::Place;
 use super::html::{Html, shown};
 use super::odd::Odd;
+use super::place::Place;
 use super::sums::{KINDS, kind_of};
 use super::values::{Values, ValuesOf};
 use crate::failure::Failures;

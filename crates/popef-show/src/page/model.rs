@@ -108,7 +108,11 @@ fn anchor(html: &mut Html<'_>, view: &AnchorView<'_>) {
         Provider::Popef => "in the files",
         Provider::Unknown => "not known",
     });
-    html.put("</td><td>").text(&picture::numbers(&anchor.programs)).put("</td><td>").name(&anchor.handle).put("</td></tr>\n");
+    html.put("</td><td>")
+        .text(&picture::numbers(&anchor.programs))
+        .put("</td><td>")
+        .name(&anchor.handle)
+        .put("</td></tr>\n");
 }
 
 fn options(html: &mut Html<'_>, what: &str, options: &[EngineOption]) {

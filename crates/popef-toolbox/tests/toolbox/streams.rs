@@ -39,7 +39,7 @@ fn an_input_without_any_bytes_is_no_model() {
 #[test]
 fn standard_input_is_called_so() {
     let place = Place::with(&[]);
-    for command in ["ls -", "dump -", "cat - x", "merge - -o new", "verify -", "report - -o -"] {
+    for command in ["ls -", "dump -", "cat - x", "hash -", "merge - -o new", "verify -", "report - -o -"] {
         let run = place.run_with_input(&command.split(' ').collect::<Vec<_>>(), b"hello");
         assert!(run.err.contains(": standard input: ") && run.status == 2, "{command}: {run:?}");
     }

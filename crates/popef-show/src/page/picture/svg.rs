@@ -4,9 +4,9 @@ use popef::Metadata;
 use popef::types::Text;
 
 use super::super::html::{Html, shown};
-use super::numbers;
 use super::groups::{End, Group, Groups, PHASES, Side};
 use super::holds;
+use super::numbers;
 use crate::output::units;
 use crate::output::width::{shorten, width};
 
