@@ -63,6 +63,35 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
     }
 }
 
+/// The exception for an error of an operation.
+pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr {
+    if let Some(library) = error.library().filter(|library| library.path().is_some() || error.path().is_none()) {
+        return raise(py, library);
+    }
+    let system = error.source().and_then(<dyn std::error::Error>::downcast_ref::<io::Error>);
+    if let Some(raised) = system.and_then(|system| raised_by_python(py, system)) {
+        return raised;
+    }
+    let number =
+        if error.kind() == "exists" { libc_number(io::ErrorKind::AlreadyExists) } else { system.and_then(number_of) };
+    let report = error.describe();
+    if number.is_some() {
+        return os_error_of(py, number, error.path(), report.code, &report.advice);
+    }
+    popef_error(py, &error.to_string(), || {
+        let fields = PyDict::new(py);
+        fields.set_item("code", report.code)?;
+        fields.set_item("kind", report.kind)?;
+        fields.set_item("advice", &report.advice)?;
+        fields.set_item("path", error.path().map(Path::as_os_str))?;
+        fields.set_item("blob", report.blob)?;
+        fields.set_item("offset", report.offset)?;
+        fields.set_item("needed", report.needed)?;
+        fields.set_item("found", report.found)?;
+        Ok(fields)
+    })
+}
+
 /// The exception for an `io::Error` of one of the library's readers and writers, which may wrap the library's error.
 pub(crate) fn raise_io(py: Python<'_>, error: io::Error) -> PyErr {
     if let Some(raised) = raised_by_python(py, &error) {
@@ -96,12 +125,16 @@ fn libc_number(kind: io::ErrorKind) -> Option<i32> {
 
 /// An `OSError`, whose class follows from the number, with the code and the advice as attributes.
 fn os_error(py: Python<'_>, error: &popef::Error, number: Option<i32>) -> PyErr {
+    os_error_of(py, number, error.path(), error.code().as_str(), error.code().advice())
+}
+
+fn os_error_of(py: Python<'_>, number: Option<i32>, path: Option<&Path>, code: &str, advice: &str) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let reason = py.import("os")?.call_method1("strerror", (number,))?;
-        let path = error.path().map(Path::as_os_str);
-        let raised = PyErr::from_value(py.get_type::<PyOSError>().call1((number, reason, path))?);
-        raised.value(py).setattr("code", error.code().as_str())?;
-        raised.value(py).setattr("advice", error.code().advice())?;
+        let raised =
+            PyErr::from_value(py.get_type::<PyOSError>().call1((number, reason, path.map(Path::as_os_str)))?);
+        raised.value(py).setattr("code", code)?;
+        raised.value(py).setattr("advice", advice)?;
         Ok(raised)
     };
     make().unwrap_or_else(|failed| failed)

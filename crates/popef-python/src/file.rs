@@ -21,6 +21,11 @@ use crate::{blob, path, stream, text};
 pub(crate) struct Bytes(Option<Py<PyAny>>);
 
 impl Bytes {
+    /// For blobs whose data is read.
+    pub(crate) fn none() -> Self {
+        Bytes(None)
+    }
+
     pub(crate) fn owner<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.0.as_ref().map(|owner| owner.bind(py).clone())
     }

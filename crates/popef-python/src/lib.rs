@@ -33,6 +33,7 @@ mod file;
 mod info;
 mod metadata;
 mod model;
+mod ops;
 mod path;
 mod reader;
 mod scan;
@@ -73,6 +74,8 @@ mod _popef {
     use crate::metadata::{Anchor, EngineOption, Metadata, ProgramFlow};
     #[pymodule_export]
     use crate::model::{Model, ModelBuilder};
+    #[pymodule_export]
+    use crate::ops::{diff, extract, hash, merge, pack, recover, split, strip, verify};
     #[pymodule_export]
     use crate::reader::Reader;
     #[pymodule_export]

@@ -1,8 +1,8 @@
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, Protocol, SupportsIndex, TypeAlias, final, type_check_only
+from typing import Any, ClassVar, Literal, Protocol, SupportsIndex, TypeAlias, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
@@ -52,10 +52,19 @@ __all__ = [
     "__version__",
     "check",
     "describe",
+    "diff",
+    "extract",
+    "hash",
+    "merge",
     "numpyDTypeToPopefType",
     "open",
+    "pack",
     "popefTypeToNumpyDType",
+    "recover",
     "scan",
+    "split",
+    "strip",
+    "verify",
 ]
 
 __version__: str
@@ -73,6 +82,11 @@ class _Seekable(Protocol):
 
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Text: TypeAlias = str | bytes
+_Select: TypeAlias = str | BlobType | type[Blob] | Callable[[Blob], object]
+_Selection: TypeAlias = _Select | Iterable[_Select]
+_Overwrite: TypeAlias = bool | Literal["inputs"] | None
+_Progress: TypeAlias = Callable[[int, int], object]
+_Report: TypeAlias = dict[str, Any]
 _File: TypeAlias = str | PathLike[str] | PathLike[bytes] | Buffer | _Readable
 
 @final
@@ -529,3 +543,100 @@ def describe(
     tiles: bool = False,
     each: bool = False,
 ) -> dict[str, Any]: ...
+def extract(
+    file: File | _File,
+    folder: _Path | None = None,
+    *,
+    arrays: Literal["npy", "npz", "safetensors", "raw"] = "npy",
+    unpacked: bool = False,
+    select: _Selection | None = None,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def pack(
+    folder: _Path | None = None,
+    output: _Path | None = None,
+    *,
+    executables: _Path | Iterable[_Path] | None = None,
+    metadata: _Path | Iterable[_Path] | None = None,
+    tensors: _Path | Iterable[_Path] | None = None,
+    feeds: dict[str, Any] | None = None,
+    opaques: dict[str, Any] | None = None,
+    compress: str | None = None,
+    unchecked: bool = False,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def merge(
+    files: Iterable[File | _File],
+    output: _Path | None = None,
+    *,
+    keep: Literal["first", "last", "all"] | None = None,
+    unpacked: bool = False,
+    drop_prefix: bool = False,
+    select: _Selection | None = None,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def split(
+    file: File | _File,
+    folder: _Path | None = None,
+    *,
+    by: Literal["kind", "model", "size"] = "kind",
+    max_size: int | None = None,
+    stem: str | None = None,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def strip(
+    file: File | _File,
+    output: _Path | None = None,
+    *,
+    drop: _Selection | None = None,
+    drop_prefix: bool = False,
+    only_changes: bool = False,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def recover(
+    file: File | _File,
+    output: _Path | None = None,
+    *,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def diff(
+    a: File | _File,
+    b: File | _File,
+    *,
+    atol: float = 0.0,
+    rtol: float = 0.0,
+    equal_nan: bool = False,
+    exact: bool = False,
+    select: _Selection | None = None,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def hash(
+    file: File | _File,
+    *,
+    algorithm: Literal["sha256", "blake3", "both"] = "sha256",
+    whole: bool = False,
+    data: bool = True,
+    content: bool = True,
+    select: _Selection | None = None,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def verify(
+    file: File | _File,
+    manifest: _Path,
+    *,
+    name: _Path | None = None,
+    only_content: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...

@@ -1,0 +1,111 @@
+//! The operations of the tool `popef` as functions.
+
+mod compare;
+mod parts;
+mod rewrite;
+mod rows;
+mod select;
+
+pub(crate) use compare::{diff, hash, verify};
+pub(crate) use parts::{extract, pack};
+pub(crate) use rewrite::{merge, recover, split, strip};
+
+use std::path::{Path, PathBuf};
+
+use popef::File as Opened;
+use popef_ops::{Error, Overwrite, Target, TargetFolder};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use serde::Serialize;
+
+use crate::error::raise_operation;
+use crate::file::{self, File};
+use crate::path;
+use crate::to_python::Values;
+use crate::work::{Watch, run};
+use rows::Rows;
+use select::Select;
+
+/// The file of a `File`, or of what `popef.open` takes.
+fn opened(given: &Bound<'_, PyAny>) -> PyResult<Opened> {
+    match given.cast::<File>() {
+        Ok(file) => Ok(file.get().opened()),
+        Err(_) => file::open(given, false, false).map(|file| file.opened()),
+    }
+}
+
+/// Where an operation writes: to a path, or nowhere.
+struct To {
+    path: Option<PathBuf>,
+    overwrite: Overwrite,
+    dry_run: bool,
+}
+
+impl To {
+    /// `overwrite` is a bool, or `"inputs"`. Only a dry run needs no path.
+    fn of(given: Option<&Bound<'_, PyAny>>, overwrite: Option<&Bound<'_, PyAny>>, dry_run: bool) -> PyResult<Self> {
+        let path = given.map(path::extract).transpose()?;
+        if path.is_none() && !dry_run {
+            return Err(PyTypeError::new_err("a path to write to is needed, except for a dry run"));
+        }
+        let overwrite = overwrite.map_or(Ok(Overwrite::Never), overwrite_of)?;
+        Ok(To { path, overwrite, dry_run })
+    }
+
+    fn target(&self) -> Target<'_> {
+        match &self.path {
+            Some(path) if self.dry_run => Target::Trial(path, self.overwrite),
+            Some(path) => Target::Path(path, self.overwrite),
+            None => Target::Nowhere,
+        }
+    }
+
+    fn folder(&self) -> TargetFolder<'_> {
+        match &self.path {
+            Some(path) if self.dry_run => TargetFolder::Trial(path, self.overwrite),
+            Some(path) => TargetFolder::At(path, self.overwrite),
+            None => TargetFolder::Nowhere,
+        }
+    }
+}
+
+fn overwrite_of(given: &Bound<'_, PyAny>) -> PyResult<Overwrite> {
+    let Ok(word) = given.cast::<PyString>() else {
+        return Ok(if given.is_truthy()? { Overwrite::Others } else { Overwrite::Never });
+    };
+    match word.to_str()? {
+        "inputs" => Ok(Overwrite::Inputs),
+        _ => Err(PyValueError::new_err(format!("overwrite is True, False or 'inputs', not {}", word.repr()?))),
+    }
+}
+
+/// Runs an operation. Returns its report, with what it told of each blob under `key`.
+fn operate<'py, R: Serialize + Send, W: Serialize + Send>(
+    py: Python<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+    select: &Select,
+    key: Option<&str>,
+    work: impl FnOnce(&Watch, &mut dyn FnMut(W) -> Result<(), Error>) -> Result<R, Error> + Send,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut rows = Rows::new(py);
+    let done = run(py, progress, |watch| {
+        let done = work(watch, &mut |row| rows.push(row, watch));
+        done.and_then(|report| rows.flush().map(|()| report))
+    })?;
+    // What Python code raised is the cause of the error.
+    if let Some(raised) = select.raised().or_else(|| rows.raised()) {
+        return Err(raised);
+    }
+    let report = done.map_err(|error| raise_operation(py, &error))?;
+    let report = Values::new(py).convert(&report)?.cast_into::<PyDict>()?;
+    if let Some(key) = key {
+        report.set_item(key, rows.list(py))?;
+    }
+    Ok(report)
+}
+
+/// The name of a file without its ending.
+fn stem(file: &Opened) -> Option<&std::ffi::OsStr> {
+    file.path().and_then(Path::file_stem)
+}

@@ -1,0 +1,153 @@
+//! Taking files apart, and putting them together: `extract` and `pack`.
+#![expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+
+use std::path::PathBuf;
+
+use popef::write::Packing;
+use popef_ops::Progress;
+use popef_ops::extract::{Arrays, ExtractOptions, ExtractedBlob};
+use popef_ops::pack::Pack;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::rewrite::wrong;
+use super::select::Select;
+use super::{To, opened, operate};
+use crate::path;
+
+/// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
+///
+/// `arrays` says how tensors and feeds are written: `"npy"`, `"npz"`, `"safetensors"` or `"raw"`. With `unpacked`, compressed
+/// executables are decompressed.
+#[pyfunction]
+#[pyo3(signature = (
+    file, folder = None, *, arrays = "npy", unpacked = false, select = None, overwrite = None, dry_run = false,
+    progress = None
+))]
+pub(crate) fn extract<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    folder: Option<&Bound<'py, PyAny>>,
+    arrays: &str,
+    unpacked: bool,
+    select: Option<&Bound<'py, PyAny>>,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let arrays = match arrays {
+        "npy" => Arrays::Npy,
+        "npz" => Arrays::Npz,
+        "safetensors" => Arrays::Safetensors,
+        "raw" => Arrays::Raw,
+        other => return Err(wrong("arrays", other, "npy, npz, safetensors and raw")),
+    };
+    let files = [opened(file)?];
+    let (to, select) = (To::of(folder, overwrite, dry_run)?, Select::of(select, &files)?);
+    operate::<_, ExtractedBlob>(py, progress, &select, Some("blobs"), |watch, each| {
+        let select = |blob: &popef::Blob<'_>| select.takes(blob);
+        let options = ExtractOptions { arrays, unpacked, select: &select };
+        let extracted = popef_ops::extract::extract(&files, to.folder(), &options, watch, each)?;
+        Ok(extracted.files.into_iter().next().unwrap_or_default())
+    })
+}
+
+/// Makes a file of a folder that was extracted, or of other files, as `popef pack` does.
+///
+/// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files. `feeds` and `opaques` are
+/// dicts from names to paths. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
+/// that does not fit its anchor.
+#[pyfunction]
+#[pyo3(signature = (
+    folder = None, output = None, *, executables = None, metadata = None, tensors = None, feeds = None, opaques = None,
+    compress = None, unchecked = false, overwrite = None, dry_run = false, progress = None
+))]
+pub(crate) fn pack<'py>(
+    py: Python<'py>,
+    folder: Option<&Bound<'py, PyAny>>,
+    output: Option<&Bound<'py, PyAny>>,
+    executables: Option<&Bound<'py, PyAny>>,
+    metadata: Option<&Bound<'py, PyAny>>,
+    tensors: Option<&Bound<'py, PyAny>>,
+    feeds: Option<&Bound<'py, PyDict>>,
+    opaques: Option<&Bound<'py, PyDict>>,
+    compress: Option<&str>,
+    unchecked: bool,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let sources = Sources {
+        folder: folder.map(path::extract).transpose()?,
+        executables: paths(executables)?,
+        metadata: paths(metadata)?,
+        tensors: paths(tensors)?,
+        feeds: named_paths(feeds)?,
+        opaques: named_paths(opaques)?,
+    };
+    let packing = compress.map(packing).transpose()?;
+    let to = To::of(output, overwrite, dry_run)?;
+    operate::<_, ()>(py, progress, &Select::everything(), None, |watch, _| {
+        let mut pack = sources.gathered(watch)?;
+        if let Some(packing) = packing {
+            pack.compress(packing);
+        }
+        pack.unchecked(unchecked);
+        pack.write(to.target(), watch)
+    })
+}
+
+/// What a file is packed of.
+struct Sources {
+    folder: Option<PathBuf>,
+    executables: Vec<PathBuf>,
+    metadata: Vec<PathBuf>,
+    tensors: Vec<PathBuf>,
+    feeds: Vec<(String, PathBuf)>,
+    opaques: Vec<(String, PathBuf)>,
+}
+
+impl Sources {
+    fn gathered(&self, progress: &dyn Progress) -> Result<Pack, popef_ops::Error> {
+        let mut pack = Pack::new();
+        if let Some(folder) = &self.folder {
+            pack.folder(folder, progress)?;
+        }
+        for path in &self.executables {
+            pack.executable(path, None)?;
+        }
+        for path in &self.metadata {
+            pack.metadata(path)?;
+        }
+        for (name, path) in &self.opaques {
+            pack.opaque(name, path)?;
+        }
+        for path in &self.tensors {
+            pack.tensors(path, progress)?;
+        }
+        for (name, path) in &self.feeds {
+            pack.feed(name, path, progress)?;
+        }
+        Ok(pack)
+    }
+}
+
+/// The format, and perhaps the level, of compressed executables.
+pub(super) fn packing(text: &str) -> PyResult<Packing> {
+    text.parse::<Packing>().map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// One path or several.
+fn paths(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    match path::extract(given) {
+        Ok(path) => Ok(vec![path]),
+        Err(_) => given.try_iter()?.map(|path| path::extract(&path?)).collect(),
+    }
+}
+
+fn named_paths(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, PathBuf)>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    given.iter().map(|(name, path)| Ok((name.extract()?, path::extract(&path)?))).collect()
+}

@@ -1,0 +1,142 @@
+//! Operations that make files of files: `merge`, `split`, `strip`, `recover`.
+#![expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+
+use std::ffi::OsString;
+
+use popef_ops::{Keep, MergeOptions, SplitBy, SplitOptions, StripOptions};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::select::Select;
+use super::{To, opened, operate, stem};
+use crate::file;
+
+/// What an operation without rows tells of each blob.
+type Nothing = ();
+
+/// Writes the blobs of several files into one, in order, as `popef merge` does.
+///
+/// Blobs of the same type, name and content are written once. Those of the same type and name but other content are an error,
+/// unless `keep` is `"first"`, `"last"` or `"all"`. With `unpacked`, executables are the same if they unpack to the same bytes.
+/// `drop_prefix` leaves out what comes before the first blob of a file.
+#[pyfunction]
+#[pyo3(signature = (
+    files, output = None, *, keep = None, unpacked = false, drop_prefix = false, select = None, overwrite = None,
+    dry_run = false, progress = None
+))]
+pub(crate) fn merge<'py>(
+    py: Python<'py>,
+    files: &Bound<'py, PyAny>,
+    output: Option<&Bound<'py, PyAny>>,
+    keep: Option<&str>,
+    unpacked: bool,
+    drop_prefix: bool,
+    select: Option<&Bound<'py, PyAny>>,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let keep = match keep {
+        None => Keep::Neither,
+        Some("first") => Keep::First,
+        Some("last") => Keep::Last,
+        Some("all") => Keep::All,
+        Some(other) => return Err(wrong("keep", other, "first, last and all")),
+    };
+    let files = files.try_iter()?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
+    let (to, select) = (To::of(output, overwrite, dry_run)?, Select::of(select, &files)?);
+    operate::<_, Nothing>(py, progress, &select, None, |watch, _| {
+        let select = |blob: &popef::Blob<'_>| select.takes(blob);
+        let options = MergeOptions { keep, unpacked, drop_prefixes: drop_prefix, select: &select };
+        popef_ops::merge(&files, to.target(), &options, watch)
+    })
+}
+
+/// Splits a file into several in a folder, as `popef split` does.
+///
+/// `by` is `"kind"` (executables with metadata and opaque blobs, tensors, feeds), `"model"` (a part for each executable), or
+/// `"size"` (parts of at most `max_size` bytes). The names of the parts begin with `stem`, which is that of the file.
+#[pyfunction]
+#[pyo3(signature = (
+    file, folder = None, *, by = "kind", max_size = None, stem = None, overwrite = None, dry_run = false, progress = None
+))]
+pub(crate) fn split<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    folder: Option<&Bound<'py, PyAny>>,
+    by: &str,
+    max_size: Option<u64>,
+    stem: Option<OsString>,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let by = match (by, max_size) {
+        ("kind", None) => SplitBy::Kind,
+        ("model", None) => SplitBy::Model,
+        ("size", Some(size)) => SplitBy::Size(size),
+        ("size", None) | ("kind" | "model", Some(_)) => {
+            return Err(PyValueError::new_err("by=\"size\" and max_size belong together"));
+        }
+        (other, _) => return Err(wrong("by", other, "kind, model and size")),
+    };
+    let (file, to) = (opened(file)?, To::of(folder, overwrite, dry_run)?);
+    let stem = stem.or_else(|| self::stem(&file).map(OsString::from)).unwrap_or_else(|| OsString::from("part"));
+    operate::<_, Nothing>(py, progress, &Select::everything(), None, |watch, _| {
+        popef_ops::split(&file, to.folder(), &SplitOptions { by, stem: &stem }, watch)
+    })
+}
+
+/// Copies a file without some blobs, as `popef strip` does. The report says what can no longer be loaded or run.
+///
+/// `drop` chooses blobs as `select` does in other operations. `drop_prefix` leaves out what comes before the first blob.
+#[pyfunction]
+#[pyo3(signature = (
+    file, output = None, *, drop = None, drop_prefix = false, only_changes = false, overwrite = None, dry_run = false,
+    progress = None
+))]
+pub(crate) fn strip<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    output: Option<&Bound<'py, PyAny>>,
+    drop: Option<&Bound<'py, PyAny>>,
+    drop_prefix: bool,
+    only_changes: bool,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
+    let is_any = drop.is_some();
+    let select = Select::of(drop, std::slice::from_ref(&file))?;
+    operate::<_, Nothing>(py, progress, &select, None, |watch, _| {
+        let drop = |blob: &popef::Blob<'_>| is_any && select.takes(blob);
+        popef_ops::strip(&file, to.target(), &StripOptions { drop: &drop, drop_prefix, only_changes }, watch)
+    })
+}
+
+/// Writes what is whole of a damaged file, as `popef recover` does: every blob before the damage.
+#[pyfunction]
+#[pyo3(signature = (file, output = None, *, overwrite = None, dry_run = false, progress = None))]
+pub(crate) fn recover<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    output: Option<&Bound<'py, PyAny>>,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let file = match file.cast::<file::File>() {
+        Ok(file) => file.get().opened(),
+        Err(_) => file::open(file, false, true)?.opened(),
+    };
+    let to = To::of(output, overwrite, dry_run)?;
+    operate::<_, Nothing>(py, progress, &Select::everything(), None, |watch, _| {
+        popef_ops::recover::recover(&file, to.target(), watch)
+    })
+}
+
+pub(super) fn wrong(argument: &str, given: &str, choices: &str) -> PyErr {
+    PyValueError::new_err(format!("{argument} is one of {choices}, not {given:?}"))
+}

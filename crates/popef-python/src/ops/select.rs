@@ -1,0 +1,136 @@
+//! Which blobs an operation works on.
+
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use popef::types::Text;
+use popef::{Blob, File};
+use popef_ops::{Code, Error};
+use popef_show::Glob;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use crate::enums::BlobType;
+use crate::error::raise_operation;
+use crate::file::Bytes;
+use crate::{blob, text};
+
+/// One of the things that choose a blob.
+enum Wanted {
+    Name(Glob),
+    Type(popef::types::BlobType),
+    /// A class of blobs, or a callable for a `Blob`.
+    Asked(Py<PyAny>),
+}
+
+/// The argument `select`: a pattern of names, a type, a class of blobs, a callable for them, or a list of these, any of which chooses a blob.
+pub(super) struct Select {
+    /// Everything if there is none.
+    wanted: Option<Vec<Wanted>>,
+    files: Vec<File>,
+    /// What a callable raised.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Select {
+    /// Fails if no blob is chosen, which is more likely a slip of the pen than a wish.
+    pub(super) fn of(given: Option<&Bound<'_, PyAny>>, files: &[File]) -> PyResult<Self> {
+        let wanted = given.map(wanted_of).transpose()?;
+        let select = Select { wanted, files: files.to_vec(), raised: Mutex::default() };
+        match given {
+            Some(given) if !select.chooses_any() => {
+                let py = given.py();
+                let error = || raise_operation(py, &Error::new(Code::NothingChosen, "select chooses no blob"));
+                Err(select.raised().unwrap_or_else(error))
+            }
+            _ => Ok(select),
+        }
+    }
+
+    /// Chooses everything.
+    pub(super) fn everything() -> Self {
+        Select { wanted: None, files: Vec::new(), raised: Mutex::default() }
+    }
+
+    fn chooses_any(&self) -> bool {
+        self.files.iter().any(|file| file.blobs().any(|blob| self.takes(&blob)))
+    }
+
+    /// Whether a blob is chosen.
+    pub(super) fn takes(&self, blob: &Blob<'_>) -> bool {
+        let Some(wanted) = &self.wanted else { return true };
+        wanted.iter().any(|wanted| match wanted {
+            Wanted::Name(glob) => glob.matches(&name_of(blob).to_string_lossy(), false),
+            Wanted::Type(blob_type) => blob.blob_type() == *blob_type,
+            Wanted::Asked(callable) => self.ask(callable, blob),
+        })
+    }
+
+    /// Asks a callable. After it raised an exception, it chooses nothing.
+    fn ask(&self, callable: &Py<PyAny>, blob: &Blob<'_>) -> bool {
+        let answer = Python::attach(|py| -> PyResult<bool> {
+            if self.lock().is_some() {
+                return Ok(false);
+            }
+            let Some(object) = self.object(py, blob)? else { return Ok(false) };
+            let callable = callable.bind(py);
+            match callable.cast::<PyType>() {
+                Ok(class) => object.is_instance(class),
+                Err(_) => callable.call1((object,))?.is_truthy(),
+            }
+        });
+        answer.unwrap_or_else(|raised| {
+            self.lock().get_or_insert(raised);
+            false
+        })
+    }
+
+    /// The blob as Python has it. Its header says which of the files it is in.
+    fn object<'py>(&self, py: Python<'py>, blob: &Blob<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let is_in = |file: &&File| {
+            file.blob(blob.index()).is_some_and(|found| ptr::eq(found.header_bytes(), blob.header_bytes()))
+        };
+        let handle = self.files.iter().find(is_in).and_then(|file| file.handle(blob.index()));
+        handle.map(|handle| blob::object(py, handle, &Arc::new(Bytes::none()))).transpose()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a callable raised.
+    pub(super) fn raised(&self) -> Option<PyErr> {
+        self.lock().take()
+    }
+}
+
+fn wanted_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
+    if let Some(one) = one_of(given)? {
+        return Ok(vec![one]);
+    }
+    let needed = || {
+        PyTypeError::new_err(
+            "select needs a pattern of names, a BlobType, a class of blobs, a callable, or a list of these",
+        )
+    };
+    given.try_iter().map_err(|_| needed())?.map(|one| one_of(&one?)?.ok_or_else(needed)).collect()
+}
+
+fn one_of(given: &Bound<'_, PyAny>) -> PyResult<Option<Wanted>> {
+    if given.is_instance_of::<PyString>() {
+        let pattern = text::extract(given)?;
+        let glob = Glob::parse(&pattern.to_string_lossy());
+        return glob.map(Wanted::Name).map(Some).map_err(PyValueError::new_err);
+    }
+    if let Ok(blob_type) = given.cast::<BlobType>() {
+        return Ok(Some(Wanted::Type(blob_type.get().0)));
+    }
+    Ok(given.is_callable().then(|| Wanted::Asked(given.clone().unbind())))
+}
+
+/// The name by which a blob is chosen. That of metadata is its executable's.
+fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
+    let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
+    blob.name().or_else(of_metadata).unwrap_or_default()
+}

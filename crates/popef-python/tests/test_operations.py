@@ -1,0 +1,196 @@
+"""The operations of the tool as functions: what they write and report is what the tool writes and reports."""
+
+import hashlib
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+import popef
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A model of all types of blobs, with one executable that compresses well."""
+    path = tmp_path / "model.popef"
+    anchors = [popef.Anchor("w", type=popef.TensorType.INPUT, tensorInfo=popef.TensorInfo([3], popef.DataType.F32))]
+    with popef.Writer(path) as writer:
+        writer.createExecutable("e").write(b"\0" * 100_000)
+        writer.writeMetadata(popef.Metadata(executable="e", anchors=anchors))
+        writer.createOpaqueBlob("popart", "e").write(b"opaque")
+        for name, values in [("w", [1, 2, 3]), ("layer.bias", [4, 5, 6])]:
+            info = popef.TensorDataInfo(name, popef.TensorInfo([3], popef.DataType.F32))
+            writer.createTensorData(info).write(np.array(values, np.float32))
+        info = popef.FeedDataInfo("f", popef.TensorInfo([2], popef.DataType.S8), 3)
+        writer.createFeedData(info).write(bytes(range(6)))
+    return path
+
+
+@pytest.fixture
+def report(tool):
+    """What the tool reports as JSON, without the version of the schema."""
+
+    def report(*arguments):
+        done = subprocess.run([tool, *arguments, "--format", "json"], capture_output=True, text=True, check=False)
+        assert done.stdout, done.stderr
+        document = json.loads(done.stdout)
+        assert document.pop("schemaVersion") == 1
+        return document
+
+    return report
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_merge_split_and_strip_do_what_the_tool_does(model, tmp_path, report):
+    parts = [tmp_path / "parts" / f"model-{kind}.popef" for kind in ("executables", "tensors", "feeds")]
+    done = popef.split(model, tmp_path / "parts")
+    assert [part["path"] for part in done["parts"]] == [str(part) for part in parts]
+    assert done == report("split", model, "--by", "kind", "--output", tmp_path / "parts", "--force")
+
+    merged, stripped = tmp_path / "merged.popef", tmp_path / "stripped.popef"
+    done = popef.merge(parts, merged)
+    assert done == report("merge", *parts, "--output", merged, "--force")
+    assert (done["blobs"], digest(merged)) == (6, digest(model))
+
+    done = popef.strip(model, stripped, drop=popef.Tensor)
+    assert done == report("strip", model, "--drop", "tensor", "--drop", "feed", "--output", stripped, "--force")
+    assert [blob.name for blob in popef.open(stripped)] == ["e", None, "popart"]
+    assert done["broken"][0]["inputs"] == [{"name": "w"}]
+
+
+def test_a_model_is_extracted_and_packed_again(model, tmp_path, report):
+    folder, again = tmp_path / "folder", tmp_path / "again.popef"
+    done = popef.extract(model, folder)
+    expected = report("extract", model, "--dry-run")["files"][0]
+    assert done["blobs"] == expected["blobs"]
+    assert [blob["path"] for blob in done["blobs"]][3:] == ["tensors/w.npy", "tensors/layer.bias.npy", "feeds/f.npy"]
+    assert np.load(folder / "feeds" / "f.npy").tolist() == [[0, 1], [2, 3], [4, 5]]
+    np.save(folder / "tensors" / "w.npy", np.array([7, 8, 9], np.float32))
+    done = popef.pack(folder, again)
+    assert done == report("pack", folder, "--output", again, "--force")
+    assert popef.open(again)["w"].numpy().tolist() == [7, 8, 9]
+    assert len(again.read_bytes()) == len(model.read_bytes())
+
+    np.savez(tmp_path / "w.npz", a=np.zeros(2), b=np.ones((2, 2), np.int8))
+    popef.pack(output=tmp_path / "w.popef", tensors=tmp_path / "w.npz", feeds={"runs": folder / "feeds" / "f.npy"})
+    assert [repr(blob) for blob in popef.open(tmp_path / "w.popef")] == [
+        "<popef.Tensor 'a', F64 (2,)>",
+        "<popef.Tensor 'b', S8 (2, 2)>",
+        "<popef.Feed 'runs', S8 (3, 2)>",
+    ]
+
+
+def test_differences_are_those_of_the_tool(model, tmp_path, report):
+    other = tmp_path / "other.popef"
+    content = bytearray(model.read_bytes())
+    at = content.index(np.array([1, 2, 3], np.float32).tobytes())
+    content[at : at + 4] = np.array([1.5], np.float32).tobytes()
+    other.write_bytes(content)
+    done = popef.diff(model, other)
+    expected = report("diff", model, other)
+    assert done == {key: value for key, value in expected.items() if key not in ("a", "b")}
+    assert (done["verdict"], done["blobs"][0]["values"]["maxAbs"]) == ("different", 0.5)
+    assert popef.diff(model, other, atol=0.5)["verdict"] == "same"
+    assert popef.diff(model, other, select="layer*")["verdict"] == "same"
+    assert popef.diff(model, popef.open(model.read_bytes()))["counts"]["same"] == 6
+
+
+def test_digests_are_those_of_the_tool_and_verify_a_file(model, tmp_path, report):
+    for options, arguments in [({}, []), ({"whole": True, "algorithm": "both"}, ["--whole", "--algorithm", "both"])]:
+        done = popef.hash(model, **options)
+        expected = report("hash", model, *arguments)["files"][0]
+        assert (expected.pop("path"), expected.pop("error")) == (str(model), None)
+        assert done == expected
+    assert done["whole"]["sha256"] == digest(model)
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"schemaVersion": 1, "files": [{"path": "model.popef", **done}]}))
+    assert popef.verify(model, manifest)["ok"] is True
+    assert popef.verify(model, manifest, name="model.popef")["ok"] is True
+    changed = model.read_bytes().replace(b"opaque", b"OPAQUE")
+    found = popef.verify(changed, manifest)
+    assert (found["ok"], [blob["name"] for blob in found["blobs"]]) == (False, ["popart"])
+    with pytest.raises(popef.PopefError) as raised:
+        popef.verify(model, manifest, name="another.popef")
+    assert raised.value.code == "bad-manifest"
+
+
+def test_what_is_whole_is_recovered(model, tmp_path):
+    cut, whole = tmp_path / "cut.popef", tmp_path / "whole.popef"
+    cut.write_bytes(model.read_bytes()[:-1])
+    done = popef.recover(cut, whole)
+    assert (done["keptBlobs"], done["damage"]["code"], len(popef.open(whole))) == (5, "blob-cut", 5)
+
+
+@pytest.mark.parametrize(
+    ("select", "names"),
+    [
+        (None, ["e", None, "popart", "w", "layer.bias", "f"]),
+        ("*.bias", ["layer.bias"]),
+        ("e", ["e", None]),
+        (popef.BlobType.DATA_FEED, ["f"]),
+        (popef.Tensor, ["w", "layer.bias", "f"]),
+        (lambda blob: blob.size > 10_000, ["e"]),
+        (["w", popef.Opaque, lambda blob: blob.index == 1], [None, "popart", "w"]),
+    ],
+)
+def test_blobs_are_selected_by_name_type_class_and_callable(select, names, model, tmp_path):
+    path = tmp_path / "selected.popef"
+    popef.merge([model], path, select=select)
+    assert [blob.name for blob in popef.open(path)] == names
+
+
+def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):
+    other = tmp_path / "other.popef"
+    popef.strip(model, other, drop=lambda blob: blob.name != "layer.bias")
+    asked = []
+    popef.merge([model, other], dry_run=True, keep="all", select=lambda blob: asked.append(blob.name) or True)
+    assert asked.count("layer.bias") >= 2
+    assert set(asked) == {"e", None, "popart", "w", "layer.bias", "f"}
+
+
+def test_a_selection_that_chooses_nothing_or_makes_no_sense_is_refused(model):
+    with pytest.raises(popef.PopefError) as raised:
+        popef.merge([model], dry_run=True, select="missing*")
+    assert raised.value.code == "nothing-chosen"
+    with pytest.raises(ZeroDivisionError):
+        popef.merge([model], dry_run=True, select=lambda blob: 1 / 0)
+    with pytest.raises(TypeError, match="BlobType"):
+        popef.merge([model], dry_run=True, select=3)
+    with pytest.raises(ValueError, match="backwards"):
+        popef.merge([model], dry_run=True, select="[z-a]")
+    with pytest.raises(ValueError, match="first, last and all"):
+        popef.merge([model], dry_run=True, keep="newest")
+
+
+def test_nothing_is_replaced_that_may_not_be(model, tmp_path):
+    before = model.read_bytes()
+    other = tmp_path / "other.popef"
+    other.write_bytes(b"old")
+    for dry_run in False, True:
+        with pytest.raises(FileExistsError) as exists:
+            popef.merge([model], other, dry_run=dry_run)
+        assert (exists.value.filename, exists.value.code) == (str(other), "file-exists")
+        with pytest.raises(popef.PopefError) as raised:
+            popef.strip(model, model, drop="w", overwrite=True, dry_run=dry_run)
+        assert raised.value.code == "output-is-input"
+    with pytest.raises(TypeError, match="a path to write to"):
+        popef.merge([model])
+    with pytest.raises(ValueError, match="inputs"):
+        popef.merge([model], other, overwrite="yes")
+    assert (other.read_bytes(), model.read_bytes()) == (b"old", before)
+    popef.merge([model], other, overwrite=True)
+    assert other.read_bytes() == before
+    popef.strip(model, model, drop="w", overwrite="inputs")
+    assert "w" not in popef.open(model)
+
+
+def test_the_progress_ends_at_the_total_and_an_exception_of_it_stops_the_work(model, tmp_path):
+    steps = []
+    popef.merge([model], tmp_path / "new.popef", progress=lambda *step: steps.append(step))
+    assert steps[-1][0] == steps[-1][1] > 100_000
+    with pytest.raises(ZeroDivisionError):
+        popef.merge([model], tmp_path / "other.popef", progress=lambda *_: 1 / 0)
