@@ -68,6 +68,7 @@ codes! {
     BadMetadata = "bad-metadata", "damaged", "Correct the JSON: popef extract writes metadata as it must be.";
     DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or pack without checking.";
     BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md has an example.";
+    BadTileFile = "bad-tile-file", "damaged", "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
     Stopped = "stopped", "stopped", "Nothing. Begin again when you want to.";
 }
 

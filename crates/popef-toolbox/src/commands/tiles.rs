@@ -1,7 +1,11 @@
 //! `popef tiles`.
 
+mod files;
+mod map;
+mod model;
 mod picture;
 mod plan;
+mod vars;
 mod words;
 
 use std::process::ExitCode;
@@ -15,7 +19,7 @@ use crate::common::tool::Tool;
 
 /// Show how tensors lie on the tiles of IPUs
 ///
-/// The functions are those of Graphcore's library poplibs, calculated without its SDK or a device.
+/// Nothing here needs the SDK or a device: mappings are calculated as Graphcore's library poplibs does it, or read from files.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -24,7 +28,9 @@ use crate::common::tool::Tool;
     after_help = "\
 Examples:
   popef tiles plan 784x10 F16                          # how Poplar spreads a tensor by default
-  popef tiles plan 1024x1024 F32 --ipus 4 --format json | jq '.mapping[0]'
+  popef tiles model model.popef                        # an estimate for all tensors of a model
+  popef tiles map model.tensor_map.json                # how TensorFlow spread its tensors
+  popef tiles vars vars.json                           # the memory of each tile
   popef tiles plan --help"
 )]
 pub(crate) struct Args {
@@ -37,12 +43,18 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     Plan(plan::Args),
+    Map(map::Args),
+    Vars(vars::Args),
+    Model(model::Args),
 }
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         match &self.what {
             What::Plan(args) => args.run(tool, &self.format),
+            What::Map(args) => args.run(tool, &self.format),
+            What::Vars(args) => args.run(tool, &self.format),
+            What::Model(args) => args.run(tool, &self.format),
         }
     }
 }

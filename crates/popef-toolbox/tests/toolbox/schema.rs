@@ -28,6 +28,8 @@ const FILES: &[&str] = &[
     "interop/replicated.popef",
     "opaque/poptorch/poptorch25.poptorch",
     "broken/gzip-without-trailer.popef",
+    "tiles/model.tensor_map.json",
+    "tiles/vars.json",
 ];
 
 /// Manifests, which fit none of the files.
@@ -123,8 +125,21 @@ const CASES: &[Case] = &[
     Case { command: "recover", done: &[], failed: &["no.popef -o new.popef"] },
     Case {
         command: "tiles",
-        done: &["plan 784x10 F16", "plan scalar float --offset 3 --descending", "plan 0 U8 --ipus 2"],
-        failed: &["plan 784x10 F16 --grain 0", "plan 4294967296x4294967296 F16"],
+        done: &[
+            "plan 784x10 F16",
+            "plan scalar float --offset 3 --descending",
+            "plan 0 U8 --ipus 2",
+            "map model.tensor_map.json",
+            "vars vars.json",
+            "model executable.popef",
+        ],
+        failed: &[
+            "plan 784x10 F16 --grain 0",
+            "plan 4294967296x4294967296 F16",
+            "map vars.json",
+            "vars no.json",
+            "model damaged.popef",
+        ],
     },
 ];
 

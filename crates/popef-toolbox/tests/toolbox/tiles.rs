@@ -38,3 +38,70 @@ fn large_tensors_are_planned_by_intervals() {
     }
     assert_eq!(end, 1_000_000_000_000);
 }
+
+#[test]
+fn maps_of_tensorflow_are_judged() {
+    let commands = [
+        "tiles map model.tensor_map.json",
+        "tiles map model.tensor_map.json --tiles 368 --top 2",
+        "tiles map model.tensor_map.json --tiles 100 --ipus 2",
+        "tiles map model.tensor_map.json --top 1 --format json",
+        "tiles map model.tensor_map.json --top 1 --format ndjson",
+        "tiles map vars.json",
+        "tiles map no.json",
+        "tiles map --help",
+    ];
+    hold_golden("tiles-map", &["tiles/model.tensor_map.json", "tiles/vars.json"], &commands);
+}
+
+#[test]
+fn the_memory_of_tiles_is_shown() {
+    let commands = [
+        "tiles vars vars.json",
+        "tiles vars vars.json --tile 0 --top 2",
+        "tiles vars vars.json --tile 4",
+        "tiles vars vars.json --top 1 --format json",
+        "tiles vars vars.json --top 1 --format ndjson",
+        "tiles vars model.tensor_map.json",
+        "tiles vars --help",
+    ];
+    hold_golden("tiles-vars", &["tiles/model.tensor_map.json", "tiles/vars.json"], &commands);
+}
+
+#[test]
+fn models_are_estimated() {
+    let files =
+        ["interop/many-anchors.popef", "interop/replicated.popef", "golden/damaged.popef", "interop/two-models.popef"];
+    let commands = [
+        "tiles model many-anchors.popef --top 3",
+        "tiles model replicated.popef",
+        "tiles model replicated.popef --ipus 1 --tiles 64 --from-zero --format json",
+        "tiles model two-models.popef --format ndjson",
+        "tiles model replicated.popef --ipus 5000",
+        "tiles model damaged.popef",
+        "tiles model --help",
+    ];
+    hold_golden("tiles-model", &files, &commands);
+}
+
+/// What is read before the damage is shown, and the exit status says that it is not all.
+#[test]
+fn damaged_files_are_shown_as_far_as_they_go() {
+    let place = Place::with(&["tiles/model.tensor_map.json", "tiles/vars.json"]);
+    for (what, name, rows) in [("map", "model.tensor_map.json", "tensor"), ("vars", "vars.json", "tile")] {
+        let bytes = place.read(name);
+        place.write("cut.json", &bytes[..bytes.len() * 9 / 10]);
+        let text = place.run(&["tiles", what, "cut.json"]);
+        assert_eq!(text.status, 2, "{text:?}");
+        assert!(text.err.contains("cut.json: line 1, byte ") && text.err.contains("[bad-tile-file]"), "{text:?}");
+        assert!(text.text().lines().count() > 10, "{text:?}");
+        let json = place.run(&["tiles", what, "cut.json", "--format", "json"]);
+        assert_eq!((json.status, json.json()["error"]["kind"].as_str()), (2, Some("damaged")));
+        let lines = place.run(&["tiles", what, "cut.json", "--format", "ndjson"]);
+        assert!(lines.text().contains(&format!("\"kind\":\"{rows}\"")), "{lines:?}");
+        assert!(lines.text().lines().last().unwrap().contains("bad-tile-file"), "{lines:?}");
+        // From a pipe, it is the same.
+        let piped = place.run_with_input(&["tiles", what, "-"], &bytes).good();
+        assert_eq!(piped.text().replacen('-', name, 1), place.run(&["tiles", what, name]).text());
+    }
+}

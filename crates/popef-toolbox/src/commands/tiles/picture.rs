@@ -3,6 +3,7 @@
 use std::io;
 
 use popef_show::{Kind, Out};
+use poplar_inspect::tiles::Interval;
 
 /// How full tiles are, as characters: the fuller, the higher.
 const LEVELS: [&str; 9] = ["·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -33,25 +34,23 @@ impl Picture<'_> {
             ipus => (ipus.min(ROWS), self.tiles_per_ipu),
         };
         let end = self.tiles_per_ipu.saturating_mul(self.ipus);
-        let mut idle_from = None;
+        let mut lines = Lines::default();
         for row in 0..rows {
             let first = row.saturating_mul(per_row);
             let last = first.saturating_add(per_row).min(end);
-            if self.within(first, last).is_empty() {
-                idle_from.get_or_insert(first);
-                continue;
-            }
-            self.idle(out, idle_from.take(), first)?;
-            out.put(&format!("{first:>7}  "));
-            for character in (first..last).step_by(usize::try_from(each).unwrap_or(1)) {
+            let mut text = String::new();
+            // An idle row of many tiles is no work.
+            let characters = if self.within(first, last).is_empty() { 0..0 } else { first..last };
+            for character in characters.step_by(usize::try_from(each).unwrap_or(1)) {
                 let tiles = self.within(character, character.saturating_add(each).min(last));
                 let amount = tiles.iter().map(|tile| tile.1).max().unwrap_or_default();
                 let level = usize::try_from(amount.saturating_mul(8).div_ceil(most.max(1))).unwrap_or(8);
-                out.put_as(Kind::Name, LEVELS.get(level).copied().unwrap_or("█"));
+                text.push_str(LEVELS.get(level).copied().unwrap_or("█"));
             }
-            out.end_line()?;
+            let text = if text.is_empty() { "idle".to_owned() } else { text };
+            lines.add(out, format!("{first:>7}"), text, format!("tile {}", last.saturating_sub(1)))?;
         }
-        self.idle(out, idle_from, rows.saturating_mul(per_row).min(end))?;
+        lines.end(out)?;
         if rows < self.ipus {
             out.put(&format!("         ... and {} more IPUs", self.ipus - rows)).end_line()?;
         }
@@ -73,20 +72,104 @@ impl Picture<'_> {
         let to = self.amounts.partition_point(|tile| tile.0 < end);
         self.amounts.get(from..to).unwrap_or_default()
     }
+}
 
-    /// A line for rows of tiles that have nothing.
-    fn idle(&self, out: &mut Out, from: Option<u32>, end: u32) -> io::Result<()> {
-        match from {
-            Some(first) => out.put(&format!("{first:>7}  idle up to tile {}", end.saturating_sub(1))).end_line(),
+/// Lines of which those that repeat the one before are not written: the last of them says how far it holds.
+#[derive(Default)]
+struct Lines {
+    last: String,
+    /// The label of the first line that was not written, and where the last one ends.
+    repeated: Option<(String, String)>,
+}
+
+impl Lines {
+    fn add(&mut self, out: &mut Out, label: String, text: String, end: String) -> io::Result<()> {
+        if text == self.last {
+            let first = self.repeated.take().map_or(label, |(first, _)| first);
+            self.repeated = Some((first, end));
+            return Ok(());
+        }
+        self.end(out)?;
+        out.put(&label).put("  ").put_as(Kind::Name, &text).end_line()?;
+        self.last = text;
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) -> io::Result<()> {
+        match self.repeated.take() {
+            Some((label, end)) => out.put(&format!("{label}  the same up to {end}")).end_line(),
             None => Ok(()),
+        }
+    }
+}
+
+/// Which bytes of a tile are used.
+pub(super) struct MemoryPicture<'p> {
+    /// The bytes to show: the memory of the tile, or more if it overflows.
+    pub(super) bytes: u64,
+    /// The bytes that are used.
+    pub(super) used: &'p [Interval],
+    pub(super) interleaved_start: Option<u64>,
+    /// Where the memory of the tile ends.
+    pub(super) end: Option<u64>,
+}
+
+impl MemoryPicture<'_> {
+    /// A row shows so many characters of the same number of bytes.
+    pub(super) fn write(&self, out: &mut Out) -> io::Result<()> {
+        const MEMORY_ROWS: u64 = 16;
+        let width = u64::from(WIDTH);
+        // A power of two, so that rows begin at round addresses.
+        let each = self.bytes.div_ceil(width.saturating_mul(MEMORY_ROWS)).max(1);
+        let each = each.checked_next_power_of_two().unwrap_or(each);
+        let per_row = width.saturating_mul(each);
+        let mut lines = Lines::default();
+        for row in 0..self.bytes.div_ceil(per_row) {
+            let first = row.saturating_mul(per_row);
+            let mut text = String::new();
+            for character in 0..width {
+                let begin = first.saturating_add(character.saturating_mul(each));
+                let end = begin.saturating_add(each).min(self.bytes);
+                if begin < end {
+                    let level = usize::try_from(self.used_in(begin, end).saturating_mul(8).div_ceil(end - begin));
+                    text.push_str(level.ok().and_then(|level| LEVELS.get(level)).copied().unwrap_or("█"));
+                }
+            }
+            let end = first.saturating_add(per_row);
+            if let Some(mark) = self.mark(first, end) {
+                text.push_str("  ");
+                text.push_str(&mark);
+            }
+            lines.add(out, format!("{first:>#9x}"), text, format!("{:#x}", end.saturating_sub(1)))?;
+        }
+        lines.end(out)?;
+        out.put(&format!("           each character is {}: · free, █ used", popef_show::size(each))).end_line()
+    }
+
+    /// How many bytes from `begin` to `end` are used.
+    fn used_in(&self, begin: u64, end: u64) -> u64 {
+        let start = self.used.partition_point(|at| at.end() <= begin);
+        let within = self.used.iter().skip(start).take_while(|at| at.begin() < end);
+        within.map(|at| at.end().min(end).saturating_sub(at.begin().max(begin))).fold(0, u64::saturating_add)
+    }
+
+    /// What begins or ends in a row.
+    fn mark(&self, first: u64, end: u64) -> Option<String> {
+        let within = |at: &u64| (first..end).contains(at) && *at > 0;
+        let interleaved = self.interleaved_start.filter(within).map(|at| format!("interleaved from {at:#x}"));
+        let beyond = self.end.filter(within).filter(|at| *at < self.bytes).map(|at| format!("no memory from {at:#x}"));
+        match (interleaved, beyond) {
+            (Some(left), Some(right)) => Some(format!("{left}, {right}")),
+            (left, right) => left.or(right),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Picture;
+    use super::{MemoryPicture, Picture};
     use popef_show::Out;
+    use poplar_inspect::tiles::Interval;
 
     fn shown(tiles_per_ipu: u32, ipus: u32, amounts: &[(u32, u64)]) -> String {
         let mut out = Out::in_memory(false);
@@ -101,13 +184,28 @@ mod tests {
     }
 
     #[test]
-    fn idle_rows_are_one_line() {
+    fn rows_that_repeat_are_one_line() {
         let picture = shown(300, 1, &[(0, 8), (256, 8)]);
         let lines: Vec<_> = picture.lines().collect();
-        assert_eq!(lines[1], "     64  idle up to tile 255");
-        assert_eq!(lines[2].chars().filter(|c| "█·".contains(*c)).count(), 300 - 256);
-        assert_eq!(lines.len(), 4);
-        assert_eq!(shown(300, 1, &[]).lines().next(), Some("      0  idle up to tile 299"));
+        assert_eq!(lines[1..3], ["     64  idle", "    128  the same up to tile 255"]);
+        assert_eq!(lines[3].chars().filter(|c| "█·".contains(*c)).count(), 300 - 256);
+        assert_eq!(lines.len(), 5);
+        let all: Vec<_> = (0..300).map(|tile| (tile, 1)).collect();
+        assert!(shown(300, 1, &all).contains("     64  the same up to tile 255\n"), "{}", shown(300, 1, &all));
+    }
+
+    #[test]
+    fn memory_shows_what_is_free() {
+        let used = [(0, 8), (12, 14), (40, 44)].map(|(begin, end)| Interval::new(begin, end).unwrap());
+        let mut out = Out::in_memory(false);
+        MemoryPicture { bytes: 44, used: &used, interleaved_start: Some(20), end: Some(40) }.write(&mut out).unwrap();
+        let picture = String::from_utf8(out.into_bytes()).unwrap();
+        let row = "████████····██··························████";
+        assert_eq!(picture.lines().next(), Some(format!("      0x0  {row}  interleaved from 0x14, no memory from 0x28").as_str()));
+        // Nothing takes long or wraps around.
+        let all = [Interval::new(0, u64::MAX).unwrap()];
+        let huge = MemoryPicture { bytes: u64::MAX, used: &all, interleaved_start: None, end: None };
+        huge.write(&mut Out::in_memory(false)).unwrap();
     }
 
     #[test]

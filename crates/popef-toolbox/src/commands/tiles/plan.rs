@@ -13,7 +13,7 @@ use poplar_inspect::tiles::{
 use serde::Serialize;
 
 use super::picture::Picture;
-use super::words::{elements, fact, shape, wrong};
+use super::words::{elements, fact, more, shape, wrong};
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::table::{Column, Table};
@@ -190,10 +190,7 @@ impl Args {
             table.row([&tile.to_string(), &at.begin().to_string(), &last.to_string(), &bytes]);
         }
         table.write(out)?;
-        match mapping.pieces().len().saturating_sub(MOST) {
-            0 => Ok(()),
-            more => out.put(&format!("... and {more} more")).end_line(),
-        }
+        more(out, mapping.pieces().len(), MOST)
     }
 }
 
