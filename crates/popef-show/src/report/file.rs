@@ -168,10 +168,11 @@ impl<'f> FileReport<'f> {
             true => blobs,
             false => Box::new(blobs.filter(|blob| self.passes(blob))),
         };
+        let Some(file) = self.input.file else { return passing };
         match self.options.sort {
             Sort::Offset => passing,
-            Sort::Name => sorted(passing, &|a, b| natural::compare(link(a).as_bytes(), link(b).as_bytes())),
-            Sort::Size => sorted(passing, &|a, b| b.size().cmp(&a.size())),
+            Sort::Name => sorted(file, passing, &|a, b| natural::compare(link(a).as_bytes(), link(b).as_bytes())),
+            Sort::Size => sorted(file, passing, &|a, b| b.size().cmp(&a.size())),
         }
     }
 
@@ -183,11 +184,18 @@ impl<'f> FileReport<'f> {
     }
 }
 
-/// Not generic, because a sort takes much code.
-fn sorted<'f>(blobs: Iter<'_, Blob<'f>>, order: &dyn Fn(&Blob<'f>, &Blob<'f>) -> Ordering) -> Iter<'f, Blob<'f>> {
-    let mut blobs: Vec<_> = blobs.collect();
-    blobs.sort_by(order);
-    Box::new(blobs.into_iter())
+/// Sorts numbers of blobs, which take less memory than blobs. Not generic, because a sort takes much code.
+fn sorted<'f>(
+    file: &'f File,
+    blobs: Iter<'_, Blob<'f>>,
+    order: &dyn Fn(&Blob<'f>, &Blob<'f>) -> Ordering,
+) -> Iter<'f, Blob<'f>> {
+    let mut numbers: Vec<usize> = blobs.map(|blob| blob.index()).collect();
+    numbers.sort_by(|&a, &b| match (file.blob(a), file.blob(b)) {
+        (Some(a), Some(b)) => order(&a, &b),
+        _ => Ordering::Equal,
+    });
+    Box::new(numbers.into_iter().filter_map(|number| file.blob(number)))
 }
 
 /// The name that a blob goes by: its own, or that of the executable that it describes.
