@@ -1,6 +1,8 @@
 //! `popef tiles`.
 
-use crate::common::{Place, hold_golden};
+use std::fs;
+
+use crate::common::{Place, hold_golden, testdata};
 
 #[test]
 fn mappings_are_planned() {
@@ -104,4 +106,19 @@ fn damaged_files_are_shown_as_far_as_they_go() {
         let piped = place.run_with_input(&["tiles", what, "-"], &bytes).good();
         assert_eq!(piped.text().replacen('-', name, 1), place.run(&["tiles", what, name]).text());
     }
+}
+
+/// The pictures of the document are what the tool prints.
+#[test]
+fn the_document_shows_what_the_tool_does() {
+    let document = fs::read_to_string(testdata().join("../docs/TILES.md")).unwrap();
+    let place = Place::with(&["tiles/model.tensor_map.json", "tiles/vars.json", "interop/many-anchors.popef"]);
+    let mut shown = 0;
+    for block in document.split("```text\n$ popef ").skip(1) {
+        let (line, rest) = block.split_once('\n').unwrap();
+        let run = place.run(&line.split(' ').collect::<Vec<_>>()).good();
+        assert_eq!(Some(run.text()), rest.split_once("```").map(|(output, _)| output), "popef {line}");
+        shown += 1;
+    }
+    assert_eq!(shown, 7);
 }
