@@ -64,7 +64,8 @@ impl fmt::Debug for DiffOptions<'_> {
 /// versions, compression, and bytes behind tensors count only if [`exact`](DiffOptions::exact).
 ///
 /// `each` is told of every blob that is not the same, in the order of the first file, then of what only the second has. For
-/// each blob of both files, 24 bytes are kept while the pairs are found, and then 8 for each pair.
+/// each pair, 8 bytes are kept. While pairs are looked for, 16 bytes are kept for each blob of either file, from the first on that has
+/// another partner than the one at its place.
 ///
 /// Data is read in pieces and on all processors. Pieces whose bytes are the same are not looked at any further.
 ///

@@ -84,12 +84,23 @@ pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
 ///
 /// The pairs are in the order of the first file; what only the second has comes last.
 pub(super) fn pairs(a: &File, b: &File, chosen: &dyn Fn(&Blob<'_>) -> bool) -> Vec<Pair> {
+    let (mut of_a, mut of_b) = (a.blobs().filter(&chosen).peekable(), b.blobs().filter(&chosen).peekable());
+    let mut pairs = Vec::new();
+    // Most files that are compared have the same blobs in the same order.
+    while let (Some(one), Some(other)) = (of_a.peek(), of_b.peek())
+        && key(one) == key(other)
+    {
+        pairs.push(Pair { a: number(one.index()), b: number(other.index()) });
+        of_a.next();
+        of_b.next();
+    }
     let hasher = RandomState::new();
-    let mut pairs: Vec<Pair> = a.blobs().filter(|blob| chosen(blob)).map(|blob| Pair::in_a(blob.index())).collect();
     let keys = Keys { a, b };
-    let mut of_a: Vec<Hashed> = (0..).zip(&pairs).map(|(at, pair)| keys.hashed(&hasher, a, pair.a, at)).collect();
-    let mut of_b: Vec<Hashed> =
-        b.blobs().filter(|blob| chosen(blob)).map(|blob| keys.hashed(&hasher, b, number(blob.index()), 0)).collect();
+    let paired = pairs.len();
+    pairs.extend(of_a.map(|blob| Pair::in_a(blob.index())));
+    let rest = pairs.iter().enumerate().skip(paired);
+    let mut of_a: Vec<Hashed> = rest.map(|(at, pair)| keys.hashed(&hasher, a, pair.a, number(at))).collect();
+    let mut of_b: Vec<Hashed> = of_b.map(|blob| keys.hashed(&hasher, b, number(blob.index()), 0)).collect();
     of_a.sort_unstable_by(|one, other| keys.order(a, one, a, other).then(one.index.cmp(&other.index)));
     of_b.sort_unstable_by(|one, other| keys.order(b, one, b, other).then(one.index.cmp(&other.index)));
 

@@ -143,6 +143,12 @@ pub(super) struct Contents {
 }
 
 impl Contents {
+    /// Has room for the digests of so many blobs: growing would take more memory for a while.
+    pub(super) fn with_room(algorithms: Algorithms, blobs: usize) -> Self {
+        let room = |wanted: bool| Vec::with_capacity(if wanted { blobs } else { 0 });
+        Contents { sha256: room(algorithms.sha256), blake3: room(algorithms.blake3), incomplete: false }
+    }
+
     /// Adds the content of the blob with this number.
     pub(super) fn push(&mut self, index: usize, content: &Digests) {
         let is_next = index == self.sha256.len().max(self.blake3.len());

@@ -110,7 +110,8 @@ pub fn hash(
     progress.expect(file.size());
     let prefix =
         hash_bytes(&mut file.prefix().reader(), options.algorithms, if options.whole { &Silent } else { progress })?;
-    let (mut blobs, mut damaged, mut contents) = (0u64, 0u64, Contents::default());
+    let (mut blobs, mut damaged) = (0u64, 0u64);
+    let mut contents = Contents::with_room(options.algorithms, if options.content { file.len() } else { 0 });
     let mut take = |blob: Blob<'_>, digests: BlobDigests| {
         blobs = blobs.saturating_add(1);
         damaged = damaged.saturating_add(digests.error.is_some().into());
