@@ -140,6 +140,7 @@ def test_what_is_wrong_with_a_blob_is_in_its_record():
     assert wrong["name"] is not None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
 def test_what_cannot_be_opened_has_a_record_and_raises_on_request(tmp_path, interop):
     os.mkfifo(tmp_path / "pipe.popef")
     (tmp_path / "text.popef").write_text("just words\n" * 10)
@@ -186,6 +187,7 @@ def test_folders_and_patterns_stand_for_their_files_in_order(tmp_path, interop):
     assert found([]) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8")
 def test_names_that_are_not_utf8_are_kept(tmp_path, interop):
     path = os.fsencode(tmp_path) + b"/caf\xe9.popef"
     with popef.Writer(path) as writer:
