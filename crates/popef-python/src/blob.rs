@@ -14,7 +14,7 @@ use crate::entries::elements;
 use crate::enums;
 use crate::error::raise;
 use crate::field::Field as _;
-use crate::file::Bytes;
+use crate::file::{Bytes, File};
 use crate::metadata::Metadata;
 use crate::text;
 
@@ -93,6 +93,34 @@ impl Blob {
     /// Reads the data, as it is in the file.
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes::to_bytes(py, &self.handle.blob().data())
+    }
+
+    /// Blobs are equal if they are the same blob of the same file.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Blob>().is_ok_and(|other| {
+            let other = other.get();
+            self.index() == other.index() && self.bytes.is_same(self.handle.file(), (other.handle.file(), &other.bytes))
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.bytes.hash(self.handle.file(), Some(self.index()))
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        let _ = memo;
+        slf
+    }
+
+    /// A blob is pickled as its file and its number.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let file = File::again(self.handle.file().clone(), &self.bytes);
+        let getitem = py.import("operator")?.getattr("getitem")?;
+        (getitem, (file, self.index())).into_pyobject(py)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -1,6 +1,7 @@
 //! Opened files.
 
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
 
 use crate::error::raise;
-use crate::{blob, path, stream, text};
+use crate::{blob, html, path, stream, text};
 
 /// All bytes of a file, as a Python object that arrays can share: `bytes`, or a `mmap.mmap` for reading. `None` if the file is
 /// read in parts.
@@ -24,6 +25,31 @@ impl Bytes {
     /// For blobs whose data is read.
     pub(crate) fn none() -> Self {
         Bytes(None)
+    }
+
+    /// Whether a blob or a file with these bytes is of the same file as another: the same file on disk, the same bytes in memory,
+    /// or the same opened file.
+    pub(crate) fn is_same(self: &Arc<Self>, file: &Opened, other: (&Opened, &Arc<Self>)) -> bool {
+        if Arc::ptr_eq(self, other.1) {
+            return true;
+        }
+        match (file.id(), other.0.id()) {
+            (Some(id), Some(other_id)) => id == other_id && file.size() == other.0.size(),
+            (None, None) => self.0.as_ref().zip(other.1.0.as_ref()).is_some_and(|(one, other)| one.is(other)),
+            _ => false,
+        }
+    }
+
+    /// The same number for the same file.
+    pub(crate) fn hash(self: &Arc<Self>, file: &Opened, index: Option<usize>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match (file.id(), &self.0) {
+            (Some(id), _) => id.hash(&mut hasher),
+            (None, Some(owner)) => owner.as_ptr().addr().hash(&mut hasher),
+            (None, None) => Arc::as_ptr(self).addr().hash(&mut hasher),
+        }
+        index.hash(&mut hasher);
+        hasher.finish()
     }
 
     pub(crate) fn owner<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
@@ -54,7 +80,8 @@ pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResul
     let mut options = OpenOptions::new();
     options.damaged(damaged).after_pickle(true);
     if map {
-        return open_mapped(file.py(), &path::extract(file)?, &options);
+        let (file, bytes) = open_mapped(file.py(), &path::extract(file)?, &options)?;
+        return Ok(File { file, bytes: Arc::new(bytes) });
     }
     if let Some(bytes) = content(file)? {
         let backed: PyBackedBytes = bytes.extract()?;
@@ -87,10 +114,10 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
 
 /// Opens the file in parts, and maps it for the arrays. The mapping is Python's own, so that nothing in Rust looks at bytes that
 /// may change.
-fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<File> {
+fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<(Opened, Bytes)> {
     let file = py.detach(|| options.open(path)).map_err(|error| raise(py, &error))?;
     if file.size() == 0 {
-        return Ok(File { file, bytes: Arc::new(Bytes(None)) });
+        return Ok((file, Bytes(None)));
     }
     let mmap = py.import("mmap")?;
     let opened = py.import("io")?.call_method1("open", (path.as_os_str(), "rb"))?;
@@ -105,10 +132,15 @@ fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<F
     if !is_same {
         return Err(PyOSError::new_err("the file was replaced or changed while it was opened; try again"));
     }
-    Ok(File { file, bytes: Arc::new(Bytes(Some(mapped.unbind()))) })
+    Ok((file, Bytes(Some(mapped.unbind()))))
 }
 
 impl File {
+    /// The file of a blob.
+    pub(crate) fn again(file: Opened, bytes: &Arc<Bytes>) -> Self {
+        File { file, bytes: Arc::clone(bytes) }
+    }
+
     /// The library's file.
     pub(crate) fn opened(&self) -> Opened {
         self.file.clone()
@@ -243,6 +275,49 @@ impl File {
         traceback: Option<&Bound<'_, PyAny>>,
     ) {
         let _ = (kind, value, traceback);
+    }
+
+    /// Files are equal if they are the same file on disk, the same bytes in memory, or the same opened file. What they hold is
+    /// compared by `popef.diff`.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<File>().is_ok_and(|other| self.bytes.is_same(&self.file, (&other.get().file, &other.get().bytes)))
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.bytes.hash(&self.file, None)
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        let _ = memo;
+        slf
+    }
+
+    /// A file is pickled as its path, or as its bytes if it is in memory, and opened again.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        let given = match (self.path(), self.bytes.owner(py)) {
+            (Some(path), _) => path.into_pyobject(py)?.into_any(),
+            (None, Some(bytes)) => bytes,
+            (None, None) => {
+                return Err(PyTypeError::new_err(
+                    "a File of a file object cannot be pickled: open it by its path, or as bytes",
+                ));
+            }
+        };
+        let options = PyDict::new(py);
+        options.set_item("map", self.file.path().is_some() && self.bytes.0.is_some())?;
+        options.set_item("damaged", self.file.damage().is_some())?;
+        let open = py.import("popef")?.getattr("open")?;
+        let open = py.import("functools")?.getattr("partial")?.call((open,), Some(&options))?;
+        Ok((open, (given,)))
+    }
+
+    /// The first blobs as a table, for notebooks.
+    fn _repr_html_(&self) -> String {
+        html::table(&self.file)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -30,6 +30,7 @@ mod enums;
 mod error;
 mod field;
 mod file;
+mod html;
 mod info;
 mod metadata;
 mod model;

@@ -1,10 +1,15 @@
 """Opened files: their blobs by number, name and type, and arrays that share the memory of a file."""
 
+import copy
 import gc
+import html.parser
 import io
 import mmap
+import multiprocessing
 import os
 import pathlib
+import pickle
+import re
 
 import numpy as np
 import pytest
@@ -185,3 +190,108 @@ def test_a_tensor_that_is_shorter_than_its_shape_raises():
             use()
         assert (raised.value.needed, raised.value.found) == (7, 6)
     assert tensor.read() == b"123456"
+
+
+def test_files_and_blobs_are_equal_by_what_they_are_of(interop, tmp_path):
+    path = interop / "executable.popef"
+    content = path.read_bytes()
+    copied = tmp_path / "copy.popef"
+    copied.write_bytes(content)
+    one, two = popef.open(path), popef.open(str(path), map=True)
+    assert one == two
+    assert one[3] == two["input_parameter"] == one[-1]
+    assert len({one, two, popef.open(path)}) == len({one[3], two[3]}) == 1
+    in_memory = popef.open(content)
+    assert in_memory == popef.open(content)
+    assert in_memory[0] == in_memory[0]
+    others = [popef.open(copied), in_memory, popef.open(bytearray(content)), popef.open(io.BytesIO(content)), 3, None]
+    assert all(one != other for other in others)
+    assert one[3] not in [one[2], in_memory[3], popef.open(copied)[3], "input_parameter"]
+    stream = popef.open(io.BytesIO(content))
+    assert (stream == stream, stream[0] == stream[0], stream[0] == stream[1]) == (True, True, False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_files_and_blobs_are_pickled_and_copied(way, interop):
+    path = interop / "executable.popef"
+    file = opened(path, way)
+    assert copy.copy(file) is copy.deepcopy(file) is file
+    assert copy.copy(file[3]) == copy.deepcopy(file[3]) == file[3]
+    if way == "stream":
+        with pytest.raises(TypeError, match="file object cannot be pickled"):
+            pickle.dumps(file)
+        with pytest.raises(TypeError, match="file object cannot be pickled"):
+            pickle.dumps(file[3])
+        return
+    again, tensor = pickle.loads(pickle.dumps((file, file[3])))
+    assert (again.path, again.names()) == (file.path, file.names())
+    assert tensor == again["input_parameter"]
+    assert tensor.numpy().tolist() == file[3].numpy().tolist()
+    shares = np.shares_memory(again[3].numpy(), again[3].numpy())
+    assert shares == (way != "path")
+
+
+def test_a_damaged_file_is_pickled_with_its_damage(interop, tmp_path):
+    path = tmp_path / "cut.popef"
+    path.write_bytes((interop / "executable.popef").read_bytes()[:3000])
+    again = pickle.loads(pickle.dumps(popef.open(path, damaged=True)))
+    assert (len(again), again.damage.code) == (2, "blob-cut")
+
+
+def total(tensor):
+    return float(tensor.numpy().sum())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_blobs_go_to_other_processes(method, interop):
+    file = popef.open(interop / "split-tensors.popef")
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(total, file.tensors) == [total(tensor) for tensor in file.tensors]
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, attrs))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_notebooks_show_a_short_table_in_which_names_are_text(tmp_path):
+    hostile = "<script>alert(1)</script>&amp;\"'\u202e\x1b[31m"
+    path = tmp_path / "<b>&.popef"
+    with popef.Writer(path) as writer:
+        writer.createOpaqueBlob(hostile, "").write(b"")
+        for number in range(100_000):
+            writer.createOpaqueBlob(f"{number}" * 100, "").write(b"")
+    shown = popef.open(path)._repr_html_()
+    found = Tags(shown)
+    assert {tag for tag, _ in found.tags} == {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td"}
+    assert not any(attributes for _, attributes in found.tags)
+    assert str(path) in found.text
+    assert "<script>alert(1)</script>&amp;\"'" in found.text
+    assert not re.search("[\x00-\x1f\u202e]", shown)
+    assert "100001 blobs" in found.text
+    assert "and 99981 more" in found.text
+    assert len(shown) < 5000
+
+
+def test_exceptions_keep_what_they_say_when_they_are_pickled(tmp_path):
+    calls = [
+        lambda: popef.open(tmp_path / "missing.popef"),
+        lambda: popef.open(b"no PopEF file at all"),
+        lambda: popef.merge([popef.open(b"")], tmp_path),
+        lambda: popef.strip(b"", dry_run=True, drop="x"),
+        lambda: popef.check(b"", loaders=["another"]),
+    ]
+    for call in calls:
+        with pytest.raises(Exception) as raised:
+            call()
+        again = pickle.loads(pickle.dumps(raised.value))
+        assert (type(again), str(again), again.args) == (type(raised.value), str(raised.value), raised.value.args)
+        assert vars(again) == vars(raised.value)

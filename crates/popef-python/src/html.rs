@@ -1,0 +1,69 @@
+//! What notebooks show of a file.
+
+use std::fmt::Write as _;
+
+use popef::File;
+use popef::types::Text;
+use popef_show::{counted, escape, shorten, size};
+
+/// So many blobs are shown.
+const ROWS: usize = 20;
+/// So many columns of a name are shown.
+const WIDTH: usize = 80;
+
+/// A table of the first blobs. What is from the file is text in it, and cannot be markup.
+pub(crate) fn table(file: &File) -> String {
+    let mut html = String::from("<div><p>");
+    if let Some(path) = file.path() {
+        let _ = write!(html, "<b>{}</b>: ", plain(&path.to_string_lossy()));
+    }
+    let damaged = if file.damage().is_some() { ", damaged" } else { "" };
+    let _ = write!(html, "{}, {}{damaged}</p>", counted(file.len(), "blob", "blobs"), size(file.size()));
+    html.push_str(
+        "<table><thead><tr><th></th><th>type</th><th>name</th><th>elements</th><th>size</th></tr></thead><tbody>",
+    );
+    for blob in file.blobs().take(ROWS) {
+        let name = blob.name().or_else(|| blob.as_metadata().map(|metadata| metadata.executable()));
+        let elements = blob.as_data().map(|data| {
+            let runs = if data.is_feed() { format!("{} \u{d7} ", data.num_tensors()) } else { String::new() };
+            format!("{} {runs}{:?}", data.data_type(), data.shape())
+        });
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            blob.index(),
+            plain(&blob.blob_type().to_string()),
+            shown(&name.unwrap_or_default()),
+            plain(&shorten(&elements.unwrap_or_default(), WIDTH)),
+            size(blob.size())
+        );
+    }
+    html.push_str("</tbody></table>");
+    let more = file.len().saturating_sub(ROWS);
+    if more > 0 {
+        let _ = write!(html, "<p>and {more} more</p>");
+    }
+    html.push_str("</div>");
+    html
+}
+
+fn shown(name: &Text<'_>) -> String {
+    plain(&shorten(&name.to_string_lossy(), WIDTH))
+}
+
+/// The text without markup and without characters that hide what is there.
+fn plain(text: &str) -> String {
+    let escaped = escape(text);
+    let mut html = String::with_capacity(escaped.len());
+    for letter in escaped.chars() {
+        match letter {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            letter => html.push(letter),
+        }
+    }
+    html
+}
