@@ -3,7 +3,7 @@
 use std::fmt;
 
 use popef::read::{Compression, ExecutableBlob};
-use popef::write::Packing;
+use popef::write::{Packing, Written};
 use popef::{Blob, File};
 use serde::Serialize;
 
@@ -11,27 +11,28 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::output::{Output, Target};
 use crate::progress::Progress;
-use crate::verify::{Told, same_bytes, same_head, wrong};
+use crate::verify::has_same_head;
 
-/// How executables are compressed or decompressed.
-pub struct RepackOptions<'o> {
-    /// How to compress them. `None` decompresses them.
-    pub packing: Option<Packing>,
+/// How executables are compressed.
+pub struct CompressOptions<'o> {
+    /// The format and the level.
+    pub packing: Packing,
     /// Whether executables that are compressed already are compressed again. Otherwise they stay as they are.
     pub again: bool,
-    /// How many threads compress. 0 is one per processor.
+    /// How many threads compress, at most 16. 0 is one per processor. What they have written is read back and compared on
+    /// another one, unless this is 1.
     pub threads: usize,
-    /// Which executables are changed. The others stay as they are.
-    pub select: &'o dyn Fn(&Blob<'_>) -> bool,
+    /// Which executables are compressed. The others stay as they are.
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
     /// Whether no file is written if nothing changes. Otherwise it is a copy.
     pub only_changes: bool,
 }
 
 /// Compresses with the default packing all executables that are not compressed.
-impl Default for RepackOptions<'_> {
+impl Default for CompressOptions<'_> {
     fn default() -> Self {
-        RepackOptions {
-            packing: Some(Packing::default()),
+        CompressOptions {
+            packing: Packing::default(),
             again: false,
             threads: 0,
             select: &|_| true,
@@ -40,9 +41,9 @@ impl Default for RepackOptions<'_> {
     }
 }
 
-impl fmt::Debug for RepackOptions<'_> {
+impl fmt::Debug for CompressOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RepackOptions")
+        f.debug_struct("CompressOptions")
             .field("packing", &self.packing)
             .field("again", &self.again)
             .field("threads", &self.threads)
@@ -51,55 +52,73 @@ impl fmt::Debug for RepackOptions<'_> {
     }
 }
 
-/// What became of a file whose executables were compressed or decompressed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Repacked {
-    /// Whether a file was written. If the target is nowhere: whether one would be.
-    pub written: bool,
-    /// The old size of the file.
-    pub before: u64,
-    /// The new size of the file.
-    pub after: u64,
-    /// The chosen executables, in file order.
-    pub executables: Vec<RepackedExecutable>,
+/// Which executables are decompressed.
+pub struct DecompressOptions<'o> {
+    /// Which executables are decompressed. The others stay as they are.
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
+    /// Whether no file is written if nothing changes. Otherwise it is a copy.
+    pub only_changes: bool,
 }
 
-impl Repacked {
-    /// Whether any executable was changed.
-    pub fn is_changed(&self) -> bool {
-        self.executables.iter().any(|executable| executable.outcome.is_change())
+/// Decompresses all executables.
+impl Default for DecompressOptions<'_> {
+    fn default() -> Self {
+        DecompressOptions { select: &|_| true, only_changes: false }
     }
 }
 
-/// What became of an executable.
+impl fmt::Debug for DecompressOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DecompressOptions").field("only_changes", &self.only_changes).finish_non_exhaustive()
+    }
+}
+
+/// What became of a file whose executables were compressed or decompressed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RepackedExecutable {
+#[non_exhaustive]
+pub struct Recompressed {
+    /// Whether a file was written. If the target is nowhere: whether one would be.
+    pub written: bool,
+    /// The old size of the file.
+    pub size_before: u64,
+    /// The new size of the file.
+    pub size_after: u64,
+    /// How many executables were chosen.
+    pub chosen: u64,
+    /// How many of them were changed.
+    pub changed: u64,
+}
+
+/// What became of one executable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RecompressedExecutable {
     /// The number of its blob in the file, from 0 on.
-    pub blob: usize,
+    pub index: usize,
     /// Its name.
     #[serde(flatten)]
     pub name: Name,
     /// The size of its unpacked bytes.
-    pub unpacked: u64,
+    pub unpacked_size: u64,
     /// The size of its blob before.
-    pub before: u64,
+    pub size_before: u64,
     /// The size of its blob now.
-    pub after: u64,
+    pub size_after: u64,
     /// The format in which its data was compressed, if it was, and if the format is known.
     pub was: Option<Compression>,
     /// The format in which its data is compressed now.
     pub now: Option<Compression>,
     /// What was done.
-    pub outcome: RepackOutcome,
+    pub outcome: CompressionOutcome,
 }
 
 /// What was done with an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum RepackOutcome {
+pub enum CompressionOutcome {
     /// It was compressed.
     Compressed,
     /// It was decompressed.
@@ -112,20 +131,24 @@ pub enum RepackOutcome {
     WouldGrow,
 }
 
-impl RepackOutcome {
+impl CompressionOutcome {
     /// Whether its data was changed.
     pub fn is_change(self) -> bool {
-        matches!(self, RepackOutcome::Compressed | RepackOutcome::Decompressed)
+        matches!(self, CompressionOutcome::Compressed | CompressionOutcome::Decompressed)
     }
 }
 
-/// Compresses or decompresses the executables of a file. Everything else is copied: all other blobs, their order, versions, the
-/// fields of a later version of the format, and what comes before the first blob.
+/// Is told of each chosen executable, in file order, once it is written.
+pub type EachExecutable<'e> = &'e mut dyn FnMut(RecompressedExecutable) -> Result<(), Error>;
+
+/// Compresses the executables of a file. Everything else is copied: all other blobs, their order, versions, the fields of a later
+/// version of the format, and what comes before the first blob.
 ///
-/// Before the new file appears, its executables are unpacked and compared with those of the old one.
+/// What is written is read back, unpacked and compared with the old executable, while the rest is still being compressed. Only if
+/// all of it is right, the new file appears.
 ///
 /// ```
-/// use popef_ops::{Overwrite, RepackOptions, Silent, Target, repack};
+/// use popef_ops::{CompressOptions, Overwrite, Silent, Target, compress};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let (path, small) = (folder.path().join("model.popef"), folder.path().join("small.popef"));
@@ -133,152 +156,229 @@ impl RepackOutcome {
 /// # writer.write_executable("model", &[0; 10_000])?;
 /// # writer.finish()?;
 /// let file = popef::File::open(&path)?;
-/// let done = repack(&file, Target::Path(&small, Overwrite::Never), &RepackOptions::default(), &Silent)?;
-/// assert_eq!(done.executables[0].unpacked, 10_000);
-/// assert!(done.executables[0].after < 200);
+/// let target = Target::Path(&small, Overwrite::Never);
+/// let report = compress(&file, target, &CompressOptions::default(), &Silent, &mut |executable| {
+///     assert_eq!(executable.unpacked_size, 10_000);
+///     assert!(executable.size_after < 200);
+///     Ok(())
+/// })?;
+/// assert!(report.size_after < report.size_before);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn repack(
+pub fn compress(
     file: &File,
     target: Target<'_>,
-    options: &RepackOptions<'_>,
+    options: &CompressOptions<'_>,
     progress: &dyn Progress,
-) -> Result<Repacked, Error> {
-    let chosen = file.executables().filter(|executable| (options.select)(executable.blob()));
-    let mut executables: Vec<_> = chosen.map(|executable| planned(&executable, options)).collect();
-    let unchanged = |executables| Repacked { written: false, before: file.size(), after: file.size(), executables };
-    let any_change = |executables: &[RepackedExecutable]| executables.iter().any(|one| one.outcome.is_change());
-    if options.only_changes && !any_change(&executables) {
-        return Ok(unchanged(executables));
-    }
-    let reads_back = matches!(target, Target::Path(..));
-    let mut output = Output::begin(target, [file], progress)?;
-    output.threads(options.threads);
-    expect(file, &executables, reads_back, progress);
-    output.prefix_of(file)?;
-    write(file, &mut output, &mut executables, options, progress)?;
-    if options.only_changes && !any_change(&executables) {
-        return Ok(unchanged(executables));
-    }
-    let written = output.finish_checked(|new| verify(file, new, &executables, progress))?;
-    Ok(Repacked { written: true, before: file.size(), after: written.size, executables })
+    each: EachExecutable<'_>,
+) -> Result<Recompressed, Error> {
+    let CompressOptions { packing, again, threads, select, only_changes } = *options;
+    Work { file, to: To::Compressed { packing, again }, threads, select, only_changes, progress }.run(target, each)
 }
 
-/// What is to be done with an executable.
-fn planned(executable: &ExecutableBlob<'_>, options: &RepackOptions<'_>) -> RepackedExecutable {
-    let outcome = match (options.packing, executable.is_compressed()) {
-        (Some(_), true) if !options.again => RepackOutcome::AlreadyCompressed,
-        (Some(_), _) => RepackOutcome::Compressed,
-        (None, true) => RepackOutcome::Decompressed,
-        (None, false) => RepackOutcome::NotCompressed,
-    };
-    // The format of data that stays as it is may be unknown.
-    let was = executable.compression().ok().flatten();
-    let before = executable.blob().size();
-    RepackedExecutable {
-        blob: executable.blob().index(),
-        name: executable.name().into(),
-        unpacked: executable.uncompressed_size(),
-        before,
-        after: before,
-        was,
-        now: was,
-        outcome,
-    }
-}
-
-/// Says how much is read and written: all copies once, the bytes of changed executables once, and twice if they are read back.
-fn expect(file: &File, executables: &[RepackedExecutable], reads_back: bool, progress: &dyn Progress) {
-    let mut expected = file.size();
-    for one in executables.iter().filter(|one| one.outcome.is_change()) {
-        let times = if reads_back { 2 } else { 1 };
-        expected = expected.saturating_sub(one.before).saturating_add(one.unpacked.saturating_mul(times));
-    }
-    progress.expect(expected);
-}
-
-fn write(
+/// Decompresses the executables of a file, as [`compress`] compresses them.
+///
+/// ```
+/// use popef_ops::{DecompressOptions, Silent, Target, decompress};
+///
+/// # let mut writer = popef::Writer::seekable(std::io::Cursor::new(Vec::new()))?;
+/// # writer.write_packed_executable("model", &[0; 10_000], Default::default())?;
+/// # let file = popef::File::from_bytes(writer.into_inner()?.into_inner())?;
+/// let report = decompress(&file, Target::Nowhere, &DecompressOptions::default(), &Silent, &mut |_| Ok(()))?;
+/// assert!(report.size_after > 10_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn decompress(
     file: &File,
-    output: &mut Output<'_>,
-    executables: &mut [RepackedExecutable],
-    options: &RepackOptions<'_>,
+    target: Target<'_>,
+    options: &DecompressOptions<'_>,
     progress: &dyn Progress,
-) -> Result<(), Error> {
-    let mut copied = 0;
-    for one in executables.iter_mut().filter(|one| one.outcome.is_change()) {
-        let Some(executable) = file.blob(one.blob).and_then(|blob| blob.as_executable()) else { continue };
-        copy_range(file, output, copied, one.blob)?;
-        copied = one.blob;
-        rewrite(&executable, output, one, options, progress)?;
-        if one.outcome.is_change() {
-            copied = copied.saturating_add(1);
-        }
-    }
-    copy_range(file, output, copied, file.len())
+    each: EachExecutable<'_>,
+) -> Result<Recompressed, Error> {
+    let DecompressOptions { select, only_changes } = *options;
+    Work { file, to: To::Plain, threads: 0, select, only_changes, progress }.run(target, each)
 }
 
-fn copy_range(file: &File, output: &mut Output<'_>, start: usize, end: usize) -> Result<(), Error> {
-    output.copy_all(file.blobs().skip(start).take(end.saturating_sub(start)))?;
-    Ok(())
+/// What executables become.
+#[derive(Clone, Copy)]
+enum To {
+    Compressed { packing: Packing, again: bool },
+    Plain,
 }
 
-/// Writes an executable anew, unless it would grow.
-fn rewrite(
-    executable: &ExecutableBlob<'_>,
-    output: &mut Output<'_>,
-    one: &mut RepackedExecutable,
-    options: &RepackOptions<'_>,
-    progress: &dyn Progress,
-) -> Result<(), Error> {
-    let mut data = Told { from: executable.unpack()?, progress };
-    let Some(packing) = options.packing else {
-        let written = output.unpacked(executable, &mut data)?;
-        (one.after, one.now) = (written.size, None);
-        return Ok(());
-    };
-    let format = format_of(packing);
-    // Another format is asked for because it can be read, so it may be larger than the old one.
-    let in_same_way = one.was.is_none_or(|was| was == format);
-    let below = if in_same_way { executable.data().len() } else { one.unpacked };
-    match output.repacked(executable, packing, &mut data, below)? {
-        None => one.outcome = RepackOutcome::WouldGrow,
-        Some(written) => {
-            progress.expect(written.size);
-            (one.after, one.now) = (written.size, Some(format));
+impl To {
+    fn packing(self) -> Option<Packing> {
+        match self {
+            To::Compressed { packing, .. } => Some(packing),
+            To::Plain => None,
         }
     }
-    Ok(())
+
+    /// What is to be done with an executable.
+    fn outcome(self, executable: &ExecutableBlob<'_>) -> CompressionOutcome {
+        match (self, executable.is_compressed()) {
+            (To::Compressed { again: false, .. }, true) => CompressionOutcome::AlreadyCompressed,
+            (To::Compressed { .. }, _) => CompressionOutcome::Compressed,
+            (To::Plain, true) => CompressionOutcome::Decompressed,
+            (To::Plain, false) => CompressionOutcome::NotCompressed,
+        }
+    }
+}
+
+struct Work<'w> {
+    file: &'w File,
+    to: To,
+    threads: usize,
+    select: &'w (dyn Fn(&Blob<'_>) -> bool + Sync),
+    only_changes: bool,
+    progress: &'w dyn Progress,
+}
+
+impl<'w> Work<'w> {
+    fn run(&self, target: Target<'_>, each: EachExecutable<'_>) -> Result<Recompressed, Error> {
+        let size = self.file.size();
+        let mut report = Recompressed { written: false, size_before: size, size_after: size, chosen: 0, changed: 0 };
+        if self.only_changes && !self.chosen().any(|executable| self.to.outcome(&executable).is_change()) {
+            self.chosen().try_for_each(|executable| {
+                report.chosen = report.chosen.saturating_add(1);
+                each(self.planned(&executable))
+            })?;
+            return Ok(report);
+        }
+        let mut output = Output::begin(target, [self.file], self.progress)?;
+        output.threads(self.threads);
+        self.expect(&output);
+        output.prefix_of(self.file)?;
+        let changed = self.write(&mut output, &mut report, each)?;
+        if self.only_changes && changed.is_empty() {
+            return Ok(report);
+        }
+        self.check(&mut output, &changed)?;
+        let written = output.finish()?;
+        Ok(Recompressed { written: true, size_after: written.size, ..report })
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = ExecutableBlob<'w>> {
+        self.file.executables().filter(|executable| (self.select)(executable.blob()))
+    }
+
+    fn planned(&self, executable: &ExecutableBlob<'_>) -> RecompressedExecutable {
+        // The format of data that stays as it is may be unknown.
+        let was = executable.compression().ok().flatten();
+        let size = executable.blob().size();
+        RecompressedExecutable {
+            index: executable.blob().index(),
+            name: executable.name().into(),
+            unpacked_size: executable.uncompressed_size(),
+            size_before: size,
+            size_after: size,
+            was,
+            now: was,
+            outcome: self.to.outcome(executable),
+        }
+    }
+
+    /// Says how much is read and written: what is copied, and the bytes of changed executables.
+    fn expect(&self, output: &Output<'_>) {
+        let mut expected = self.file.size();
+        for executable in self.chosen().filter(|executable| self.to.outcome(executable).is_change()) {
+            let told = output.told_of(&executable, self.to.packing());
+            expected = expected.saturating_sub(executable.blob().size()).saturating_add(told);
+        }
+        self.progress.expect(expected);
+    }
+
+    /// Writes all blobs. Returns which executables were changed, and where they are now.
+    fn write(
+        &self,
+        output: &mut Output<'_>,
+        report: &mut Recompressed,
+        each: EachExecutable<'_>,
+    ) -> Result<Vec<Changed>, Error> {
+        let (mut copied, mut changed) = (0, Vec::new());
+        for executable in self.chosen() {
+            let mut one = self.planned(&executable);
+            if one.outcome.is_change() {
+                self.copy_range(output, copied, one.index)?;
+                copied = one.index;
+                if let Some(written) = self.rewrite(&executable, output, &mut one)? {
+                    changed.push(Changed { index: one.index, written });
+                    copied = copied.saturating_add(1);
+                    report.changed = report.changed.saturating_add(1);
+                }
+            }
+            report.chosen = report.chosen.saturating_add(1);
+            each(one)?;
+        }
+        self.copy_range(output, copied, self.file.len())?;
+        Ok(changed)
+    }
+
+    fn copy_range(&self, output: &mut Output<'_>, start: usize, end: usize) -> Result<(), Error> {
+        output.copy_all(self.file.blobs().skip(start).take(end.saturating_sub(start)))?;
+        Ok(())
+    }
+
+    /// Writes an executable anew, unless it would grow.
+    fn rewrite(
+        &self,
+        executable: &ExecutableBlob<'_>,
+        output: &mut Output<'_>,
+        one: &mut RecompressedExecutable,
+    ) -> Result<Option<Written>, Error> {
+        let written = match self.to {
+            To::Plain => Some(output.unpacked(executable)?),
+            To::Compressed { packing, .. } => {
+                // Another format is asked for because it can be read, so it may be larger than the old one.
+                let in_same_way = one.was.is_none_or(|was| was == format_of(packing));
+                let below = if in_same_way { executable.data().len() } else { one.unpacked_size };
+                output.repacked(executable, packing, below)?
+            }
+        };
+        match &written {
+            Some(written) => (one.size_after, one.now) = (written.size, self.to.packing().map(format_of)),
+            None => {
+                one.outcome = CompressionOutcome::WouldGrow;
+                self.progress.expect(one.size_before);
+            }
+        }
+        Ok(written)
+    }
+
+    /// Fails if the new file does not have the same blobs, or if a changed executable is not where it was compared.
+    fn check(&self, output: &mut Output<'_>, changed: &[Changed]) -> Result<(), Error> {
+        let mut changed = changed.iter().peekable();
+        let compressed = self.to.packing().is_some();
+        output.check_blobs(self.file.blobs(), |old, new| match changed.next_if(|one| one.index == old.index()) {
+            None => has_same_head(old, new),
+            Some(one) => one.is_at(new) && is_same_executable(old, new, compressed),
+        })
+    }
+}
+
+/// An executable that was changed, and its new place.
+struct Changed {
+    index: usize,
+    written: Written,
+}
+
+impl Changed {
+    fn is_at(&self, new: &Blob<'_>) -> bool {
+        new.offset() == self.written.offset && new.size() == self.written.size
+    }
+}
+
+fn is_same_executable(old: &Blob<'_>, new: &Blob<'_>, compressed: bool) -> bool {
+    let (Some(one), Some(other)) = (old.as_executable(), new.as_executable()) else { return false };
+    one.name() == other.name()
+        && old.version() == new.version()
+        && one.uncompressed_size() == other.uncompressed_size()
+        && other.is_compressed() == compressed
 }
 
 fn format_of(packing: Packing) -> Compression {
     match packing {
         Packing::Gzip(_) => Compression::Gzip,
         _ => Compression::Zlib,
-    }
-}
-
-/// Fails if the new file does not have the same blobs, or if a changed executable unpacks to other bytes.
-fn verify(old: &File, new: &File, executables: &[RepackedExecutable], progress: &dyn Progress) -> Result<(), Error> {
-    let mut changed = executables.iter().filter(|one| one.outcome.is_change()).map(|one| one.blob).peekable();
-    if let Some(blob) = old.blob(new.len()).or_else(|| new.blob(old.len())) {
-        return Err(wrong(&blob));
-    }
-    for (old, new) in old.blobs().zip(new.blobs()) {
-        match changed.next_if_eq(&old.index()) {
-            None => same_head(&old, &new)?,
-            Some(_) => same_executable(&old, &new, progress)?,
-        }
-    }
-    Ok(())
-}
-
-fn same_executable(old: &Blob<'_>, new: &Blob<'_>, progress: &dyn Progress) -> Result<(), Error> {
-    let (Some(one), Some(other)) = (old.as_executable(), new.as_executable()) else { return Err(wrong(old)) };
-    let same_head = one.name() == other.name()
-        && old.version() == new.version()
-        && one.uncompressed_size() == other.uncompressed_size();
-    match same_head && same_bytes(&mut one.unpack()?, &mut other.unpack()?, progress)? {
-        true => Ok(()),
-        false => Err(wrong(old)),
     }
 }

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | take blobs out into files, and make a model of them | [`extract`], [`pack`] |
 //! | change metadata, names and weights | [`set`] |
-//! | compress and decompress executables | [`repack`] |
+//! | compress and decompress executables | [`compress`](fn@compress), [`decompress`] |
 //! | make one file of several, several of one, leave blobs out | [`merge`](fn@merge), [`split`](fn@split), [`strip`](fn@strip) |
 //! | compare two files, or a file with its manifest | [`diff`], [`hash`] |
 //! | keep what is whole of a damaged file | [`recover`] |
@@ -32,7 +32,7 @@
 //! use std::ops::ControlFlow;
 //! use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 //!
-//! use popef_ops::{Overwrite, Progress, RepackOptions, Target, repack};
+//! use popef_ops::{CompressOptions, Overwrite, Progress, Target, compress};
 //!
 //! #[derive(Default)]
 //! struct Job {
@@ -55,11 +55,12 @@
 //! # writer.finish()?;
 //! let file = popef::File::open(&from)?;
 //! let job = Job::default();
-//! let report = repack(&file, Target::Path(&to, Overwrite::Never), &RepackOptions::default(), &job)?;
-//! assert!(report.after < report.before);
+//! let (options, target) = (CompressOptions::default(), Target::Path(&to, Overwrite::Never));
+//! let report = compress(&file, target, &options, &job, &mut |_| Ok(()))?;
+//! assert!(report.size_after < report.size_before);
 //!
 //! job.is_cancelled.store(true, Ordering::Relaxed);
-//! let stopped = repack(&file, Target::Nowhere, &RepackOptions::default(), &job).unwrap_err();
+//! let stopped = compress(&file, Target::Nowhere, &options, &job, &mut |_| Ok(())).unwrap_err();
 //! assert!(stopped.is_stop());
 //! # Ok(())
 //! # }
@@ -96,6 +97,7 @@ mod output;
 pub mod pack;
 mod plain_file;
 mod progress;
+mod read_back;
 pub mod recover;
 pub mod set;
 mod split;
@@ -103,7 +105,10 @@ mod strip;
 mod verify;
 mod work;
 
-pub use compress::{RepackOptions, RepackOutcome, Repacked, RepackedExecutable, repack};
+pub use compress::{
+    CompressOptions, CompressionOutcome, DecompressOptions, EachExecutable, Recompressed, RecompressedExecutable,
+    compress, decompress,
+};
 pub use error::{Code, Error, ErrorReport};
 pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};

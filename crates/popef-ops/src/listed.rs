@@ -9,7 +9,7 @@ use crate::name::Name;
 #[serde(rename_all = "camelCase")]
 pub struct Item {
     /// Its number in its file, from 0 on.
-    pub blob: usize,
+    pub index: usize,
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
@@ -22,7 +22,7 @@ pub struct Item {
 
 impl Item {
     pub(crate) fn of(blob: &Blob<'_>) -> Self {
-        Item { blob: blob.index(), blob_type: blob.blob_type(), name: name_of(blob).into(), size: blob.size() }
+        Item { index: blob.index(), blob_type: blob.blob_type(), name: name_of(blob).into(), size: blob.size() }
     }
 }
 

@@ -12,7 +12,8 @@ use crate::listed::{Item, Listed, label, name_of};
 use crate::name::FilePath;
 use crate::output::{Output, Target};
 use crate::progress::Progress;
-use crate::verify::{has_same_head, same_blobs, same_bytes};
+use crate::read_back::Counted;
+use crate::verify::{has_same_head, same_bytes};
 
 /// How files are merged.
 pub struct MergeOptions<'o> {
@@ -23,7 +24,7 @@ pub struct MergeOptions<'o> {
     /// Whether what comes before the first blob of a file, such as a pickle, is left out.
     pub drop_prefixes: bool,
     /// Which blobs are taken.
-    pub select: &'o dyn Fn(&Blob<'_>) -> bool,
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
 /// Takes everything, and refuses conflicts.
@@ -91,7 +92,7 @@ pub struct MergedInput {
 #[serde(rename_all = "camelCase")]
 pub struct LeftOut {
     /// The number of its file among the inputs, from 0 on.
-    pub file: usize,
+    pub input: usize,
     /// The blob.
     #[serde(flatten)]
     pub item: Item,
@@ -104,7 +105,7 @@ pub struct LeftOut {
 #[serde(rename_all = "camelCase")]
 pub struct Place {
     /// The number of its file among the inputs, from 0 on.
-    pub file: usize,
+    pub input: usize,
     /// Its number in that file, from 0 on.
     pub blob: usize,
 }
@@ -140,15 +141,15 @@ pub fn merge(
     progress: &dyn Progress,
 ) -> Result<Merged, Error> {
     check_prefixes(files, options)?;
+    let mut output = Output::begin(target, files, progress)?;
     let plan = Plan::of(files, options, progress)?;
     let (blobs, bytes) = sum(plan.all());
-    progress.expect(bytes);
-    let mut output = Output::begin(target, files, progress)?;
-    if let Some(first) = files.first().filter(|_| !options.drop_prefixes) {
-        output.prefix_of(first)?;
-    }
+    let first = files.first().filter(|_| !options.drop_prefixes);
+    progress.expect(first.map_or(0, |first| first.prefix().len()).saturating_add(bytes));
+    first.map_or(Ok(()), |first| output.prefix_of(first))?;
     output.copy_all(plan.all())?;
-    let written = output.finish_checked(|new| same_blobs(new, plan.all()))?;
+    output.check_blobs(plan.all(), has_same_head)?;
+    let written = output.finish()?;
     let inputs = plan.inputs();
     Ok(Merged { size: written.size, blobs, inputs, duplicates: plan.duplicates, replaced: plan.replaced })
 }
@@ -162,6 +163,14 @@ struct Plan<'f> {
     replaced: Listed<LeftOut>,
 }
 
+/// A blob and the hash of its key, in as little memory as can be: there may be millions. Other keys may have the same hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed {
+    hash: u32,
+    /// The number of the blob among those of all files.
+    number: u32,
+}
+
 /// How two blobs with the same type and name are alike.
 enum Likeness {
     Same,
@@ -173,12 +182,15 @@ impl<'f> Plan<'f> {
         let select = |file: &File| file.blobs().map(|blob| (options.select)(&blob)).collect();
         let taken = files.iter().map(select).collect();
         let mut plan = Plan { files, taken, duplicates: Listed::default(), replaced: Listed::default() };
-        let places = plan.places_by_key();
-        let mut groups: Vec<_> = places.chunk_by(|one, next| one.0 == next.0).filter(|group| group.len() > 1).collect();
+        let places = plan.places_by_key()?;
+        let groups = places.chunk_by(|one, next| one.hash == next.hash).filter(|group| group.len() > 1);
         // The hashes differ from run to run, and the report must not.
-        groups.sort_unstable_by_key(|group| group.first().map(|(_, place)| *place));
-        for group in groups {
-            let mut group: Vec<Place> = group.iter().map(|(_, place)| *place).collect();
+        let mut firsts: Vec<Keyed> = groups.filter_map(|group| group.first().copied()).collect();
+        firsts.sort_unstable_by_key(|first| first.number);
+        for Keyed { hash, .. } in firsts {
+            let start = places.partition_point(|other| other.hash < hash);
+            let group = places.iter().skip(start).take_while(|other| other.hash == hash);
+            let mut group: Vec<Place> = group.filter_map(|one| place_of(files, one.number)).collect();
             if options.keep == Keep::Last {
                 group.reverse();
             }
@@ -188,17 +200,23 @@ impl<'f> Plan<'f> {
     }
 
     /// The places of all blobs that have a key, sorted by hashes of the keys. A hash takes less memory than a name.
-    fn places_by_key(&self) -> Vec<(u64, Place)> {
+    fn places_by_key(&self) -> Result<Vec<Keyed>, Error> {
         let hasher = RandomState::new();
-        let mut places = Vec::new();
-        for file in 0..self.files.len() {
+        let mut places = Vec::with_capacity(self.all().count());
+        let mut start = 0_usize;
+        for (file, opened) in self.files.iter().enumerate() {
             for blob in self.kept(file) {
-                let place = Place { file, blob: blob.index() };
-                places.extend(key(&blob).map(|key| (hasher.hash_one(key), place)));
+                let Some(key) = key(&blob) else { continue };
+                let number = start.saturating_add(blob.index());
+                let number = u32::try_from(number).map_err(|_| too_many())?;
+                // The upper half of the hash.
+                let hash = u32::try_from(hasher.hash_one(key) >> u32::BITS).unwrap_or_default();
+                places.push(Keyed { hash, number });
             }
+            start = start.saturating_add(opened.len());
         }
         places.sort_unstable();
-        places
+        Ok(places)
     }
 
     /// Decides which of several blobs are taken. Their keys have the same hash, so most likely they are the same.
@@ -254,14 +272,16 @@ impl<'f> Plan<'f> {
         options: &MergeOptions<'_>,
         progress: &dyn Progress,
     ) -> Result<bool, Error> {
-        let id = |place: Place| self.files.get(place.file).and_then(File::id);
+        let id = |place: Place| self.files.get(place.input).and_then(File::id);
         let is_same_file = id(one_at).is_some() && id(one_at) == id(other_at);
         if is_same_file && one.offset() == other.offset() {
             return Ok(true);
         }
         if has_same_head(one, other) {
-            progress.expect(one.data().len());
-            if same_bytes(&mut one.data().reader(), &mut other.data().reader(), progress)? {
+            let told = Counted::expected(progress, one.data().len());
+            let is_same = same_bytes(&mut one.data().reader(), &mut other.data().reader(), &told)?;
+            told.tell_rest()?;
+            if is_same {
                 return Ok(true);
             }
         }
@@ -272,18 +292,20 @@ impl<'f> Plan<'f> {
         if !may_be_same {
             return Ok(false);
         }
-        progress.expect(one.uncompressed_size());
-        same_bytes(&mut one.unpack()?, &mut other.unpack()?, progress)
+        let told = Counted::expected(progress, one.uncompressed_size());
+        let is_same = same_bytes(&mut one.unpack()?, &mut other.unpack()?, &told)?;
+        told.tell_rest()?;
+        Ok(is_same)
     }
 
     fn leave_out(&mut self, place: Place, kept: Place, is_same: bool) {
-        if let Some(taken) = self.taken.get_mut(place.file).and_then(|file| file.get_mut(place.blob)) {
+        if let Some(taken) = self.taken.get_mut(place.input).and_then(|file| file.get_mut(place.blob)) {
             *taken = false;
         }
         let files = self.files;
-        let Some(blob) = files.get(place.file).and_then(|file| file.blob(place.blob)) else { return };
+        let Some(blob) = files.get(place.input).and_then(|file| file.blob(place.blob)) else { return };
         let list = if is_same { &mut self.duplicates } else { &mut self.replaced };
-        list.push(blob.size(), || LeftOut { file: place.file, item: Item::of(&blob), kept });
+        list.push(blob.size(), || LeftOut { input: place.input, item: Item::of(&blob), kept });
     }
 
     fn conflict(&self, one: Place, other: Place) -> Error {
@@ -293,10 +315,10 @@ impl<'f> Plan<'f> {
     }
 
     fn shown(&self, place: Place) -> String {
-        let path = self.files.get(place.file).and_then(File::path);
+        let path = self.files.get(place.input).and_then(File::path);
         match path {
             Some(path) => format!("{} (blob {})", path.display(), place.blob),
-            None => format!("input {} (blob {})", place.file.saturating_add(1), place.blob),
+            None => format!("input {} (blob {})", place.input.saturating_add(1), place.blob),
         }
     }
 
@@ -305,7 +327,7 @@ impl<'f> Plan<'f> {
     }
 
     fn blob(&self, place: Place) -> Option<Blob<'f>> {
-        self.files.get(place.file)?.blob(place.blob)
+        self.files.get(place.input)?.blob(place.blob)
     }
 
     /// The blobs of a file that are taken.
@@ -327,6 +349,22 @@ impl<'f> Plan<'f> {
         };
         self.files.iter().enumerate().map(input).collect()
     }
+}
+
+/// The place of a blob by its number among those of all files.
+fn place_of(files: &[File], number: u32) -> Option<Place> {
+    let mut blob = usize::try_from(number).ok()?;
+    for (input, file) in files.iter().enumerate() {
+        match blob.checked_sub(file.len()) {
+            None => return Some(Place { input, blob }),
+            Some(behind) => blob = behind,
+        }
+    }
+    None
+}
+
+fn too_many() -> Error {
+    Error::new(Code::WrongArguments, "these are more than 4,294,967,295 blobs; merge some of the files first")
 }
 
 /// How many blobs there are, and their size.

@@ -1,15 +1,21 @@
 use std::ffi::OsStr;
 use std::fmt;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
 
 use popef::read::{ExecutableBlob, FileId, LocalFile};
 use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 use popef::write::{BlobCopy, BlobWriter, CreateOptions, Destination, Packing, Rewind, Written};
-use popef::{File, Metadata, OpenOptions, Writer};
+use popef::{Blob, File, Metadata, OpenOptions, Writer};
 
 use crate::error::{Code, Error};
 use crate::progress::{Progress, Silent};
+use crate::read_back::{Arrived, Compare, Counted, ReadBack, same_unpacked, write_unpacked};
+use crate::verify::wrong;
 use crate::work::{copy, temporary};
 
 /// Where a new file goes.
@@ -17,7 +23,7 @@ pub enum Target<'t> {
     /// To a path. The file appears there when it is complete, and an old one stays until then.
     Path(&'t Path, Overwrite),
     /// Into a pipe. What was written before a failure cannot be taken back.
-    Stream(Box<dyn Write + 't>),
+    Stream(Box<dyn Write + Send + 't>),
     /// Nowhere: only its size is wanted.
     Nowhere,
     /// Nowhere, but it fails as [`Target::Path`] would because of what is at the path, before anything is read: a file that
@@ -102,12 +108,17 @@ pub struct Output<'t> {
     start: u64,
     /// How many threads compress; 0 is one per processor.
     threads: usize,
+    /// Whether it can be read back.
+    is_file: bool,
+    progress: &'t dyn Progress,
+    /// Whether what is written is not told to the progress now, because what is read is.
+    quiet: Arc<AtomicBool>,
 }
 
 enum To<'t> {
     /// It can go back, so blobs of unknown length can be written.
-    Back(Writer<Box<dyn Rewind + 't>>),
-    Forward(Writer<Box<dyn Destination + 't>>),
+    Back(Writer<Box<dyn Rewind + Send + 't>>),
+    Forward(Writer<Box<dyn Destination + Send + 't>>),
 }
 
 /// Does the same with either writer.
@@ -128,8 +139,11 @@ impl<'t> Output<'t> {
         inputs: impl IntoIterator<Item = &'f File>,
         progress: &'t dyn Progress,
     ) -> Result<Self, Error> {
-        let watch = move |bytes| progress.advance(bytes);
-        let nowhere = || To::Back(Writer::nowhere().watched(watch).map_destination(|to| Box::new(to) as _));
+        let quiet = Arc::new(AtomicBool::new(false));
+        let is_quiet = quiet.clone();
+        let watch = move |bytes| progress.advance(if is_quiet.load(Relaxed) { 0 } else { bytes });
+        let is_file = matches!(target, Target::Path(..));
+        let nowhere = || To::Back(Writer::nowhere().watched(watch.clone()).map_destination(|to| Box::new(to) as _));
         let to = match target {
             Target::Path(path, overwrite) => {
                 overwrite.check_inputs(path, inputs)?;
@@ -147,7 +161,7 @@ impl<'t> Output<'t> {
             }
             Target::Nowhere => nowhere(),
         };
-        Ok(Output { to, start: 0, threads: 0 })
+        Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet })
     }
 
     /// Writes what comes before the first blob of a file, if anything does.
@@ -168,12 +182,13 @@ impl<'t> Output<'t> {
         Ok(with!(self, writer => writer.copy(blob))?)
     }
 
-    /// Copies blobs. The system copies those that follow each other in their file in one go.
+    /// Copies blobs, and returns the place of all of them together. The system copies those that follow each other in their
+    /// file in one go.
     pub fn copy_all<'b, B: Into<BlobCopy<'b>>>(
         &mut self,
         blobs: impl IntoIterator<Item = B>,
-    ) -> Result<Vec<Written>, Error> {
-        Ok(with!(self, writer => writer.copy_all(blobs))?)
+    ) -> Result<Written, Error> {
+        Ok(with!(self, writer => writer.copy_together(blobs))?)
     }
 
     /// Copies a blob, perhaps with changes, but with the bytes of a reader as its data: exactly as many as it has.
@@ -226,35 +241,57 @@ impl<'t> Output<'t> {
         Ok(Some(blob.finish()?))
     }
 
-    /// Compresses the bytes of a reader, and writes them in place of an executable of a file that was read. Everything else
-    /// of its blob is kept. Writes nothing, and returns `None`, if this takes `below` bytes or more.
+    /// Compresses an executable of a file that was read, and writes it. Everything else of its blob is kept. Writes nothing, and
+    /// returns `None`, if this takes `below` bytes or more.
+    ///
+    /// What was written is read back, unpacked and compared with the old executable, while the rest is still being compressed.
+    /// It is an error if anything differs.
     ///
     /// The size of a blob comes before its data, and a pipe cannot go back. So for a pipe, the compressed bytes go into an
-    /// unnamed temporary file first.
+    /// unnamed temporary file first, and are compared there.
     pub fn repacked(
         &mut self,
         old: &ExecutableBlob<'_>,
         packing: Packing,
-        data: &mut dyn Read,
         below: u64,
     ) -> Result<Option<Written>, Error> {
-        match &mut self.to {
-            To::Back(writer) => repack(writer, old, packing, data, below),
+        let counted = Counted::new(self.progress, self.told_of(old, Some(packing)));
+        self.quiet.store(true, Relaxed);
+        let written = match &mut self.to {
+            To::Back(writer) => repack(writer, old, packing, below, self.threads, &counted),
             To::Forward(writer) => {
                 let mut spool = Writer::seekable(temporary()?)?;
                 spool.threads(self.threads);
-                if repack(&mut spool, old, packing, data, below)?.is_none() {
-                    return Ok(None);
+                match repack(&mut spool, old, packing, below, self.threads, &counted)? {
+                    None => Ok(None),
+                    Some(_) => pass_spooled(spool.into_inner()?, writer, old, &counted).map(Some),
                 }
-                let spooled = OpenOptions::new().source(LocalFile::of(spool.into_inner()?, None)?)?;
-                Ok(writer.copy_all(spooled.blobs())?.pop())
             }
-        }
+        }?;
+        counted.tell_rest()?;
+        self.quiet.store(false, Relaxed);
+        Ok(written)
     }
 
-    /// Writes the unpacked bytes of an executable of a file that was read. Everything else of its blob is kept.
-    pub fn unpacked(&mut self, old: &ExecutableBlob<'_>, data: &mut dyn Read) -> Result<Written, Error> {
-        with!(self, writer => fill(writer.unpacked_executable(old)?, data))
+    /// Writes the unpacked bytes of an executable of a file that was read. Everything else of its blob is kept. What was written
+    /// is read back and compared, unless it goes into a pipe.
+    pub fn unpacked(&mut self, old: &ExecutableBlob<'_>) -> Result<Written, Error> {
+        let counted = Counted::new(self.progress, self.told_of(old, None));
+        self.quiet.store(true, Relaxed);
+        let written = with!(self, writer => unpack(writer, old, self.threads, &counted))?;
+        counted.tell_rest()?;
+        self.quiet.store(false, Relaxed);
+        Ok(written)
+    }
+
+    /// How many bytes the progress is told of for an executable that is [`repacked`](Self::repacked), or
+    /// [`unpacked`](Self::unpacked) if there is no packing: all of its unpacked bytes, and once more if they are read back.
+    pub fn told_of(&self, old: &ExecutableBlob<'_>, packing: Option<Packing>) -> u64 {
+        let reads_back = match &self.to {
+            To::Back(_) => self.is_file,
+            To::Forward(_) => packing.is_some(),
+        };
+        old.uncompressed_size().saturating_mul(if reads_back { 2 } else { 1 })
     }
 
     /// Sets how many threads compress executables. 0 is one per processor.
@@ -292,8 +329,37 @@ impl<'t> Output<'t> {
         self.finish()
     }
 
+    /// Fails if what was written does not read back as these blobs and no others, or if `is_same` says no of an old and a new
+    /// one. Keeps no index of the new file. What goes into a pipe or nowhere cannot be read back, and is not looked at.
+    pub(crate) fn check_blobs<'b>(
+        &mut self,
+        blobs: impl IntoIterator<Item = Blob<'b>>,
+        mut is_same: impl FnMut(&Blob<'_>, &Blob<'_>) -> bool,
+    ) -> Result<(), Error> {
+        let Some(file) = with!(self, writer => writer.read_back_file())? else { return Ok(()) };
+        let mut blobs = blobs.into_iter();
+        let checked =
+            OpenOptions::new().start(self.start).visit(LocalFile::of(file, None)?, |new| match blobs.next() {
+                Some(old) if is_same(&old, new) => Ok(()),
+                old => Err(wrong(&old.unwrap_or(*new))),
+            });
+        checked?;
+        blobs.next().map_or(Ok(()), |missing| Err(wrong(&missing)))
+    }
+
+    /// Hands over to the system what is buffered, and frees the buffer.
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        with!(self, writer => writer.flush())?;
+        Ok(())
+    }
+
+    /// Flushes it to disk, so that [`finish`](Self::finish) is quick.
+    pub(crate) fn prepare(&mut self) -> Result<(), Error> {
+        Ok(with!(self, writer => writer.prepare())?)
+    }
+
     /// Lets `check` read what was written, if it can be read back.
-    pub(crate) fn read_back(&mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<(), Error> {
+    fn read_back(&mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<(), Error> {
         let mut options = OpenOptions::new();
         options.start(self.start);
         let written = with!(self, writer => writer.read_back(&options))?;
@@ -318,12 +384,57 @@ fn repack<D: Rewind>(
     writer: &mut Writer<D>,
     old: &ExecutableBlob<'_>,
     packing: Packing,
-    data: &mut dyn Read,
     below: u64,
+    threads: usize,
+    progress: &Counted<'_>,
 ) -> Result<Option<Written>, Error> {
-    let mut blob = writer.repacked_executable(old, packing)?;
-    copy(data, &mut blob, &Silent)?;
-    Ok(blob.finish_below(below)?)
+    let file = writer.read_back_file()?;
+    let arrived = Arrived::default();
+    thread::scope(|scope| {
+        let mut blob = writer.repacked_executable(old, packing)?;
+        let start = blob.flushed()?.start;
+        let compare = |file| Compare { old: *old, file, start, packed: true, arrived: &arrived, progress };
+        let read_back = file.as_ref().map(|file| ReadBack::begin(scope, compare(file), threads));
+        write_unpacked(old, &mut blob, &arrived, progress)?;
+        let Some(written) = blob.finish_below(below)? else { return Ok(None) };
+        writer.flush()?;
+        read_back.map_or(Ok(()), |read_back| read_back.finish(written.end()))?;
+        Ok(Some(written))
+    })
+}
+
+fn unpack<D: Destination>(
+    writer: &mut Writer<D>,
+    old: &ExecutableBlob<'_>,
+    threads: usize,
+    progress: &Counted<'_>,
+) -> Result<Written, Error> {
+    let file = writer.read_back_file()?;
+    let arrived = Arrived::default();
+    thread::scope(|scope| {
+        let mut blob = writer.unpacked_executable(old)?;
+        let start = blob.flushed()?.start;
+        let compare = |file| Compare { old: *old, file, start, packed: false, arrived: &arrived, progress };
+        let read_back = file.as_ref().map(|file| ReadBack::begin(scope, compare(file), threads));
+        write_unpacked(old, &mut blob, &arrived, progress)?;
+        let written = blob.finish()?;
+        writer.flush()?;
+        read_back.map_or(Ok(()), |read_back| read_back.finish(written.end()))?;
+        Ok(written)
+    })
+}
+
+/// Passes on an executable that was written to a temporary file, once it is read back.
+fn pass_spooled<D: Destination>(
+    spool: fs::File,
+    writer: &mut Writer<D>,
+    old: &ExecutableBlob<'_>,
+    progress: &Counted<'_>,
+) -> Result<Written, Error> {
+    let spooled = OpenOptions::new().source(LocalFile::of(spool, None)?)?;
+    let new = spooled.blob(0).ok_or_else(|| wrong(old.blob()))?;
+    same_unpacked(old.blob(), &new, progress)?;
+    Ok(writer.copy(new)?)
 }
 
 fn fill<D: Destination>(mut blob: BlobWriter<&mut Writer<D>>, data: &mut dyn Read) -> Result<Written, Error> {

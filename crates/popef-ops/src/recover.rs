@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::error::{Code, Error};
 use crate::output::{Output, Target};
 use crate::progress::Progress;
+use crate::verify::has_same_head;
 
 /// What [`recover`] kept of a file, and what it did not.
 #[derive(Clone, Debug, Serialize)]
@@ -84,8 +85,8 @@ pub fn recover(file: &File, target: Target<'_>, progress: &dyn Progress) -> Resu
     let mut output = Output::begin(target, [file], progress)?;
     output.prefix_of(file)?;
     output.copy_all(file.blobs())?;
-    // What is read back must not be damaged again.
-    output.finish_checked(|_| Ok(()))?;
+    output.check_blobs(file.blobs(), has_same_head)?;
+    output.finish()?;
     Ok(Recovered {
         kept_blobs: file.len(),
         kept_bytes: file.end(),

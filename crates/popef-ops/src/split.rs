@@ -7,6 +7,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
 
 use popef::types::{BlobType, Text};
 use popef::{Blob, Content, File};
@@ -18,7 +20,7 @@ use crate::listed::{Item, Listed};
 use crate::name::FilePath;
 use crate::output::{Output, Overwrite, Target, TargetFolder};
 use crate::progress::Progress;
-use crate::verify::same_blobs;
+use crate::verify::has_same_head;
 
 /// How a file is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +68,7 @@ pub struct Part {
     #[serde(flatten)]
     pub path: FilePath,
     /// How many blobs it has.
-    pub blobs: usize,
+    pub blobs: u64,
     /// Its size in bytes.
     pub size: u64,
     /// Whether it is larger than asked for, because it has one large blob.
@@ -215,31 +217,52 @@ impl<'f> Plan<'f> {
         are_new: &[bool],
         progress: &'t dyn Progress,
     ) -> Result<Vec<Part>, Error> {
-        progress.expect(self.file.size());
-        let mut outputs = Vec::new();
+        let sizes = (0..paths.len()).flat_map(|at| self.blobs(at)).map(|blob| blob.size());
+        progress.expect(sizes.fold(self.file.prefix().len(), u64::saturating_add));
         let mut parts = Vec::new();
-        for (at, path) in paths.iter().enumerate() {
-            let mut output = Output::begin(target(path), [self.file], progress)?;
-            if at == 0 {
-                output.prefix_of(self.file)?;
+        let outputs = self.settled(|settle| {
+            for (at, path) in paths.iter().enumerate() {
+                let mut output = Output::begin(target(path), [self.file], progress)?;
+                if at == 0 {
+                    output.prefix_of(self.file)?;
+                }
+                let mut blobs = 0_u64;
+                output.copy_all(self.blobs(at).inspect(|_| blobs = blobs.saturating_add(1)))?;
+                let size = output.len();
+                parts.push(Part { path: path.as_path().into(), blobs, size, too_large: size > self.most });
+                output.flush()?;
+                settle(output);
             }
-            let blobs = output.copy_all(self.blobs(at))?.len();
-            let size = output.len();
-            parts.push(Part { path: path.as_path().into(), blobs, size, too_large: size > self.most });
-            outputs.push(output);
-        }
-        for (at, output) in outputs.iter_mut().enumerate() {
-            output.read_back(|new| same_blobs(new, self.blobs(at)))?;
-        }
-        for (at, output) in outputs.into_iter().enumerate() {
-            if let Err(error) = output.finish() {
-                // Those that replaced a file are complete, and all that there is of it.
-                let placed = paths.iter().zip(are_new).take(at);
-                placed.filter(|(_, is_new)| **is_new).for_each(|(path, _)| _ = fs::remove_file(path));
-                return Err(error);
-            }
-        }
+            Ok(())
+        })?;
+        place(outputs, paths, are_new)?;
         Ok(parts)
+    }
+
+    /// Reads back what `make` passes on, one part after the other, and flushes it to disk, while `make` goes on with the next.
+    fn settled<'t>(
+        &self,
+        make: impl FnOnce(&mut dyn FnMut(Output<'t>)) -> Result<(), Error>,
+    ) -> Result<Vec<Output<'t>>, Error> {
+        let (sender, receiver) = mpsc::channel::<Output<'t>>();
+        let receiver = Mutex::new(receiver);
+        let settle = || -> Result<Vec<Output<'t>>, Error> {
+            let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+            let settled = receiver.iter().enumerate().map(|(at, mut output)| {
+                output.check_blobs(self.blobs(at), has_same_head)?;
+                output.prepare()?;
+                Ok(output)
+            });
+            settled.collect()
+        };
+        thread::scope(|scope| {
+            // Without a thread, this is done afterwards.
+            let thread = thread::Builder::new().spawn_scoped(scope, settle).ok();
+            let made = make(&mut |output| _ = sender.send(output));
+            drop(sender);
+            let settled = thread.map_or_else(settle, |thread| thread.join().unwrap_or_else(|_| Err(ended())));
+            made.and(settled)
+        })
     }
 
     /// The blobs that are in several parts.
@@ -252,6 +275,23 @@ impl<'f> Plan<'f> {
         }
         shared
     }
+}
+
+/// Puts all parts in their places. If one cannot be, those before it are removed, except where they replaced a file: they are
+/// complete, and all that there is of it.
+fn place(outputs: Vec<Output<'_>>, paths: &[PathBuf], are_new: &[bool]) -> Result<(), Error> {
+    for (at, output) in outputs.into_iter().enumerate() {
+        if let Err(error) = output.finish() {
+            let placed = paths.iter().zip(are_new).take(at);
+            placed.filter(|(_, is_new)| **is_new).for_each(|(path, _)| _ = fs::remove_file(path));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn ended() -> Error {
+    Error::new(Code::NotVerified, "the thread that reads back ended early")
 }
 
 /// Fails if a file is in the way. A link would lead out of the folder. Returns whether nothing is there.

@@ -1,6 +1,6 @@
 //! Drops blobs from a file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -13,16 +13,23 @@ use crate::listed::{Item, Listed};
 use crate::name::Name;
 use crate::output::{Output, Target};
 use crate::progress::Progress;
-use crate::verify::same_blobs;
+use crate::verify::has_same_head;
 
 /// What is dropped.
 pub struct StripOptions<'o> {
     /// Which blobs are dropped. All others stay.
-    pub drop: &'o dyn Fn(&Blob<'_>) -> bool,
+    pub drop: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
     /// Whether what comes before the first blob is dropped, such as a pickle.
     pub drop_prefix: bool,
     /// Whether no file is written if nothing is dropped. Otherwise it is a copy.
     pub only_changes: bool,
+}
+
+/// Drops nothing.
+impl Default for StripOptions<'_> {
+    fn default() -> Self {
+        StripOptions { drop: &|_| false, drop_prefix: false, only_changes: false }
+    }
 }
 
 impl fmt::Debug for StripOptions<'_> {
@@ -41,9 +48,9 @@ pub struct Stripped {
     /// Whether a file was written. If the target is nowhere: whether one would be.
     pub written: bool,
     /// The old size of the file.
-    pub before: u64,
+    pub size_before: u64,
     /// The new size of the file.
-    pub after: u64,
+    pub size_after: u64,
     /// How many blobs stay.
     pub kept: u64,
     /// The blobs that were dropped.
@@ -110,8 +117,8 @@ pub fn strip(
     let kept = || file.blobs().filter(|blob| !(options.drop)(blob));
     let mut stripped = Stripped {
         written: false,
-        before: file.size(),
-        after: file.size(),
+        size_before: file.size(),
+        size_after: file.size(),
         kept: 0,
         dropped: Listed::default(),
         dropped_prefix: if options.drop_prefix { file.prefix().len() } else { 0 },
@@ -130,16 +137,17 @@ pub fn strip(
     if options.only_changes && stripped.dropped.is_empty() && stripped.dropped_prefix == 0 {
         return Ok(stripped);
     }
+    let mut output = Output::begin(target, [file], progress)?;
     stripped.broken = broken(file, options)?;
     let dropped = stripped.dropped.bytes.saturating_add(stripped.dropped_prefix);
     progress.expect(file.size().saturating_sub(dropped));
-    let mut output = Output::begin(target, [file], progress)?;
     if !options.drop_prefix {
         output.prefix_of(file)?;
     }
     output.copy_all(kept())?;
-    let written = output.finish_checked(|new| same_blobs(new, kept()))?;
-    Ok(Stripped { written: true, after: written.size, ..stripped })
+    output.check_blobs(kept(), has_same_head)?;
+    let written = output.finish()?;
+    Ok(Stripped { written: true, size_after: written.size, ..stripped })
 }
 
 /// What stays and what is dropped of one executable.
@@ -167,17 +175,14 @@ impl Fate {
 /// Finds what no longer works, in the order of the names of executables.
 fn broken(file: &File, options: &StripOptions<'_>) -> Result<Vec<Broken>, Error> {
     let mut executables: BTreeMap<Text<'_>, Parts> = BTreeMap::new();
-    let mut data = Gone::default();
+    let data = Gone::of(file, options);
     for blob in file.blobs() {
         let is_dropped = (options.drop)(&blob);
         let (name, part): (_, fn(&mut Parts) -> &mut Fate) = match blob.content() {
             Content::Executable(executable) => (executable.name(), |parts| &mut parts.executable),
             Content::Metadata(metadata) => (metadata.executable(), |parts| &mut parts.metadata),
             Content::Opaque(opaque) => (opaque.executable(), |parts| &mut parts.opaques),
-            _ => {
-                blob.as_data().inspect(|data_blob| data.add(&data_blob.name(), is_dropped));
-                continue;
-            }
+            _ => continue,
         };
         let fate = part(executables.entry(name).or_default());
         if is_dropped { fate.dropped = true } else { fate.stays = true }
@@ -207,25 +212,37 @@ fn broken(file: &File, options: &StripOptions<'_>) -> Result<Vec<Broken>, Error>
 
 /// Which names of tensors and feeds have no data any more. Their hashes take less memory than names; two names with the same hash
 /// are as good as impossible.
-#[derive(Default)]
 struct Gone {
     hasher: RandomState,
-    dropped: BTreeSet<u64>,
-    stays: BTreeSet<u64>,
+    /// The hashes of names that are dropped, sorted, and whether another blob of the name stays.
+    names: Vec<(u64, bool)>,
 }
 
 impl Gone {
-    fn add(&mut self, name: &Text<'_>, is_dropped: bool) {
-        let hash = self.hasher.hash_one(name);
-        if is_dropped {
-            self.dropped.insert(hash)
-        } else {
-            self.stays.insert(hash)
+    fn of(file: &File, options: &StripOptions<'_>) -> Self {
+        let mut gone = Gone { hasher: RandomState::new(), names: Vec::new() };
+        let data = |dropped| {
+            let blobs = file.blobs().filter(move |blob| (options.drop)(blob) == dropped);
+            blobs.filter_map(|blob| blob.as_data().map(|data| data.name()))
         };
+        gone.names.extend(data(true).map(|name| (gone.hasher.hash_one(&name), false)));
+        gone.names.sort_unstable();
+        gone.names.dedup();
+        if !gone.names.is_empty() {
+            for name in data(false) {
+                let found = gone.find(&name);
+                found.and_then(|at| gone.names.get_mut(at)).into_iter().for_each(|(_, stays)| *stays = true);
+            }
+        }
+        gone
+    }
+
+    fn find(&self, name: &Text<'_>) -> Option<usize> {
+        let hash = self.hasher.hash_one(name);
+        self.names.binary_search_by_key(&hash, |(hash, _)| *hash).ok()
     }
 
     fn has(&self, name: &Text<'_>) -> bool {
-        let hash = self.hasher.hash_one(name);
-        self.dropped.contains(&hash) && !self.stays.contains(&hash)
+        self.find(name).and_then(|at| self.names.get(at)).is_some_and(|(_, stays)| !stays)
     }
 }

@@ -2,30 +2,12 @@
 
 use std::io::{self, Read};
 
-use popef::{Blob, File};
+use popef::Blob;
 
 use crate::error::{Code, Error};
 use crate::listed::label;
 use crate::progress::Progress;
 use crate::work::{PIECE, fill, len_of};
-
-/// Fails if the new file does not have these blobs, and no others. Their data is not read: it was copied byte for byte.
-pub(crate) fn same_blobs<'b>(new: &File, old: impl IntoIterator<Item = Blob<'b>>) -> Result<(), Error> {
-    let mut blobs = new.blobs();
-    for old in old {
-        let new = blobs.next().ok_or_else(|| wrong(&old))?;
-        same_head(&old, &new)?;
-    }
-    match blobs.next() {
-        None => Ok(()),
-        Some(blob) => Err(wrong(&blob)),
-    }
-}
-
-/// Fails if a copied blob has another header, info or length.
-pub(crate) fn same_head(old: &Blob<'_>, new: &Blob<'_>) -> Result<(), Error> {
-    if has_same_head(old, new) { Ok(()) } else { Err(wrong(old)) }
-}
 
 /// Whether header and info are equal, byte for byte, and so is the length.
 pub(crate) fn has_same_head(one: &Blob<'_>, other: &Blob<'_>) -> bool {

@@ -13,8 +13,8 @@ use popef::read::ReadAt;
 use popef::write::Packing;
 use popef::{File, OpenOptions, Writer};
 use popef_ops::{
-    Keep, MergeOptions, Output, Overwrite, Progress, RepackOptions, Silent, SplitBy, SplitOptions, StripOptions,
-    Target, TargetFolder, merge, repack, split, strip,
+    CompressOptions, DecompressOptions, Error, Keep, MergeOptions, Output, Overwrite, Progress, Recompressed, Silent,
+    SplitBy, SplitOptions, StripOptions, Target, TargetFolder, compress, decompress, merge, split, strip,
 };
 use proptest::prelude::*;
 
@@ -67,6 +67,19 @@ impl ReadAt for Bad {
 const NOTHING: u64 = u64::MAX;
 const LEN: usize = 100_000;
 
+fn compressed(
+    file: &File,
+    target: Target<'_>,
+    options: &CompressOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Recompressed, Error> {
+    compress(file, target, options, progress, &mut |_| Ok(()))
+}
+
+fn decompressed(file: &File, target: Target<'_>, progress: &dyn Progress) -> Result<Recompressed, Error> {
+    decompress(file, target, &DecompressOptions::default(), progress, &mut |_| Ok(()))
+}
+
 fn executable() -> Vec<u8> {
     let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
     writer.write_executable("model", &vec![3; LEN]).unwrap();
@@ -90,15 +103,81 @@ fn an_executable_that_reads_back_differently_never_replaces_the_old_one() {
             ControlFlow::Continue(())
         });
         let target = Target::Path(&path, Overwrite::Inputs);
-        let error = repack(&file, target, &RepackOptions::default(), &progress).unwrap_err();
+        let error = compressed(&file, target, &CompressOptions::default(), &progress).unwrap_err();
         assert_eq!(error.code(), "not-verified");
         assert!(error.to_string().contains("executable \"model\" does not read back"), "{error}");
         assert!(fs::read(&path).unwrap() == bytes);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
     let file = File::open(&path).unwrap();
-    let done = repack(&file, Target::Path(&path, Overwrite::Inputs), &RepackOptions::default(), &Silent).unwrap();
+    let done = compressed(&file, Target::Path(&path, Overwrite::Inputs), &CompressOptions::default(), &Silent).unwrap();
     assert!(done.written && fs::metadata(&path).unwrap().len() < 1000);
+}
+
+/// Bytes that read differently the second time.
+struct Fickle {
+    bytes: Vec<u8>,
+    place: u64,
+    reads: AtomicU64,
+}
+
+impl ReadAt for Fickle {
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).unwrap();
+        buf.copy_from_slice(&self.bytes[start..start + buf.len()]);
+        if let Some(byte) = self.place.checked_sub(offset).and_then(|at| buf.get_mut(usize::try_from(at).unwrap())) {
+            *byte ^= u8::from(self.reads.fetch_add(1, Ordering::Relaxed) == 1);
+        }
+        Ok(())
+    }
+}
+
+/// What is written of a large executable is compared on another thread, while the rest is compressed.
+#[test]
+fn a_large_executable_that_reads_back_differently_is_discarded() {
+    const LARGE: usize = 3 << 19;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.popef");
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    let data: Vec<u8> = (0..LARGE).map(|at| ((at * at) >> 7) as u8).collect();
+    writer.write_executable("model", &data).unwrap();
+    let plain = writer.into_inner().unwrap().into_inner();
+    let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+    writer.write_packed_executable("model", &data, Packing::Zlib(1)).unwrap();
+    let packed = writer.into_inner().unwrap().into_inner();
+    let fickle = |bytes: &[u8], back: usize| {
+        let source = Fickle { bytes: bytes.to_vec(), place: (bytes.len() - back) as u64, reads: AtomicU64::new(0) };
+        OpenOptions::new().source(source).unwrap()
+    };
+    let hold = |error: Error| {
+        assert!(["not-verified", "compressed-data-damaged"].contains(&error.code()), "{error:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    };
+    for threads in [1, 2, 16] {
+        let options = CompressOptions { threads, ..CompressOptions::default() };
+        for back in [LARGE, LARGE / 2, 1] {
+            let target = Target::Path(&path, Overwrite::Never);
+            hold(compressed(&fickle(&plain, back), target, &options, &Silent).unwrap_err());
+            // Nothing goes into a pipe before it was compared.
+            let mut piped = Vec::new();
+            let target = Target::Stream(Box::new(&mut piped));
+            hold(compressed(&fickle(&plain, back), target, &options, &Silent).unwrap_err());
+            assert!(piped.is_empty());
+        }
+        let file = File::from_bytes(plain.clone()).unwrap();
+        compressed(&file, Target::Path(&path, Overwrite::Never), &options, &Silent).unwrap();
+        assert_eq!(File::open(&path).unwrap().executable("model").unwrap().uncompressed_size(), LARGE as u64);
+        fs::remove_file(&path).unwrap();
+    }
+    for back in [packed.len() / 2, 1] {
+        hold(decompressed(&fickle(&packed, back), Target::Path(&path, Overwrite::Never), &Silent).unwrap_err());
+    }
+    decompressed(&File::from_bytes(packed).unwrap(), Target::Path(&path, Overwrite::Never), &Silent).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), plain);
 }
 
 /// The parts are put in their places one after the other. If one cannot be, those before it go again.
@@ -176,14 +255,13 @@ proptest! {
         let file = File::open(path("model")).unwrap();
 
         // Decompressed and compressed, it is the same when it is decompressed again.
-        let decompress = RepackOptions { packing: None, ..RepackOptions::default() };
-        repack(&file, Target::Path(&path("plain"), Overwrite::Never), &decompress, &Silent).unwrap();
+        decompressed(&file, Target::Path(&path("plain"), Overwrite::Never), &Silent).unwrap();
         let plain = File::open(path("plain")).unwrap();
-        let compress = RepackOptions { packing: Some(Packing::Gzip(1)), ..RepackOptions::default() };
-        repack(&plain, Target::Path(&path("small"), Overwrite::Never), &compress, &Silent).unwrap();
+        let gzip = CompressOptions { packing: Packing::Gzip(1), ..CompressOptions::default() };
+        compressed(&plain, Target::Path(&path("small"), Overwrite::Never), &gzip, &Silent).unwrap();
         let small = File::open(path("small")).unwrap();
         prop_assert!(small.size() <= plain.size());
-        repack(&small, Target::Path(&path("again"), Overwrite::Never), &decompress, &Silent).unwrap();
+        decompressed(&small, Target::Path(&path("again"), Overwrite::Never), &Silent).unwrap();
         prop_assert!(fs::read(path("again")).unwrap() == fs::read(path("plain")).unwrap());
 
         // Split in any way and merged, it has the same blobs.

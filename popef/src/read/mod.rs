@@ -40,6 +40,7 @@ mod tensor;
 mod unpack;
 mod value;
 mod values;
+mod visit;
 mod walk;
 
 pub use source::{FileId, LocalFile, ReadAt};

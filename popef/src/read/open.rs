@@ -10,7 +10,7 @@ use super::heads::Heads;
 use super::indexer::Indexer;
 use super::listing::Listing;
 use super::options::OpenOptions;
-use super::source::{Backing, LocalFile, ReadAhead, ReadAt, Stream};
+use super::source::{Backing, LocalFile, ReadAt, Stream};
 use crate::error::Error;
 use crate::len::len_of;
 
@@ -28,10 +28,9 @@ impl OpenOptions {
 
     /// Opens a file from any source that can be read by position, and reads it in parts.
     pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
-        let usual = if source.local_file().is_some() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
         let source = Backing::of(source);
         let options = self.started_in(&Data::in_source(&source, 0, 0, source.size()))?;
-        let mut indexer = Indexer::new(options, source.size(), self.read_ahead.unwrap_or(usual));
+        let mut indexer = Indexer::new(options, source.size(), self.read_ahead_of(&source));
         while let Some(range) = indexer.wants() {
             let gap = indexer.gap();
             let count = gap.len();

@@ -2,6 +2,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::mem;
+use std::ops::Range;
 
 use super::destination::{Destination, Rewind};
 use super::held::{HeldWriter, Refused};
@@ -234,6 +235,14 @@ impl<W: HeldWriter> BlobWriter<W> {
     /// The position of the next byte of data.
     fn data_end(&self) -> u64 {
         self.held.get().end().saturating_add(self.open.head.len()).saturating_add(self.open.given)
+    }
+
+    /// Hands over to the system what is buffered, and returns the place of the data that was written so far. Another thread can
+    /// then read it back, from the file that [`Writer::read_back_file`] gives.
+    pub fn flushed(&mut self) -> Result<Range<u64>, Error> {
+        self.writer().flush_destination()?;
+        let end = self.data_end();
+        Ok(end.saturating_sub(self.open.given)..end)
     }
 
     /// Writes the next bytes from a file, up to its limit. If the copying fails, the writer is not marked as failed,

@@ -12,7 +12,7 @@ use super::packed::PackedWriter;
 use super::packing::Packing;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::len::len_of;
 use crate::limits::Limits;
 use crate::read::{Compression, Element, ExecutableBlob, Unpack};
@@ -241,7 +241,24 @@ impl<D: Destination> Writer<D> {
         &mut self,
         blobs: impl IntoIterator<Item = B>,
     ) -> Result<Vec<Written>, Error> {
-        super::copy::copy_all(self, blobs.into_iter().map(Into::into))
+        let mut places = Vec::new();
+        super::copy::copy_all(self, blobs.into_iter().map(Into::into), |written| {
+            Problem::in_memory(size_of::<Written>(), places.try_reserve(1))?;
+            places.push(written);
+            Ok(())
+        })?;
+        Ok(places)
+    }
+
+    /// Copies several blobs, as [`copy_all`](Self::copy_all) does, and returns the place of all of them together. So memory
+    /// does not grow with their number.
+    pub fn copy_together<'b, B: Into<BlobCopy<'b>>>(
+        &mut self,
+        blobs: impl IntoIterator<Item = B>,
+    ) -> Result<Written, Error> {
+        let start = self.end();
+        super::copy::copy_all(self, blobs.into_iter().map(Into::into), |_| Ok(()))?;
+        Ok(Written { offset: start, size: self.end().saturating_sub(start) })
     }
 
     /// Opens a tensor to be written in pieces, with exactly as many bytes as its info needs.

@@ -22,8 +22,8 @@ pub(super) fn copy<D: Destination>(writer: &mut Writer<D>, copy: BlobCopy<'_>) -
 pub(super) fn copy_all<'b, D: Destination>(
     writer: &mut Writer<D>,
     copies: impl Iterator<Item = BlobCopy<'b>>,
-) -> Result<Vec<Written>, Error> {
-    let mut written = Vec::new();
+    mut tell: impl FnMut(Written) -> Result<(), Problem>,
+) -> Result<(), Error> {
     let mut offset = writer.end();
     let mut run: Option<Run<'b>> = None;
     for copy in copies {
@@ -33,12 +33,11 @@ pub(super) fn copy_all<'b, D: Destination>(
             run.take().map(|run| run.copy(writer)).transpose()?;
             run.insert(Run::of(writer, copy)?).len_of_first()
         };
-        Problem::in_memory(size_of::<Written>(), written.try_reserve(1)).map_err(|problem| writer.refusal(problem))?;
-        written.push(Written { offset, size });
+        tell(Written { offset, size }).map_err(|problem| writer.refusal(problem))?;
         offset = offset.saturating_add(size);
     }
     run.map(|run| run.copy(writer)).transpose()?;
-    Ok(written)
+    Ok(())
 }
 
 /// A blob, and the unchanged blobs that follow it in its file, which are copied together.

@@ -131,6 +131,8 @@ pub struct NewFile {
     /// The file that is replaced, kept open to hold its lock.
     old: Option<Box<dyn Handle>>,
     overwrite: bool,
+    /// Whether all that was written is on disk, with its permissions.
+    prepared: bool,
     /// Whether the temporary file no longer needs to be removed.
     done: bool,
 }
@@ -146,7 +148,17 @@ impl NewFile {
         let temporary = beside(&target)?;
         let handle = claim(&*storage, &temporary, old.as_deref())?;
         let out = Output::new(handle, 0);
-        Ok(NewFile { storage, out, path: path.to_owned(), target, temporary, old, overwrite, done: false })
+        Ok(NewFile {
+            storage,
+            out,
+            path: path.to_owned(),
+            target,
+            temporary,
+            old,
+            overwrite,
+            prepared: false,
+            done: false,
+        })
     }
 
     /// Locks the file that is to be replaced, if it is not the one that is locked already: another program may have
@@ -336,21 +348,24 @@ impl Rewind for NewFile {}
 
 impl Sink for NewFile {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.prepared = false;
         self.out.write_at(at, bytes)
     }
 
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
+        self.prepared = false;
         self.out.copy_at(at, from)
     }
 
     fn cut(&mut self, len: u64) -> Result<(), Failure> {
+        self.prepared = false;
         Ok(self.out.cut(len).map_err(failed("undo an unfinished blob"))?)
     }
 
     fn commit(&mut self, end: u64) -> Result<(), Failure> {
-        self.lock_newest()?;
-        self.keep_rights()?;
-        self.sync()?;
+        if !self.prepared {
+            self.prepare()?;
+        }
         // Flushing takes a while, and another file may have appeared at the path.
         if self.lock_newest()? {
             self.keep_rights()?;
@@ -366,6 +381,18 @@ impl Sink for NewFile {
                 Err(left_behind(problem, left, source).into())
             }
         }
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.release().map_err(failed("write"))?)
+    }
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        self.lock_newest()?;
+        self.keep_rights()?;
+        self.sync()?;
+        self.prepared = true;
+        Ok(())
     }
 
     fn abandon(&mut self, _end: u64) -> Result<(), Remains> {

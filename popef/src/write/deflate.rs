@@ -24,14 +24,22 @@ use super::packing::Packing;
 use crate::error::Problem;
 use crate::len::len_of;
 
-/// The size of a block: large enough that starting one costs little. Smaller in the tests of faults.
-const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 1 << 20 };
+/// The size of a block: large enough that starting one costs little, and small enough for many threads. Smaller in the tests
+/// of faults.
+const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 256 << 10 };
 
 /// How far back deflate can refer.
 const WINDOW: usize = 32 << 10;
 
 /// How many blocks per thread may be waiting, to be compressed or to be written, so that no thread is idle.
 const WAITING: usize = 4;
+
+/// How many more blocks than there are threads may be waiting. Each takes up to 580 KiB, so all of them together stay below
+/// 20 MiB with any number of threads.
+const MOST_MORE: usize = 16;
+
+/// So many threads compress at most. Each takes 1 to 2 MiB.
+const MOST_THREADS: usize = 16;
 
 /// The operation that an error of compression names.
 pub(super) const COMPRESS: &str = "compress";
@@ -181,6 +189,7 @@ impl Pool {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
+        let wanted = wanted.min(MOST_THREADS);
         let (jobs, taken) = mpsc::channel();
         Pool {
             packing,
@@ -197,7 +206,8 @@ impl Pool {
     }
 
     fn is_busy(&self) -> bool {
-        self.under_way.len() >= self.wanted.saturating_mul(WAITING)
+        let most = self.wanted.saturating_add(MOST_MORE);
+        self.under_way.len() >= self.wanted.saturating_mul(WAITING).min(most)
     }
 
     /// Starts one more thread if there are too few. Returns whether there is any.

@@ -53,6 +53,16 @@ pub(super) mod sink {
         /// that fails, returns what could not be undone.
         fn abandon(&mut self, end: u64) -> Result<(), Remains>;
 
+        /// Hands over to the system all that is buffered.
+        fn flush(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        /// Does as much of [`commit`](Self::commit) as nobody else can see, so that this is then quick.
+        fn prepare(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
         /// Opens what was written until now, to read it. `None` if it cannot be read.
         fn read_back(&mut self) -> Result<Option<fs::File>, Failure> {
             Ok(None)
@@ -94,6 +104,14 @@ impl<D: Sink + ?Sized> Sink for Box<D> {
 
     fn abandon(&mut self, end: u64) -> Result<(), Remains> {
         (**self).abandon(end)
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        (**self).flush()
+    }
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        (**self).prepare()
     }
 
     fn read_back(&mut self) -> Result<Option<fs::File>, Failure> {

@@ -92,6 +92,13 @@ impl Output {
         Ok(())
     }
 
+    /// Writes what is buffered, and frees the buffer: many files may be open at once.
+    pub(super) fn release(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.buffer = Vec::new();
+        Ok(())
+    }
+
     /// Fails if the file's length is not that of what was written. This is checked before each write: if another
     /// program has shortened the file, a write beyond its end would leave zeros before it, which could be read as data.
     pub(super) fn check_len(&self) -> io::Result<()> {
@@ -135,7 +142,7 @@ impl Output {
 
     /// Writes the buffer, and flushes the file to disk.
     pub(super) fn sync(&mut self) -> Result<(), (&'static str, io::Error)> {
-        self.flush().map_err(|e| ("write", e))?;
+        self.release().map_err(|e| ("write", e))?;
         self.handle.sync().map_err(|e| ("flush what was written to disk", e))
     }
 }

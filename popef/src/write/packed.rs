@@ -1,5 +1,6 @@
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::blob::BlobWriter;
 use super::deflate::{COMPRESS, Deflater};
@@ -16,8 +17,8 @@ use crate::len::len_of;
 /// [finished](Self::finish), it is undone.
 ///
 /// It is compressed in blocks, on as many threads as [`Writer::threads`](crate::Writer::threads) says. They end with
-/// the executable. Little memory is needed: a few blocks of 1 MiB per thread. A failure to write may be reported by a
-/// later call.
+/// the executable. There are at most 16 threads, and they take about 3 MiB each, but not more than 48 MiB together. A failure to
+/// write may be reported by a later call.
 pub struct PackedWriter<W: HeldWriter> {
     blob: BlobWriter<W>,
     /// `None` after a failure, or if the destination panicked. The threads have then ended.
@@ -35,6 +36,27 @@ impl<'w, D: Rewind> PackedWriter<&'w mut Writer<D>> {
     pub fn finish(mut self) -> Result<Written, Error> {
         self.end()?;
         self.blob.finish()
+    }
+
+    /// Hands over to the system what is compressed until now, and returns its place. Later bytes come behind it. So another
+    /// thread can read it back, from the file that [`Writer::read_back_file`](crate::Writer::read_back_file) gives.
+    ///
+    /// ```
+    /// use popef::Writer;
+    /// use popef::write::Packing;
+    /// use std::io::{Read, Write};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let mut writer = Writer::create(folder.path().join("model.popef"))?;
+    /// let mut file = writer.read_back_file()?.expect("it is a file");
+    /// let mut blob = writer.packed_executable("model", Packing::default())?;
+    /// blob.write_all(&vec![7; 10 << 20])?;
+    /// let place = blob.flushed()?;
+    /// assert!(file.metadata()?.len() >= place.end);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn flushed(&mut self) -> Result<Range<u64>, Error> {
+        self.blob.flushed()
     }
 
     /// Ends the blob if its data takes fewer than `len` bytes. Otherwise undoes it, and returns `None`.

@@ -92,6 +92,14 @@ impl<D: Destination, F: FnMut(u64) -> ControlFlow<()>> Sink for Watched<D, F> {
         self.to.abandon(end)
     }
 
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.to.flush()
+    }
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        self.to.prepare()
+    }
+
     fn read_back(&mut self) -> Result<Option<fs::File>, Failure> {
         self.to.read_back()
     }

@@ -84,6 +84,13 @@ pub struct Written {
     pub size: u64,
 }
 
+impl Written {
+    /// Returns the position behind the last byte.
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.size)
+    }
+}
+
 impl<W: Write> Writer<Stream<W>> {
     /// Writes to a pipe, a socket, or another output that cannot go back. To keep the output, pass a `&mut` reference.
     /// Each blob takes at least two `write` calls, so a [`BufWriter`](std::io::BufWriter) helps with many small blobs.
@@ -173,7 +180,7 @@ impl<D: Destination> Writer<D> {
         self
     }
 
-    /// Sets how many threads compress the executables that are begun from now on. The default of 0 means one per
+    /// Sets how many threads compress the executables that are begun from now on, at most 16. The default of 0 means one per
     /// processor. With 1, the caller's thread compresses. The result is the same with any number.
     pub fn threads(&mut self, threads: usize) -> &mut Self {
         self.threads = threads;
@@ -249,13 +256,49 @@ impl<D: Destination> Writer<D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_back(&mut self, options: &OpenOptions) -> Result<Option<File>, Error> {
+        let Some(file) = self.read_back_file()? else { return Ok(None) };
+        options.source(LocalFile::of(file, self.path())?).map(Some)
+    }
+
+    /// Opens what was written until now as a plain file, as [`read_back`](Self::read_back) opens it as PopEF.
+    ///
+    /// It can be read while more is written, which comes behind what is there. [`OpenOptions::visit`] looks at its blobs
+    /// without an index of them.
+    pub fn read_back_file(&mut self) -> Result<Option<fs::File>, Error> {
         self.check_fault()?;
         let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };
-        match to.read_back() {
-            Ok(None) => Ok(None),
-            Ok(Some(file)) => options.source(LocalFile::of(file, self.path())?).map(Some),
-            Err(Failure(problem)) => Err(self.fail(problem)),
-        }
+        to.read_back().map_err(|Failure(problem)| self.fail(problem))
+    }
+
+    /// Hands over to the system what is buffered, so that a file of [`read_back_file`](Self::read_back_file) has it. Returns
+    /// the place of everything that was written so far.
+    pub fn flush(&mut self) -> Result<Written, Error> {
+        self.flush_destination()?;
+        Ok(self.written())
+    }
+
+    /// Flushes a created file to disk, before [`finish`](Self::finish) puts it in its place. `finish` is then quick, unless
+    /// more was written. So several files can appear one right after the other. For other destinations, this does nothing.
+    ///
+    /// ```
+    /// use popef::Writer;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let mut writers = ["one", "two"].map(|name| Writer::create(folder.path().join(name)).unwrap());
+    /// for writer in &mut writers {
+    ///     writer.write_executable("model", b"its bytes")?;
+    ///     writer.prepare()?;
+    /// }
+    /// for writer in writers {
+    ///     writer.finish()?;
+    /// }
+    /// # assert_eq!(std::fs::read_dir(folder.path())?.count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prepare(&mut self) -> Result<(), Error> {
+        self.check_fault()?;
+        let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };
+        to.prepare().map_err(|Failure(problem)| self.fail(problem))
     }
 
     /// Ends the writing, and returns the place of everything that was written. For an appended file, only what was
@@ -320,6 +363,12 @@ impl<D: Destination> Writer<D> {
             },
         };
         Err(self.refusal(problem))
+    }
+
+    pub(super) fn flush_destination(&mut self) -> Result<(), Error> {
+        self.check_fault()?;
+        let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };
+        to.flush().map_err(|Failure(problem)| self.fail(problem))
     }
 
     pub(super) fn thread_count(&self) -> usize {

@@ -6,12 +6,12 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use popef::error::{Error, ErrorCode};
-use popef::read::{Content, File, OpenOptions};
+use popef::read::{Blob, Content, File, OpenOptions};
 use popef::types::OpaqueInfo;
 use popef::write::Writer;
 
 use crate::bucket::{Bucket, Object, Random, damaged, given_in_pieces, outcome, part, unpacked};
-use crate::common::{popef_files, read};
+use crate::common::{popef_files, read, without_path};
 
 /// Bytes that are pending for a few polls.
 struct Later<'a> {
@@ -53,6 +53,28 @@ fn polled<T>(future: impl Future<Output = T>) -> T {
     panic!("the future is not ready after a million polls");
 }
 
+/// Where each blob is and its bytes, and the damage after them.
+type Listing = (Vec<(usize, u64, Vec<u8>)>, Option<String>);
+
+fn seen(blob: &Blob<'_>) -> (usize, u64, Vec<u8>) {
+    let bytes = [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat();
+    (blob.index(), blob.offset(), bytes)
+}
+
+fn listed(options: &OpenOptions, bytes: &[u8]) -> Listing {
+    let file = options.bytes(bytes.to_vec()).unwrap();
+    (file.blobs().map(|blob| seen(&blob)).collect(), file.damage().map(without_path))
+}
+
+fn visited(options: &OpenOptions, bytes: &[u8]) -> Listing {
+    let mut blobs = Vec::new();
+    let ended = options.visit(Bucket(Object::of(bytes)), |blob| {
+        blobs.push(seen(blob));
+        Ok::<(), Error>(())
+    });
+    (blobs, ended.err().map(|error| without_path(&error)))
+}
+
 /// Opens the bytes in every way, with a random read-ahead, and compares what each way reads.
 fn assert_all_agree(bytes: &[u8], random: &mut Random, what: &str) {
     let mut options = damaged();
@@ -61,6 +83,7 @@ fn assert_all_agree(bytes: &[u8], random: &mut Random, what: &str) {
     }
     let expected = outcome(options.bytes(bytes.to_vec()));
     assert_eq!(outcome(options.source(Bucket(Object::of(bytes)))), expected, "{what}, from a source");
+    assert_eq!(visited(&options, bytes), listed(&options, bytes), "{what}, visited");
     let indexer = given_in_pieces(&options, bytes, random);
     assert_eq!(outcome(indexer.finish_on(Bucket(Object::of(bytes)))), expected, "{what}, in pieces");
     // Without a source for the data, a file can be listed as a stream can.

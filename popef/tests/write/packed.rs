@@ -12,7 +12,7 @@ use popef::write::*;
 use writing::in_memory;
 
 /// The number of bytes in a block.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 256 << 10;
 
 /// Data with matches far back, also over the borders of blocks.
 fn data(len: usize) -> Vec<u8> {
@@ -120,6 +120,37 @@ fn any_number_of_threads_gives_one_stream_that_python_unpacks() {
     fs::write(&data, all).unwrap();
     let output = python.args(["-c", UNPACK]).args([&packed, &data]).arg(list).output().unwrap();
     assert_eq!(printed(output).lines().collect::<Vec<_>>(), expected);
+}
+
+/// What is flushed lies in the file while the rest is still being compressed.
+#[test]
+fn what_was_compressed_can_be_read_back_before_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let mut writer = Writer::create(&path).unwrap();
+    let mut file = writer.read_back_file().unwrap().unwrap();
+    let mut blob = writer.threads(2).packed_executable("model", Packing::Zlib(1)).unwrap();
+    let (data, mut read, mut partly) = (data(20 * BLOCK), Vec::new(), 0);
+    let mut read_to = |end: u64| {
+        let before = read.len();
+        Read::by_ref(&mut file).take(end - before as u64).read_to_end(&mut read).unwrap();
+        assert_eq!(read.len() as u64, end);
+        read.len() - before
+    };
+    let mut start = 0;
+    for piece in data.chunks(100_000) {
+        blob.write_all(piece).unwrap();
+        let place = blob.flushed().unwrap();
+        start = place.start;
+        partly += usize::from(!place.is_empty() && read_to(place.end) > 0);
+    }
+    let written = blob.finish().unwrap();
+    assert_eq!(writer.flush().unwrap(), written);
+    read_to(written.size);
+    assert!(partly > 2, "{partly}");
+    writer.finish().unwrap();
+    let all = fs::read(&path).unwrap();
+    assert!(read[start as usize..] == all[start as usize..]);
 }
 
 /// Data with short matches that a compressor finds or does not find by what it still has of an earlier block.

@@ -156,8 +156,8 @@ impl Pack {
             };
             return Err(Error::new(Code::DoesNotFit, format!("{first}{more}")));
         }
-        progress.expect(file.size());
         let mut output = Output::begin(target, [], progress)?;
+        progress.expect(self.told(&file, &output));
         output.prefix_of(&file)?;
         let blobs = self.copy(&file, &mut output)?;
         let size = output.len();
@@ -202,6 +202,15 @@ impl Pack {
         }
     }
 
+    /// How many bytes the progress is told of: the file's, but of executables that are compressed what is read of them.
+    fn told(&self, file: &File, output: &Output<'_>) -> u64 {
+        file.blobs().zip(&self.parts).fold(file.prefix().len(), |told, (blob, part)| {
+            let packing = self.compress.or(part.compress);
+            let packed = blob.as_executable().filter(|_| packing.is_some());
+            told.saturating_add(packed.map_or(blob.size(), |executable| output.told_of(&executable, packing)))
+        })
+    }
+
     fn copy(&self, file: &File, output: &mut Output<'_>) -> Result<Vec<PackedBlob>, Error> {
         let mut packed = Vec::new();
         let mut plain: Vec<Blob<'_>> = Vec::new();
@@ -212,7 +221,7 @@ impl Pack {
                 (Some(packing), Some(executable)) => {
                     // Those before come first.
                     output.copy_all(plain.drain(..))?;
-                    let written = output.repacked(&executable, packing, &mut executable.unpack()?, blob.size())?;
+                    let written = output.repacked(&executable, packing, blob.size())?;
                     state = if written.is_some() { State::Compressed } else { state };
                     match written {
                         Some(written) => written.size,

@@ -6,17 +6,17 @@ use popef::write::Packing;
 use popef_ops::Error;
 
 use super::Command;
+use crate::common::compression::{To, Work};
 use crate::common::filter::Filter;
 use crate::common::format::FormatArgs;
 use crate::common::input::Inputs;
 use crate::common::output::EachArgs;
-use crate::common::repack::Repack;
 use crate::common::tool::Tool;
 
 /// Compress the executables in files
 ///
-/// Everything else in a file stays as it is. Before a new file appears, its executables are unpacked and compared with the old
-/// ones. Executables that are compressed already, or would not become smaller, stay as they are.
+/// Everything else in a file stays as it is. What is written is read back, unpacked and compared with the old executables; only
+/// then the new file appears. Executables that are compressed already, or would not become smaller, stay as they are.
 ///
 /// It is not known which formats the vendor's library can read. zlib is the most likely one. popef decompress undoes it.
 #[derive(Debug, clap::Args)]
@@ -24,19 +24,19 @@ use crate::common::tool::Tool;
 Examples:
   popef compress model.popef -o small.popef
   popef compress --in-place cache/*.popef
-  popef compress --packing zlib:9 --output-dir small *.popef
+  popef compress --compression zlib:9 --output-dir small *.popef
   popef compress --dry-run model.popef
   popef compress model.popef -o - | ssh host 'cat > model.popef'")]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     /// Format and level: zlib or gzip, and perhaps :0 to :9; zlib:6 if nothing is said
-    #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, default_value_t, hide_default_value = true)]
-    packing: Packing,
+    #[arg(long, alias = "compress", value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, default_value_t, hide_default_value = true)]
+    compression: Packing,
     /// Compress again what is compressed already, perhaps in another format
     #[arg(long)]
     recompress: bool,
-    /// Compress on N processors, which takes 10 MiB of memory for each; 0 is all of them
+    /// Compress on N processors, at most 16; 0 is all of them
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
     #[command(flatten)]
@@ -49,15 +49,13 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let repack = Repack {
-            packing: Some(self.packing),
-            again: self.recompress,
-            threads: self.threads,
+        let work = Work {
+            to: To::Compressed { packing: self.compression, again: self.recompress, threads: self.threads },
             inputs: &self.inputs,
             filter: &self.filter,
             output: &self.output,
             format: self.format.format,
         };
-        repack.run(tool)
+        work.run(tool)
     }
 }

@@ -5,17 +5,17 @@ use std::process::ExitCode;
 use popef_ops::Error;
 
 use super::Command;
+use crate::common::compression::{To, Work};
 use crate::common::filter::Filter;
 use crate::common::format::FormatArgs;
 use crate::common::input::Inputs;
 use crate::common::output::EachArgs;
-use crate::common::repack::Repack;
 use crate::common::tool::Tool;
 
 /// Decompress the executables in files
 ///
-/// zlib, gzip, zstd and LZ4 are known. Everything else in a file stays as it is. Before a new file appears, its executables are
-/// compared with the unpacked old ones.
+/// zlib, gzip, zstd and LZ4 are known. Everything else in a file stays as it is. What is written is read back and compared with
+/// the unpacked old executables; only then the new file appears.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,15 +35,13 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let repack = Repack {
-            packing: None,
-            again: false,
-            threads: 0,
+        let work = Work {
+            to: To::Plain,
             inputs: &self.inputs,
             filter: &self.filter,
             output: &self.output,
             format: self.format.format,
         };
-        repack.run(tool)
+        work.run(tool)
     }
 }

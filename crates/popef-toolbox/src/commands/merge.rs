@@ -74,21 +74,30 @@ impl Command for Args {
         let merged = merge(&files, self.output.target(), &options, &watch)?;
         drop(watch);
         let mut out = tool.report(self.output.is_stdout());
-        self.format.report(&mut out, &merged, show).map_err(unwritten)?;
+        self.format.report(&mut out, &merged, |out, merged| self.show(out, merged)).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn show(out: &mut Out, merged: &Merged) -> io::Result<()> {
-    let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
-    out.put(&counted_blobs(*blobs)).put(", ").put(&size(*bytes)).put(" together").end_line()?;
-    let mut table = Table::new([Column::left("FILE", Kind::Name), Column::right("BLOBS"), Column::right("SIZE")]);
-    for input in inputs {
-        table.row([&path(input), &input.blobs.to_string(), &size(input.bytes)]);
+impl Args {
+    fn show(&self, out: &mut Out, merged: &Merged) -> io::Result<()> {
+        let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
+        out.put(if self.output.dry_run { "would write " } else { "" });
+        out.put(&counted_blobs(*blobs)).put(", ").put(&size(*bytes)).put(" together").end_line()?;
+        let mut table = Table::new([Column::left("FILE", Kind::Name), Column::right("BLOBS"), Column::right("SIZE")]);
+        for input in inputs {
+            table.row([&path(input), &input.blobs.to_string(), &size(input.bytes)]);
+        }
+        table.write(out)?;
+        let [written, left_out, kept] = match self.output.dry_run {
+            true => ["would be written", "would be left out", "would be kept"],
+            false => ["written", "left out", "was kept"],
+        };
+        let once = format!("{written} once: another blob has the same type, name and content");
+        show_left_out(out, inputs, duplicates, &once)?;
+        let other = format!("{left_out}: another blob with the same type and name {kept}");
+        show_left_out(out, inputs, replaced, &other)
     }
-    table.write(out)?;
-    show_left_out(out, inputs, duplicates, "written once: another blob has the same type, name and content")?;
-    show_left_out(out, inputs, replaced, "left out: another blob with the same type and name was kept")
 }
 
 fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, what: &str) -> io::Result<()> {
@@ -98,7 +107,7 @@ fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, 
     let count = counted_blobs(left.count);
     out.end_line()?;
     out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
-    let name_of = |file: usize| inputs.get(file).map(path).unwrap_or_default();
+    let name_of = |input: usize| inputs.get(input).map(path).unwrap_or_default();
     let mut table = Table::new([
         Column::left("TYPE", Kind::Type),
         Column::left("NAME", Kind::Name),
@@ -106,14 +115,14 @@ fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, 
         Column::left("IN", Kind::Plain),
         Column::left("KEPT FROM", Kind::Plain),
     ]);
-    for LeftOut { file, item, kept } in &left.first {
+    for LeftOut { input, item, kept } in &left.first {
         let (name, size) = (item.name.to_string(), size(item.size));
-        table.row([type_name(item.blob_type), &name, &size, &name_of(*file), &name_of(kept.file)]);
+        table.row([type_name(item.blob_type), &name, &size, &name_of(*input), &name_of(kept.input)]);
     }
     table.write(out)?;
     match left.more() {
         0 => Ok(()),
-        more => out.put(&format!("and {more} more")).end_line(),
+        more => out.put(&format!("... and {more} more")).end_line(),
     }
 }
 

@@ -86,7 +86,7 @@ impl Command for Args {
         let watch = tool.progress("splitting");
         let done = split(&file, self.target(), &options, &watch)?;
         drop(watch);
-        self.format.report(&mut tool.out(), &done, show).map_err(unwritten)?;
+        self.format.report(&mut tool.out(), &done, |out, done| self.show(out, done)).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -146,10 +146,20 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(unit.1).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
-fn show(out: &mut Out, split: &Split) -> io::Result<()> {
-    if split.parts.is_empty() {
-        return out.put("the file has no blobs, so there are no parts").end_line();
+impl Args {
+    fn show(&self, out: &mut Out, split: &Split) -> io::Result<()> {
+        if split.parts.is_empty() {
+            return out.put("the file has no blobs, so there are no parts").end_line();
+        }
+        if self.dry_run {
+            out.put(&format!("would write {}:", counted(split.parts.len(), "part", "parts"))).end_line()?;
+        }
+        show_parts(out, split)?;
+        show_shared(out, split)
     }
+}
+
+fn show_parts(out: &mut Out, split: &Split) -> io::Result<()> {
     let mut table = Table::new([
         Column::left("FILE", Kind::Name),
         Column::right("BLOBS"),
@@ -160,8 +170,7 @@ fn show(out: &mut Out, split: &Split) -> io::Result<()> {
         let too_large = if part.too_large { "larger: one blob cannot be split" } else { "" };
         table.row([&part.path.to_string(), &part.blobs.to_string(), &size(part.size), too_large]);
     }
-    table.write(out)?;
-    show_shared(out, split)
+    table.write(out)
 }
 
 fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
@@ -179,7 +188,7 @@ fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
     table.write(out)?;
     match split.shared.more() {
         0 => Ok(()),
-        more => out.put(&format!("and {more} more")).end_line(),
+        more => out.put(&format!("... and {more} more")).end_line(),
     }
 }
 

@@ -4,9 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef::Blob;
 use popef::types::BlobType;
-use popef_ops::{Broken, Error, StripOptions, Stripped, strip};
+use popef::{Blob, File};
+use popef_ops::{Broken, Code, Error, StripOptions, Stripped, strip};
 use popef_show::{Glob, Kind, Out, counted, size};
 
 use super::Command;
@@ -87,6 +87,15 @@ impl Drop {
         Ok(Drop::Blobs { types, glob, text: text.to_owned() })
     }
 
+    /// What was given, if it names nothing in a file.
+    fn in_vain(&self, file: &File) -> Option<&str> {
+        let (found, text) = match self {
+            Drop::Prefix => (!file.prefix().is_empty(), "prefix"),
+            Drop::Blobs { text, .. } => (file.blobs().any(|blob| self.names(&blob)), text.as_str()),
+        };
+        (!found).then_some(text)
+    }
+
     fn names(&self, blob: &Blob<'_>) -> bool {
         let Drop::Blobs { types, glob, .. } = self else { return false };
         let is_named = |glob: &Glob| glob.matches(&name_of(blob).to_string_lossy(), false);
@@ -97,48 +106,57 @@ impl Drop {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let file = open_whole(&self.file)?;
-        for drop in &self.drop {
-            if let Drop::Blobs { text, .. } = drop
-                && !file.blobs().any(|blob| drop.names(&blob))
-            {
-                tool.say(&format!("--drop {text} matches nothing"));
-            }
-        }
+        self.check_drops(tool, &file)?;
         let options = StripOptions {
             drop: &|blob| self.drop.iter().any(|drop| drop.names(blob)),
             drop_prefix: self.drop.iter().any(|drop| matches!(drop, Drop::Prefix)),
-            only_changes: self.output.is_in_place(),
+            ..StripOptions::default()
         };
         let input = Some(self.file.as_path()).filter(|path| path.as_os_str() != "-");
         let watch = tool.progress("stripping");
         let stripped = strip(&file, self.output.target(input)?, &options, &watch)?;
         drop(watch);
         let mut out = tool.report(self.output.is_stdout());
-        self.format.report(&mut out, &stripped, show).map_err(unwritten)?;
+        self.format.report(&mut out, &stripped, |out, stripped| self.show(out, stripped)).map_err(unwritten)?;
         stripped.broken.iter().for_each(|broken| warn(tool, broken));
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn show(out: &mut Out, stripped: &Stripped) -> io::Result<()> {
-    let Stripped { dropped, dropped_prefix, kept, before, after, .. } = stripped;
-    if !dropped.is_empty() {
-        let mut table =
-            Table::new([Column::left("DROPPED", Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
-        for item in &dropped.first {
-            table.row([&shown_type(item.blob_type), &item.name.to_string(), &size(item.size)]);
+impl Args {
+    /// Says which `--drop` names nothing. If none names anything, that is an error: more likely a slip of the pen than a wish.
+    fn check_drops(&self, tool: &Tool, file: &File) -> Result<(), Error> {
+        let in_vain: Vec<&str> = self.drop.iter().filter_map(|drop| drop.in_vain(file)).collect();
+        let message = |text: &str| format!("--drop {text} matches nothing");
+        if in_vain.len() < self.drop.len() {
+            in_vain.iter().for_each(|text| tool.say(&message(text)));
+            return Ok(());
         }
-        table.write(out)?;
-        if dropped.more() > 0 {
-            out.put(&format!("and {} more", dropped.more())).end_line()?;
+        let message = in_vain.first().map(|text| message(text)).unwrap_or_default();
+        Err(Error::new(Code::NothingChosen, message).in_file(&self.file))
+    }
+
+    fn show(&self, out: &mut Out, stripped: &Stripped) -> io::Result<()> {
+        let Stripped { dropped, dropped_prefix, kept, size_before, size_after, .. } = stripped;
+        let (heading, would_be) = if self.output.dry_run { ("WOULD DROP", "would be ") } else { ("DROPPED", "") };
+        if !dropped.is_empty() {
+            let mut table =
+                Table::new([Column::left(heading, Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
+            for item in &dropped.first {
+                table.row([&shown_type(item.blob_type), &item.name.to_string(), &size(item.size)]);
+            }
+            table.write(out)?;
+            if dropped.more() > 0 {
+                out.put(&format!("... and {} more", dropped.more())).end_line()?;
+            }
         }
+        if *dropped_prefix > 0 {
+            out.put(&format!("{} before PopEF {would_be}dropped", size(*dropped_prefix))).end_line()?;
+        }
+        let blobs = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "blob", "blobs");
+        let sizes = format!("{} -> {}", size(*size_before), size(*size_after));
+        out.put(&format!("{} {would_be}dropped, {} kept: {sizes}", blobs(dropped.count), blobs(*kept))).end_line()
     }
-    if *dropped_prefix > 0 {
-        out.put(&format!("{} before PopEF dropped", size(*dropped_prefix))).end_line()?;
-    }
-    let blobs = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "blob", "blobs");
-    out.put(&format!("{} dropped, {} kept: {} -> {}", blobs(dropped.count), blobs(*kept), size(*before), size(*after)));
-    out.end_line()
 }
 
 fn shown_type(blob_type: BlobType) -> String {

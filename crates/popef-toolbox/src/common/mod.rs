@@ -1,5 +1,6 @@
 //! What the commands share.
 
+pub(crate) mod compression;
 pub(crate) mod end;
 pub(crate) mod filter;
 pub(crate) mod format;
@@ -8,7 +9,6 @@ pub(crate) mod input;
 pub(crate) mod listing;
 pub(crate) mod one_blob;
 pub(crate) mod output;
-pub(crate) mod repack;
 pub(crate) mod rows;
 pub(crate) mod signals;
 pub(crate) mod stdout;

@@ -1,11 +1,12 @@
 //! Where a command writes a file.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popef_ops::{Code, Error, Overwrite, Target};
 
+use super::tool::raw_stdout;
 use super::values::path;
 
 /// Options of commands that make one file of several.
@@ -78,7 +79,7 @@ impl Goes {
     pub(crate) fn target(&self) -> Target<'_> {
         match self {
             Goes::Nowhere => Target::Nowhere,
-            Goes::Stdout => Target::Stream(Box::new(io::stdout())),
+            Goes::Stdout => Target::Stream(stdout()),
             Goes::To(path, overwrite) => Target::Path(path, *overwrite),
             Goes::Trial(path, overwrite) => Target::Trial(path, *overwrite),
         }
@@ -193,11 +194,19 @@ impl ChangeArgs {
 fn target(output: Option<&Path>, force: bool, dry_run: bool) -> Target<'_> {
     let overwrite = if force { Overwrite::Others } else { Overwrite::Never };
     match output {
-        Some(path) if is_stdout(path) && !dry_run => Target::Stream(Box::new(io::stdout())),
+        Some(path) if is_stdout(path) && !dry_run => Target::Stream(stdout()),
         Some(path) if is_stdout(path) => Target::Nowhere,
         Some(path) if dry_run => Target::Trial(path, overwrite),
         Some(path) => Target::Path(path, overwrite),
         None => Target::Nowhere,
+    }
+}
+
+/// Standard output without Rust's buffer, if it can be had.
+fn stdout() -> Box<dyn Write + Send> {
+    match raw_stdout() {
+        Ok(stdout) => Box::new(stdout),
+        Err(_) => Box::new(io::stdout()),
     }
 }
 

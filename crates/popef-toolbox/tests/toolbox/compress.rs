@@ -47,14 +47,14 @@ fn what_is_done_is_shown() {
         "compress --dry-run plain-poplar.popef zstd.popef",
         "compress plain-poplar.popef -o small.popef",
         "compress plain-poplar.popef -o small.popef",
-        "compress --packing gzip:9 --recompress zstd.popef small.popef --output-dir out",
+        "compress --compression gzip:9 --recompress zstd.popef small.popef --output-dir out",
         "compress --in-place two-models.popef split-feeds.popef missing.popef",
         "compress --format json small.popef --dry-run --recompress",
         "decompress zstd.popef --in-place",
         "decompress zstd.popef small.popef --output-dir plain --format ndjson",
         "compress plain-poplar.popef zstd.popef -o one.popef",
         "compress out/small.popef small.popef --output-dir again",
-        "compress --packing zstd small.popef --dry-run",
+        "compress --compression zstd small.popef --dry-run",
         "compress --in-place -",
     ];
     hold_golden("compress", &files, &lines);
@@ -128,13 +128,13 @@ mod the_old_script {
         with_feeds(&place, "model.popef");
         let run = place.run(&["compress", "model.popef", "-o", "small.popef", "--format", "json"]).good();
         let report = &run.json()["files"][0];
-        assert_eq!(report["before"], place.read("model.popef").len());
-        assert_eq!(report["after"], place.read("small.popef").len());
+        assert_eq!(report["sizeBefore"], place.read("model.popef").len());
+        assert_eq!(report["sizeAfter"], place.read("small.popef").len());
         let small = File::open(place.path("small.popef")).unwrap();
         for (at, name) in ["model", "other"].into_iter().enumerate() {
             let (executable, shown) = (small.executable(name).unwrap(), &report["executables"][at]);
-            assert_eq!(shown["after"], executable.blob().size());
-            assert_eq!(shown["unpacked"], executable.uncompressed_size());
+            assert_eq!(shown["sizeAfter"], executable.blob().size());
+            assert_eq!(shown["unpackedSize"], executable.uncompressed_size());
         }
     }
 }
@@ -149,7 +149,7 @@ fn others_read_what_is_compressed() {
     let inputs = ["model.popef", "anchors.popef", "poplar.popef"];
     let mut paths: Vec<PathBuf> = inputs.iter().map(|input| place.path(input)).collect();
     for packing in ["zlib:1", "zlib:9", "gzip:6"] {
-        let args = [&["compress", "--packing", packing, "--output-dir", packing], &inputs[..]].concat();
+        let args = [&["compress", "--compression", packing, "--output-dir", packing], &inputs[..]].concat();
         place.run(&args).good();
         paths.extend(inputs.iter().map(|input| place.path(packing).join(input)));
     }
@@ -176,7 +176,7 @@ fn decompressing_undoes_compressing() {
     assert!(inputs.len() > 9);
     for input in inputs {
         fs::copy(&input, place.path("model.popef")).unwrap();
-        place.run(&["compress", "--packing", "zlib:9", "model.popef", "-o", "small.popef"]).good();
+        place.run(&["compress", "--compression", "zlib:9", "model.popef", "-o", "small.popef"]).good();
         place.run(&["decompress", "small.popef", "-o", "again.popef"]).good();
         assert!(place.read("again.popef") == fs::read(&input).unwrap(), "{}", input.display());
         fs::remove_file(place.path("small.popef")).unwrap();
@@ -218,7 +218,7 @@ fn fields_of_a_later_version_stay() {
 fn what_is_compressed_already_changes_only_if_asked_for() {
     let place = Place::with(&["compressed/zstd.popef", "compressed/zlib-1.popef"]);
     let old = place.read("zstd.popef");
-    for args in [&["--in-place"][..], &["--in-place", "--packing", "gzip"]] {
+    for args in [&["--in-place"][..], &["--in-place", "--compression", "gzip"]] {
         let run = place.run(&[&["compress", "zstd.popef"], args].concat()).good();
         assert!(run.text().contains("zstd already"), "{run:?}");
         assert!(place.read("zstd.popef") == old);
@@ -226,10 +226,10 @@ fn what_is_compressed_already_changes_only_if_asked_for() {
     place.run(&["compress", "--in-place", "--recompress", "zstd.popef"]).good();
     assert_eq!(compression(&place, "zstd.popef", "model"), Some(Compression::Zlib));
     // The smaller of two in one format stays.
-    let run = place.run(&["compress", "--in-place", "--recompress", "--packing", "zlib:9", "zlib-1.popef"]).good();
+    let run = place.run(&["compress", "--in-place", "--recompress", "--compression", "zlib:9", "zlib-1.popef"]).good();
     assert!(run.text().contains("zlib:9"), "{run:?}");
     let best = place.read("zlib-1.popef");
-    let run = place.run(&["compress", "--in-place", "--recompress", "--packing", "zlib:1", "zlib-1.popef"]).good();
+    let run = place.run(&["compress", "--in-place", "--recompress", "--compression", "zlib:1", "zlib-1.popef"]).good();
     assert!(run.text().contains("would not become smaller"), "{run:?}");
     assert!(place.read("zlib-1.popef") == best);
 }
@@ -307,7 +307,7 @@ fn a_dry_run_tells_the_truth() {
         let dry = report(&["--dry-run"]);
         assert!(!place.path("small.popef").exists());
         assert_eq!(report(&["-o", "small.popef", "--force"]), dry);
-        assert_eq!(dry["after"], place.read("small.popef").len());
+        assert_eq!(dry["sizeAfter"], place.read("small.popef").len());
         fs::remove_file(place.path("small.popef")).unwrap();
     }
 }

@@ -36,7 +36,8 @@ fn all_else_stays() {
     for input in popef_files("interop") {
         for (number, blob_type) in ["executable", "metadata", "tensor", "feed", "opaque"].into_iter().enumerate() {
             let kinds: Vec<_> = File::open(&input).unwrap().blobs().map(|blob| blob.blob_type().number()).collect();
-            if kinds.iter().all(|kind| usize::from(*kind) == number) {
+            let is_dropped = |kind: &u16| usize::from(*kind) == number;
+            if kinds.iter().all(is_dropped) || !kinds.iter().any(is_dropped) {
                 continue;
             }
             let output = format!("{}-{blob_type}", input.file_name().unwrap().to_str().unwrap());
@@ -45,7 +46,7 @@ fn all_else_stays() {
             types.push(number);
         }
     }
-    assert!(types.len() > 30);
+    assert!(types.len() > 15, "{}", types.len());
     let Some(read) = pycapnp_reads(&paths) else { return };
     for (pair, dropped) in read.chunks(2).zip(types) {
         let stays = |blob: &&serde_json::Value| blob["header"]["type"] != dropped;
@@ -121,8 +122,9 @@ fn nothing_is_rewritten_without_a_change() {
     let place = Place::with(&["interop/executable.popef"]);
     let inode = || fs::metadata(place.path("executable.popef")).unwrap().ino();
     let old = inode();
-    let run = place.run(&["strip", "--in-place", "executable.popef", "--drop", "feed"]).good();
-    assert!(inode() == old && run.err.contains("--drop feed matches nothing"), "{run:?}");
+    let run = place.run(&["strip", "--in-place", "executable.popef", "--drop", "feed"]);
+    assert_eq!((inode(), run.status), (old, 2));
+    assert!(run.err.contains("executable.popef: --drop feed matches nothing [nothing-chosen]"), "{run:?}");
     place.run(&["strip", "--in-place", "executable.popef", "--drop", "tensor"]).good();
     assert_eq!(File::open(place.path("executable.popef")).unwrap().tensors().len(), 0);
 }

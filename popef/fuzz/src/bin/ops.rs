@@ -16,7 +16,9 @@ use popef_ops::hash::{Algorithms, FileHash, HashOptions, Manifest, ManifestLine,
 use popef_ops::pack::Pack;
 use popef_ops::recover::recover;
 use popef_ops::set::{Change, Changes, Plan};
-use popef_ops::{Keep, MergeOptions, RepackOptions, Silent, StripOptions, Target, formats};
+use popef_ops::{
+    CompressOptions, DecompressOptions, Keep, MergeOptions, Silent, StripOptions, Target, compress, decompress, formats,
+};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&how, input)) = input.split_first() else { return };
@@ -124,10 +126,12 @@ fn rewrite(bytes: &[u8]) {
     }
 
     let content = hash(&file).0.content;
-    for packing in [None, Some(popef::write::Packing::default())] {
-        let options = RepackOptions { packing, again: true, threads: 1, ..RepackOptions::default() };
-        let Some(repacked) = written(|target| popef_ops::repack(&file, target, &options, &Silent)) else { continue };
-        let new = OpenOptions::new().start(prefix as u64).bytes(repacked).unwrap();
+    let options = CompressOptions { again: true, threads: 1, ..CompressOptions::default() };
+    let plain = DecompressOptions::default();
+    let compressed = written(|target| compress(&file, target, &options, &Silent, &mut |_| Ok(())));
+    let decompressed = written(|target| decompress(&file, target, &plain, &Silent, &mut |_| Ok(())));
+    for bytes in compressed.into_iter().chain(decompressed) {
+        let new = OpenOptions::new().start(prefix as u64).bytes(bytes).unwrap();
         assert_eq!(new.len(), file.len());
         let found = hash(&new).0.content;
         assert!(content.is_empty() || found == content, "compression changed the content");

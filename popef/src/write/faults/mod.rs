@@ -109,8 +109,11 @@ fn rewrite(source: &Path) -> impl Fn(&SimDisk) -> Result<(), Error> {
     move |disk| {
         let mut writer = CreateOptions::new().create_in(Arc::new(disk.clone()), Path::new(TARGET))?;
         source.blobs().take(2).try_for_each(|blob| writer.copy(blob).map(drop))?;
-        writer.copy_all(source.blobs().skip(2))?;
+        writer.copy_together(source.blobs().skip(2))?;
+        writer.flush()?;
+        writer.prepare()?;
         writer.copy_all(source.blobs().map(|blob| BlobCopy::of(&blob).version("edited")).skip(3))?;
+        writer.prepare()?;
         writer.finish().map(drop)
     }
 }

@@ -1,0 +1,248 @@
+//! Compares an executable with what was written of it, while the rest is still being written.
+
+use std::fs;
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use popef::read::{ExecutableBlob, Limits, Unpack};
+use popef::write::{BlobWriter, Destination, PackedWriter, Rewind};
+use popef::{Blob, Writer};
+
+use crate::error::{Code, Error};
+use crate::progress::Progress;
+use crate::verify::{same_bytes, wrong};
+use crate::work::{PIECE, fill, len_of};
+
+/// An executable that is being written, and can be read meanwhile.
+pub(crate) trait Growing: Write {
+    /// Where the data is that lies in the file already.
+    fn flushed(&mut self) -> Result<Range<u64>, popef::Error>;
+}
+
+impl<D: Rewind> Growing for PackedWriter<&mut Writer<D>> {
+    fn flushed(&mut self) -> Result<Range<u64>, popef::Error> {
+        PackedWriter::flushed(self)
+    }
+}
+
+impl<D: Destination> Growing for BlobWriter<&mut Writer<D>> {
+    fn flushed(&mut self) -> Result<Range<u64>, popef::Error> {
+        BlobWriter::flushed(self)
+    }
+}
+
+/// Writes the unpacked bytes of an executable, and says how much has arrived.
+pub(crate) fn write_unpacked(
+    old: &ExecutableBlob<'_>,
+    blob: &mut impl Growing,
+    arrived: &Arrived,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
+    let (mut data, mut piece, mut since) = (old.unpack()?, vec![0; PIECE], 0);
+    loop {
+        let bytes = fill(&mut data, &mut piece)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        blob.write_all(bytes).map_err(|error| Error::io("write", error))?;
+        progress.add(len_of(bytes))?;
+        since = len_of(bytes).saturating_add(since);
+        if since >= TELL_EVERY {
+            arrived.tell(blob.flushed()?.end);
+            since = 0;
+        }
+    }
+}
+
+/// After so many bytes, the thread that reads back is told what has arrived.
+const TELL_EVERY: u64 = 1 << 20;
+
+/// How much of an executable's data lies in the file.
+#[derive(Default)]
+pub(crate) struct Arrived {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    end: u64,
+    ended: Option<Ended>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Whole,
+    GivenUp,
+}
+
+impl Arrived {
+    fn tell(&self, end: u64) {
+        self.lock().end = end;
+        self.changed.notify_all();
+    }
+
+    fn end(&self, how: Ended) {
+        self.lock().ended.get_or_insert(how);
+        self.changed.notify_all();
+    }
+
+    /// Waits until there is more than `at`, or the end.
+    fn behind(&self, at: u64) -> State {
+        let nothing = |state: &mut State| state.end <= at && state.ended.is_none();
+        *self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads what has arrived, and waits for the rest.
+struct Tail<'a> {
+    file: fs::File,
+    at: u64,
+    /// How much of it is on disk.
+    on_disk: u64,
+    arrived: &'a Arrived,
+}
+
+impl Read for Tail<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let State { end, ended } = self.arrived.behind(self.at);
+        if ended == Some(Ended::GivenUp) {
+            return Err(io::Error::other("nothing more is written"));
+        }
+        self.flush()?;
+        let count = Read::by_ref(&mut self.file).take(end.saturating_sub(self.at)).read(buf)?;
+        self.at = self.at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
+    }
+}
+
+impl Tail<'_> {
+    /// Lets the system write to disk what has arrived, while more is compressed. So there is little left to flush in the end.
+    fn flush(&mut self) -> io::Result<()> {
+        const FLUSH_EVERY: u64 = 32 << 20;
+        // Windows flushes only what was opened for writing.
+        if cfg!(unix) && self.at.saturating_sub(self.on_disk) >= FLUSH_EVERY {
+            self.file.sync_data()?;
+            self.on_disk = self.at;
+        }
+        Ok(())
+    }
+}
+
+/// The comparison of an executable with what is written of it. On a thread of its own if there is much to compare.
+pub(crate) struct ReadBack<'s, 'a> {
+    compare: Compare<'a>,
+    thread: Option<ScopedJoinHandle<'s, Result<bool, Error>>>,
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Compare<'a> {
+    pub(crate) old: ExecutableBlob<'a>,
+    pub(crate) file: &'a fs::File,
+    /// Where the data begins in it.
+    pub(crate) start: u64,
+    /// Whether what is written is compressed.
+    pub(crate) packed: bool,
+    pub(crate) arrived: &'a Arrived,
+    pub(crate) progress: &'a Counted<'a>,
+}
+
+impl Compare<'_> {
+    fn run(&self) -> Result<bool, Error> {
+        let failed = |error| Error::io("read back what was written", error);
+        let mut file = self.file.try_clone().map_err(failed)?;
+        file.seek(SeekFrom::Start(self.start)).map_err(failed)?;
+        let mut new = Tail { file, at: self.start, on_disk: self.start, arrived: self.arrived };
+        let (mut old, size) = (self.old.unpack()?, self.old.uncompressed_size());
+        if self.packed {
+            same_bytes(&mut old, &mut Unpack::from_reader(new, size, &Limits::default())?, self.progress)
+        } else {
+            same_bytes(&mut old, &mut new, self.progress)
+        }
+    }
+}
+
+/// A shorter executable is compared after it was written: a thread is not worth its cost.
+const WORTH_A_THREAD: u64 = 1 << 20;
+
+impl<'s, 'a: 's> ReadBack<'s, 'a> {
+    pub(crate) fn begin<'e>(scope: &'s Scope<'s, 'e>, compare: Compare<'a>, threads: usize) -> Self {
+        let large = compare.old.uncompressed_size() > WORTH_A_THREAD;
+        let builder = || thread::Builder::new().name("popef-read-back".to_owned());
+        let thread =
+            if threads != 1 && large { builder().spawn_scoped(scope, move || compare.run()).ok() } else { None };
+        ReadBack { compare, thread }
+    }
+
+    /// Compares the rest, and fails if anything differs. All of the data lies in the file, up to `end`.
+    pub(crate) fn finish(mut self, end: u64) -> Result<(), Error> {
+        self.compare.arrived.tell(end);
+        self.compare.arrived.end(Ended::Whole);
+        let same = match self.thread.take() {
+            Some(thread) => thread.join().unwrap_or_else(|_| Err(ended()))?,
+            None => self.compare.run()?,
+        };
+        if same { Ok(()) } else { Err(wrong(self.compare.old.blob())) }
+    }
+}
+
+/// Without [`finish`](ReadBack::finish), nothing more is compared.
+impl Drop for ReadBack<'_, '_> {
+    fn drop(&mut self) {
+        self.compare.arrived.end(Ended::GivenUp);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn ended() -> Error {
+    Error::new(Code::NotVerified, "the thread that reads back ended early")
+}
+
+/// A progress of which so much is told in the end, whatever happens on the way.
+pub(crate) struct Counted<'p> {
+    progress: &'p dyn Progress,
+    left: AtomicU64,
+}
+
+impl<'p> Counted<'p> {
+    pub(crate) fn new(progress: &'p dyn Progress, total: u64) -> Self {
+        Counted { progress, left: AtomicU64::new(total) }
+    }
+
+    /// The same, which says first how much it will be.
+    pub(crate) fn expected(progress: &'p dyn Progress, total: u64) -> Self {
+        progress.expect(total);
+        Counted::new(progress, total)
+    }
+
+    /// Tells what was not told yet.
+    pub(crate) fn tell_rest(&self) -> Result<(), Error> {
+        self.progress.add(self.left.swap(0, Relaxed))
+    }
+}
+
+impl Progress for Counted<'_> {
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        let _ = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(bytes)));
+        self.progress.advance(bytes)
+    }
+}
+
+/// Fails if another executable does not unpack to the same bytes.
+pub(crate) fn same_unpacked(old: &Blob<'_>, new: &Blob<'_>, progress: &dyn Progress) -> Result<(), Error> {
+    let (Some(one), Some(other)) = (old.as_executable(), new.as_executable()) else { return Err(wrong(old)) };
+    match same_bytes(&mut one.unpack()?, &mut other.unpack()?, progress)? {
+        true => Ok(()),
+        false => Err(wrong(old)),
+    }
+}

@@ -1,0 +1,151 @@
+//! What an operation says it will do is what it then says it has done.
+
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use popef::types::{Anchor, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo};
+use popef::write::Packing;
+use popef::{DataType, File, OpenOptions, TensorInfo, Writer};
+use popef_ops::recover::recover;
+use popef_ops::{
+    CompressOptions, DecompressOptions, Error, Keep, MergeOptions, Overwrite, Progress, SplitBy, SplitOptions,
+    StripOptions, Target, TargetFolder, compress, decompress, merge, split, strip,
+};
+
+/// Counts what is expected and what is told.
+#[derive(Default)]
+struct Count {
+    expected: AtomicU64,
+    told: AtomicU64,
+    overshot: AtomicU64,
+}
+
+impl Progress for Count {
+    fn expect(&self, bytes: u64) {
+        self.expected.fetch_add(bytes, SeqCst);
+    }
+
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        let told = self.told.fetch_add(bytes, SeqCst) + bytes;
+        self.overshot.fetch_max(told.saturating_sub(self.expected.load(SeqCst)), SeqCst);
+        ControlFlow::Continue(())
+    }
+}
+
+#[track_caller]
+fn hold<R: std::fmt::Debug>(what: &str, operation: impl FnOnce(&dyn Progress) -> Result<R, Error>) {
+    let count = Count::default();
+    operation(&count).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let [expected, told, overshot] = [&count.expected, &count.told, &count.overshot].map(|count| count.load(SeqCst));
+    assert!(expected > 0, "{what} expects nothing");
+    assert_eq!((told, overshot), (expected, 0), "{what}: told and expected, and how much was told too early");
+}
+
+/// Bytes of which zlib saves a half.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut four_bits = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        u8::try_from(state >> 60).unwrap()
+    };
+    (0..len).map(|_| four_bits()).collect()
+}
+
+/// A pickle, two executables of which one would not become smaller, and all else that a model has.
+fn make(path: &Path, start: u64) {
+    let mut writer = Writer::seekable(io::Cursor::new(vec![b'.'; usize::try_from(start).unwrap()])).unwrap();
+    let tensor_info = TensorInfo::new(DataType::U8, [300_000]);
+    for model in ["large", "random"] {
+        let anchors = vec![Anchor { name: "both".into(), ..Default::default() }];
+        writer.write_metadata(&Metadata { executable: model.into(), anchors, ..Default::default() }).unwrap();
+        let info = OpaqueInfo { name: "notes".into(), executable: model.into() };
+        writer.write_opaque(&info, b"mine").unwrap();
+    }
+    writer.write_executable("large", &noise(5 << 18)).unwrap();
+    // Compressed data does not become smaller.
+    let packed = {
+        let mut writer = Writer::seekable(io::Cursor::new(Vec::new())).unwrap();
+        writer.write_packed_executable("x", &noise(5 << 19), Packing::Zlib(6)).unwrap();
+        writer.into_inner().unwrap().into_inner()
+    };
+    writer.write_executable("random", &packed).unwrap();
+    for name in ["both", "rest"] {
+        writer
+            .write_tensor_bytes(
+                &TensorDataInfo { name: name.into(), tensor_info: tensor_info.clone() },
+                &noise(300_000),
+            )
+            .unwrap();
+    }
+    let info = FeedDataInfo { name: "feed".into(), tensor_info, num_tensors: 1 };
+    writer.write_feed_bytes(&info, &noise(300_000)).unwrap();
+    fs::write(path, writer.into_inner().unwrap().into_inner()).unwrap();
+}
+
+#[test]
+fn each_operation_tells_what_it_expects() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    make(&at("plain"), 0);
+    // A prefix, as if it were a pickle.
+    fs::write(at("prefixed"), [&b"something else"[..], &fs::read(at("plain")).unwrap()].concat()).unwrap();
+    let mut last = fs::read(at("plain")).unwrap();
+    let end = last.len() - 1;
+    last[end] ^= 1;
+    fs::write(at("last"), &last).unwrap();
+    fs::write(at("cut"), &last[..end]).unwrap();
+    let [plain, last, cut] =
+        ["plain", "last", "cut"].map(|name| OpenOptions::new().damaged(true).open(at(name)).unwrap());
+    let prefixed = OpenOptions::new().start(14).open(at("prefixed")).unwrap();
+
+    let new = at("new");
+    for name in ["path", "stream", "nowhere"] {
+        let target = || match name {
+            "path" => Target::Path(&new, Overwrite::Others),
+            "stream" => Target::Stream(Box::new(io::sink())),
+            _ => Target::Nowhere,
+        };
+        for threads in [1, 2] {
+            let options = CompressOptions { threads, ..CompressOptions::default() };
+            for file in [&plain, &prefixed] {
+                hold(&format!("compress, {threads}, {name}"), |progress| {
+                    compress(file, target(), &options, progress, &mut |_| Ok(()))
+                });
+            }
+        }
+        compress(
+            &plain,
+            Target::Path(&at("small"), Overwrite::Others),
+            &CompressOptions::default(),
+            &popef_ops::Silent,
+            &mut |_| Ok(()),
+        )
+        .unwrap();
+        let small = File::open(at("small")).unwrap();
+        hold(&format!("decompress, {name}"), |progress| {
+            decompress(&small, target(), &DecompressOptions::default(), progress, &mut |_| Ok(()))
+        });
+        for keep in [Keep::First, Keep::Last] {
+            let options = MergeOptions { keep, unpacked: true, ..MergeOptions::default() };
+            let files = [prefixed.clone(), plain.clone(), last.clone()];
+            hold(&format!("merge, {keep:?}, {name}"), |progress| merge(&files, target(), &options, progress));
+        }
+        let odd = |blob: &popef::Blob<'_>| blob.index() % 2 == 1;
+        for drop_prefix in [false, true] {
+            let options = StripOptions { drop: &odd, drop_prefix, ..StripOptions::default() };
+            hold(&format!("strip, {name}"), |progress| strip(&prefixed, target(), &options, progress));
+        }
+        for file in [&cut, &prefixed] {
+            hold(&format!("recover, {name}"), |progress| recover(file, target(), progress));
+        }
+    }
+    for by in [SplitBy::Kind, SplitBy::Model, SplitBy::Size(1 << 20)] {
+        let options = SplitOptions { by, ..SplitOptions::default() };
+        for target in [TargetFolder::At(&at("parts"), Overwrite::Others), TargetFolder::Nowhere] {
+            hold(&format!("split, {by:?}"), |progress| split(&prefixed, target, &options, progress));
+        }
+    }
+}

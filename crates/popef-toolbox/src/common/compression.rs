@@ -1,0 +1,270 @@
+//! What `popef compress` and `popef decompress` have in common.
+
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use popef::File;
+use popef::write::Packing;
+use popef_ops::{
+    CompressOptions, CompressionOutcome, DecompressOptions, Error, ErrorReport, FilePath, InFile, Recompressed,
+    RecompressedExecutable, compress, decompress,
+};
+use popef_show::{Kind, Out, size};
+use serde::Serialize;
+
+use super::end::{FAILED, STOPPED, unwritten};
+use super::filter::Filter;
+use super::format::{Format, json_document, json_line};
+use super::input::{Inputs, open_whole};
+use super::output::{EachArgs, Goes};
+use super::table::{Column, Table};
+use super::tool::{Tool, described};
+
+/// What is done with the executables of files.
+pub(crate) struct Work<'a> {
+    pub(crate) to: To,
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) filter: &'a Filter,
+    pub(crate) output: &'a EachArgs,
+    pub(crate) format: Format,
+}
+
+/// What executables become.
+pub(crate) enum To {
+    Compressed { packing: Packing, again: bool, threads: usize },
+    Plain,
+}
+
+/// A file of the report.
+#[derive(Serialize)]
+struct FileReport {
+    #[serde(flatten)]
+    path: FilePath,
+    output: Option<FilePath>,
+    #[serde(flatten)]
+    done: Option<Recompressed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executables: Option<Vec<RecompressedExecutable>>,
+    error: Option<ErrorReport>,
+}
+
+#[derive(Serialize)]
+struct Document {
+    files: Vec<FileReport>,
+}
+
+/// An executable on a line of its own.
+#[derive(Serialize)]
+struct Line<'l> {
+    #[serde(flatten)]
+    file: InFile,
+    #[serde(flatten)]
+    executable: &'l RecompressedExecutable,
+}
+
+/// Shows what is done while it goes on.
+struct Show<'s> {
+    work: &'s Work<'s>,
+    out: Out,
+    document: Document,
+    /// The executables of this file that are shown later.
+    executables: Vec<RecompressedExecutable>,
+}
+
+impl Work<'_> {
+    /// Changes each file on its own. The failure of one does not keep the others from being changed.
+    pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let paths = self.inputs.paths()?;
+        let places = self.output.places(&paths)?;
+        self.check_filter(&paths)?;
+        let mut show = Show::new(self, tool.report(self.output.is_stdout()));
+        let mut any_compressed = false;
+        let mut status = ExitCode::SUCCESS;
+        for (path, place) in paths.iter().zip(&places) {
+            let done = self.change(tool, path, place, &mut show);
+            match &done {
+                Err(error) if error.is_stop() && paths.len() > 1 => {
+                    tool.say(&format!("stopped at {}; this file and those after it were not changed", path.display()));
+                    status = ExitCode::from(STOPPED);
+                    break;
+                }
+                Err(_) if paths.len() == 1 => return done.map(|_| status),
+                Err(error) => {
+                    tool.complain(error);
+                    status = ExitCode::from(FAILED);
+                }
+                Ok(done) => any_compressed |= self.packing().is_some() && done.changed > 0,
+            }
+            show.file(path, place, done).map_err(unwritten)?;
+        }
+        if any_compressed {
+            tool.say("it is not known which formats the vendor's library can read; zlib is the most likely one");
+        }
+        show.end().map_err(unwritten)?;
+        Ok(status)
+    }
+
+    fn packing(&self) -> Option<Packing> {
+        match self.to {
+            To::Compressed { packing, .. } => Some(packing),
+            To::Plain => None,
+        }
+    }
+
+    /// Fails if no executable of any file is chosen, before anything is written. What cannot be opened, and standard input,
+    /// which can be read only once, could have one.
+    fn check_filter(&self, paths: &[PathBuf]) -> Result<(), Error> {
+        if self.filter.is_everything() || paths.iter().any(|path| path.as_os_str() == "-") {
+            return Ok(());
+        }
+        let none_in = |path: &PathBuf| open_whole(path).is_ok_and(|file| !self.any_chosen(&file));
+        if paths.iter().all(none_in) { Err(Filter::nothing_chosen()) } else { Ok(()) }
+    }
+
+    fn any_chosen(&self, file: &File) -> bool {
+        file.executables().any(|executable| self.filter.takes(executable.blob()))
+    }
+
+    fn change(&self, tool: &Tool, path: &Path, place: &Goes, show: &mut Show<'_>) -> Result<Recompressed, Error> {
+        let file = open_whole(path)?;
+        let is_stdin = path.as_os_str() == "-";
+        if is_stdin && !self.filter.is_everything() && !self.any_chosen(&file) {
+            return Err(Filter::nothing_chosen());
+        }
+        let select = |blob: &popef::Blob<'_>| self.filter.takes(blob);
+        let only_changes = self.output.is_in_place();
+        let each = &mut |executable| show.executable(path, executable).map_err(unwritten);
+        match self.to {
+            To::Compressed { packing, again, threads } => {
+                let options = CompressOptions { packing, again, threads, select: &select, only_changes };
+                compress(&file, place.target(), &options, &tool.progress("compressing"), each)
+            }
+            To::Plain => {
+                let options = DecompressOptions { select: &select, only_changes };
+                decompress(&file, place.target(), &options, &tool.progress("decompressing"), each)
+            }
+        }
+    }
+}
+
+impl<'s> Show<'s> {
+    fn new(work: &'s Work<'s>, out: Out) -> Self {
+        Show { work, out, document: Document { files: Vec::new() }, executables: Vec::new() }
+    }
+
+    fn executable(&mut self, path: &Path, executable: RecompressedExecutable) -> io::Result<()> {
+        match self.work.format {
+            Format::Ndjson => {
+                json_line(&mut self.out, "blob", &Line { file: InFile::from(path), executable: &executable })?;
+                self.out.send()
+            }
+            Format::Text if self.executables.len() >= MOST_SHOWN => Ok(()),
+            _ => {
+                self.executables.push(executable);
+                Ok(())
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, place: &Goes, done: Result<Recompressed, Error>) -> io::Result<()> {
+        let executables = mem::take(&mut self.executables);
+        let report = FileReport::of(path, place, done);
+        match self.work.format {
+            Format::Text => self.text(&report, &executables)?,
+            Format::Ndjson => json_line(&mut self.out, "file", &report)?,
+            Format::Json => self.document.files.push(FileReport { executables: Some(executables), ..report }),
+        }
+        self.out.send()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if self.work.format == Format::Json {
+            json_document(&mut self.out, &self.document)?;
+        }
+        self.out.send()
+    }
+
+    /// Shows what became of a file: a line, and a table of its executables.
+    fn text(&mut self, report: &FileReport, executables: &[RecompressedExecutable]) -> io::Result<()> {
+        let FileReport { path, output, done: Some(done), .. } = report else { return Ok(()) };
+        self.out.text(Kind::Name, path.text());
+        if let Some(output) = output.as_ref().filter(|output| *output != path) {
+            self.out.put(" -> ").text(Kind::Name, output.text());
+        }
+        self.out.put(&format!(": {}", self.summary(done))).end_line()?;
+        if executables.is_empty() {
+            return Ok(());
+        }
+        let mut table = Table::new([
+            Column::left("EXECUTABLE", Kind::Name),
+            Column::right("BEFORE"),
+            Column::right("AFTER"),
+            Column::right("RATIO"),
+            Column::left(if self.work.output.dry_run { "THEN" } else { "NOW" }, Kind::Plain),
+        ]);
+        for one in executables {
+            let (name, [before, after]) = (one.name.to_string(), [one.size_before, one.size_after]);
+            table.row([&name, &size(before), &size(after), &percent(after, before), &self.work.now(one)]);
+        }
+        table.write(&mut self.out)?;
+        match done.chosen.saturating_sub(executables.len() as u64) {
+            0 => Ok(()),
+            more => self.out.put(&format!("... and {more} more")).end_line(),
+        }
+    }
+
+    fn summary(&self, done: &Recompressed) -> String {
+        let nothing = if self.work.output.dry_run { "nothing would change" } else { "nothing changed" };
+        if done.chosen == 0 {
+            let chosen = if self.work.filter.is_everything() { "" } else { " chosen" };
+            return format!("no executables{chosen}; {nothing}");
+        }
+        if done.changed == 0 {
+            return nothing.to_owned();
+        }
+        let [before, after] = [done.size_before, done.size_after].map(size);
+        let becomes = if self.work.output.dry_run { "would become" } else { "->" };
+        format!("{before} {becomes} {after}, {}", percent(done.size_after, done.size_before))
+    }
+}
+
+/// So many executables of a file are shown in text.
+const MOST_SHOWN: usize = 1000;
+
+impl Work<'_> {
+    /// The format of an executable now, and why it did not change.
+    fn now(&self, one: &RecompressedExecutable) -> String {
+        let format = match one.now {
+            Some(compression) => compression.as_str(),
+            None if one.outcome == CompressionOutcome::AlreadyCompressed => "an unknown format",
+            None => "not compressed",
+        };
+        match one.outcome {
+            CompressionOutcome::Compressed => self.packing().map_or_else(String::new, |packing| packing.to_string()),
+            CompressionOutcome::WouldGrow => format!("{format}: would not become smaller"),
+            CompressionOutcome::AlreadyCompressed => format!("{format} already"),
+            CompressionOutcome::NotCompressed => "not compressed before either".to_owned(),
+            _ => format.to_owned(),
+        }
+    }
+}
+
+impl FileReport {
+    fn of(path: &Path, place: &Goes, done: Result<Recompressed, Error>) -> Self {
+        let written = done.as_ref().is_ok_and(|done| done.written);
+        let output = place.path().filter(|_| written).map(FilePath::from);
+        let error = done.as_ref().err().map(described);
+        FileReport { path: path.into(), output, done: done.ok(), executables: None, error }
+    }
+}
+
+/// A size as a part of another one in percent, rounded down to a tenth, or as a multiple.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    match tenths {
+        ..10_000 => format!("{}.{} %", tenths / 10, tenths % 10),
+        _ => format!("{} x", tenths / 1000),
+    }
+}
