@@ -72,7 +72,7 @@ impl fmt::Debug for HashOptions<'_> {
 /// have no digest of their content. The file has none either if not all blobs are selected.
 ///
 /// `each` is told the digests of each blob, in the order of the file. For the digest of the file's content, 36 bytes per blob
-/// are kept by each algorithm, and nothing else.
+/// are kept, by both algorithms 68, and nothing else.
 ///
 /// The blobs are hashed on all processors, and large ones by BLAKE3 in pieces.
 ///

@@ -24,13 +24,13 @@ pub(crate) fn in_turn(
 ) -> Result<u8, Error> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(count);
     if workers < 2 {
-        let mut work = |index| work(index, &mut Voice { tool, out, to: None });
-        return (0..count).try_fold(0, |worst, index| Ok(work(index)?.max(worst)));
+        return one_by_one(tool, out, count, work);
     }
     let colors = out.has_colors();
     let (announce, announced) = sync_channel(AHEAD);
     let turns = Mutex::new(Turns { next: 0, count, announce });
     thread::scope(|scope| {
+        let mut any = false;
         for _ in 0..workers {
             let work_on = || {
                 while let Some((index, to)) = Turns::claim(&turns) {
@@ -41,12 +41,25 @@ pub(crate) fn in_turn(
                     let _ = to.send(Said::Done(done));
                 }
             };
-            thread::Builder::new().spawn_scoped(scope, work_on).map_err(|error| Error::io("start a thread", error))?;
+            any |= thread::Builder::new().spawn_scoped(scope, work_on).is_ok();
+        }
+        if !any {
+            // The system has no thread left.
+            return one_by_one(tool, out, count, &work);
         }
         // Once this has ended, the workers find nobody to talk to, and end too.
         let mut announced = announced.into_iter().take(count);
         announced.try_fold(0, |worst, from| Ok(passed_on(tool, out, &from)?.max(worst)))
     })
+}
+
+fn one_by_one(
+    tool: &Tool,
+    out: &mut Out,
+    count: usize,
+    work: impl Fn(usize, &mut Voice<'_>) -> Result<u8, Error>,
+) -> Result<u8, Error> {
+    (0..count).try_fold(0, |worst, index| Ok(work(index, &mut Voice { tool, out, to: None })?.max(worst)))
 }
 
 /// How many files are worked on, or wait to come out, beyond those that are being worked on.

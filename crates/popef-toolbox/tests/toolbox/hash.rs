@@ -62,6 +62,24 @@ fn sums_are_those_of_sha256sum_and_b3sum() {
     assert_eq!(from_stdin.text(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  -\n");
 }
 
+/// Several files are hashed at once, and each result comes out as if they were not.
+#[test]
+fn many_files_come_out_in_their_order() {
+    let place = Place::with(&["interop/executable.popef", "compressed/zlib-1.popef", "golden/damaged.popef"]);
+    let of = ["executable.popef", "damaged.popef", "zlib-1.popef", "none.popef"];
+    let files: Vec<&str> = of.into_iter().cycle().take(50).collect();
+    for format in ["text", "ndjson"] {
+        let run = |files: &[&str]| place.run(&[&["hash", "--format", format], files].concat());
+        let alone = of.map(|file| run(&[file]));
+        let all = run(&files);
+        let out: String = alone.iter().cycle().take(50).map(|run| run.text()).collect();
+        assert_eq!((all.text(), all.status), (out.as_str(), 2));
+        let words: String =
+            alone.iter().cycle().take(50).map(|run| run.err.lines().next().unwrap_or_default()).collect();
+        assert_eq!(all.err.replace('\n', ""), words);
+    }
+}
+
 /// Python computes every digest anew, from what the documentation says of their form.
 #[test]
 fn manifests_are_what_python_computes() {
