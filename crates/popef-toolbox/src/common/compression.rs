@@ -8,17 +8,18 @@ use std::process::ExitCode;
 use popef::File;
 use popef::write::Packing;
 use popef_ops::{
-    CompressOptions, CompressionOutcome, DecompressOptions, Error, ErrorReport, FilePath, InFile, Recompressed,
-    RecompressedExecutable, compress, decompress,
+    CompressOptions, CompressionOutcome, DecompressOptions, Error, ErrorReport, FilePath, InFile, OutputPath,
+    Recompressed, RecompressedExecutable, compress, decompress,
 };
 use popef_show::{Kind, Out, size};
 use serde::Serialize;
 
 use super::end::{FAILED, STOPPED, unwritten};
 use super::filter::Filter;
-use super::format::{Format, json_document, json_line};
+use super::format::{Format, json_line};
 use super::input::{Inputs, open_whole};
 use super::output::{EachArgs, Goes};
+use super::rows::Rows;
 use super::table::{Column, Table};
 use super::tool::{Tool, described};
 
@@ -42,17 +43,11 @@ pub(crate) enum To {
 struct FileReport {
     #[serde(flatten)]
     path: FilePath,
-    output: Option<FilePath>,
+    #[serde(flatten)]
+    output: Option<OutputPath>,
     #[serde(flatten)]
     done: Option<Recompressed>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    executables: Option<Vec<RecompressedExecutable>>,
     error: Option<ErrorReport>,
-}
-
-#[derive(Serialize)]
-struct Document {
-    files: Vec<FileReport>,
 }
 
 /// An executable on a line of its own.
@@ -68,9 +63,11 @@ struct Line<'l> {
 struct Show<'s> {
     work: &'s Work<'s>,
     out: Out,
-    document: Document,
-    /// The executables of this file that are shown later.
-    executables: Vec<RecompressedExecutable>,
+    /// The executables of this file that are shown in text.
+    shown: Vec<RecompressedExecutable>,
+    /// The files that are shown as JSON in the end, and their executables.
+    files: Vec<FileReport>,
+    rows: Rows,
 }
 
 impl Work<'_> {
@@ -102,7 +99,7 @@ impl Work<'_> {
         if any_compressed {
             tool.say("it is not known which formats the vendor's library can read; zlib is the most likely one");
         }
-        show.end().map_err(unwritten)?;
+        show.end()?;
         Ok(status)
     }
 
@@ -135,7 +132,7 @@ impl Work<'_> {
         }
         let select = |blob: &popef::Blob<'_>| self.filter.takes(blob);
         let only_changes = self.output.is_in_place();
-        let each = &mut |executable| show.executable(path, executable).map_err(unwritten);
+        let each = &mut |executable| show.executable(path, executable);
         match self.to {
             To::Compressed { packing, again, threads } => {
                 let options = CompressOptions { packing, again, threads, select: &select, only_changes };
@@ -151,46 +148,52 @@ impl Work<'_> {
 
 impl<'s> Show<'s> {
     fn new(work: &'s Work<'s>, out: Out) -> Self {
-        Show { work, out, document: Document { files: Vec::new() }, executables: Vec::new() }
+        Show { work, out, shown: Vec::new(), files: Vec::new(), rows: Rows::new() }
     }
 
-    fn executable(&mut self, path: &Path, executable: RecompressedExecutable) -> io::Result<()> {
+    fn executable(&mut self, path: &Path, executable: RecompressedExecutable) -> Result<(), Error> {
         match self.work.format {
             Format::Ndjson => {
-                json_line(&mut self.out, "blob", &Line { file: InFile::from(path), executable: &executable })?;
-                self.out.send()
+                let line = Line { file: InFile::from(path), executable: &executable };
+                json_line(&mut self.out, "blob", &line).and_then(|()| self.out.send()).map_err(unwritten)
             }
-            Format::Text if self.executables.len() >= MOST_SHOWN => Ok(()),
-            _ => {
-                self.executables.push(executable);
+            Format::Json => self.rows.push(self.files.len(), &executable),
+            Format::Text => {
+                if self.shown.len() < MOST_SHOWN {
+                    self.shown.push(executable);
+                }
                 Ok(())
             }
         }
     }
 
     fn file(&mut self, path: &Path, place: &Goes, done: Result<Recompressed, Error>) -> io::Result<()> {
-        let executables = mem::take(&mut self.executables);
         let report = FileReport::of(path, place, done);
         match self.work.format {
-            Format::Text => self.text(&report, &executables)?,
+            Format::Text => {
+                let shown = mem::take(&mut self.shown);
+                self.text(&report, &shown)?;
+            }
             Format::Ndjson => json_line(&mut self.out, "file", &report)?,
-            Format::Json => self.document.files.push(FileReport { executables: Some(executables), ..report }),
+            Format::Json => self.files.push(report),
         }
         self.out.send()
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn end(mut self) -> Result<(), Error> {
         if self.work.format == Format::Json {
-            json_document(&mut self.out, &self.document)?;
+            self.out.put("{\"schemaVersion\":1,\"files\":[");
+            self.rows.write_objects(&mut self.out, &self.files, "executables")?;
+            self.out.put("]}").end_line().map_err(unwritten)?;
         }
-        self.out.send()
+        self.out.send().map_err(unwritten)
     }
 
     /// Shows what became of a file: a line, and a table of its executables.
     fn text(&mut self, report: &FileReport, executables: &[RecompressedExecutable]) -> io::Result<()> {
         let FileReport { path, output, done: Some(done), .. } = report else { return Ok(()) };
         self.out.text(Kind::Name, path.text());
-        if let Some(output) = output.as_ref().filter(|output| *output != path) {
+        if let Some(output) = output.as_ref().filter(|output| output.text() != path.text()) {
             self.out.put(" -> ").text(Kind::Name, output.text());
         }
         self.out.put(&format!(": {}", self.summary(done))).end_line()?;
@@ -254,9 +257,9 @@ impl Work<'_> {
 impl FileReport {
     fn of(path: &Path, place: &Goes, done: Result<Recompressed, Error>) -> Self {
         let written = done.as_ref().is_ok_and(|done| done.written);
-        let output = place.path().filter(|_| written).map(FilePath::from);
+        let output = place.path().filter(|_| written).map(OutputPath::from);
         let error = done.as_ref().err().map(described);
-        FileReport { path: path.into(), output, done: done.ok(), executables: None, error }
+        FileReport { path: path.into(), output, done: done.ok(), error }
     }
 }
 
