@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::bytes;
+use crate::direct;
 use crate::dtype::dtype_of;
 use crate::entries::elements;
 use crate::enums;
@@ -183,13 +184,14 @@ impl Tensor {
             return Ok(empty);
         }
         let flat = match blob.bytes.owner(py) {
-            Some(owner) => {
-                let bytes = numpy.call_method1("frombuffer", (owner, "u1", data.len(), blob.data_offset()))?;
-                bytes.call_method1("view", (dtype,))?
-            }
-            None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, &data)?, dtype))?,
+            Some(owner) => numpy.call_method1("frombuffer", (owner, "u1", data.len(), blob.data_offset()))?,
+            None => match direct::read(py, &blob.handle, &data)? {
+                Some(array) => array,
+                None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, &data)?, "u1"))?,
+            },
         };
-        flat.call_method1("reshape", (shape,))
+        flat.call_method1("setflags", (false,))?;
+        flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
     }
 
     /// What `numpy.asarray(tensor)` calls.

@@ -11,7 +11,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
 use crate::error::{raise, raise_io};
 
 /// So many bytes are read or written between two looks at the signals that came.
-const PIECE: usize = 8 << 20;
+pub(crate) const PIECE: usize = 8 << 20;
 
 /// So many bytes of a buffer that others can change are copied before they are written.
 const COPIED: usize = 1 << 20;

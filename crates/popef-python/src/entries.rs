@@ -6,6 +6,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::bytes;
+use crate::direct;
 use crate::dtype::dtype_of;
 use crate::error::raise;
 use crate::info::{FeedDataInfo, TensorDataInfo};
@@ -30,8 +31,11 @@ fn array<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>>
     if data.is_empty() {
         return numpy.call_method1("empty", (shape, dtype));
     }
-    let bytes = bytes::to_bytearray(py, &data)?;
-    numpy.call_method1("frombuffer", (bytes, dtype))?.call_method1("reshape", (shape,))
+    let flat = match direct::read(py, blob, &data)? {
+        Some(array) => array,
+        None => numpy.call_method1("frombuffer", (bytes::to_bytearray(py, &data)?, "u1"))?,
+    };
+    flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
 }
 
 /// The bytes of all elements, without any surplus behind them.

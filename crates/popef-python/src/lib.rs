@@ -24,6 +24,7 @@ mod blob_writer;
 mod bytes;
 mod check;
 mod describe;
+mod direct;
 mod dtype;
 mod entries;
 mod enums;

@@ -155,6 +155,24 @@ def test_a_change_is_an_error_if_the_file_is_read_in_parts(big):
     assert raised.value.kind == "changed"
 
 
+@pytest.mark.parametrize("replaced_by", ["nothing", "another", "pipe"])
+def test_large_arrays_come_from_the_file_that_was_opened(big, replaced_by):
+    path, expected = big
+    file = popef.open(path)
+    reader = popef.Reader()
+    reader.parseFile(path)
+    os.replace(path, path.with_name("renamed"))
+    if replaced_by == "another":
+        path.write_bytes(bytes(path.with_name("renamed").stat().st_size))
+    elif replaced_by == "pipe":
+        os.mkfifo(path)
+    array, own = file["t"].numpy(), reader.tensors()[0].data()
+    assert (array == expected).all() and (own == expected).all()
+    assert (array.flags.writeable, own.flags.writeable) == (False, True)
+    own[0, 0] = 7
+    assert (reader.tensors()[0].data() == expected).all()
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_damaged_files_open_on_request(way, tmp_path, interop):
     path = tmp_path / "cut.popef"
