@@ -50,7 +50,7 @@ mod writer;
 use pyo3::prelude::*;
 
 /// The native part of the module popef.
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _popef {
     use pyo3::prelude::*;
 
