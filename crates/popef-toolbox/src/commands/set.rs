@@ -1,6 +1,5 @@
 //! `popef set`.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use popef::File;
 use popef::types::{BlobType, Text};
 use popef_open::is_stdin;
 use popef_ops::set::{BlobChange, Change, Changes, FieldChange, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
-use popef_ops::{Code, Error, FilePath, InFile};
+use popef_ops::{Code, Error, FilePath, InFile, OutputPath};
 use popef_show::{Kind, Out, counted, escape, size};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -235,7 +234,8 @@ struct Report<'r> {
 struct Document<'r> {
     #[serde(flatten)]
     path: FilePath,
-    output: Option<Cow<'r, str>>,
+    #[serde(flatten)]
+    output: Option<OutputPath>,
     /// Whether a file was written.
     written: bool,
     size_before: u64,
@@ -280,7 +280,7 @@ impl Report<'_> {
     fn document(&self) -> Document<'_> {
         Document {
             path: self.file.into(),
-            output: self.output.path(self.file).map(Path::to_string_lossy),
+            output: self.output.path(self.file).map(OutputPath::from),
             written: self.done.is_some() && !self.output.dry_run,
             size_before: self.old,
             size_after: self.size(),
