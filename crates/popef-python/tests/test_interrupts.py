@@ -64,6 +64,7 @@ print(len(file.tensors[0].read()))
         "popef.hash(file, algorithm='blake3')",
         "popef.diff(file, io.BytesIO(stream.getvalue()))",
         "popef.merge([file], 'new.popef')",
+        "popef.compress(file, 'new.popef')",
         "popef.extract(file, 'folder')",
         "popef.hash(file, select=lambda blob: stream.read(0) == b'')",
     ],

@@ -62,6 +62,26 @@ def test_merge_split_and_strip_do_what_the_tool_does(model, tmp_path, report):
     assert done["broken"][0]["inputs"] == [{"name": "w"}]
 
 
+def test_executables_are_compressed_and_decompressed_as_by_the_tool(model, tmp_path, report):
+    small, plain, other = tmp_path / "small.popef", tmp_path / "plain.popef", tmp_path / "other.popef"
+
+    def told(command, path):
+        expected = report(command, path, "--output", other, "--force")["files"][0]
+        return {key: value for key, value in expected.items() if key not in ("path", "output", "error")}
+
+    assert popef.compress(model, small, packing="zlib:9") == popef.compress(model, packing="zlib:9", dry_run=True)
+    done = popef.compress(model, small, overwrite=True)
+    assert done == told("compress", model)
+    assert done["executables"][0]["outcome"] == "compressed"
+    assert small.stat().st_size < 5000
+    assert digest(small) == digest(other)
+    assert popef.decompress(small, plain) == told("decompress", small)
+    assert digest(plain) == digest(model)
+    assert popef.diff(model, small)["verdict"] == "same"
+    with pytest.raises(ValueError, match="brotli"):
+        popef.compress(model, packing="brotli", dry_run=True)
+
+
 def test_a_model_is_extracted_and_packed_again(model, tmp_path, report):
     folder, again = tmp_path / "folder", tmp_path / "again.popef"
     done = popef.extract(model, folder)

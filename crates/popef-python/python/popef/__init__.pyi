@@ -51,6 +51,8 @@ __all__ = [
     "Writer",
     "__version__",
     "check",
+    "compress",
+    "decompress",
     "describe",
     "diff",
     "extract",
@@ -649,5 +651,28 @@ def verify(
     *,
     name: _Path | None = None,
     only_content: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def compress(
+    file: File | _File,
+    output: _Path | None = None,
+    *,
+    packing: str = "zlib",
+    again: bool = False,
+    threads: int = 0,
+    only_changes: bool = False,
+    select: _Selection | None = None,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def decompress(
+    file: File | _File,
+    output: _Path | None = None,
+    *,
+    only_changes: bool = False,
+    select: _Selection | None = None,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
     progress: _Progress | None = None,
 ) -> _Report: ...

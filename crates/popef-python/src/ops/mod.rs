@@ -8,7 +8,7 @@ mod select;
 
 pub(crate) use compare::{diff, hash, verify};
 pub(crate) use parts::{extract, pack};
-pub(crate) use rewrite::{merge, recover, split, strip};
+pub(crate) use rewrite::{compress, decompress, merge, recover, split, strip};
 
 use std::path::{Path, PathBuf};
 

@@ -1,19 +1,77 @@
-//! Operations that make files of files: `merge`, `split`, `strip`, `recover`.
+//! Operations that make files of files: `compress`, `decompress`, `merge`, `split`, `strip`, `recover`.
 #![expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 
 use std::ffi::OsString;
 
-use popef_ops::{Keep, MergeOptions, SplitBy, SplitOptions, StripOptions};
+use popef_ops::{
+    CompressOptions, DecompressOptions, Keep, MergeOptions, RecompressedExecutable, SplitBy, SplitOptions, StripOptions,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::select::Select;
-use super::{To, opened, operate, stem};
+use super::{To, opened, operate, parts, stem};
 use crate::file;
 
 /// What an operation without rows tells of each blob.
 type Nothing = ();
+
+/// Copies a file with its executables compressed, as `popef compress` does. What would not become smaller stays as it is.
+///
+/// `packing` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `again`, executables that are compressed already are
+/// compressed anew. With `only_changes`, no file is written if nothing changes. `threads` is 0 for one per processor.
+#[pyfunction]
+#[pyo3(signature = (
+    file, output = None, *, packing = "zlib", again = false, threads = 0, only_changes = false, select = None,
+    overwrite = None, dry_run = false, progress = None
+))]
+pub(crate) fn compress<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    output: Option<&Bound<'py, PyAny>>,
+    packing: &str,
+    again: bool,
+    threads: usize,
+    only_changes: bool,
+    select: Option<&Bound<'py, PyAny>>,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
+    let select = Select::of(select, std::slice::from_ref(&file))?;
+    let packing = parts::packing(packing)?;
+    operate::<_, RecompressedExecutable>(py, progress, &select, Some("executables"), |watch, each| {
+        let select = |blob: &popef::Blob<'_>| select.takes(blob);
+        let options = CompressOptions { packing, again, threads, select: &select, only_changes };
+        popef_ops::compress(&file, to.target(), &options, watch, each)
+    })
+}
+
+/// Copies a file with its executables decompressed, as `popef decompress` does.
+#[pyfunction]
+#[pyo3(signature = (
+    file, output = None, *, only_changes = false, select = None, overwrite = None, dry_run = false, progress = None
+))]
+pub(crate) fn decompress<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    output: Option<&Bound<'py, PyAny>>,
+    only_changes: bool,
+    select: Option<&Bound<'py, PyAny>>,
+    overwrite: Option<&Bound<'py, PyAny>>,
+    dry_run: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
+    let select = Select::of(select, std::slice::from_ref(&file))?;
+    operate::<_, RecompressedExecutable>(py, progress, &select, Some("executables"), |watch, each| {
+        let select = |blob: &popef::Blob<'_>| select.takes(blob);
+        let options = DecompressOptions { select: &select, only_changes };
+        popef_ops::decompress(&file, to.target(), &options, watch, each)
+    })
+}
 
 /// Writes the blobs of several files into one, in order, as `popef merge` does.
 ///
