@@ -1,7 +1,7 @@
 //! `popef tiles model`.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +55,9 @@ pub(crate) struct Args {
 /// More IPUs than any system has.
 const MOST_IPUS: u32 = 1024;
 
+/// So many parts of tensors are planned, which takes some seconds. A small file can claim many large tensors on many tiles.
+const MOST_PARTS: u64 = 100_000_000;
+
 /// A tensor that is planned.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -93,7 +96,10 @@ struct Model {
 struct Planned {
     model: Model,
     tensors: Vec<Tensor>,
-    by_tile: BTreeMap<u32, u64>,
+    /// The bytes on each tile.
+    by_tile: Vec<u64>,
+    /// The number of parts that were planned.
+    parts: u64,
 }
 
 #[derive(Serialize)]
@@ -165,7 +171,8 @@ impl Args {
                 most_bytes: 0,
             },
             tensors: Vec::new(),
-            by_tile: BTreeMap::new(),
+            by_tile: vec![0; usize::try_from(target.tiles()).unwrap_or_default()],
+            parts: 0,
         };
         let mut seen: BTreeSet<(&Text<'_>, &[i64])> = BTreeSet::new();
         let mut offset = 0;
@@ -231,7 +238,7 @@ impl Args {
         let left_out = [
             (model.repeated, "anchors of the same tensors"),
             (model.in_remote_buffers, "in remote buffers"),
-            (model.not_planned, "of unknown type or shape"),
+            (model.not_planned, "of unknown type or shape, or too many"),
         ];
         for (count, what) in left_out.into_iter().filter(|left_out| left_out.0 > 0) {
             fact(out, "left out", &format!("{count} {what}"))?;
@@ -241,7 +248,7 @@ impl Args {
         let tile = model.fullest_tile.map_or(String::new(), |tile| format!(", tile {tile}"));
         fact(out, "fullest tile", &format!("{most}{of_memory}{tile}"))?;
         out.end_line()?;
-        let amounts: Vec<_> = planned.by_tile.iter().map(|(tile, bytes)| (*tile, *bytes)).collect();
+        let amounts = planned.amounts();
         Picture { tiles_per_ipu: model.tiles_per_ipu, ipus: model.ipus, amounts: &amounts, most: &most }.write(out)?;
         self.show_tensors(out, &planned.tensors)
     }
@@ -272,8 +279,16 @@ impl Args {
 }
 
 impl Planned {
-    /// Plans a tensor, and returns the offset for the next one. `None` if its type or shape does not allow it.
+    /// The tiles that have any bytes.
+    fn amounts(&self) -> Vec<(u32, u64)> {
+        (0..).zip(self.by_tile.iter().copied()).filter(|tile| tile.1 > 0).collect()
+    }
+
+    /// Plans a tensor, and returns the offset for the next one. `None` if its type or shape does not allow it, or it is one too many.
     fn add(&mut self, target: &Target, anchor: &Anchor, replicas: u32, offset: u32) -> Option<u32> {
+        if self.parts >= MOST_PARTS {
+            return None;
+        }
         let info = &anchor.tensor_info;
         let shape = shape_of_replica(anchor, replicas)?;
         let each = info.data_type.size()?;
@@ -282,9 +297,11 @@ impl Planned {
             calc_linear_tile_mapping_and_new_offset(target.tiles(), &shape, &linear, offset).ok()?;
         let size = mapping.elements().checked_mul(each)?;
         for (tile, count) in mapping.counts() {
-            let bytes = self.by_tile.entry(tile).or_default();
-            *bytes = bytes.saturating_add(count.saturating_mul(each));
+            if let Some(bytes) = usize::try_from(tile).ok().and_then(|tile| self.by_tile.get_mut(tile)) {
+                *bytes = bytes.saturating_add(count.saturating_mul(each));
+            }
         }
+        self.parts = self.parts.saturating_add(u64::from(mapping.used_tiles()));
         self.tensors.push(Tensor {
             name: anchor.name.clone().into(),
             data_type: info.data_type,
@@ -298,10 +315,11 @@ impl Planned {
     }
 
     fn sum_up(&mut self) {
-        let fullest = self.by_tile.iter().max_by_key(|&(tile, bytes)| (*bytes, Reverse(*tile)));
-        self.model.fullest_tile = fullest.map(|(tile, _)| *tile);
-        self.model.most_bytes = fullest.map_or(0, |(_, bytes)| *bytes);
-        self.model.used_tiles = self.by_tile.len();
+        let amounts = self.amounts();
+        let fullest = amounts.iter().max_by_key(|&&(tile, bytes)| (bytes, Reverse(tile)));
+        self.model.fullest_tile = fullest.map(|tile| tile.0);
+        self.model.most_bytes = fullest.map_or(0, |tile| tile.1);
+        self.model.used_tiles = amounts.len();
         self.model.tensors = self.tensors.len();
         self.model.size = self.tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.size));
     }
