@@ -19,7 +19,7 @@ pub struct CompressOptions<'o> {
     pub packing: Packing,
     /// Whether executables that are compressed already are compressed again. Otherwise they stay as they are.
     pub again: bool,
-    /// How many threads compress, at most 16. 0 is one per processor. What they have written is read back and compared on
+    /// How many threads compress, at most 8. 0 is one per processor. What they have written is read back and compared on
     /// another one, unless this is 1.
     pub threads: usize,
     /// Which executables are compressed. The others stay as they are.

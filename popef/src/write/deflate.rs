@@ -35,11 +35,11 @@ const WINDOW: usize = 32 << 10;
 const WAITING: usize = 4;
 
 /// How many more blocks than there are threads may be waiting. Each takes up to 580 KiB, so all of them together stay below
-/// 20 MiB with any number of threads.
-const MOST_MORE: usize = 16;
+/// 10 MiB with any number of threads.
+const MOST_MORE: usize = 8;
 
-/// So many threads compress at most. Each takes 1 to 2 MiB.
-const MOST_THREADS: usize = 16;
+/// So many threads compress at most. Each takes about 5 MiB, with what the allocator keeps for it.
+const MOST_THREADS: usize = 8;
 
 /// The operation that an error of compression names.
 pub(super) const COMPRESS: &str = "compress";

@@ -17,7 +17,7 @@ use crate::len::len_of;
 /// [finished](Self::finish), it is undone.
 ///
 /// It is compressed in blocks, on as many threads as [`Writer::threads`](crate::Writer::threads) says. They end with
-/// the executable. There are at most 16 threads, and they take about 3 MiB each, but not more than 48 MiB together. A failure to
+/// the executable. There are at most 8 threads, and they take about 5 MiB each. A failure to
 /// write may be reported by a later call.
 pub struct PackedWriter<W: HeldWriter> {
     blob: BlobWriter<W>,

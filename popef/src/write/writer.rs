@@ -180,7 +180,7 @@ impl<D: Destination> Writer<D> {
         self
     }
 
-    /// Sets how many threads compress the executables that are begun from now on, at most 16. The default of 0 means one per
+    /// Sets how many threads compress the executables that are begun from now on, at most 8. The default of 0 means one per
     /// processor. With 1, the caller's thread compresses. The result is the same with any number.
     pub fn threads(&mut self, threads: usize) -> &mut Self {
         self.threads = threads;

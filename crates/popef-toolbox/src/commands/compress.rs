@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Compress again what is compressed already, perhaps in another format
     #[arg(long)]
     recompress: bool,
-    /// Compress on N processors, at most 16; 0 is all of them
+    /// Compress on N processors, at most 8; 0 is all of them
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
     #[command(flatten)]
