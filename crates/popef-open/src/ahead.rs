@@ -54,7 +54,10 @@ type Work<T, R> = dyn Fn(T, &AtomicBool) -> (R, usize) + Send + Sync;
 
 struct Shared<T, R> {
     state: Mutex<State<T, R>>,
-    changed: Condvar,
+    /// The next result to be taken was made.
+    made: Condvar,
+    /// There is a task, and room for its result; or nothing more shall be begun.
+    wanted: Condvar,
     work: Box<Work<T, R>>,
     stopped: AtomicBool,
     room: usize,
@@ -82,10 +85,11 @@ impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
         let state = State { tasks: VecDeque::new(), begun: 0, taken: 0, ready: BTreeMap::new(), held: 0 };
         let shared = Shared {
             state: Mutex::new(state),
-            changed: Condvar::new(),
+            made: Condvar::new(),
+            wanted: Condvar::new(),
             work: Box::new(work),
             stopped: AtomicBool::new(false),
-            room,
+            room: room.max(1),
         };
         Ahead { shared: Arc::new(shared), most: if threads > 1 { threads } else { 0 }, started: 0 }
     }
@@ -99,7 +103,7 @@ impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
     /// Adds a task after all others.
     pub fn add(&mut self, task: T) {
         self.shared.lock().tasks.push_back(task);
-        self.shared.changed.notify_one();
+        self.shared.wanted.notify_one();
         if self.started < self.most {
             let shared = Arc::clone(&self.shared);
             match thread::Builder::new().name("popef".to_owned()).spawn(move || shared.run()) {
@@ -125,12 +129,16 @@ impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
         }
         let missing = |state: &mut State<T, R>| !state.ready.contains_key(&index);
         let (mut state, _) =
-            self.shared.changed.wait_timeout_while(state, at_most, missing).unwrap_or_else(PoisonError::into_inner);
+            self.shared.made.wait_timeout_while(state, at_most, missing).unwrap_or_else(PoisonError::into_inner);
         let Some((result, held)) = state.ready.remove(&index) else { return Waited::NotYet };
         state.taken = index.saturating_add(1);
+        let was_full = state.held >= self.shared.room;
         state.held = state.held.saturating_sub(held);
+        let has_room = was_full && state.held < self.shared.room;
         drop(state);
-        self.shared.changed.notify_all();
+        if has_room {
+            self.shared.wanted.notify_all();
+        }
         result.map_or(Waited::Lost, Waited::Made)
     }
 }
@@ -140,7 +148,7 @@ impl<T, R> Drop for Ahead<T, R> {
         self.shared.stopped.store(true, Ordering::Relaxed);
         // Whoever is about to wait has the lock until it waits.
         drop(self.shared.lock());
-        self.shared.changed.notify_all();
+        self.shared.wanted.notify_all();
     }
 }
 
@@ -170,7 +178,7 @@ impl<T, R> Shared<T, R> {
             let idle = |state: &mut State<T, R>| {
                 (state.tasks.is_empty() || state.held >= self.room) && !self.stopped.load(Ordering::Relaxed)
             };
-            let mut state = self.changed.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.wanted.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
             if self.stopped.load(Ordering::Relaxed) {
                 return;
             }
@@ -188,8 +196,11 @@ impl<T, R> Shared<T, R> {
         let mut state = self.lock();
         state.held = state.held.saturating_add(held);
         state.ready.insert(index, (result, held));
+        let is_next = index == state.taken;
         drop(state);
-        self.changed.notify_all();
+        if is_next {
+            self.made.notify_one();
+        }
     }
 }
 

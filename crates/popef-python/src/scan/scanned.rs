@@ -1,13 +1,12 @@
 //! What is found out about one file, on a thread that does not have the interpreter's lock.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use popef::check::{CheckOptions, Finding, Report, check_with_progress};
+use popef::error::ErrorKind;
 use popef::read::Compression;
 use popef::types::{BlobType, ErrorInfo};
 use popef::{Error, File, OpenOptions};
@@ -224,20 +223,20 @@ pub(super) struct Scanned {
 impl Scanned {
     /// Opens a file and finds out what is wanted. Most errors are part of the result.
     pub(super) fn new(path: PathBuf, wanted: &Wanted, stop: &AtomicBool) -> Self {
-        let opened = open(&path);
-        let of_file = |error: &Error| Fault::of(error, &path).with_foreign(opened.foreign.as_ref());
+        let (file, foreign) = open(&path);
+        let error = file.as_ref().map_or_else(Some, File::damage);
         let mut scanned = Scanned {
-            fault: opened.error().map(of_file),
+            fault: error.map(|error| Fault::of(error, &path).with_foreign(foreign.as_ref())),
             file: None,
             size: None,
             prefix_size: None,
             counts: None,
-            checked: wanted.check.map(|deep| Checked::new(&opened.file, deep, stop)),
+            checked: wanted.check.map(|deep| Checked::new(&file, deep, stop)),
             hashes: None,
             compressions: BTreeMap::new(),
             path,
         };
-        if let Ok(file) = opened.file {
+        if let Ok(file) = file {
             scanned.look_into(file, wanted, stop);
         }
         scanned
@@ -283,13 +282,13 @@ impl Scanned {
     }
 }
 
-fn open(path: &Path) -> popef_open::Opened {
-    // Elsewhere, pipes are read, and `-` is standard input. Here they are paths like all others.
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return popef_open::Opened { path: path.to_owned(), file: OpenOptions::new().open(path), foreign: None };
-    }
-    let path = if popef_open::is_stdin(path) { Cow::Owned(Path::new(".").join(path)) } else { Cow::Borrowed(path) };
-    popef_open::open(&path, StreamData::Skip)
+fn open(path: &Path) -> (Result<File, Error>, Option<Foreign>) {
+    let file = OpenOptions::new().damaged(true).after_pickle(true).open(path);
+    let is_at_start = |damage: &Error| damage.kind() == ErrorKind::Damaged && damage.blob() == Some(0);
+    let is_foreign = file.as_ref().is_ok_and(|file| file.damage().is_some_and(is_at_start));
+    // It was a regular file, and it is no standard input even if it is called `-`.
+    let foreign = is_foreign.then(|| popef_open::open(&Path::new(".").join(path), StreamData::Skip).foreign);
+    (file, foreign.flatten())
 }
 
 /// Lets work go on until the scan is given up.
