@@ -66,7 +66,7 @@ codes! {
     FileChanged = "file-changed", "changed", "Try again when nothing else writes the file.";
     BadIndex = "bad-index", "damaged", "Extract the file again, or correct index.json.";
     BadMetadata = "bad-metadata", "damaged", "Correct the JSON: popef extract writes metadata as it must be.";
-    DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or pack without checking.";
+    DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
     BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md has an example.";
     BadTileFile = "bad-tile-file", "damaged", "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
     Stopped = "stopped", "stopped", "Nothing. Begin again when you want to.";

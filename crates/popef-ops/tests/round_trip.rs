@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use boon::{Compiler, SchemaIndex, Schemas};
 use popef::{File, OpenOptions, Writer};
 use popef_ops::extract::{Arrays, ExtractOptions, extract};
-use popef_ops::pack::{Pack, State};
+use popef_ops::pack::{PackInput, PackOptions, State, pack};
 use popef_ops::{Overwrite, Silent, Target, TargetFolder};
 use proptest::prelude::*;
 
@@ -57,12 +57,17 @@ fn hold(file: &File, bytes: &[u8], arrays: Arrays, what: &str) {
     assert_eq!(extracted.unwrap().files[0].extracted, file.len() as u64, "{what}");
     assert!(indices.into_iter().eq(0..file.len()), "{what}");
     SCHEMA.with(|schema| schema.hold(&fs::read(folder.join("index.json")).unwrap(), what));
-    let mut pack = Pack::new();
-    pack.folder(&folder, &Silent).unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
-    let report = pack.write(Target::Path(&packed, Overwrite::Never), &Silent);
+    let inputs = [PackInput::Folder(folder)];
+    let target = Target::Path(&packed, Overwrite::Never);
+    let mut states = Vec::new();
+    let report = pack(&inputs, target, &PackOptions::default(), &Silent, &mut |blob| {
+        states.push(blob.state);
+        Ok(())
+    });
     let report = report.unwrap_or_else(|error| panic!("{what} {arrays:?}: {error}"));
     assert!(fs::read(&packed).unwrap() == bytes, "{what} {arrays:?}");
-    assert!(report.blobs.iter().all(|blob| blob.state == State::Same), "{what} {arrays:?}: {report:?}");
+    assert_eq!(states, vec![State::Same; file.len()], "{what} {arrays:?}");
+    assert_eq!((report.blobs, report.same), (file.len() as u64, file.len() as u64));
     assert_eq!(report.size, bytes.len() as u64);
 }
 

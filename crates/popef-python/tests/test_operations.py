@@ -91,7 +91,8 @@ def test_a_model_is_extracted_and_packed_again(model, tmp_path, report):
     assert np.load(folder / "feeds" / "f.npy").tolist() == [[0, 1], [2, 3], [4, 5]]
     np.save(folder / "tensors" / "w.npy", np.array([7, 8, 9], np.float32))
     done = popef.pack(folder, again)
-    assert done == report("pack", folder, "--output", again, "--force")
+    expected = report("pack", folder, "--output", again, "--force")
+    assert done == {key: value for key, value in expected.items() if key != "output"}
     assert popef.open(again)["w"].numpy().tolist() == [7, 8, 9]
     assert len(again.read_bytes()) == len(model.read_bytes())
 

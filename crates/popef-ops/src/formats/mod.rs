@@ -37,14 +37,14 @@ mod zip;
 
 use std::fmt;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use popef::read::LocalFile;
 use popef::types::Text;
 use popef::{DataType, TensorInfo};
 
 use crate::error::{Code, Error};
-use crate::progress::Progress;
-use crate::work::copy;
 
 pub(crate) use place::{Place, Source};
 pub(crate) use safetensors::write_header as write_safetensors_header;
@@ -96,21 +96,92 @@ enum Stored {
 }
 
 /// The arrays of a file, in its order. The format is known by the file's first bytes. Nothing but headers is read.
+///
+/// Of a file with very many arrays, [`ArrayFile`] takes less memory.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Array>, Error> {
-    let path = path.as_ref();
-    read_source(Source::of(path)?).map_err(|error| error.in_file(path))
+    let mut file = ArrayFile::open(path)?;
+    (0..file.len()).filter_map(|index| file.get(index).transpose()).collect()
 }
 
-/// The same for a file that was looked at already.
-pub(crate) fn read_source(source: Source) -> Result<Vec<Array>, Error> {
-    let all = Place::of(source);
-    let mut first = [0; 9];
-    let first = all.read_up_to(0, &mut first)?;
-    match Format::of(first) {
-        Some(Format::Npy) => Ok(vec![npy::array(&all)?]),
-        Some(Format::Npz) => npz::arrays(&all),
-        Some(Format::Safetensors) => safetensors::arrays(&all),
-        None => Err(Error::new(Code::BadArray, "it is neither an .npy, .npz nor .safetensors file")),
+/// A file with arrays. Of an array, only the place of its header is kept, in 4 bytes, so a file may have millions.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("weights.npy");
+/// # let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n";
+/// # std::fs::write(&path, [b"\x93NUMPY\x01\x00\x3a\x00", header.as_bytes(), &[1, 2]].concat())?;
+/// let mut file = popef_ops::formats::ArrayFile::open(&path)?;
+/// for index in 0..file.len() {
+///     if let Some(array) = file.get(index)? {
+///         println!("{}: {} {:?}", array.name, array.info.data_type, array.info.shape);
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ArrayFile {
+    arrays: Arrays,
+    path: PathBuf,
+    /// So that the file is not opened again for each array.
+    _open: Arc<LocalFile>,
+}
+
+#[derive(Debug)]
+enum Arrays {
+    One(Array),
+    Npz(npz::Archive),
+    Safetensors(safetensors::Tensors),
+}
+
+impl ArrayFile {
+    /// Opens a file. The format is known by its first bytes. Nothing but headers is read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        ArrayFile::of(Source::of(path.as_ref())?)
+    }
+
+    /// The same for a file that was looked at already.
+    pub(crate) fn of(source: Source) -> Result<Self, Error> {
+        let path = source.path().to_owned();
+        let (open, all) = (source.open()?, Place::of(source));
+        let arrays = Arrays::of(&all).map_err(|error| error.in_file(&path))?;
+        Ok(ArrayFile { arrays, path, _open: open })
+    }
+
+    /// How many arrays it has.
+    pub fn len(&self) -> usize {
+        match &self.arrays {
+            Arrays::One(_) => 1,
+            Arrays::Npz(archive) => archive.len(),
+            Arrays::Safetensors(tensors) => tensors.len(),
+        }
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An array by its number. `None` if there are fewer. Its header is read again.
+    pub fn get(&mut self, index: usize) -> Result<Option<Array>, Error> {
+        match &mut self.arrays {
+            Arrays::One(array) => return Ok((index == 0).then(|| array.clone())),
+            Arrays::Npz(archive) => archive.array(index),
+            Arrays::Safetensors(tensors) => tensors.array(index),
+        }
+        .map_err(|error| error.in_file(&self.path))
+    }
+}
+
+impl Arrays {
+    fn of(all: &Place) -> Result<Self, Error> {
+        let mut first = [0; 9];
+        let first = all.read_up_to(0, &mut first)?;
+        match Format::of(first) {
+            Some(Format::Npy) => npy::array(all).map(Arrays::One),
+            Some(Format::Npz) => npz::Archive::open(all).map(Arrays::Npz),
+            Some(Format::Safetensors) => safetensors::Tensors::open(all).map(Arrays::Safetensors),
+            None => Err(Error::new(Code::BadArray, "it is neither an .npy, .npz nor .safetensors file")),
+        }
     }
 }
 
@@ -151,22 +222,8 @@ impl Array {
         stands.then(|| TensorInfo::new(wanted, self.info.shape.clone()))
     }
 
-    /// Where the bytes are, if they are in the file as PopEF has them. A checksum that comes with them is checked, which
-    /// reads them all.
-    pub(crate) fn plain(&self, progress: &dyn Progress) -> Result<Option<Place>, Error> {
-        match &self.stored {
-            Stored::Plain(place) => Ok(Some(place.clone())),
-            Stored::Entry { entry, header, layout } if layout.is_plain(&self.info) => {
-                let Some(place) = entry.stored_from(*header) else { return Ok(None) };
-                progress.expect(place.len());
-                copy(&mut *self.reader()?, &mut io::sink(), progress).map_err(|error| error.in_file(place.path()))?;
-                Ok(Some(place))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn place(&self) -> &Place {
+    /// Where its bytes are, in whatever way.
+    pub(crate) fn place(&self) -> &Place {
         match &self.stored {
             Stored::Plain(place) | Stored::Ordered { place, .. } => place,
             Stored::Entry { entry, .. } => entry.place(),

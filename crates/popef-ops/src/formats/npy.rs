@@ -139,11 +139,14 @@ impl<'a> Literal<'a> {
         while !self.take(b'}') {
             let key = self.string()?;
             self.expect(b':')?;
-            match key {
-                b"descr" => descr = Some(self.descr()?),
-                b"fortran_order" => fortran = Some(self.truth()?),
-                b"shape" => shape = Some(self.shape()?),
+            let is_again = match key {
+                b"descr" => descr.replace(self.descr()?).is_some(),
+                b"fortran_order" => fortran.replace(self.truth()?).is_some(),
+                b"shape" => shape.replace(self.shape()?).is_some(),
                 _ => return Err(bad(format!("the header has an unknown key: {}", Text::from(key)))),
+            };
+            if is_again {
+                return Err(bad(format!("the header says {} twice", Text::from(key))));
             }
             if !self.take(b',') {
                 self.expect(b'}')?;
@@ -295,6 +298,7 @@ mod tests {
             ("{'descr': '<f4', 'fortran_order': False, 'shape': 2}", "bad-array"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", "bad-array"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': 1}", "bad-array"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}", "bad-array"),
             ("{'descr': '<f4, 'fortran_order': False, 'shape': (2,)}", "unsupported-array"),
             (&format!("{{'descr': '|f4', {plain}}}"), "bad-array"),
             (&format!("{{'descr': '=f4', {plain}}}"), "bad-array"),

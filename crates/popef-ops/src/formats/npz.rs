@@ -1,16 +1,19 @@
-//! `.npz` files: zip archives of `.npy` files, whose entries are stored or deflated.
+//! `.npz` files: zip archives of `.npy` files, whose entries are stored or deflated. Of an entry, only the place of its record in
+//! the directory is kept.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufReader, Read};
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use popef::types::Text;
-use zip::{CompressionMethod, ZipArchive};
 
 use super::npy::Header;
-use super::place::{Place, PlaceReader};
+use super::place::Place;
+use super::zip::{CENTRAL, END, END_64, EXTRA_64, LOCAL, LOCATOR_64};
 use super::{Array, Stored, bad, unsupported};
 use crate::error::Error;
+use crate::work::len_of;
 
 /// A zip archive begins with an entry, or is empty.
 pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
@@ -26,21 +29,124 @@ pub(super) struct Entry {
     checksum: u32,
 }
 
-/// The arrays of an archive, in its order.
-pub(super) fn arrays(file: &Place) -> Result<Vec<Array>, Error> {
-    let mut archive = ZipArchive::new(BufReader::new(file.reader()?)).map_err(|error| damaged(&error))?;
-    if archive.has_duplicate_names() {
-        return Err(bad("two entries of the archive have one name"));
+/// An archive.
+#[derive(Debug)]
+pub(super) struct Archive {
+    file: Place,
+    directory: Place,
+    /// Where the record of each entry is in the directory.
+    records: Vec<u32>,
+}
+
+/// The end of an archive is within so many bytes: a record of 22 bytes, and a comment.
+const LONGEST_END: u64 = 22 + 0xffff;
+/// The bytes of a record of the directory before the name.
+const RECORD: usize = 46;
+/// The bytes before an entry's name.
+const BEFORE: u64 = 30;
+/// Stands for a number that is in the extra field.
+const ELSEWHERE: u64 = 0xffff_ffff;
+
+fn damaged(what: &str) -> Error {
+    bad(format!("the archive is damaged: {what}"))
+}
+
+/// A little-endian number of at most 8 bytes.
+fn number(bytes: &[u8], start: usize, len: usize) -> u64 {
+    let bytes = bytes.get(start..start.saturating_add(len)).unwrap_or_default();
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+impl Archive {
+    pub(super) fn open(file: &Place) -> Result<Self, Error> {
+        let (count, directory) = directory(file)?;
+        let (mut records, mut hashes, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let hasher = RandomState::new();
+        let mut reader = BufReader::new(directory.reader()?);
+        let mut at = 0u64;
+        while records.len() < count {
+            let record = Record::read(&mut reader)?;
+            records.push(u32::try_from(at).map_err(|_| unsupported("the directory of the archive has 4 GiB or more"))?);
+            hashes.push(hasher.hash_one(&record.name));
+            places.push((record.offset, record.packed.saturating_add(BEFORE).saturating_add(len_of(&record.name))));
+            at = at.saturating_add(record.len);
+        }
+        hashes.sort_unstable();
+        if hashes.windows(2).any(|pair| pair.first() == pair.last()) {
+            return Err(bad("two entries of the archive have one name"));
+        }
+        check_apart(places)?;
+        Ok(Archive { file: file.clone(), directory, records })
     }
-    let arrays: Vec<Array> =
-        (0..archive.len()).map(|index| array(&mut archive, index, file)).collect::<Result<_, _>>()?;
-    check_apart(&arrays)?;
-    Ok(arrays)
+
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(super) fn array(&self, index: usize) -> Result<Option<Array>, Error> {
+        let Some(at) = self.records.get(index) else { return Ok(None) };
+        let record = self.directory.from(u64::from(*at)).ok_or_else(|| damaged("its directory is cut off"))?;
+        let record = Record::read(&mut BufReader::with_capacity(256, record.reader()?))?;
+        let in_entry = |error: Error| Error::of_part(&format!("entry {:?}", Text::from(&*record.name)), error);
+        let entry = record.entry(&self.file)?;
+        let header = Header::read(&mut BufReader::with_capacity(512, entry.bytes()?)).map_err(in_entry)?;
+        header.data_of(entry.len).map_err(in_entry)?;
+        let key = record.name.strip_suffix(b".npy").unwrap_or(&record.name).to_owned();
+        let stored = Stored::Entry { entry, header: header.len, layout: header.layout };
+        Ok(Some(Array { name: Text::from(key), info: header.info, stored }))
+    }
+}
+
+/// The number of entries, and the directory.
+fn directory(file: &Place) -> Result<(usize, Place), Error> {
+    let tail = file.len().saturating_sub(LONGEST_END);
+    let mut last = vec![0; usize::try_from(file.len().saturating_sub(tail)).unwrap_or(usize::MAX)];
+    file.read_up_to(tail, &mut last)?;
+    let is_end = |at: &usize| {
+        let end = last.get(*at..).unwrap_or_default();
+        let comment = number(end, 20, 2).saturating_add(22);
+        end.starts_with(&END.to_le_bytes()) && comment == len_of(end)
+    };
+    let at = (0..last.len().saturating_sub(21)).rev().find(is_end).ok_or_else(|| damaged("its end is missing"))?;
+    let end = last.get(at..).unwrap_or_default();
+    let at = tail.saturating_add(u64::try_from(at).unwrap_or(u64::MAX));
+    let [disk, first, here, count] = [4, 6, 8, 10].map(|start| number(end, start, 2));
+    let (len, start) = (number(end, 12, 4), number(end, 16, 4));
+    let is_large = here == 0xffff || count == 0xffff || len == ELSEWHERE || start == ELSEWHERE;
+    let found = if is_large { large_end(file, at)? } else { None };
+    let (count, len, start) = match found {
+        Some(found) => found,
+        None if disk != 0 || first != 0 || here != count => return Err(unsupported("the archive has several parts")),
+        None => (count, len, start),
+    };
+    let directory = file.part(start, len).filter(|_| start.saturating_add(len) <= at);
+    let directory = directory.ok_or_else(|| damaged("its directory is not in the file"))?;
+    let most = len.checked_div(46).unwrap_or(0);
+    let count = usize::try_from(count).ok().filter(|_| count <= most);
+    Ok((count.ok_or_else(|| damaged("its directory has fewer entries than it says"))?, directory))
+}
+
+/// The number of entries, and the length and start of the directory, from the record for large archives, if there is one.
+fn large_end(file: &Place, end: u64) -> Result<Option<(u64, u64, u64)>, Error> {
+    let mut locator = [0; 20];
+    let Some(at) = end.checked_sub(20) else { return Ok(None) };
+    file.read_up_to(at, &mut locator)?;
+    if !locator.starts_with(&LOCATOR_64.to_le_bytes()) {
+        return Ok(None);
+    }
+    let mut record = [0; 56];
+    let read = file.read_up_to(number(&locator, 8, 8), &mut record)?.len();
+    if read < 56 || !record.starts_with(&END_64.to_le_bytes()) {
+        return Err(damaged("the record of its end is missing"));
+    }
+    if number(&record, 24, 8) != number(&record, 32, 8) {
+        return Err(unsupported("the archive has several parts"));
+    }
+    Ok(Some((number(&record, 32, 8), number(&record, 40, 8), number(&record, 48, 8))))
 }
 
 /// Fails if two entries share bytes: a small archive could then have any number of large arrays.
-fn check_apart(arrays: &[Array]) -> Result<(), Error> {
-    let mut places: Vec<_> = arrays.iter().map(Array::place).map(|place| (place.offset(), place.len())).collect();
+fn check_apart(mut places: Vec<(u64, u64)>) -> Result<(), Error> {
     places.sort_unstable();
     let overlap = |pair: &[(u64, u64)]| matches!(pair, [(start, len), (next, _)] if start.saturating_add(*len) > *next);
     match places.windows(2).any(overlap) {
@@ -49,44 +155,102 @@ fn check_apart(arrays: &[Array]) -> Result<(), Error> {
     }
 }
 
-fn array(archive: &mut ZipArchive<BufReader<PlaceReader>>, index: usize, file: &Place) -> Result<Array, Error> {
-    let (name, entry) = entry(archive, index, file)?;
-    let in_entry = |error: Error| Error::of_part(&format!("entry {:?}", Text::from(&*name)), error);
-    let header = Header::read(&mut entry.reader()?).map_err(in_entry)?;
-    header.data_of(entry.len).map_err(in_entry)?;
-    let key = name.strip_suffix(b".npy").unwrap_or(&name).to_owned();
-    let stored = Stored::Entry { entry, header: header.len, layout: header.layout };
-    Ok(Array { name: Text::from(key), info: header.info, stored })
+/// What the directory says of an entry.
+struct Record {
+    name: Vec<u8>,
+    is_encrypted: bool,
+    method: u64,
+    checksum: u32,
+    /// The bytes in the archive.
+    packed: u64,
+    /// The bytes that it unpacks to.
+    unpacked: u64,
+    /// Where what stands before it begins.
+    offset: u64,
+    /// The length of the record.
+    len: u64,
 }
 
-fn entry(
-    archive: &mut ZipArchive<BufReader<PlaceReader>>,
-    index: usize,
-    file: &Place,
-) -> Result<(Vec<u8>, Entry), Error> {
-    let entry = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
-    let raw = entry.name_raw().to_vec();
-    let name = Text::from(&*raw);
-    if entry.encrypted() {
-        return Err(unsupported(format!("entry {name:?} is encrypted")));
-    }
-    let is_deflated = match entry.compression() {
-        CompressionMethod::Stored => false,
-        method if method == CompressionMethod::DEFLATE => true,
-        method => {
-            return Err(unsupported(format!(
-                "entry {name:?} is compressed in a way that numpy does not write: {method}"
-            )));
+impl Record {
+    fn read(from: &mut impl Read) -> Result<Self, Error> {
+        let mut fixed = [0; RECORD];
+        fill(from, &mut fixed)?;
+        if !fixed.starts_with(&CENTRAL.to_le_bytes()) {
+            return Err(damaged("its directory has something that is no entry"));
         }
-    };
-    let place = entry.data_start().and_then(|start| file.part(start, entry.compressed_size()));
-    let place = place.filter(|place| is_deflated || place.len() == entry.size());
-    let place = place.ok_or_else(|| bad(format!("entry {name:?} is not in the file")))?;
-    Ok((raw, Entry { place, is_deflated, len: entry.size(), checksum: entry.crc32() }))
+        let [name_len, extra_len, comment_len] = [28, 30, 32].map(|start| number(&fixed, start, 2));
+        let mut rest =
+            vec![0; usize::try_from(name_len.saturating_add(extra_len).saturating_add(comment_len)).unwrap_or(0)];
+        fill(from, &mut rest)?;
+        let (name, rest) = rest.split_at_checked(usize::try_from(name_len).unwrap_or(0)).unwrap_or_default();
+        let extra = rest.get(..usize::try_from(extra_len).unwrap_or(0)).unwrap_or_default();
+        let mut large = field_64(extra);
+        // In this order.
+        let [unpacked, packed, offset] = [24, 20, 42].map(|start| match number(&fixed, start, 4) {
+            short if short == ELSEWHERE && large.len() >= 8 => {
+                let found = number(large, 0, 8);
+                large = large.get(8..).unwrap_or_default();
+                found
+            }
+            short => short,
+        });
+        Ok(Record {
+            name: name.to_vec(),
+            is_encrypted: number(&fixed, 8, 2) & 1 == 1,
+            method: number(&fixed, 10, 2),
+            checksum: u32::try_from(number(&fixed, 16, 4)).unwrap_or(0),
+            packed,
+            unpacked,
+            offset,
+            len: len_of(&fixed).saturating_add(name_len).saturating_add(extra_len).saturating_add(comment_len),
+        })
+    }
+
+    fn entry(&self, file: &Place) -> Result<Entry, Error> {
+        let name = Text::from(&*self.name);
+        if self.is_encrypted {
+            return Err(unsupported(format!("entry {name:?} is encrypted")));
+        }
+        let is_deflated = match self.method {
+            0 => false,
+            8 => true,
+            method => {
+                return Err(unsupported(format!(
+                    "entry {name:?} is compressed in a way that numpy does not write: method {method}"
+                )));
+            }
+        };
+        let missing = || bad(format!("entry {name:?} is not in the file"));
+        let mut before = [0; 30];
+        file.read_up_to(self.offset, &mut before)?;
+        if !before.starts_with(&LOCAL.to_le_bytes()) {
+            return Err(missing());
+        }
+        let start = [BEFORE, number(&before, 26, 2), number(&before, 28, 2)];
+        let place = file.part(start.into_iter().fold(self.offset, u64::saturating_add), self.packed);
+        let place = place.filter(|place| is_deflated || place.len() == self.unpacked).ok_or_else(missing)?;
+        Ok(Entry { place, is_deflated, len: self.unpacked, checksum: self.checksum })
+    }
 }
 
-fn damaged(error: &zip::result::ZipError) -> Error {
-    bad(format!("the archive is damaged: {error}"))
+/// The numbers of 64 bits in the extra field of a record.
+fn field_64(mut extra: &[u8]) -> &[u8] {
+    while let Some((head, rest)) = extra.split_at_checked(4) {
+        let len = usize::try_from(number(head, 2, 2)).unwrap_or(0);
+        let (field, rest) = rest.split_at_checked(len).unwrap_or_default();
+        if head.starts_with(&EXTRA_64.to_le_bytes()) {
+            return field;
+        }
+        extra = rest;
+    }
+    &[]
+}
+
+fn fill(from: &mut impl Read, buf: &mut [u8]) -> Result<(), Error> {
+    from.read_exact(buf).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => damaged("its directory is cut off"),
+        _ => Error::io("read the archive", error),
+    })
 }
 
 impl Entry {
@@ -94,18 +258,17 @@ impl Entry {
         &self.place
     }
 
-    /// Where the entry's bytes without the first ones are, if it is not compressed.
-    pub(super) fn stored_from(&self, start: u64) -> Option<Place> {
-        if self.is_deflated { None } else { self.place.from(start) }
+    /// The bytes that it unpacks to, of which the checksum is not checked.
+    fn bytes(&self) -> Result<Box<dyn Read + Send>, Error> {
+        let stored = self.place.reader()?;
+        Ok(match self.is_deflated {
+            true => Box::new(DeflateDecoder::new(stored).take(self.len)),
+            false => Box::new(stored),
+        })
     }
 
     fn reader(&self) -> Result<Checked, Error> {
-        let stored = self.place.reader()?;
-        let bytes: Box<dyn Read + Send> = match self.is_deflated {
-            true => Box::new(DeflateDecoder::new(stored)),
-            false => Box::new(stored),
-        };
-        Ok(Checked { bytes, left: self.len, checksum: self.checksum, crc: Crc::new() })
+        Ok(Checked { bytes: self.bytes()?, left: self.len, checksum: self.checksum, crc: Crc::new() })
     }
 
     /// A reader of the entry's unpacked bytes without the first ones.

@@ -45,11 +45,6 @@ impl Source {
         self.0.modified
     }
 
-    /// Whether both are the same look at the same file.
-    pub(crate) fn is(&self, other: &Source) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// Opens the file, which must be as it was.
     pub(crate) fn open(&self) -> Result<Arc<LocalFile>, Error> {
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +106,7 @@ impl Place {
     }
 
     /// Reads from an offset, as far as there are bytes. Returns the part of `buf` that was filled.
-    pub(super) fn read_up_to<'b>(&self, offset: u64, buf: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+    pub(crate) fn read_up_to<'b>(&self, offset: u64, buf: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let buf = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
         self.reader_from(offset)?.read_exact(buf).map_err(|error| Error::io("read the file", error))?;

@@ -1,13 +1,17 @@
 //! The header of `.safetensors` files: its length, and JSON that says type, shape and place of each tensor.
 
-use std::io::{self, Read as _, Write};
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 
+use popef::types::Text;
 use popef::{DataType, TensorInfo};
-use safetensors::tensor::Metadata;
-use serde::Serialize;
+use safetensors::Dtype;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::place::Place;
-use super::types::{of_safetensors, to_safetensors};
+use super::place::{Place, PlaceReader};
+use super::types::{is_float8, of_safetensors, to_safetensors};
 use super::{Array, Stored, bad, has_own_name_in_safetensors as has_own_name, unsupported};
 use crate::error::{Code, Error};
 use crate::work::len_of;
@@ -17,50 +21,310 @@ const LEN: u64 = 8;
 /// The most bytes of JSON, as the format has it.
 const LONGEST: u64 = 100_000_000;
 
-/// The tensors of a file, in the order of their data.
-pub(super) fn arrays(file: &Place) -> Result<Vec<Array>, Error> {
-    let mut len = [0; 8];
-    let found = file.read_up_to(0, &mut len)?.len();
-    let len = u64::from_le_bytes(len);
-    let data = len.checked_add(LEN).and_then(|start| file.from(start)).filter(|_| found == 8 && len <= LONGEST);
-    let data = data.ok_or_else(|| bad(format!("the header claims {len} bytes, and the file has {}", file.len())))?;
-    let mut json = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-    file.read_up_to(LEN, &mut json)?;
-    let metadata: Metadata =
-        serde_json::from_slice(&json).map_err(|error| bad(format!("the header is damaged: {error}")))?;
-    drop(json);
-    let needed = u64::try_from(metadata.data_len()).unwrap_or(u64::MAX);
-    if needed != data.len() {
-        let message = format!("the header needs {needed} bytes of data, and the file has {}", data.len());
-        return Err(bad(message));
+/// The tensors of a file, in the order of their data. Of a tensor, only the place of its member in the header is kept.
+#[derive(Debug)]
+pub(super) struct Tensors {
+    data: Place,
+    header: Header,
+    /// Where the member of each tensor begins in the header.
+    members: Vec<u32>,
+    /// The types that `__metadata__` gives for tensors of bytes, by hashes of their names, sorted.
+    types: Vec<(u128, DataType)>,
+    hashers: [RandomState; 2],
+}
+
+/// A reader of the members of the header.
+#[derive(Debug)]
+struct Header {
+    reader: BufReader<PlaceReader>,
+    /// The position of the reader.
+    at: u64,
+}
+
+/// A member of the header.
+#[derive(Debug, Default)]
+struct Member {
+    /// Where it begins.
+    at: u64,
+    /// The JSON of its name and of its value.
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// What the header says of a tensor.
+#[derive(Deserialize)]
+struct Said {
+    dtype: Dtype,
+    shape: Vec<u64>,
+    data_offsets: [u64; 2],
+}
+
+fn damaged(error: impl fmt::Display) -> Error {
+    bad(format!("the header is damaged: {error}"))
+}
+
+fn name_of(member: &Member) -> Result<String, Error> {
+    serde_json::from_slice(&member.name).map_err(damaged)
+}
+
+impl Tensors {
+    pub(super) fn open(file: &Place) -> Result<Self, Error> {
+        let mut len = [0; 8];
+        let found = file.read_up_to(0, &mut len)?.len();
+        let len = u64::from_le_bytes(len);
+        let data = len.checked_add(LEN).and_then(|start| file.from(start)).filter(|_| found == 8 && len <= LONGEST);
+        let data =
+            data.ok_or_else(|| bad(format!("the header claims {len} bytes, and the file has {}", file.len())))?;
+        let json = file.part(LEN, len).ok_or_else(|| damaged("it is cut off"))?;
+        let header = Header { reader: BufReader::new(json.reader()?), at: 0 };
+        let hashers = [RandomState::new(), RandomState::new()];
+        let mut tensors = Tensors { data, header, members: Vec::new(), types: Vec::new(), hashers };
+        tensors.read()?;
+        Ok(tensors)
     }
-    metadata.offset_keys().into_iter().map(|name| array(name, &metadata, &data)).collect()
+
+    /// Reads the whole header.
+    fn read(&mut self) -> Result<(), Error> {
+        let (mut hashes, mut places) = (Vec::new(), Vec::new());
+        let mut member = Member::default();
+        self.header.begin()?;
+        while self.header.next(&mut member, hashes.is_empty())? {
+            let name = name_of(&member)?;
+            hashes.push(self.hash(&name));
+            if name == "__metadata__" {
+                self.read_types(&member)?;
+                continue;
+            }
+            let Said { dtype, shape, data_offsets: [start, end] } =
+                serde_json::from_slice(&member.value).map_err(damaged)?;
+            // Of other types, only those are refused that are asked for.
+            let needed = of_safetensors(dtype).map(|data_type| size_of_array(data_type, &shape));
+            if end < start || needed.is_some_and(|needed| needed != end.checked_sub(start)) {
+                return Err(damaged(format!("the size of tensor {name:?} is not that of its shape and type")));
+            }
+            places.push((start, end, u32::try_from(member.at).unwrap_or(u32::MAX)));
+        }
+        hashes.sort_unstable();
+        if hashes.windows(2).any(|pair| pair.first() == pair.last()) {
+            return Err(damaged("two tensors have one name"));
+        }
+        places.sort_unstable();
+        let mut needed = 0;
+        for (start, end, _) in &places {
+            if *start != needed {
+                return Err(damaged("the tensors do not follow each other"));
+            }
+            needed = *end;
+        }
+        if needed != self.data.len() {
+            let message = format!("the header needs {needed} bytes of data, and the file has {}", self.data.len());
+            return Err(bad(message));
+        }
+        self.members = places.into_iter().map(|(_, _, at)| at).collect();
+        Ok(())
+    }
+
+    fn hash(&self, name: &str) -> u128 {
+        let [one, other] = self.hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(name)));
+        one << 64 | other
+    }
+
+    /// Keeps the types of tensors that the format has no types for.
+    fn read_types(&mut self, member: &Member) -> Result<(), Error> {
+        let Texts(texts) = serde_json::from_slice(&member.value).map_err(damaged)?;
+        let types = texts.iter().filter_map(|(key, text)| {
+            let data_type = text.parse().ok().filter(|data_type| is_float8(*data_type))?;
+            Some((self.hash(key.strip_prefix(TYPE_KEY)?), data_type))
+        });
+        self.types = types.collect();
+        self.types.sort_unstable_by_key(|(hash, _)| *hash);
+        Ok(())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn array(&mut self, index: usize) -> Result<Option<Array>, Error> {
+        let Some(at) = self.members.get(index) else { return Ok(None) };
+        let mut member = Member::default();
+        self.header.go_to(u64::from(*at))?;
+        self.header.member(&mut member)?;
+        let name = name_of(&member)?;
+        let Said { dtype, shape, data_offsets: [start, end] } =
+            serde_json::from_slice(&member.value).map_err(damaged)?;
+        let data_type = of_safetensors(dtype)
+            .ok_or_else(|| unsupported(format!("tensor {name:?} is of type {dtype}, which PopEF does not have")))?;
+        let missing = || damaged(format!("tensor {name:?} is not in the file"));
+        let shape = shape.into_iter().map(i64::try_from).collect::<Result<Vec<_>, _>>().map_err(|_| missing())?;
+        let place = end.checked_sub(start).and_then(|len| self.data.part(start, len)).ok_or_else(missing)?;
+        let said = self.said(&name).filter(|_| dtype == Dtype::U8);
+        let info = TensorInfo::new(said.unwrap_or(data_type), shape);
+        Ok(Some(Array { stored: Stored::Plain(place), name: name.into(), info }))
+    }
+
+    /// The type that `__metadata__` gives for a tensor.
+    fn said(&self, name: &str) -> Option<DataType> {
+        if self.types.is_empty() {
+            return None;
+        }
+        let at = self.types.binary_search_by_key(&self.hash(name), |(hash, _)| *hash).ok()?;
+        self.types.get(at).map(|(_, data_type)| *data_type)
+    }
 }
 
-fn array(name: String, metadata: &Metadata, data: &Place) -> Result<Array, Error> {
-    let damaged = || bad(format!("the header is damaged: tensor {name:?} is not in the file"));
-    let tensor = metadata.info(&name).ok_or_else(damaged)?;
-    let data_type = of_safetensors(tensor.dtype).ok_or_else(|| {
-        unsupported(format!("tensor {name:?} is of type {}, which PopEF does not have", tensor.dtype))
-    })?;
-    let shape = tensor.shape.iter().map(|extent| i64::try_from(*extent)).collect::<Result<Vec<_>, _>>();
-    let (start, end) = tensor.data_offsets;
-    let place = end.checked_sub(start).and_then(|len| data.part(u64::try_from(start).ok()?, u64::try_from(len).ok()?));
-    let info = TensorInfo::new(said(metadata, &name).unwrap_or(data_type), shape.map_err(|_| damaged())?);
-    Ok(Array { stored: Stored::Plain(place.ok_or_else(damaged)?), name: name.into(), info })
+fn size_of_array(data_type: DataType, shape: &[u64]) -> Option<u64> {
+    shape.iter().try_fold(data_type.size()?, |size, extent| size.checked_mul(*extent))
 }
 
-/// The key in `__metadata__` under which the type of a tensor is said that has no name in this format.
-fn type_key(name: &str) -> String {
-    format!("popef.dataType.{name}")
+/// The members of `__metadata__`, each of another name.
+struct Texts(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(object: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Texts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of texts")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    texts.push(member);
+                }
+                texts.sort_unstable();
+                let is_again = |pair: &[(String, String)]| matches!(pair, [one, other] if one.0 == other.0);
+                match texts.windows(2).any(is_again) {
+                    true => Err(A::Error::custom("__metadata__ has a key twice")),
+                    false => Ok(Texts(texts)),
+                }
+            }
+        }
+        object.deserialize_map(Members)
+    }
 }
 
-/// The type that `__metadata__` gives for a tensor of bytes.
-fn said(metadata: &Metadata, name: &str) -> Option<DataType> {
-    let data_type = metadata.metadata().as_ref()?.get(&type_key(name))?.parse().ok()?;
-    let of_bytes = metadata.info(name)?.dtype == safetensors::Dtype::U8 && super::types::is_float8(data_type);
-    of_bytes.then_some(data_type)
+/// Finds where members begin and end. What they are made of is checked when they are parsed.
+impl Header {
+    fn peek(&mut self) -> Result<u8, Error> {
+        let bytes = self.reader.fill_buf().map_err(|error| Error::io("read the header", error))?;
+        bytes.first().copied().ok_or_else(|| damaged("it is cut off"))
+    }
+
+    fn skip(&mut self) {
+        self.reader.consume(1);
+        self.at = self.at.saturating_add(1);
+    }
+
+    fn take(&mut self, into: &mut Vec<u8>) -> Result<u8, Error> {
+        let byte = self.peek()?;
+        self.skip();
+        into.push(byte);
+        Ok(byte)
+    }
+
+    /// The next byte that is no space.
+    fn peek_solid(&mut self) -> Result<u8, Error> {
+        while matches!(self.peek()?, b' ' | b'\t' | b'\r' | b'\n') {
+            self.skip();
+        }
+        self.peek()
+    }
+
+    fn expect(&mut self, wanted: u8) -> Result<(), Error> {
+        if self.peek_solid()? != wanted {
+            return Err(damaged(format!("{:?} is missing at byte {}", char::from(wanted), self.at)));
+        }
+        self.skip();
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        self.expect(b'{')
+    }
+
+    /// Reads the next member. False at the end.
+    fn next(&mut self, member: &mut Member, is_first: bool) -> Result<bool, Error> {
+        if self.peek_solid()? == b'}' {
+            self.skip();
+            return self.end().map(|()| false);
+        }
+        if !is_first {
+            self.expect(b',')?;
+        }
+        self.peek_solid()?;
+        self.member(member).map(|()| true)
+    }
+
+    /// Fails unless only spaces follow.
+    fn end(&mut self) -> Result<(), Error> {
+        let mut rest = Vec::new();
+        self.reader.read_to_end(&mut rest).map_err(|error| Error::io("read the header", error))?;
+        self.at = self.at.saturating_add(len_of(&rest));
+        match rest.trim_ascii() {
+            [] => Ok(()),
+            _ => Err(damaged("something follows its last member")),
+        }
+    }
+
+    fn go_to(&mut self, at: u64) -> Result<(), Error> {
+        let by = i64::try_from(i128::from(at).saturating_sub(i128::from(self.at))).unwrap_or(i64::MAX);
+        self.reader.seek_relative(by).map_err(|error| Error::io("read the header", error))?;
+        self.at = at;
+        Ok(())
+    }
+
+    fn member(&mut self, member: &mut Member) -> Result<(), Error> {
+        member.at = self.at;
+        member.name.clear();
+        member.value.clear();
+        self.text(&mut member.name)?;
+        self.expect(b':')?;
+        if self.peek_solid()? != b'{' {
+            return Err(damaged(format!("{:?} is no object", Text::from(&*member.name))));
+        }
+        self.object(&mut member.value)
+    }
+
+    fn text(&mut self, into: &mut Vec<u8>) -> Result<(), Error> {
+        if self.take(into)? != b'"' {
+            return Err(damaged(format!("a name is missing before byte {}", self.at)));
+        }
+        loop {
+            match self.take(into)? {
+                b'"' => return Ok(()),
+                b'\\' => _ = self.take(into)?,
+                _ => {}
+            }
+        }
+    }
+
+    fn object(&mut self, into: &mut Vec<u8>) -> Result<(), Error> {
+        let mut depth = 0u64;
+        loop {
+            match self.peek()? {
+                b'"' => self.text(into)?,
+                byte => {
+                    self.take(into)?;
+                    match byte {
+                        b'{' | b'[' => depth = depth.saturating_add(1),
+                        b'}' | b']' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                }
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
 }
+
+/// What the keys in `__metadata__` begin with that say the type of a tensor, which has no name in this format.
+const TYPE_KEY: &str = "popef.dataType.";
 
 /// Writes what comes before the data of these tensors, which `tensors` gives twice with their names in the order of their data.
 /// Nothing of them is kept.
@@ -89,7 +353,7 @@ fn write_json<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
     for (name, info) in tensors().filter(|(_, info)| !has_own_name(info.data_type)) {
         out.write_all(if before == "{" { b"{\"__metadata__\":{" } else { b"," })?;
         before = "},";
-        serde_json::to_writer(&mut *out, &type_key(name.as_ref()))?;
+        serde_json::to_writer(&mut *out, &format!("{TYPE_KEY}{}", name.as_ref()))?;
         out.write_all(b":")?;
         serde_json::to_writer(&mut *out, &info.data_type.to_string())?;
     }

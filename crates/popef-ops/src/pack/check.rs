@@ -3,30 +3,94 @@
 use popef::File;
 use popef::check::{CheckOptions, check};
 
-use super::part::Part;
-use super::report::State;
+use super::compose::{Composed, Piece};
+use super::survey::Seal;
+use super::too_large;
 use crate::error::{Code, Error};
-use crate::extract::Kind;
+use crate::listed::name_of;
+use crate::work::len_of;
 
 /// The rules of the checks that say whether data fits its shape, and its shape the anchor.
 const RULES: [&str; 5] = ["PE301", "PE302", "PE305", "PE306", "PE309"];
+/// As many bytes of headers are checked at a time.
+const BATCH: u64 = 4 << 20;
+/// As many problems are kept.
+const MOST: usize = 1000;
 
-/// What does not fit, in words. What was so before the file was extracted does not count.
-pub(super) fn problems(file: &File, parts: &[Part]) -> Vec<String> {
-    let anchors_are_same = parts.iter().all(|part| part.state == State::Same || !matches!(part.kind, Kind::Metadata));
-    let counts = |blob: usize| !anchors_are_same || parts.get(blob).is_none_or(|part| part.state != State::Same);
-    let report = check([file], &CheckOptions::new());
-    let findings = report.findings.into_iter().filter(|finding| RULES.contains(&finding.rule.id));
-    findings.filter(|finding| finding.blob.is_none_or(counts)).map(|finding| finding.message).collect()
+/// The header of a blob, and the length of its data.
+type Head = (Vec<u8>, u64);
+
+/// Compares tensors and feeds with their anchors, many at a time.
+#[derive(Debug)]
+pub(super) struct Checks {
+    /// Executables and metadata, which each batch has.
+    models: Vec<Head>,
+    /// Whether the metadata are as they were extracted. Then what is wrong with them was so before.
+    are_same: bool,
+    is_first: bool,
+    batch: Vec<Head>,
+    len: u64,
+    pub(super) problems: Vec<String>,
+    pub(super) count: u64,
 }
 
-/// Fails if the file that was written does not have the blobs of the one that was put together.
-pub(super) fn is_whole(written: &File, composed: &File) -> Result<(), Error> {
-    let same = |(new, old): (popef::Blob<'_>, popef::Blob<'_>)| {
-        new.blob_type() == old.blob_type() && new.name() == old.name() && new.version() == old.version()
-    };
-    match written.len() == composed.len() && written.blobs().zip(composed.blobs()).all(same) {
+impl Checks {
+    pub(super) fn new(models: Vec<Head>, are_same: bool) -> Self {
+        Checks { models, are_same, is_first: true, batch: Vec::new(), len: 0, problems: Vec::new(), count: 0 }
+    }
+
+    /// Adds a tensor or feed. Those that are as they were extracted count only with other metadata.
+    pub(super) fn add(&mut self, head: &[u8], len: u64, is_same: bool) -> Result<(), Error> {
+        if is_same && self.are_same {
+            return Ok(());
+        }
+        self.batch.push((head.to_vec(), len));
+        self.len = self.len.saturating_add(len_of(head));
+        if self.len >= BATCH { self.run() } else { Ok(()) }
+    }
+
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        let is_needed = !self.batch.is_empty() || (self.is_first && !self.are_same);
+        if is_needed { self.run() } else { Ok(()) }
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
+        let mut file = Composed::default();
+        for (head, len) in self.models.iter().cloned().chain(self.batch.drain(..)) {
+            let pieces = [Piece::Bytes(head), Piece::Zeros(len)];
+            pieces.into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
+        }
+        self.len = 0;
+        let file = file.open(0)?;
+        let report = check([&file], &CheckOptions::new());
+        let of_models = self.is_first && !self.are_same;
+        self.is_first = false;
+        for finding in report.findings.into_iter().filter(|finding| RULES.contains(&finding.rule.id)) {
+            let is_of_model = finding.blob.is_none_or(|blob| blob < self.models.len());
+            if is_of_model && !of_models {
+                continue;
+            }
+            self.count = self.count.saturating_add(1);
+            if self.problems.len() < MOST {
+                self.problems.push(finding.message);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fails if the file that was written does not have the blobs of which this is the seal.
+pub(super) fn is_whole(written: &File, seal: &Seal) -> Result<(), Error> {
+    let mut found = seal.same();
+    for blob in written.blobs() {
+        let head = [blob.header_bytes(), blob.info_bytes()].concat();
+        found.add_blob(blob.blob_type(), &name_of(&blob), &blob.version(), &head);
+        found.add_number(blob.size());
+    }
+    match found == *seal {
         true => Ok(()),
-        false => Err(Error::new(Code::WrongArguments, "what was written is not what was to be written")),
+        false => {
+            Err(Error::new(Code::NotVerified, "the new file does not read back as it was written; it was discarded"))
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,61 +10,65 @@ use std::time::{Duration, UNIX_EPOCH};
 use popef::Metadata;
 use popef::types::Text;
 
-use super::bad_index;
-use super::compose::Piece;
-use super::part::{Part, array_of};
+use super::part::{Bytes, Part, array_of};
 use super::report::State;
-use super::spool::Spool;
-use crate::error::Error;
+use super::walk::Each;
+use crate::error::{Code, Error};
 use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
-use crate::formats::{self, Array, Place, Source};
-use crate::progress::Progress;
+use crate::formats::{Array, ArrayFile, Place, Source};
 
-/// A folder, with what was read of it.
+/// A folder, which is gone through once.
 pub(super) struct Folder<'f> {
     path: &'f Path,
-    modified: u64,
-    /// The arrays of files with several, by their names.
+    index: &'f Index,
+    /// The files with several arrays that were opened.
     archives: HashMap<String, Archive>,
-    spool: &'f mut Spool,
-    progress: &'f dyn Progress,
 }
 
+/// As many files with several arrays may be in a folder. `extract` makes two.
+const MOST_ARCHIVES: usize = 16;
+
+/// A file with several arrays.
 struct Archive {
     source: Source,
-    arrays: HashMap<Text<'static>, Array>,
+    file: ArrayFile,
+    /// The array that is probably asked for next.
+    next: usize,
+    /// Hashes of the names with the numbers of their arrays, sorted, once it was another.
+    numbers: Option<Vec<(u64, u32)>>,
+    hasher: RandomState,
 }
 
-/// What a folder holds.
-pub(super) struct Contents {
-    pub(super) prefix: Option<Place>,
-    pub(super) parts: Vec<Part>,
-}
+impl<'f> Folder<'f> {
+    pub(super) fn new(path: &'f Path, index: &'f Index) -> Self {
+        Folder { path, index, archives: HashMap::new() }
+    }
 
-pub(super) fn read(path: &Path, spool: &mut Spool, progress: &dyn Progress) -> Result<Contents, Error> {
-    let mut index = Index::open(path)?;
-    let mut folder = Folder { path, modified: index.modified, archives: HashMap::new(), spool, progress };
-    let prefix = index.prefix.take().map(|name| folder.whole(&name)).transpose()?.map(|(place, _)| place);
-    let mut parts = Vec::new();
-    index.entries(&mut |entry| {
-        parts.push(folder.part(entry)?);
-        Ok(())
-    })?;
-    Ok(Contents { prefix, parts })
-}
+    /// The bytes before the first blob.
+    pub(super) fn prefix(&self) -> Result<Option<Place>, Error> {
+        self.index.prefix.as_ref().map(|name| Ok(self.whole(name)?.0)).transpose()
+    }
 
-impl Folder<'_> {
+    /// All blobs, perhaps without tensors and feeds.
+    pub(super) fn parts(mut self, with_data: bool, each: Each<'_>) -> Result<(), Error> {
+        let index = self.index;
+        index.entries(&mut |entry| match entry.blob {
+            Kind::Tensor(_) | Kind::Feed(_) if !with_data => Ok(()),
+            _ => each(self.part(entry)?),
+        })
+    }
+
     fn part(&mut self, entry: Entry) -> Result<Part, Error> {
         let Entry { blob, version, data, surplus, compress, head } = entry;
-        let from = data.as_ref().map_or(INDEX, |data| &data.file).to_owned();
-        let mut part = Part::new(blob, Vec::new(), from);
+        let from = self.path.join(data.as_ref().map_or(INDEX, |data| &data.file));
+        let mut part = Part::new(blob, Vec::new(), from.to_string_lossy());
         part.version = version;
         part.old_head = head.map(|head| head.0);
         part.compress = compress;
         part.state = State::Same;
         match data {
             None if matches!(part.kind, Kind::Metadata) => {}
-            None => return Err(bad_index(INDEX, "a blob has no file")),
+            None => return Err(self.bad("a blob has no file")),
             Some(data) => self.fill(&mut part, &data)?,
         }
         if let Some(surplus) = surplus {
@@ -71,7 +76,7 @@ impl Folder<'_> {
             part.note(is_same);
             // What followed the old tensors has no meaning after others.
             if !part.is_reshaped {
-                part.data.push(Piece::Place(place));
+                part.data.push(Bytes::Place(place));
             }
         }
         Ok(part)
@@ -90,12 +95,12 @@ impl Folder<'_> {
                 self.fill_array(part, stored)
             }
             (Kind::Metadata, _) | (_, Form::Json | Form::Npy | Form::Npz | Form::Safetensors) => {
-                Err(bad_index(INDEX, &format!("{} is of no form for such a blob", stored.file)))
+                Err(self.bad(&format!("{:?} is of no form for such a blob", stored.file)))
             }
             (_, Form::Raw) => {
                 let (place, is_same) = self.whole(&stored.file)?;
                 part.note(is_same);
-                part.data.push(Piece::Place(place));
+                part.data.push(Bytes::Place(place));
                 Ok(())
             }
         }
@@ -112,31 +117,34 @@ impl Folder<'_> {
             part.is_reshaped = true;
             part.set_shape(new)?;
         }
-        part.data.push(self.spool.piece(&array, self.progress)?);
+        part.data.push(Bytes::Array(array.into()));
         Ok(())
     }
 
     fn array(&mut self, stored: &Stored) -> Result<(Array, bool), Error> {
-        let missing = |key: &Text<'_>| bad_index(&stored.file, &format!("there is no array {:?}", key.to_string()));
         if stored.form == Form::Npy {
             let (source, is_same) = self.source(&stored.file)?;
-            let array = self.arrays(source)?.pop();
-            return Ok((array.ok_or_else(|| missing(&Text::default()))?, is_same));
+            let mut file = ArrayFile::of(source)?;
+            let array = file.get(0)?.filter(|_| file.len() == 1);
+            return Ok((array.ok_or_else(|| self.bad(&format!("{:?} is not one array", stored.file)))?, is_same));
         }
         let key = Text::from(stored.key.clone().unwrap_or_default());
         if !self.archives.contains_key(&stored.file) {
+            if self.archives.len() >= MOST_ARCHIVES {
+                return Err(self.bad(&format!("it names more than {MOST_ARCHIVES} files with several arrays")));
+            }
             let (source, _) = self.source(&stored.file)?;
-            let arrays = self.arrays(source.clone())?.into_iter().map(|array| (array.name.clone(), array)).collect();
-            self.archives.insert(stored.file.clone(), Archive { source, arrays });
+            let (file, hasher) = (ArrayFile::of(source.clone())?, RandomState::new());
+            let archive = Archive { source, file, next: 0, numbers: None, hasher };
+            self.archives.insert(stored.file.clone(), archive);
         }
-        let archive = self.archives.get(&stored.file).ok_or_else(|| missing(&key))?;
-        let array = archive.arrays.get(&key).cloned().ok_or_else(|| missing(&key))?;
-        Ok((array, self.is_same(&archive.source)))
-    }
-
-    fn arrays(&self, source: Source) -> Result<Vec<Array>, Error> {
-        let path = source.path().to_owned();
-        formats::read_source(source).map_err(|error| error.in_file(path))
+        let archive = self.archives.get_mut(&stored.file);
+        let found =
+            archive.map(|archive| archive.array(&key).map(|found| (found, archive.source.clone()))).transpose()?;
+        match found {
+            Some((Some(array), source)) => Ok((array, self.is_same(&source))),
+            _ => Err(self.bad(&format!("{:?} has no array {:?}", stored.file, key.to_string()))),
+        }
     }
 
     /// All bytes of a file, and whether it is as it was extracted.
@@ -154,14 +162,90 @@ impl Folder<'_> {
     /// Whether the file has the time that it got when it was extracted.
     fn is_same(&self, source: &Source) -> bool {
         // Extracted files have a time of whole seconds. What is written later hardly ever has.
-        let extracted = UNIX_EPOCH.checked_add(Duration::from_secs(self.modified));
+        let extracted = UNIX_EPOCH.checked_add(Duration::from_secs(self.index.modified));
         source.modified().is_none_or(|time| Some(time) == extracted)
     }
+
+    fn bad(&self, message: &str) -> Error {
+        bad_index(self.path, message)
+    }
+}
+
+impl Archive {
+    /// The array of a name.
+    fn array(&mut self, name: &Text<'_>) -> Result<Option<Array>, Error> {
+        let mut found = self.file.get(self.next)?.filter(|array| array.name == *name);
+        if found.is_none() {
+            for index in self.numbers_of(name)? {
+                let array = self.file.get(index)?.filter(|array| array.name == *name);
+                if array.is_some() {
+                    self.next = index;
+                    found = array;
+                    break;
+                }
+            }
+        }
+        self.next = self.next.saturating_add(1);
+        Ok(found)
+    }
+
+    /// The arrays whose names have the same hash.
+    fn numbers_of(&mut self, name: &Text<'_>) -> Result<Vec<usize>, Error> {
+        let numbers = match &mut self.numbers {
+            Some(numbers) => numbers,
+            None => {
+                let mut all = Vec::with_capacity(self.file.len());
+                for index in 0..self.file.len() {
+                    let Some(array) = self.file.get(index)? else { continue };
+                    all.push((self.hasher.hash_one(array.name.as_bytes()), u32::try_from(index).unwrap_or(u32::MAX)));
+                }
+                all.sort_unstable();
+                self.numbers.insert(all)
+            }
+        };
+        let hash = self.hasher.hash_one(name.as_bytes());
+        let start = numbers.partition_point(|(known, _)| *known < hash);
+        let same = numbers.iter().skip(start).take_while(|(known, _)| *known == hash);
+        Ok(same.filter_map(|(_, index)| usize::try_from(*index).ok()).collect())
+    }
+}
+
+/// Fails if an index names a file twice, or an array: a small folder could then become a file of any size. Names that differ only
+/// in upper and lower case are the same file on some systems.
+pub(super) fn check_files(folder: &Path, index: &Index) -> Result<(), Error> {
+    let hasher = RandomState::new();
+    let hash = |(file, key): (&str, Option<&str>)| {
+        let parts = Path::new(file).components().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+        hasher.hash_one((parts.collect::<Vec<_>>(), key))
+    };
+    let mut all: Vec<u64> = index.prefix.iter().map(|prefix| hash((prefix, None))).collect();
+    index.entries(&mut |entry| {
+        all.extend(arrays_and_files(&entry).map(hash));
+        Ok(())
+    })?;
+    all.sort_unstable();
+    let Some(&[twice, _]) = all.windows(2).find(|pair| pair.first() == pair.last()) else { return Ok(()) };
+    index.entries(&mut |entry| match arrays_and_files(&entry).find(|named| hash(*named) == twice) {
+        Some((file, None)) => Err(bad_index(folder, &format!("it names {file:?} twice"))),
+        Some((file, Some(key))) => Err(bad_index(folder, &format!("it names array {key:?} of {file:?} twice"))),
+        None => Ok(()),
+    })
+}
+
+/// What an entry takes: files, and the arrays of files with several.
+fn arrays_and_files(entry: &Entry) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let data = entry.data.as_ref().map(|data| (&*data.file, data.key.as_deref()));
+    data.into_iter().chain(entry.surplus.as_deref().map(|file| (file, None)))
+}
+
+/// Makes an error of an index that is damaged or lies.
+fn bad_index(folder: &Path, message: &str) -> Error {
+    Error::new(Code::BadIndex, message).in_file(folder.join(INDEX))
 }
 
 /// The path of a file that the index of a folder names. It must be in the folder, and no link may lead there.
 pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
-    let outside = || bad_index(INDEX, &format!("{name:?} is no path of a file in the folder"));
+    let outside = || bad_index(folder, &format!("{name:?} is no path of a file in the folder"));
     let is_odd = |character: char| character.is_control() || matches!(character, '\\' | ':');
     if name.is_empty() || name.contains(is_odd) {
         return Err(outside());
@@ -173,7 +257,7 @@ pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
         let metadata =
             fs::symlink_metadata(&path).map_err(|error| Error::io("look at the file", error).in_file(&path))?;
         if metadata.is_symlink() {
-            return Err(bad_index(INDEX, &format!("{name:?} leads through a link")));
+            return Err(bad_index(folder, &format!("{name:?} leads through a link")));
         }
     }
     Ok(path)

@@ -5,274 +5,195 @@ mod compose;
 pub(crate) mod folder;
 mod part;
 mod report;
-mod spool;
+mod survey;
+mod walk;
 
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::PathBuf;
 
+use popef::File;
 use popef::read::FileId;
-use popef::types::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 use popef::write::Packing;
-use popef::{Blob, File, Metadata};
 
 use crate::error::{Code, Error};
-use crate::extract::Kind;
-use crate::formats::{self, Place, Source};
 use crate::output::{Output, Overwrite, Target};
 use crate::progress::Progress;
 
 use compose::{Composed, Piece};
 use part::Part;
-use spool::Spool;
+use survey::{Names, Survey};
+use walk::Walk;
 
 pub use report::{Packed, PackedBlob, State};
 
-/// A file that is put together.
+/// What blobs are made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PackInput {
+    /// A folder that was extracted, as it is now. The bytes before the first blob come from there too.
+    ///
+    /// Its `index.json` is not trusted: what it names must be in the folder, no link may lead there, and no file may be named
+    /// twice. It is refused if it has keys that this version does not know.
+    Folder(PathBuf),
+    /// An executable that is not compressed. Without a name, it gets the one that the metadata has, or else that of the file
+    /// without its ending.
+    Executable(PathBuf, Option<String>),
+    /// Metadata, as `extract` writes it.
+    Metadata(PathBuf),
+    /// An opaque blob and its name. It is for the executable if there is only one.
+    Opaque(String, PathBuf),
+    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file.
+    Tensors(PathBuf),
+    /// The only array of a file as the feed of this name. Its first dimension is the runs.
+    Feed(String, PathBuf),
+}
+
+/// How files are put together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PackOptions {
+    /// How all executables are compressed. One that would not become smaller stays as it is.
+    pub compress: Option<Packing>,
+    /// Whether data is also written if it does not fit its anchor. The report then says so.
+    pub unchecked: bool,
+}
+
+/// Makes a file of these inputs, in their order. Checks before that everything fits together.
+///
+/// `each` is told of each blob in order while the work goes on. Blobs are gone through several times, so that nothing of them is
+/// kept; if something is changed meanwhile, the work fails.
 ///
 /// ```
-/// use popef_ops::pack::Pack;
+/// use popef_ops::pack::{PackInput, PackOptions, pack};
 /// use popef_ops::{Overwrite, Silent, Target};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let (from, to) = (folder.path().join("weights.npy"), folder.path().join("weights.popef"));
 /// # let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
 /// # std::fs::write(&from, [b"\x93NUMPY\x01\x00\x3a\x00", header.as_bytes(), &[0, 0, 192, 63, 0, 0, 16, 192]].concat())?;
-/// let mut pack = Pack::new();
-/// pack.tensors(&from, &Silent)?;
-/// pack.write(Target::Path(&to, Overwrite::Never), &Silent)?;
+/// let inputs = [PackInput::Tensors(from)];
+/// let target = Target::Path(&to, Overwrite::Never);
+/// pack(&inputs, target, &PackOptions::default(), &Silent, &mut |_| Ok(()))?;
 /// let file = popef::File::open(&to)?;
 /// assert_eq!(*file.tensor("weights").unwrap().elements()?.to_slice::<f32>()?, [1.5, -2.25]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
-pub struct Pack {
-    prefix: Option<Place>,
-    parts: Vec<Part>,
-    /// Executables without a name of their own.
-    unnamed: Vec<usize>,
-    /// Opaque blobs, for the executable if there is only one.
-    opaques: Vec<usize>,
-    spool: Spool,
-    compress: Option<Packing>,
-    unchecked: bool,
+pub fn pack(
+    inputs: &[PackInput],
+    target: Target<'_>,
+    options: &PackOptions,
+    progress: &dyn Progress,
+    each: &mut dyn FnMut(PackedBlob) -> Result<(), Error>,
+) -> Result<Packed, Error> {
+    let walk = Walk::new(inputs, forbidden(&target))?;
+    walk.check_files()?;
+    let names = Names::of(&walk)?;
+    let survey = Survey::of(&walk, &names, options.compress)?;
+    if let (Some(first), false) = (survey.problems.first(), options.unchecked) {
+        let more = match survey.problem_count {
+            1 => String::new(),
+            count => format!(" (and {} more)", count.saturating_sub(1)),
+        };
+        return Err(Error::new(Code::DoesNotFit, format!("{first}{more}")));
+    }
+    let is_trial = matches!(target, Target::Nowhere | Target::Trial(..));
+    progress.expect(survey.expected);
+    let mut output = Output::begin(target, [], progress)?;
+    output.prefix_of(&survey.prefix)?;
+    let mut packed = Packed { problems: survey.problems, problem_count: survey.problem_count, ..Packed::default() };
+    let (mut seal, mut written) = (survey.seal.same(), survey.seal.same());
+    walk.parts(&mut |mut part| {
+        names.link(&mut part);
+        let head = part.head()?;
+        seal.add_part(&part, &head);
+        written.add_blob(part.blob_type(), &part.name(), &part.version, &head);
+        let row = write(&part, head, packed.blobs, options, is_trial, &mut output, progress)?;
+        written.add_number(row.size);
+        packed.add(&row);
+        each(row)
+    })?;
+    if seal != survey.seal {
+        return Err(Error::new(Code::FileChanged, "a file that is packed was changed meanwhile"));
+    }
+    packed.size = output.len();
+    output.finish_checked(|new| check::is_whole(new, &written))?;
+    Ok(packed)
 }
 
-impl Pack {
-    /// With no blobs yet.
-    pub fn new() -> Self {
-        Pack::default()
-    }
-
-    /// Adds the blobs of a folder that was extracted, as they are now. The bytes before the first blob come from there too.
-    ///
-    /// `index.json` is not trusted: what it names must be in the folder, and no link may lead there. It is refused if it has
-    /// keys that this version does not know.
-    pub fn folder(&mut self, path: &Path, progress: &dyn Progress) -> Result<&mut Self, Error> {
-        let contents = folder::read(path, &mut self.spool, progress)?;
-        if self.prefix.is_some() && contents.prefix.is_some() {
-            return Err(Error::new(Code::WrongArguments, "only one folder can have bytes before the first blob"));
+/// The file that must not be read, because it is to be replaced.
+fn forbidden(target: &Target<'_>) -> Option<(PathBuf, FileId)> {
+    match target {
+        Target::Path(path, Overwrite::Never | Overwrite::Others)
+        | Target::Trial(path, Overwrite::Never | Overwrite::Others) => {
+            // If there is no such file, it is no input.
+            FileId::of_path(path).ok().map(|id| (path.to_path_buf(), id))
         }
-        self.prefix = self.prefix.take().or(contents.prefix);
-        self.parts.extend(contents.parts);
-        Ok(self)
-    }
-
-    /// Adds an executable that is not compressed. Without a name, it gets the one that the metadata has, or else that of the
-    /// file without its ending.
-    pub fn executable(&mut self, path: &Path, name: Option<&str>) -> Result<&mut Self, Error> {
-        if name.is_none() {
-            self.unnamed.push(self.parts.len());
-        }
-        let name = name.map_or_else(|| stem(path), |name| Text::from(name.to_owned()));
-        self.whole(Kind::Executable(ExecutableInfo { name, uncompressed_size: None }), path)
-    }
-
-    /// Adds metadata, as `extract` writes it.
-    pub fn metadata(&mut self, path: &Path) -> Result<&mut Self, Error> {
-        let mut part = Part::new(Kind::Metadata, Vec::new(), path.to_string_lossy());
-        part.metadata = Some(folder::read_metadata(&Place::of(Source::of(path)?))?);
-        self.parts.push(part);
-        Ok(self)
-    }
-
-    /// Adds all arrays of a file as tensors. The array of an `.npy` file has the name of the file.
-    pub fn tensors(&mut self, path: &Path, progress: &dyn Progress) -> Result<&mut Self, Error> {
-        for array in formats::read(path)? {
-            let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
-            let piece = self.spool.piece(&array, progress)?;
-            self.parts.push(Part::new(Kind::Tensor(info), vec![piece], path.to_string_lossy()));
-        }
-        Ok(self)
-    }
-
-    /// Adds the only array of a file as a feed. Its first dimension is the runs.
-    pub fn feed(&mut self, name: &str, path: &Path, progress: &dyn Progress) -> Result<&mut Self, Error> {
-        let arrays = formats::read(path)?;
-        let [array] = &*arrays else {
-            let message = format!("the file has {} arrays, and a feed is one", arrays.len());
-            return Err(Error::new(Code::WrongArguments, message).in_file(path));
-        };
-        let info = FeedDataInfo { name: Text::from(name.to_owned()), ..FeedDataInfo::default() };
-        let piece = self.spool.piece(array, progress)?;
-        let mut part = Part::new(Kind::Feed(info), vec![piece], path.to_string_lossy());
-        part.set_shape(array.info.clone())?;
-        self.parts.push(part);
-        Ok(self)
-    }
-
-    /// Adds an opaque blob. It is for the executable if there is only one.
-    pub fn opaque(&mut self, name: &str, path: &Path) -> Result<&mut Self, Error> {
-        self.opaques.push(self.parts.len());
-        self.whole(Kind::Opaque(OpaqueInfo { name: Text::from(name.to_owned()), ..OpaqueInfo::default() }), path)
-    }
-
-    fn whole(&mut self, kind: Kind, path: &Path) -> Result<&mut Self, Error> {
-        let place = Place::of(Source::of(path)?);
-        self.parts.push(Part::new(kind, vec![Piece::Place(place)], path.to_string_lossy()));
-        Ok(self)
-    }
-
-    /// Compresses all executables. One that would not become smaller stays as it is.
-    pub fn compress(&mut self, packing: Packing) -> &mut Self {
-        self.compress = Some(packing);
-        self
-    }
-
-    /// Writes data also if it does not fit its anchor. The report then says so.
-    pub fn unchecked(&mut self, unchecked: bool) -> &mut Self {
-        self.unchecked = unchecked;
-        self
-    }
-
-    /// Checks that everything fits together, and writes the file.
-    pub fn write(mut self, target: Target<'_>, progress: &dyn Progress) -> Result<Packed, Error> {
-        self.refuse_sources(&target)?;
-        self.link();
-        let file = self.compose()?;
-        let problems = check::problems(&file, &self.parts);
-        if let (Some(first), false) = (problems.first(), self.unchecked) {
-            let more = match problems.len() {
-                1 => String::new(),
-                count => format!(" (and {} more)", count.saturating_sub(1)),
-            };
-            return Err(Error::new(Code::DoesNotFit, format!("{first}{more}")));
-        }
-        let mut output = Output::begin(target, [], progress)?;
-        progress.expect(self.told(&file, &output));
-        output.prefix_of(&file)?;
-        let blobs = self.copy(&file, &mut output)?;
-        let size = output.len();
-        output.finish_checked(|written| check::is_whole(written, &file))?;
-        Ok(Packed { size, blobs, problems })
-    }
-
-    /// Gives executables and opaque blobs the names that the metadata and the executable have.
-    fn link(&mut self) {
-        let described: Vec<&Metadata> = self.parts.iter().filter_map(|part| part.metadata.as_ref()).collect();
-        let described = match &*described {
-            [metadata] if !metadata.executable.is_empty() => Some(metadata.executable.clone()),
-            _ => None,
-        };
-        if let ([number], Some(described)) = (&*self.unnamed, described)
-            && let Some(Kind::Executable(info)) = self.parts.get_mut(*number).map(|part| &mut part.kind)
-        {
-            info.name = described;
-        }
-        let executables: Vec<Text<'static>> = self.parts.iter().filter_map(executable).collect();
-        let [executable] = &*executables else { return };
-        for number in &self.opaques {
-            if let Some(Kind::Opaque(info)) = self.parts.get_mut(*number).map(|part| &mut part.kind) {
-                info.executable = executable.clone();
-            }
-        }
-    }
-
-    /// The file as it is before executables are compressed.
-    fn compose(&mut self) -> Result<File, Error> {
-        let mut file = Composed::with(std::mem::take(&mut self.spool).into_file()?);
-        let mut start = 0;
-        if let Some(prefix) = &self.prefix {
-            start = prefix.len();
-            file.push(Piece::Place(prefix.clone()));
-        }
-        self.parts.iter_mut().try_for_each(|part| part.add_to(&mut file))?;
-        let file = file.open(start)?;
-        match file.len() == self.parts.len() {
-            true => Ok(file),
-            false => Err(bad_index(crate::extract::INDEX, "its blobs do not follow each other")),
-        }
-    }
-
-    /// How many bytes the progress is told of: the file's, but of executables that are compressed what is read of them.
-    fn told(&self, file: &File, output: &Output<'_>) -> u64 {
-        file.blobs().zip(&self.parts).fold(file.prefix().len(), |told, (blob, part)| {
-            let packing = self.compress.or(part.compress);
-            let packed = blob.as_executable().filter(|_| packing.is_some());
-            told.saturating_add(packed.map_or(blob.size(), |executable| output.told_of(&executable, packing)))
-        })
-    }
-
-    fn copy(&self, file: &File, output: &mut Output<'_>) -> Result<Vec<PackedBlob>, Error> {
-        let mut packed = Vec::new();
-        let mut plain: Vec<Blob<'_>> = Vec::new();
-        for (blob, part) in file.blobs().zip(&self.parts) {
-            let packing = blob.as_executable().and(self.compress.or(part.compress));
-            let mut state = part.state;
-            let size = match (packing, blob.as_executable()) {
-                (Some(packing), Some(executable)) => {
-                    // Those before come first.
-                    output.copy_all(plain.drain(..))?;
-                    let written = output.repacked(&executable, packing, blob.size())?;
-                    state = if written.is_some() { State::Compressed } else { state };
-                    match written {
-                        Some(written) => written.size,
-                        None => output.copy(blob)?.size,
-                    }
-                }
-                _ => {
-                    plain.push(blob);
-                    blob.size()
-                }
-            };
-            let (index, blob_type, name) = (blob.index(), part.blob_type(), part.name().into());
-            packed.push(PackedBlob { index, blob_type, name, size, state });
-        }
-        output.copy_all(plain)?;
-        Ok(packed)
-    }
-
-    /// Fails if the output is one of the files that are read.
-    fn refuse_sources(&self, target: &Target<'_>) -> Result<(), Error> {
-        let (Target::Path(path, overwrite) | Target::Trial(path, overwrite)) = target else { return Ok(()) };
-        if *overwrite == Overwrite::Inputs {
-            return Ok(());
-        }
-        // If there is no such file, it is no input.
-        let Ok(id) = FileId::of_path(path) else { return Ok(()) };
-        let places = self.parts.iter().flat_map(|part| &part.data).filter_map(Piece::place).chain(&self.prefix);
-        let is_read = places.map(Place::path).any(|source| FileId::of_path(source).is_ok_and(|source| source == id));
-        match is_read {
-            true => Err(Error::new(Code::OutputIsInput, "the output is a file that is packed").in_file(path)),
-            false => Ok(()),
-        }
-    }
-}
-
-fn executable(part: &Part) -> Option<Text<'static>> {
-    match &part.kind {
-        Kind::Executable(info) => Some(info.name.clone()),
         _ => None,
     }
 }
 
-fn stem(path: &Path) -> Text<'static> {
-    Text::from(path.file_stem().unwrap_or_default().as_encoded_bytes()).into_owned()
+/// Data up to this length is read at once.
+const SMALL: u64 = 128 << 10;
+
+/// Writes a blob.
+fn write(
+    part: &Part,
+    head: Vec<u8>,
+    index: u64,
+    options: &PackOptions,
+    is_trial: bool,
+    output: &mut Output<'_>,
+    progress: &dyn Progress,
+) -> Result<PackedBlob, Error> {
+    let (len, blob_type, name) = (part.len(), part.blob_type(), part.name().into());
+    let packing = part.packing(options.compress);
+    let is_small = len <= SMALL && packing.is_none() && !is_trial;
+    let data = match packing {
+        Some(_) => part.data.iter().map(|bytes| Piece::Place(bytes.place().clone())).collect(),
+        None if is_small => vec![Piece::Bytes(part.read()?)],
+        None => vec![Piece::Zeros(len)],
+    };
+    let mut file = Composed::default();
+    let mut pieces = std::iter::once(Piece::Bytes(head)).chain(data);
+    pieces.try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
+    let file = file.open(0)?;
+    let blob = file.blob(0).filter(|_| file.len() == 1).ok_or_else(|| part.bad("what it says is no blob"))?;
+    let done = |size, state| Ok(PackedBlob { index, blob_type, name, size, state });
+    if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
+        // So that they are not opened again for each piece.
+        let _open: Vec<_> = part.data.iter().map(|bytes| bytes.place().source().open()).collect::<Result<_, _>>()?;
+        progress.expect(output.told_of(&executable, Some(packing)));
+        if let Some(written) = output.repacked(&executable, packing, len)? {
+            return done(written.size, State::Compressed);
+        }
+        progress.expect(blob.size());
+        return done(output.copy(blob)?.size, State::WouldGrow);
+    }
+    let written = match is_small || is_trial {
+        true => output.copy(blob)?,
+        false => output.refilled(blob, &mut part.reader()?)?,
+    };
+    done(written.size, part.state)
 }
 
-/// Makes an error of an index that is damaged or lies.
-fn bad_index(place: &str, message: &str) -> Error {
-    Error::new(Code::BadIndex, format!("{place}: {message}"))
+fn too_large() -> Error {
+    Error::new(Code::WrongArguments, "the file would be too large")
 }
 
 fn bad_metadata(message: &str) -> Error {
     Error::new(Code::BadMetadata, format!("it is no metadata as JSON: {message}"))
+}
+
+/// The bytes of several readers after each other.
+fn chained(readers: Vec<Box<dyn Read + Send>>) -> Box<dyn Read + Send> {
+    readers.into_iter().reduce(|all, next| Box::new(all.chain(next))).unwrap_or_else(|| Box::new(io::empty()))
+}
+
+/// The bytes before the first blob, as a file without blobs.
+fn prefix_file(prefix: Option<&crate::formats::Place>) -> Result<File, Error> {
+    let mut file = Composed::default();
+    let mut start = 0;
+    if let Some(prefix) = prefix {
+        start = prefix.len();
+        file.push(Piece::Place(prefix.clone())).ok_or_else(too_large)?;
+    }
+    file.open(start)
 }

@@ -1,14 +1,18 @@
 //! A blob that is to be written.
 
-use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, TensorDataInfo, Text};
-use popef::write::Packing;
-use popef::{Metadata, TensorInfo};
+use std::io::{self, Read, Write};
 
-use super::bad_index;
+use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, TensorDataInfo, Text};
+use popef::write::{BlobCopy, Packing};
+use popef::{File, Metadata, TensorInfo, Writer};
+
+use super::chained;
 use super::compose::{Composed, Piece};
 use super::report::State;
 use crate::error::{Code, Error};
 use crate::extract::{Kind, head};
+use crate::formats::{Array, Place};
+use crate::work::len_of;
 
 /// A blob that is to be written.
 #[derive(Debug)]
@@ -17,7 +21,7 @@ pub(super) struct Part {
     pub(super) version: Text<'static>,
     /// The values of a metadata blob.
     pub(super) metadata: Option<Metadata>,
-    pub(super) data: Vec<Piece>,
+    pub(super) data: Vec<Bytes>,
     /// The header and info as they were in the file that was extracted.
     pub(super) old_head: Option<Vec<u8>>,
     /// How the executable is to be compressed.
@@ -26,12 +30,45 @@ pub(super) struct Part {
     pub(super) state: State,
     /// Whether it is of another shape or type than what was extracted.
     pub(super) is_reshaped: bool,
-    /// Where it is from, in errors.
+    /// Whether it gets its name, or that of its executable, from others.
+    pub(super) is_unnamed: bool,
+    /// The number of the input that it is from, and the file, for errors.
+    pub(super) input: usize,
     pub(super) from: String,
 }
 
+/// Where data is.
+#[derive(Clone, Debug)]
+pub(super) enum Bytes {
+    Place(Place),
+    Array(Box<Array>),
+}
+
+impl Bytes {
+    pub(super) fn place(&self) -> &Place {
+        match self {
+            Bytes::Place(place) => place,
+            Bytes::Array(array) => array.place(),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Bytes::Place(place) => place.len(),
+            Bytes::Array(array) => array.info.size_in_bytes().unwrap_or(u64::MAX),
+        }
+    }
+
+    fn reader(&self) -> Result<Box<dyn Read + Send>, Error> {
+        match self {
+            Bytes::Place(place) => Ok(Box::new(place.reader()?)),
+            Bytes::Array(array) => array.reader(),
+        }
+    }
+}
+
 impl Part {
-    pub(super) fn new(kind: Kind, data: Vec<Piece>, from: impl Into<String>) -> Self {
+    pub(super) fn new(kind: Kind, data: Vec<Bytes>, from: impl Into<String>) -> Self {
         Part {
             kind,
             version: Text::default(),
@@ -41,6 +78,8 @@ impl Part {
             compress: None,
             state: State::New,
             is_reshaped: false,
+            is_unnamed: false,
+            input: 0,
             from: from.into(),
         }
     }
@@ -55,6 +94,20 @@ impl Part {
         }
     }
 
+    pub(super) fn is_executable(&self) -> bool {
+        matches!(self.kind, Kind::Executable(_))
+    }
+
+    /// How it is compressed, if it is an executable. `wanted` is how all are.
+    pub(super) fn packing(&self, wanted: Option<Packing>) -> Option<Packing> {
+        self.is_executable().then(|| wanted.or(self.compress)).flatten()
+    }
+
+    /// Whether it is a tensor or a feed.
+    pub(super) fn is_data(&self) -> bool {
+        matches!(self.kind, Kind::Tensor(_) | Kind::Feed(_))
+    }
+
     /// Notes whether something of it is as it was extracted.
     pub(super) fn note(&mut self, is_same: bool) {
         if !is_same && self.state == State::Same {
@@ -62,37 +115,68 @@ impl Part {
         }
     }
 
-    fn len(&self) -> u64 {
-        self.data.iter().map(Piece::len).fold(0, u64::saturating_add)
+    pub(super) fn len(&self) -> u64 {
+        self.data.iter().map(Bytes::len).fold(0, u64::saturating_add)
     }
 
-    /// Adds the blob to a file. An old head is used if it still says what the blob is.
-    pub(super) fn add_to(&mut self, file: &mut Composed) -> Result<(), Error> {
-        let old_head = self.old_head.take();
-        let had_one = old_head.is_some();
-        let old_head = old_head.filter(|head| self.is_said_by(head));
-        self.note(!had_one || old_head.is_some());
-        let head = old_head.or_else(|| head(&self.kind, self.metadata.as_ref(), &self.version, self.len()));
-        let head = head.ok_or_else(|| bad_index(&self.from, "nothing says what the header of the blob is"))?;
-        let pieces = self.data.iter().cloned();
-        let added = std::iter::once(Piece::Bytes(head)).chain(pieces).try_for_each(|piece| file.push(piece));
-        added.ok_or_else(|| Error::new(Code::WrongArguments, "the file would be too large"))
+    /// All data.
+    pub(super) fn reader(&self) -> Result<Box<dyn Read + Send>, Error> {
+        Ok(chained(self.data.iter().map(Bytes::reader).collect::<Result<_, _>>()?))
     }
 
-    /// Whether a header and info are those of this blob.
-    fn is_said_by(&self, head: &[u8]) -> bool {
-        let mut file = Composed::default();
-        let pieces = [Piece::Bytes(head.to_vec()), Piece::Zeros(self.len())];
-        if pieces.into_iter().try_for_each(|piece| file.push(piece)).is_none() {
-            return false;
+    /// All data, which is short.
+    pub(super) fn read(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
+        self.reader()?.read_to_end(&mut bytes).map_err(|error| Error::io("read the data", error))?;
+        match len_of(&bytes) == self.len() {
+            true => Ok(bytes),
+            false => Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.from)),
         }
-        let Ok(file) = file.open(0) else { return false };
-        let (Some(blob), 1) = (file.blob(0), file.len()) else { return false };
-        let head_len = u64::try_from(head.len()).unwrap_or(u64::MAX);
+    }
+
+    /// The header and info. Old ones are used if they still say what the blob is, or else their fields of later versions are
+    /// kept.
+    pub(super) fn head(&mut self) -> Result<Vec<u8>, Error> {
+        let len = self.len();
+        if let Some(old_head) = self.old_head.take() {
+            let old = opened(&old_head, len);
+            if old.as_ref().is_some_and(|old| self.is_said_by(old, len_of(&old_head))) {
+                return Ok(old_head);
+            }
+            self.note(false);
+            if let Some(new_head) = old.and_then(|old| self.edited(&old)) {
+                return Ok(new_head);
+            }
+        }
+        let head = head(&self.kind, self.metadata.as_ref(), &self.version, len);
+        head.ok_or_else(|| self.bad("nothing says what its header is"))
+    }
+
+    /// Whether a file with only a blob is that of this one.
+    fn is_said_by(&self, file: &File, head_len: u64) -> bool {
+        let Some(blob) = file.blob(0) else { return false };
         // The length of the data decides where data begins in a blob of an unknown type.
         let begins = blob.data_offset() == head_len;
         let metadata = blob.as_metadata().and_then(|metadata| metadata.read().ok());
         begins && Kind::of(&blob) == self.kind && metadata == self.metadata && blob.version() == self.version
+    }
+
+    /// An old header and info with the values of this blob. None if they are of a blob of another type.
+    fn edited(&self, old: &File) -> Option<Vec<u8>> {
+        let info = match &self.kind {
+            Kind::Executable(info) => InfoRef::from(info),
+            Kind::Metadata => self.metadata.as_ref()?.into(),
+            Kind::Tensor(info) => info.into(),
+            Kind::Feed(info) => info.into(),
+            Kind::Opaque(info) => info.into(),
+            Kind::Unknown(_) => return None,
+        };
+        let blob = old.blob(0)?;
+        let copy = BlobCopy::of(&blob).info(info).version(self.version.by_ref());
+        let head_len = Writer::nowhere().copy(copy.clone()).ok()?.size.checked_sub(self.len())?;
+        let mut writer = Writer::stream(First { bytes: Vec::new(), most: head_len });
+        writer.copy(copy).ok()?;
+        Some(writer.into_inner().ok()?.bytes)
     }
 
     pub(super) fn blob_type(&self) -> BlobType {
@@ -107,12 +191,43 @@ impl Part {
             Kind::Feed(feed) => {
                 let (num_tensors, tensor_info) = runs(info).ok_or_else(|| {
                     let message = "the array of a feed has the runs as its first dimension, of at most 4294967295";
-                    Error::new(Code::WrongArguments, format!("{}: {message}", self.from))
+                    Error::new(Code::WrongArguments, message).in_file(&self.from)
                 })?;
                 Kind::Feed(FeedDataInfo { tensor_info, num_tensors, ..feed })
             }
             other => other,
         };
+        Ok(())
+    }
+
+    /// Makes an error of an index that is damaged or lies.
+    pub(super) fn bad(&self, message: &str) -> Error {
+        Error::new(Code::BadIndex, message).in_file(&self.from)
+    }
+}
+
+/// A file with only a blob of this header and info, and `len` bytes of data that nobody looks at.
+fn opened(head: &[u8], len: u64) -> Option<File> {
+    let mut file = Composed::default();
+    file.push(Piece::Bytes(head.to_vec()))?;
+    file.push(Piece::Zeros(len))?;
+    file.open(0).ok().filter(|file| file.len() == 1)
+}
+
+/// Keeps the first bytes that are written.
+struct First {
+    bytes: Vec<u8>,
+    most: u64,
+}
+
+impl Write for First {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = usize::try_from(self.most.saturating_sub(len_of(&self.bytes))).unwrap_or(usize::MAX);
+        self.bytes.extend_from_slice(bytes.get(..room.min(bytes.len())).unwrap_or_default());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

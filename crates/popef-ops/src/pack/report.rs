@@ -4,25 +4,52 @@ use serde::Serialize;
 use crate::Name;
 
 /// What was packed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Packed {
     /// The size of the file in bytes.
     pub size: u64,
-    /// Its blobs, in order.
-    pub blobs: Vec<PackedBlob>,
-    /// What does not fit its anchor, if it was written all the same.
+    /// How many blobs it has. The document has the blobs themselves under this name.
+    #[serde(skip)]
+    pub blobs: u64,
+    /// How many of them show no change since they were extracted.
+    pub same: u64,
+    /// How many were changed since they were extracted.
+    pub changed: u64,
+    /// How many were compressed.
+    pub compressed: u64,
+    /// How many would have grown if they had been compressed.
+    pub would_grow: u64,
+    /// How many were not extracted.
+    pub new: u64,
+    /// What does not fit its anchor, if it was written all the same: at most the first thousand.
     pub problems: Vec<String>,
+    /// How many problems there are.
+    pub problem_count: u64,
+}
+
+impl Packed {
+    pub(super) fn add(&mut self, blob: &PackedBlob) {
+        let count = match blob.state {
+            State::Same => &mut self.same,
+            State::Changed => &mut self.changed,
+            State::Compressed => &mut self.compressed,
+            State::WouldGrow => &mut self.would_grow,
+            State::New => &mut self.new,
+        };
+        *count = count.saturating_add(1);
+        self.blobs = self.blobs.saturating_add(1);
+    }
 }
 
 /// A blob that was packed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PackedBlob {
     /// Its number in the file.
-    pub index: usize,
+    pub index: u64,
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
@@ -46,6 +73,8 @@ pub enum State {
     Changed,
     /// It was compressed anew, so its bytes are others.
     Compressed,
+    /// It was to be compressed, but would not have become smaller, so it is as it was.
+    WouldGrow,
     /// It was not extracted.
     New,
 }

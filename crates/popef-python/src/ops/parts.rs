@@ -4,9 +4,8 @@
 use std::path::PathBuf;
 
 use popef::write::Packing;
-use popef_ops::Progress;
 use popef_ops::extract::{Arrays, ExtractOptions, ExtractedBlob};
-use popef_ops::pack::Pack;
+use popef_ops::pack::{PackInput, PackOptions, PackedBlob};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -78,59 +77,20 @@ pub(crate) fn pack<'py>(
     dry_run: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let sources = Sources {
-        folder: folder.map(path::extract).transpose()?,
-        executables: paths(executables)?,
-        metadata: paths(metadata)?,
-        tensors: paths(tensors)?,
-        feeds: named_paths(feeds)?,
-        opaques: named_paths(opaques)?,
-    };
-    let packing = compress.map(packing).transpose()?;
-    let to = To::of(output, overwrite, dry_run)?;
-    operate::<_, ()>(py, progress, &Select::everything(), None, |watch, _| {
-        let mut pack = sources.gathered(watch)?;
-        if let Some(packing) = packing {
-            pack.compress(packing);
-        }
-        pack.unchecked(unchecked);
-        pack.write(to.target(), watch)
-    })
-}
-
-/// What a file is packed of.
-struct Sources {
-    folder: Option<PathBuf>,
-    executables: Vec<PathBuf>,
-    metadata: Vec<PathBuf>,
-    tensors: Vec<PathBuf>,
-    feeds: Vec<(String, PathBuf)>,
-    opaques: Vec<(String, PathBuf)>,
-}
-
-impl Sources {
-    fn gathered(&self, progress: &dyn Progress) -> Result<Pack, popef_ops::Error> {
-        let mut pack = Pack::new();
-        if let Some(folder) = &self.folder {
-            pack.folder(folder, progress)?;
-        }
-        for path in &self.executables {
-            pack.executable(path, None)?;
-        }
-        for path in &self.metadata {
-            pack.metadata(path)?;
-        }
-        for (name, path) in &self.opaques {
-            pack.opaque(name, path)?;
-        }
-        for path in &self.tensors {
-            pack.tensors(path, progress)?;
-        }
-        for (name, path) in &self.feeds {
-            pack.feed(name, path, progress)?;
-        }
-        Ok(pack)
+    let mut inputs = Vec::new();
+    if let Some(folder) = folder {
+        inputs.push(PackInput::Folder(path::extract(folder)?));
     }
+    inputs.extend(paths(executables)?.into_iter().map(|path| PackInput::Executable(path, None)));
+    inputs.extend(paths(metadata)?.into_iter().map(PackInput::Metadata));
+    inputs.extend(named_paths(opaques)?.into_iter().map(|(name, path)| PackInput::Opaque(name, path)));
+    inputs.extend(paths(tensors)?.into_iter().map(PackInput::Tensors));
+    inputs.extend(named_paths(feeds)?.into_iter().map(|(name, path)| PackInput::Feed(name, path)));
+    let options = PackOptions { compress: compress.map(packing).transpose()?, unchecked };
+    let to = To::of(output, overwrite, dry_run)?;
+    operate::<_, PackedBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
+        popef_ops::pack::pack(&inputs, to.target(), &options, watch, each)
+    })
 }
 
 /// The format, and perhaps the level, of compressed executables.

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::write::Packing;
-use popef_ops::{Error, Progress};
-use popef_ops::pack::{Pack, Packed, State};
+use popef_ops::pack::{PackInput, PackOptions, Packed, PackedBlob, State, pack};
+use popef_ops::{Error, OutputPath};
 use popef_show::{Kind, Out, counted, size};
+
+use serde::Serialize;
 
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::type_name;
-use crate::common::format::{Format, FormatArgs, json_document, json_line};
+use crate::common::format::{Format, FormatArgs, json_line};
 use crate::common::output::OutputArgs;
+use crate::common::rows::Rows;
 use crate::common::tool::Tool;
 use crate::common::values::path;
 
@@ -24,7 +27,10 @@ use crate::common::values::path;
 ///
 /// Blobs are written in this order: those of the folder, executables, metadata, opaque blobs, tensors, feeds.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    override_usage = "popef pack [OPTIONS] -o <FILE> <DIR>\n       popef pack [OPTIONS] -o <FILE> --tensors <FILE>...",
+    after_help = EXAMPLES
+)]
 pub(crate) struct Args {
     /// A folder that popef extract made
     #[arg(value_name = "DIR", value_parser = path(), required_unless_present_any = ["executables", "metadata", "tensors", "feeds", "opaques"])]
@@ -44,7 +50,7 @@ pub(crate) struct Args {
     /// An opaque blob, for the executable if there is one
     #[arg(long = "opaque", value_name = "NAME=FILE", value_parser = named_file, help_heading = "Blobs")]
     opaques: Vec<NamedFile>,
-    /// Compress executables: zlib or gzip, and perhaps :0 to :9
+    /// Compress executables that become smaller by it: zlib or gzip, and perhaps :0 to :9
     #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, help_heading = "Output")]
     compress: Option<Packing>,
     /// Also write data that does not fit its anchor
@@ -90,74 +96,111 @@ fn executable(text: &str) -> (&Path, Option<&str>) {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let watch = tool.progress("packing");
-        let packed = self.gathered(&watch)?.write(self.output.target(), &watch)?;
-        drop(watch);
         let mut out = tool.report(self.output.is_stdout());
-        self.show(&packed, &mut out).and_then(|()| out.send()).map_err(unwritten)?;
+        let (inputs, watch) = (self.inputs(), tool.progress("packing"));
+        let options = PackOptions { compress: self.compress, unchecked: self.unchecked };
+        let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
+        match self.format.format {
+            Format::Json => {
+                let mut rows = Rows::new();
+                let packed = run(&mut |blob| rows.push(0, &blob))?;
+                let document = Document { schema_version: 1, report: self.shown(&packed) };
+                rows.write_objects(&mut out, &[document], "blobs")?;
+                out.end_line().map_err(unwritten)?;
+            }
+            Format::Ndjson => {
+                let packed = run(&mut |blob| json_line(&mut out, "blob", &blob).map_err(unwritten))?;
+                json_line(&mut out, "report", &self.shown(&packed)).map_err(unwritten)?;
+            }
+            Format::Text => {
+                let mut differing = Vec::new();
+                let packed = run(&mut |blob| {
+                    if blob.state != State::Same && differing.len() < MOST_ROWS {
+                        differing.push(blob);
+                    }
+                    Ok(())
+                })?;
+                self.show_text(&packed, &differing, &mut out).map_err(unwritten)?;
+            }
+        }
+        drop(watch);
+        out.send().map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
+/// What is told of each blob.
+type Each<'e> = &'e mut dyn FnMut(PackedBlob) -> Result<(), Error>;
+
+/// At most so many blobs are listed in text.
+const MOST_ROWS: usize = 1000;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'p> {
+    schema_version: u32,
+    #[serde(flatten)]
+    report: Shown<'p>,
+}
+
+#[derive(Serialize)]
+struct Shown<'p> {
+    #[serde(flatten)]
+    output: Option<OutputPath>,
+    #[serde(flatten)]
+    packed: &'p Packed,
+}
+
 impl Args {
-    fn gathered(&self, progress: &dyn Progress) -> Result<Pack, Error> {
-        let mut pack = Pack::new();
-        if let Some(folder) = &self.folder {
-            pack.folder(folder, progress)?;
-        }
-        for text in &self.executables {
+    /// In the order in which their blobs are written.
+    fn inputs(&self) -> Vec<PackInput> {
+        let mut inputs: Vec<PackInput> = self.folder.iter().cloned().map(PackInput::Folder).collect();
+        inputs.extend(self.executables.iter().map(|text| {
             let (path, name) = executable(text);
-            pack.executable(path, name)?;
-        }
-        for path in &self.metadata {
-            pack.metadata(path)?;
-        }
-        for NamedFile { name, path } in &self.opaques {
-            pack.opaque(name, path)?;
-        }
-        for path in &self.tensors {
-            pack.tensors(path, progress)?;
-        }
-        for NamedFile { name, path } in &self.feeds {
-            pack.feed(name, path, progress)?;
-        }
-        if let Some(packing) = self.compress {
-            pack.compress(packing);
-        }
-        pack.unchecked(self.unchecked);
-        Ok(pack)
+            PackInput::Executable(path.to_owned(), name.map(str::to_owned))
+        }));
+        inputs.extend(self.metadata.iter().cloned().map(PackInput::Metadata));
+        inputs.extend(self.opaques.iter().map(|file| PackInput::Opaque(file.name.clone(), file.path.clone())));
+        inputs.extend(self.tensors.iter().cloned().map(PackInput::Tensors));
+        inputs.extend(self.feeds.iter().map(|file| PackInput::Feed(file.name.clone(), file.path.clone())));
+        inputs
     }
 
-    fn show(&self, packed: &Packed, out: &mut Out) -> io::Result<()> {
-        match self.format.format {
-            Format::Json => json_document(out, packed),
-            Format::Ndjson => packed.blobs.iter().try_for_each(|blob| json_line(out, "blob", blob)),
-            Format::Text => self.show_text(packed, out),
-        }
+    fn shown<'p>(&self, packed: &'p Packed) -> Shown<'p> {
+        Shown { output: self.output.path().map(OutputPath::from), packed }
     }
 
-    fn show_text(&self, packed: &Packed, out: &mut Out) -> io::Result<()> {
+    fn show_text(&self, packed: &Packed, differing: &[PackedBlob], out: &mut Out) -> io::Result<()> {
         let verb = if self.output.dry_run { "would be packed" } else { "packed" };
-        out.put(&counted(packed.blobs.len(), "blob", "blobs")).put(&format!(" {verb}, {}", size(packed.size)));
+        let blobs = counted(usize::try_from(packed.blobs).unwrap_or(usize::MAX), "blob", "blobs");
+        out.put(&blobs).put(&format!(" {verb}, {}", size(packed.size)));
         // Of what was not extracted, nothing differs.
-        let differing = packed.blobs.iter().filter(|blob| blob.state != State::Same);
-        if self.folder.is_some() {
-            match differing.clone().count() {
-                0 => out.put("; nothing was changed since it was extracted"),
-                1 => out.put("; 1 differs from what was extracted:"),
-                count => out.put(&format!("; {count} differ from what was extracted:")),
-            };
+        let count = packed.blobs.saturating_sub(packed.same).saturating_sub(packed.would_grow);
+        match count {
+            0 if self.folder.is_some() => _ = out.put("; nothing was changed since it was extracted"),
+            1 if self.folder.is_some() => _ = out.put("; 1 differs from what was extracted:"),
+            count if self.folder.is_some() => _ = out.put(&format!("; {count} differ from what was extracted:")),
+            _ => {}
         }
         out.end_line()?;
-        for blob in differing.filter(|_| self.folder.is_some()) {
+        let listed = differing.iter().filter(|blob| self.folder.is_some() || blob.state == State::WouldGrow);
+        let mut more = packed.would_grow.saturating_add(if self.folder.is_some() { count } else { 0 });
+        for blob in listed {
+            more = more.saturating_sub(1);
             out.put("  ").put(state_words(blob.state)).put(": ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
             out.text(Kind::Name, blob.name.text()).end_line()?;
         }
+        show_more(more, out)?;
         for problem in &packed.problems {
             out.put("  ").put_as(Kind::Warning, "warning").put(": ").put(problem).end_line()?;
         }
-        Ok(())
+        let shown = u64::try_from(packed.problems.len()).unwrap_or(u64::MAX);
+        show_more(packed.problem_count.saturating_sub(shown), out)
     }
+}
+
+fn show_more(more: u64, out: &mut Out) -> io::Result<()> {
+    if more == 0 { Ok(()) } else { out.put(&format!("  ... and {more} more")).end_line() }
 }
 
 fn state_words(state: State) -> &'static str {
@@ -165,6 +208,7 @@ fn state_words(state: State) -> &'static str {
         State::Same => "same",
         State::Changed => "changed",
         State::Compressed => "compressed anew",
+        State::WouldGrow => "left as it is, because it would not become smaller",
         _ => "new",
     }
 }

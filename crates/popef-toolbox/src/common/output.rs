@@ -155,6 +155,11 @@ impl OutputArgs {
         target(self.output.as_deref(), self.force, self.dry_run)
     }
 
+    /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
     /// Whether the file itself goes to standard output, so that reports cannot.
     pub(crate) fn is_stdout(&self) -> bool {
         !self.dry_run && self.output.as_deref().is_some_and(is_stdout)

@@ -159,6 +159,93 @@ fn a_damaged_index_is_refused() {
     }
 }
 
+/// A small folder could otherwise become a file of any size.
+#[test]
+fn an_index_that_names_a_file_twice_is_refused() {
+    let place = extracted();
+    let executable = "executables/3284579348837926701.bin";
+    for (form, new, words) in [
+        ("npy", "opaque/popart.bin", "it names \"opaque/popart.bin\" twice"),
+        ("npy", "opaque//popart.bin", "twice"),
+        ("npy", "OPAQUE/Popart.bin", "twice"),
+        ("npz", "opaque/popart.bin", "twice"),
+    ] {
+        place.run(&["extract", "executable.popef", "-o", "model", "--tensors-as", form, "--force"]).good();
+        let index = String::from_utf8(place.read("model/index.json")).unwrap();
+        assert!(index.contains(executable));
+        place.write("model/index.json", index.replace(executable, new));
+        let run = place.run(&["pack", "model", "-o", "new.popef"]);
+        assert!(run.status == 2 && run.err.contains(words) && run.err.contains("[bad-index]"), "{new}: {run:?}");
+        place.write("model/index.json", index);
+    }
+    // An array of a file with several, too. The file itself is named by all of them.
+    let index = String::from_utf8(place.read("model/index.json")).unwrap();
+    let tensor = index.lines().find(|line| line.contains("tensors.npz")).unwrap().trim_end_matches(',');
+    let mut again: serde_json::Value = serde_json::from_str(tensor).unwrap();
+    again.as_object_mut().unwrap().remove("surplus").unwrap();
+    place.write("model/index.json", index.replace(tensor, &format!("{tensor},\n{again}")));
+    let run = place.run(&["pack", "model", "-o", "new.popef"]);
+    assert!(run.err.contains("it names array \"input_parameter\" of \"tensors.npz\" twice"), "{run:?}");
+    assert!(!place.path("new.popef").exists());
+}
+
+#[test]
+fn only_a_pickle_comes_before_the_first_blob() {
+    let place = extracted();
+    let index = String::from_utf8(place.read("model/index.json")).unwrap();
+    place.write("model/index.json", index.replace("\"modified\"", "\"prefix\": \"prefix.bin\", \"modified\""));
+    let whole = place.read("executable.popef");
+    for prefix in [&b"not a pickle"[..], b"\0\0\0\0\0\0\0\0", &whole, &whole[..100], b"\x80\x04N.N."] {
+        place.write("model/prefix.bin", prefix);
+        let run = place.run(&["pack", "model", "-o", "new.popef"]);
+        assert!(run.status == 2 && run.err.contains("only a pickle can come before"), "{run:?}");
+        assert!(run.err.contains("prefix.bin") && !place.path("new.popef").exists(), "{run:?}");
+    }
+    place.write("model/prefix.bin", b"\x80\x04N.");
+    place.run(&["pack", "model", "-o", "new.popef"]).good();
+    assert!(place.read("new.popef") == [b"\x80\x04N.", &whole[..]].concat());
+}
+
+/// As `popef set` keeps them.
+#[test]
+fn changed_metadata_keeps_fields_of_later_versions() {
+    let place = Place::with(&["later/metadata.popef"]);
+    place.run(&["extract", "metadata.popef", "-o", "model"]).good();
+    let json = fs::read_dir(place.path("model/metadata")).unwrap().next().unwrap().unwrap().path();
+    let old = fs::read_to_string(&json).unwrap();
+    let new = old.replacen("\"numProcesses\": ", "\"numProcesses\": 4", 1);
+    assert_ne!(new, old);
+    fs::write(&json, &new).unwrap();
+    let number = new.split_once("\"numProcesses\": ").unwrap().1.split(',').next().unwrap();
+    place.run(&["pack", "model", "-o", "packed.popef"]).good();
+    place.run(&["set", "metadata.popef", "--set", &format!("numProcesses={number}"), "-o", "set.popef"]).good();
+    assert!(place.read("packed.popef") == place.read("set.popef"));
+    assert!(place.read("packed.popef") != place.read("metadata.popef"));
+}
+
+#[test]
+fn a_tensor_that_is_given_twice_is_refused_with_its_files() {
+    let place = extracted();
+    fs::create_dir(place.path("other")).unwrap();
+    fs::copy(place.path("f32.npy"), place.path("other/f32.npy")).unwrap();
+    let run = place.run(&["pack", "--tensors", "f32.npy", "f16.npy", "other/f32.npy", "-o", "new.popef"]);
+    assert!(run.err.contains("tensor \"f32\" is given twice: in f32.npy and in other/f32.npy"), "{run:?}");
+    fs::copy(place.path("f32.npy"), place.path("input_parameter.npy")).unwrap();
+    let run = place.run(&["pack", "model", "--tensors", "input_parameter.npy", "-o", "new.popef"]);
+    assert!(run.status == 2 && run.err.contains("input_parameter.npy and in input_parameter.npy"), "{run:?}");
+    assert!(!place.path("new.popef").exists());
+}
+
+#[test]
+fn an_executable_that_would_grow_stays_as_it_is() {
+    let place = extracted();
+    place.write("small.bin", "small");
+    place.run(&["pack", "--executable", "small.bin", "-o", "plain.popef"]).good();
+    let run = place.run(&["pack", "--executable", "small.bin", "--compress", "zlib:9", "-o", "new.popef"]).good();
+    assert!(run.text().contains("left as it is, because it would not become smaller: executable small"), "{run:?}");
+    assert!(place.read("new.popef") == place.read("plain.popef"));
+}
+
 #[test]
 fn an_unpacked_executable_is_compressed_again() {
     let place = Place::with(&["interop/compressed-zlib.popef"]);

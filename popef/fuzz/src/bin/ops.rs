@@ -13,7 +13,7 @@ use popef::{Blob, File, OpenOptions};
 use popef_fuzz::ways::scratch_file;
 use popef_ops::diff::{DiffOptions, Verdict};
 use popef_ops::hash::{Algorithms, FileHash, HashOptions, Manifest, ManifestLine, VerifyOptions};
-use popef_ops::pack::Pack;
+use popef_ops::pack::{PackInput, PackOptions, pack};
 use popef_ops::recover::recover;
 use popef_ops::set::{Change, Changes, Plan};
 use popef_ops::{
@@ -189,10 +189,7 @@ fn read_arrays(input: &[u8]) {
         let read = io::copy(&mut io::Read::take(reader, 1 << 20), &mut io::sink());
         assert!(read.is_err() || read.is_ok_and(|read| read == size.min(1 << 20)), "{array:?}");
     }
-    let mut pack = Pack::new();
-    if pack.tensors(&path, &Silent).is_ok() {
-        let _ = pack.write(Target::Nowhere, &Silent);
-    }
+    let _ = pack(&[PackInput::Tensors(path)], Target::Nowhere, &PackOptions::default(), &Silent, &mut |_| Ok(()));
 }
 
 /// Bytes as a manifest of an empty file.
@@ -228,7 +225,6 @@ fn read_folder(input: &[u8]) {
 }
 
 fn packed(folder: &Path) -> Option<Vec<u8>> {
-    let mut pack = Pack::new();
-    pack.folder(folder, &Silent).ok()?;
-    written(|target| pack.write(target, &Silent))
+    let inputs = [PackInput::Folder(folder.to_owned())];
+    written(|target| pack(&inputs, target, &PackOptions::default(), &Silent, &mut |_| Ok(())))
 }

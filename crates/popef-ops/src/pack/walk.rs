@@ -1,0 +1,146 @@
+//! Goes through all blobs of the inputs, one after the other. Nothing of a blob is kept, so this is done several times.
+
+use std::path::{Path, PathBuf};
+
+use popef::read::FileId;
+use popef::types::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
+
+use super::PackInput;
+use super::folder::{Folder, check_files};
+use super::part::{Bytes, Part};
+use crate::error::{Code, Error};
+use crate::extract::{Index, Kind};
+use crate::formats::{ArrayFile, Place, Source};
+
+/// The inputs, and the file that none of them may be.
+pub(super) struct Walk<'i> {
+    inputs: &'i [PackInput],
+    /// What the folders among the inputs say of themselves, in their order.
+    folders: Vec<(&'i Path, Index)>,
+    forbidden: Option<(PathBuf, FileId)>,
+}
+
+/// Is told of each blob.
+pub(super) type Each<'e> = &'e mut dyn FnMut(Part) -> Result<(), Error>;
+
+impl<'i> Walk<'i> {
+    /// `forbidden` is a file that is to be replaced.
+    pub(super) fn new(inputs: &'i [PackInput], forbidden: Option<(PathBuf, FileId)>) -> Result<Self, Error> {
+        let paths = inputs.iter().filter_map(|input| match input {
+            PackInput::Folder(path) => Some(&**path),
+            _ => None,
+        });
+        let folders = paths.map(|path| Ok((path, Index::open(path)?))).collect::<Result<_, Error>>()?;
+        Ok(Walk { inputs, folders, forbidden })
+    }
+
+    /// Fails if a file of a folder is named twice.
+    pub(super) fn check_files(&self) -> Result<(), Error> {
+        self.folders.iter().try_for_each(|(path, index)| check_files(path, index))
+    }
+
+    /// The bytes before the first blob.
+    pub(super) fn prefix(&self) -> Result<Option<Place>, Error> {
+        let mut found = None;
+        for (path, index) in &self.folders {
+            let prefix = Folder::new(path, index).prefix()?;
+            if found.is_some() && prefix.is_some() {
+                return Err(Error::new(Code::WrongArguments, "only one folder can have bytes before the first blob"));
+            }
+            found = found.or(prefix);
+        }
+        found.iter().try_for_each(|prefix| self.check_place(prefix))?;
+        Ok(found)
+    }
+
+    /// All blobs, in order.
+    pub(super) fn parts(&self, each: Each<'_>) -> Result<(), Error> {
+        self.some_parts(true, each)
+    }
+
+    /// All blobs but tensors and feeds, in order. No array is looked at.
+    pub(super) fn parts_without_data(&self, each: Each<'_>) -> Result<(), Error> {
+        self.some_parts(false, each)
+    }
+
+    fn some_parts(&self, with_data: bool, each: Each<'_>) -> Result<(), Error> {
+        let mut folders = self.folders.iter();
+        for (number, input) in self.inputs.iter().enumerate() {
+            let mut each = |mut part: Part| {
+                part.input = number;
+                part.data.iter().map(Bytes::place).try_for_each(|place| self.check_place(place))?;
+                each(part)
+            };
+            match input {
+                PackInput::Folder(_) => {
+                    let Some((path, index)) = folders.next() else { continue };
+                    Folder::new(path, index).parts(with_data, &mut each)?;
+                }
+                PackInput::Executable(path, name) => each(executable(path, name.as_deref())?)?,
+                PackInput::Metadata(path) => each(metadata(path)?)?,
+                PackInput::Opaque(name, path) => each(opaque(name, path)?)?,
+                PackInput::Tensors(path) if with_data => tensors(path, &mut each)?,
+                PackInput::Feed(name, path) if with_data => each(feed(name, path)?)?,
+                PackInput::Tensors(_) | PackInput::Feed(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if the output is a file that is read.
+    fn check_place(&self, place: &Place) -> Result<(), Error> {
+        match &self.forbidden {
+            Some((output, id)) if FileId::of_path(place.path()).is_ok_and(|found| found == *id) => {
+                Err(Error::new(Code::OutputIsInput, "the output is a file that is packed").in_file(output))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn whole(kind: Kind, path: &Path) -> Result<Part, Error> {
+    let place = Place::of(Source::of(path)?);
+    Ok(Part::new(kind, vec![Bytes::Place(place)], path.to_string_lossy()))
+}
+
+fn executable(path: &Path, name: Option<&str>) -> Result<Part, Error> {
+    let stem = || Text::from(path.file_stem().unwrap_or_default().as_encoded_bytes()).into_owned();
+    let info =
+        ExecutableInfo { name: name.map_or_else(stem, |name| Text::from(name.to_owned())), uncompressed_size: None };
+    let part = whole(Kind::Executable(info), path)?;
+    Ok(Part { is_unnamed: name.is_none(), ..part })
+}
+
+fn metadata(path: &Path) -> Result<Part, Error> {
+    let metadata = super::folder::read_metadata(&Place::of(Source::of(path)?))?;
+    Ok(Part { metadata: Some(metadata), ..Part::new(Kind::Metadata, Vec::new(), path.to_string_lossy()) })
+}
+
+fn opaque(name: &str, path: &Path) -> Result<Part, Error> {
+    let info = OpaqueInfo { name: Text::from(name.to_owned()), ..OpaqueInfo::default() };
+    Ok(Part { is_unnamed: true, ..whole(Kind::Opaque(info), path)? })
+}
+
+fn tensors(path: &Path, each: Each<'_>) -> Result<(), Error> {
+    let mut file = ArrayFile::open(path)?;
+    for index in 0..file.len() {
+        let Some(array) = file.get(index)? else { continue };
+        let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
+        each(Part::new(Kind::Tensor(info), vec![Bytes::Array(array.into())], path.to_string_lossy()))?;
+    }
+    Ok(())
+}
+
+fn feed(name: &str, path: &Path) -> Result<Part, Error> {
+    let mut file = ArrayFile::open(path)?;
+    let count = file.len();
+    let array = file.get(0)?.filter(|_| count == 1);
+    let array = array.ok_or_else(|| {
+        Error::new(Code::WrongArguments, format!("the file has {count} arrays, and a feed is one")).in_file(path)
+    })?;
+    let info = FeedDataInfo { name: Text::from(name.to_owned()), ..FeedDataInfo::default() };
+    let mut part = Part::new(Kind::Feed(info), Vec::new(), path.to_string_lossy());
+    part.set_shape(array.info.clone())?;
+    part.data.push(Bytes::Array(array.into()));
+    Ok(part)
+}
