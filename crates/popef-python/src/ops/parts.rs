@@ -77,15 +77,17 @@ pub(crate) fn pack<'py>(
     dry_run: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut inputs = Vec::new();
-    if let Some(folder) = folder {
-        inputs.push(PackInput::Folder(path::extract(folder)?));
-    }
-    inputs.extend(paths(executables)?.into_iter().map(|path| PackInput::Executable(path, None)));
-    inputs.extend(paths(metadata)?.into_iter().map(PackInput::Metadata));
-    inputs.extend(named_paths(opaques)?.into_iter().map(|(name, path)| PackInput::Opaque(name, path)));
-    inputs.extend(paths(tensors)?.into_iter().map(PackInput::Tensors));
-    inputs.extend(named_paths(feeds)?.into_iter().map(|(name, path)| PackInput::Feed(name, path)));
+    let inputs: Vec<PackInput> = folder
+        .map(path::extract)
+        .transpose()?
+        .into_iter()
+        .map(PackInput::Folder)
+        .chain(paths(executables)?.into_iter().map(|path| PackInput::Executable(path, None)))
+        .chain(paths(metadata)?.into_iter().map(PackInput::Metadata))
+        .chain(named_paths(opaques)?.into_iter().map(|(name, path)| PackInput::Opaque(name, path)))
+        .chain(paths(tensors)?.into_iter().map(PackInput::Tensors))
+        .chain(named_paths(feeds)?.into_iter().map(|(name, path)| PackInput::Feed(name, path)))
+        .collect();
     let options = PackOptions { compress: compress.map(packing).transpose()?, unchecked };
     let to = To::of(output, overwrite, dry_run)?;
     operate::<_, PackedBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
