@@ -2,10 +2,9 @@
 
 #![no_main]
 
-use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use libfuzzer_sys::fuzz_target;
 use popef::types::BlobType;
@@ -67,7 +66,8 @@ fn compare(bytes: &[u8]) {
 
 /// The digests of a file, and its manifest.
 fn hash(file: &File) -> (FileHash, Vec<u8>) {
-    let options = HashOptions { algorithms: Algorithms::BOTH, whole: file.damage().is_none(), ..HashOptions::default() };
+    let options =
+        HashOptions { algorithms: Algorithms::BOTH, whole: file.damage().is_none(), ..HashOptions::default() };
     let (path, in_file) = (Path::new("file").into(), Path::new("file").into());
     let mut lines = Vec::new();
     let hashed = popef_ops::hash::hash(file, &options, &Silent, &mut |blob| {
@@ -85,11 +85,17 @@ fn differ(a: &File, b: &File, options: &DiffOptions<'_>) -> Verdict {
 
 /// A pipe that keeps what is written.
 #[derive(Clone, Default)]
-struct Pipe(Rc<RefCell<Vec<u8>>>);
+struct Pipe(Arc<Mutex<Vec<u8>>>);
+
+impl Pipe {
+    fn taken(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
+        self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -102,7 +108,7 @@ impl Write for Pipe {
 fn written<T>(work: impl FnOnce(Target<'_>) -> Result<T, popef_ops::Error>) -> Option<Vec<u8>> {
     let pipe = Pipe::default();
     let done = work(Target::Stream(Box::new(pipe.clone())));
-    done.ok().map(|_| pipe.0.take())
+    done.ok().map(|_| pipe.taken())
 }
 
 /// What is copied keeps all its bytes, and compression changes nothing but how executables are stored.
@@ -169,7 +175,7 @@ fn change(input: &[u8]) {
     if plan.write(Target::Stream(Box::new(pipe.clone())), false, &Silent).is_err() {
         return;
     }
-    let new = OpenOptions::new().start(file.prefix().len()).bytes(pipe.0.take()).unwrap();
+    let new = OpenOptions::new().start(file.prefix().len()).bytes(pipe.taken()).unwrap();
     assert_eq!(new.len(), file.len());
     for (new, old) in new.blobs().zip(file.blobs()) {
         let same = new.header_bytes() == old.header_bytes() && new.info_bytes() == old.info_bytes();
