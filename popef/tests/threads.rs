@@ -74,7 +74,7 @@ fn threads_end_with_the_writer() {
 }
 
 fn small_data_and_one_thread_start_none(data: &[u8]) {
-    for (threads, data) in [(4, &data[..1 << 20]), (1, data)] {
+    for (threads, data) in [(4, &data[..256 << 10]), (1, data)] {
         let mut writer = Writer::seekable(until(2 * LEN, false)).unwrap();
         let mut blob = writer.threads(threads).packed_executable("model", Packing::Zlib(1)).unwrap();
         blob.write_all(data).unwrap();
