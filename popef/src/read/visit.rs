@@ -26,7 +26,7 @@ impl OpenOptions {
     ///     data += blob.data().len();
     ///     Ok::<(), popef::Error>(())
     /// })?;
-    /// assert_eq!(data, 65_199);
+    /// assert_eq!(data, 65_234);
     /// # Ok::<(), popef::Error>(())
     /// ```
     pub fn visit<E: From<Error>>(
