@@ -190,11 +190,13 @@ fn sorted<'f>(
     blobs: Iter<'_, Blob<'f>>,
     order: &dyn Fn(&Blob<'f>, &Blob<'f>) -> Ordering,
 ) -> Iter<'f, Blob<'f>> {
-    let mut numbers: Vec<usize> = blobs.map(|blob| blob.index()).collect();
-    numbers.sort_by(|&a, &b| match (file.blob(a), file.blob(b)) {
+    // Behind a pointer, because a sort repeats what it compares by in many places.
+    let of_numbers: &dyn Fn(usize, usize) -> Ordering = &|a, b| match (file.blob(a), file.blob(b)) {
         (Some(a), Some(b)) => order(&a, &b),
         _ => Ordering::Equal,
-    });
+    };
+    let mut numbers: Vec<usize> = blobs.map(|blob| blob.index()).collect();
+    numbers.sort_by(|&a, &b| of_numbers(a, b));
     Box::new(numbers.into_iter().filter_map(|number| file.blob(number)))
 }
 
