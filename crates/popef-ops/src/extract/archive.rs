@@ -2,8 +2,8 @@
 
 use popef::{Blob, TensorInfo};
 
+use super::files::{Files, NewFile};
 use super::plan::{Plan, whole};
-use super::write::{Folder, NewFile};
 use super::{Arrays, index::Form};
 use crate::error::Error;
 use crate::formats::{ZipWriter, npy_header, write_safetensors_header};
@@ -25,7 +25,7 @@ struct Members<'p, 'f> {
 }
 
 /// Writes the archives of a plan.
-pub(super) fn write(plan: &Plan<'_>, folder: &Folder<'_>) -> Result<(), Error> {
+pub(super) fn write(plan: &Plan<'_>, files: &Files<'_>) -> Result<(), Error> {
     let form = match plan.arrays() {
         Arrays::Npz => Form::Npz,
         Arrays::Safetensors => Form::Safetensors,
@@ -35,7 +35,7 @@ pub(super) fn write(plan: &Plan<'_>, folder: &Folder<'_>) -> Result<(), Error> {
         let members = Members { plan, are_feeds };
         let Some(first) = members.all().next() else { continue };
         let Some(archive) = plan.archive_of(&first.blob) else { continue };
-        folder.file(archive, |file| match form {
+        files.file(archive, |file| match form {
             Form::Npz => members.write_npz(file),
             _ => members.write_safetensors(file),
         })?;

@@ -2,6 +2,7 @@
 //! the same file again, byte for byte.
 
 mod archive;
+mod files;
 mod folder;
 pub(crate) mod index;
 pub(crate) mod names;
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::output::TargetFolder;
 use crate::progress::Progress;
 
+use files::Files;
 use folder::Folder;
 use names::Names;
 use plan::Plan;
@@ -113,7 +115,7 @@ pub fn extract(
             ..ExtractedFile::default()
         };
         let path = folder.as_ref().map(|folder| folder.within(&report.folder)).transpose()?;
-        let to = write::Folder::new(path.as_deref(), time_of(file), progress);
+        let to = Files::new(path.as_deref(), time_of(file), progress);
         let written = write::write(&plan, input, &to, &mut report, each);
         written.map_err(|error| folder.iter().fold(error, |error, folder| folder.named(error)))?;
         extracted.files.push(report);

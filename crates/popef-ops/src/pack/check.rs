@@ -4,7 +4,7 @@ use popef::File;
 use popef::check::{CheckOptions, check};
 
 use super::compose::{Composed, Piece};
-use super::survey::Seal;
+use super::seal::Seal;
 use super::too_large;
 use crate::error::{Code, Error};
 use crate::listed::name_of;

@@ -10,9 +10,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use popef::Metadata;
 use popef::types::Text;
 
-use super::part::{Bytes, Part, array_of};
+use super::part::{Bytes, Each, Part, array_of};
 use super::report::State;
-use super::walk::Each;
 use crate::error::{Code, Error};
 use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
 use crate::formats::{Array, ArrayFile, Place, Source};

@@ -5,6 +5,7 @@ mod compose;
 pub(crate) mod folder;
 mod part;
 mod report;
+mod seal;
 mod survey;
 mod walk;
 

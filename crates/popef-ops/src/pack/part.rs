@@ -37,6 +37,9 @@ pub(super) struct Part {
     pub(super) from: String,
 }
 
+/// Is told of each blob.
+pub(super) type Each<'e> = &'e mut dyn FnMut(Part) -> Result<(), Error>;
+
 /// Where data is.
 #[derive(Clone, Debug)]
 pub(super) enum Bytes {

@@ -1,7 +1,6 @@
 //! Looks at everything before anything is written.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
 
 use popef::types::{BlobType, Text};
 use popef::write::Packing;
@@ -11,6 +10,7 @@ use super::check::Checks;
 use super::compose::{Composed, Piece};
 use super::part::Part;
 use super::report::State;
+use super::seal::Seal;
 use super::walk::Walk;
 use super::{prefix_file, too_large};
 use crate::error::{Code, Error};
@@ -203,55 +203,5 @@ impl Twice {
             let message = format!("{kind} {} is given twice: {place}in {}", quoted(&part.name()), part.from);
             Err(Error::new(Code::NameTaken, message))
         })
-    }
-}
-
-/// A hash of everything that was gone through, by which a change is seen.
-#[derive(Clone, Debug)]
-pub(super) struct Seal {
-    random: RandomState,
-    hasher: DefaultHasher,
-}
-
-impl Default for Seal {
-    fn default() -> Self {
-        let random = RandomState::new();
-        Seal { hasher: random.build_hasher(), random }
-    }
-}
-
-impl Seal {
-    /// An empty one, which is equal to this one once the same was added to it.
-    pub(super) fn same(&self) -> Seal {
-        Seal { random: self.random.clone(), hasher: self.random.build_hasher() }
-    }
-
-    /// Adds a blob, with the files that it is from as they are now.
-    pub(super) fn add_part(&mut self, part: &Part, head: &[u8]) {
-        head.hash(&mut self.hasher);
-        for bytes in &part.data {
-            let place = bytes.place();
-            place.path().hash(&mut self.hasher);
-            place.source().modified().hash(&mut self.hasher);
-            (place.offset(), place.len(), place.source().len()).hash(&mut self.hasher);
-        }
-    }
-
-    /// Adds a blob as it is in the new file. The head of an executable changes when it is compressed.
-    pub(super) fn add_blob(&mut self, blob_type: BlobType, name: &Text<'_>, version: &Text<'_>, head: &[u8]) {
-        (blob_type.number(), name.as_bytes(), version.as_bytes()).hash(&mut self.hasher);
-        if blob_type != BlobType::PoplarExecutable {
-            head.hash(&mut self.hasher);
-        }
-    }
-
-    pub(super) fn add_number(&mut self, number: u64) {
-        self.hasher.write_u64(number);
-    }
-}
-
-impl PartialEq for Seal {
-    fn eq(&self, other: &Self) -> bool {
-        self.hasher.finish() == other.hasher.finish()
     }
 }

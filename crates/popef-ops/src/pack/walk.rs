@@ -6,8 +6,8 @@ use popef::read::FileId;
 use popef::types::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 
 use super::PackInput;
-use super::folder::{Folder, check_files};
-use super::part::{Bytes, Part};
+use super::folder::{Folder, check_files, read_metadata};
+use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
 use crate::extract::{Index, Kind};
 use crate::formats::{ArrayFile, Place, Source};
@@ -19,9 +19,6 @@ pub(super) struct Walk<'i> {
     folders: Vec<(&'i Path, Index)>,
     forbidden: Option<(PathBuf, FileId)>,
 }
-
-/// Is told of each blob.
-pub(super) type Each<'e> = &'e mut dyn FnMut(Part) -> Result<(), Error>;
 
 impl<'i> Walk<'i> {
     /// `forbidden` is a file that is to be replaced.
@@ -112,7 +109,7 @@ fn executable(path: &Path, name: Option<&str>) -> Result<Part, Error> {
 }
 
 fn metadata(path: &Path) -> Result<Part, Error> {
-    let metadata = super::folder::read_metadata(&Place::of(Source::of(path)?))?;
+    let metadata = read_metadata(&Place::of(Source::of(path)?))?;
     Ok(Part { metadata: Some(metadata), ..Part::new(Kind::Metadata, Vec::new(), path.to_string_lossy()) })
 }
 

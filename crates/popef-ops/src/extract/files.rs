@@ -1,0 +1,156 @@
+//! The files of a folder that is being made.
+
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use popef::read::Data;
+
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::work::{copy, len_of};
+
+/// Data from this length on is copied by the system. For shorter data, opening the file once more would take longer.
+const BY_THE_SYSTEM: u64 = 128 << 10;
+/// How much is copied until the progress is told, and the work can stop.
+const STEP: u64 = 32 << 20;
+
+/// Where files are made.
+pub(super) struct Files<'t> {
+    /// None if nothing is written.
+    path: Option<&'t Path>,
+    /// When all files say that they were changed, in seconds since 1970.
+    modified: u64,
+    progress: &'t dyn Progress,
+}
+
+impl<'t> Files<'t> {
+    pub(super) fn new(path: Option<&'t Path>, modified: u64, progress: &'t dyn Progress) -> Self {
+        Files { path, modified, progress }
+    }
+
+    /// When all files say that they were changed, in seconds since 1970.
+    pub(super) fn modified(&self) -> u64 {
+        self.modified
+    }
+
+    /// Makes a file. There is none of its name, and if one appears, also a link, it is not written to. Returns its length.
+    pub(super) fn file(
+        &self,
+        name: &str,
+        contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let Some(folder) = self.path else {
+            let mut file = NewFile { out: None, len: 0, progress: self.progress };
+            contents(&mut file)?;
+            return Ok(file.len);
+        };
+        let path = folder.join(name);
+        self.write_to(&path, contents).map_err(|error| error.in_file(path))
+    }
+
+    fn write_to(
+        &self,
+        path: &Path,
+        contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let file = create(path).map_err(|error| Error::io("make the file", error))?;
+        let out = Some(BufWriter::with_capacity(8 << 10, file));
+        let mut file = NewFile { out, len: 0, progress: self.progress };
+        contents(&mut file)?;
+        let len = file.len;
+        if let Some(out) = file.out {
+            let file = out.into_inner().map_err(|error| Error::io("write the file", error.into_error()))?;
+            let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.modified)).unwrap_or(UNIX_EPOCH);
+            file.set_modified(time).map_err(|error| Error::io("set the time of the file", error))?;
+        }
+        Ok(len)
+    }
+}
+
+/// Creates a file, and the folder that it is in if that is missing.
+fn create(path: &Path) -> io::Result<fs::File> {
+    let create = || fs::OpenOptions::new().write(true).create_new(true).open(path);
+    match (create(), path.parent()) {
+        (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
+            // Another thread may have made it meanwhile.
+            fs::create_dir(folder).or_else(|error| match error.kind() {
+                ErrorKind::AlreadyExists => Ok(()),
+                _ => Err(error),
+            })?;
+            create()
+        }
+        (file, _) => file,
+    }
+}
+
+/// A file that is being written.
+pub(super) struct NewFile<'t> {
+    /// None if only the length is wanted.
+    out: Option<BufWriter<fs::File>>,
+    len: u64,
+    progress: &'t dyn Progress,
+}
+
+impl<'t> NewFile<'t> {
+    pub(super) fn progress(&self) -> &'t dyn Progress {
+        self.progress
+    }
+
+    /// Whether nothing is written.
+    pub(super) fn is_trial(&self) -> bool {
+        self.out.is_none()
+    }
+
+    /// Counts bytes that would be written.
+    pub(super) fn skip(&mut self, len: u64) {
+        self.len = self.len.saturating_add(len);
+    }
+
+    /// Writes all of some data.
+    pub(super) fn data(&mut self, data: &Data<'_>) -> Result<(), Error> {
+        if data.len() < BY_THE_SYSTEM && !self.is_trial() {
+            self.write_all(&data.read()?)?;
+            return self.progress.add(data.len());
+        }
+        if data.as_slice().is_some() && !self.is_trial() {
+            return self.copy(&mut data.reader());
+        }
+        self.skip(data.len());
+        let Some(out) = &mut self.out else { return Ok(()) };
+        out.flush()?;
+        let mut start = 0;
+        while start < data.len() {
+            let end = start.saturating_add(STEP).min(data.len());
+            data.range(start..end)?.copy_to(out.get_mut())?;
+            self.progress.add(end.saturating_sub(start))?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Writes all that a reader gives.
+    pub(super) fn copy(&mut self, from: &mut dyn Read) -> Result<(), Error> {
+        let progress = self.progress;
+        copy(from, self, progress)
+    }
+}
+
+impl Write for NewFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.as_mut().map_or(Ok(bytes.len()), |out| out.write(bytes))?;
+        self.skip(len_of(bytes.get(..count).unwrap_or_default()));
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl io::Seek for NewFile<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.out.as_mut().map_or(Ok(0), |out| out.seek(to))
+    }
+}
