@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use popef::read::{ExecutableBlob, FileId, LocalFile};
-use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
+use popef::types::TensorDataInfo;
 use popef::write::{BlobCopy, BlobWriter, CreateOptions, Destination, Packing, Rewind, Written};
-use popef::{Blob, File, Metadata, OpenOptions, Writer};
+use popef::{Blob, File, OpenOptions, Writer};
 
 use crate::error::{Code, Error};
 use crate::progress::{Progress, Silent};
@@ -172,11 +172,6 @@ impl<'t> Output<'t> {
         Ok(())
     }
 
-    /// Sets the version of the blobs that are written from now on. Copies keep theirs.
-    pub fn version(&mut self, version: Text<'static>) {
-        with!(self, writer => _ = writer.version(version));
-    }
-
     /// Copies a blob, perhaps with changes.
     pub fn copy<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<Written, Error> {
         Ok(with!(self, writer => writer.copy(blob))?)
@@ -196,49 +191,9 @@ impl<'t> Output<'t> {
         with!(self, writer => fill(writer.refilled(blob)?, data))
     }
 
-    /// Writes metadata.
-    pub fn metadata(&mut self, metadata: &Metadata) -> Result<Written, Error> {
-        Ok(with!(self, writer => writer.write_metadata(metadata))?)
-    }
-
     /// Writes a tensor with the bytes of a reader.
     pub fn tensor(&mut self, info: &TensorDataInfo, data: &mut dyn Read) -> Result<Written, Error> {
         with!(self, writer => fill(writer.tensor(info)?, data))
-    }
-
-    /// Writes a feed with the bytes of a reader.
-    pub fn feed(&mut self, info: &FeedDataInfo, data: &mut dyn Read) -> Result<Written, Error> {
-        with!(self, writer => fill(writer.feed(info)?, data))
-    }
-
-    /// Writes an opaque blob with `len` bytes of a reader.
-    pub fn opaque(&mut self, info: &OpaqueInfo, len: u64, data: &mut dyn Read) -> Result<Written, Error> {
-        with!(self, writer => fill(writer.sized_opaque(info, len)?, data))
-    }
-
-    /// Writes an executable that is not compressed, with `len` bytes of a reader.
-    pub fn executable(&mut self, name: &Text<'_>, len: u64, data: &mut dyn Read) -> Result<Written, Error> {
-        with!(self, writer => fill(writer.sized_executable(name.by_ref(), len)?, data))
-    }
-
-    /// Writes an executable whose data is compressed already: `len` bytes that unpack to `uncompressed_size`.
-    pub fn compressed_executable(
-        &mut self,
-        name: &Text<'_>,
-        uncompressed_size: u64,
-        len: u64,
-        data: &mut dyn Read,
-    ) -> Result<Written, Error> {
-        with!(self, writer => fill(writer.sized_compressed_executable(name.by_ref(), uncompressed_size, len)?, data))
-    }
-
-    /// Compresses the bytes of a reader as an executable. `None` if the target is a pipe: the size of a blob comes before its
-    /// data, and a pipe cannot go back.
-    pub fn packed(&mut self, name: &Text<'_>, packing: Packing, data: &mut dyn Read) -> Result<Option<Written>, Error> {
-        let To::Back(writer) = &mut self.to else { return Ok(None) };
-        let mut blob = writer.packed_executable(name.by_ref(), packing)?;
-        copy(data, &mut blob, &Silent)?;
-        Ok(Some(blob.finish()?))
     }
 
     /// Compresses an executable of a file that was read, and writes it. Everything else of its blob is kept. Writes nothing, and
