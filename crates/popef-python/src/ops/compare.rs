@@ -7,9 +7,8 @@ use popef_ops::{Code, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::rewrite::wrong;
 use super::select::Select;
-use super::{opened, operate};
+use super::{opened, operate, wrong};
 use crate::path;
 
 /// Compares two files by meaning, as `popef diff` does.

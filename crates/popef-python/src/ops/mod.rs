@@ -13,6 +13,7 @@ pub(crate) use rewrite::{compress, decompress, merge, recover, split, strip};
 use std::path::{Path, PathBuf};
 
 use popef::File as Opened;
+use popef::write::Packing;
 use popef_ops::{Error, Overwrite, Target, TargetFolder};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -108,4 +109,14 @@ fn operate<'py, R: Serialize + Send, W: Serialize + Send>(
 /// The name of a file without its ending.
 fn stem(file: &Opened) -> Option<&std::ffi::OsStr> {
     file.path().and_then(Path::file_stem)
+}
+
+/// The format, and perhaps the level, of compressed executables.
+fn packing(text: &str) -> PyResult<Packing> {
+    text.parse::<Packing>().map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The error of an argument that is not one of the words that are allowed.
+fn wrong(argument: &str, given: &str, choices: &str) -> PyErr {
+    PyValueError::new_err(format!("{argument} is one of {choices}, not {given:?}"))
 }

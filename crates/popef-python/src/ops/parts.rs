@@ -3,16 +3,13 @@
 
 use std::path::PathBuf;
 
-use popef::write::Packing;
 use popef_ops::extract::{Arrays, ExtractOptions, ExtractedBlob};
 use popef_ops::pack::{PackInput, PackOptions, PackedBlob};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::rewrite::wrong;
 use super::select::Select;
-use super::{To, opened, operate};
+use super::{To, opened, operate, packing, wrong};
 use crate::path;
 
 /// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
@@ -93,11 +90,6 @@ pub(crate) fn pack<'py>(
     operate::<_, PackedBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
         popef_ops::pack::pack(&inputs, to.target(), &options, watch, each)
     })
-}
-
-/// The format, and perhaps the level, of compressed executables.
-pub(super) fn packing(text: &str) -> PyResult<Packing> {
-    text.parse::<Packing>().map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// One path or several.

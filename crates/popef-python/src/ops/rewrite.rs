@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::select::Select;
-use super::{To, opened, operate, parts, stem};
+use super::{To, opened, operate, packing, stem, wrong};
 use crate::file;
 
 /// What an operation without rows tells of each blob.
@@ -41,7 +41,7 @@ pub(crate) fn compress<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
     let select = Select::of(select, std::slice::from_ref(&file))?;
-    let packing = parts::packing(packing)?;
+    let packing = self::packing(packing)?;
     operate::<_, RecompressedExecutable>(py, progress, &select, Some("executables"), |watch, each| {
         let select = |blob: &popef::Blob<'_>| select.takes(blob);
         let options = CompressOptions { packing, again, threads, select: &select, only_changes };
@@ -193,8 +193,4 @@ pub(crate) fn recover<'py>(
     operate::<_, Nothing>(py, progress, &Select::everything(), None, |watch, _| {
         popef_ops::recover::recover(&file, to.target(), watch)
     })
-}
-
-pub(super) fn wrong(argument: &str, given: &str, choices: &str) -> PyErr {
-    PyValueError::new_err(format!("{argument} is one of {choices}, not {given:?}"))
 }
