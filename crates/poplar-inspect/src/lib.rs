@@ -5,6 +5,7 @@
 //!
 //! - [`executable`]: what each tile of the IPUs has in its memory, from a PopEF file's executable or from the
 //!   `archive.a` that Poplar writes on request.
+//! - [`graph`]: how the graphs of a program call each other.
 //! - [`tiles`]: how tensors are spread over tiles, calculated as Graphcore's poplibs does it.
 //!
 //! Graphcore published little about these files. So each result says whether it follows a documented format
@@ -30,6 +31,7 @@
 
 mod error;
 pub mod executable;
+pub mod graph;
 pub mod tiles;
 
 pub use error::{Error, ErrorCode, Part, Place};
