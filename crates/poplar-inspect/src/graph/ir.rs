@@ -262,8 +262,8 @@ pub struct Callee {
     pub times: Times,
 }
 
-/// How many times something runs. A number that is too large is `u64::MAX`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How many times something runs. A number that is too large is `u64::MAX`. The default is an unknown number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Times {
     /// At least so often.

@@ -3,16 +3,24 @@
 //! A program for IPUs has a main graph, which calls other graphs, which call others. An [`Ir`] is such a program as a plain
 //! value: graphs with their tensors and ops. It says nothing about how the graphs were written.
 //!
+//! - [`CallGraph`]: who calls whom and how often, recursion, graphs that are never called.
+//! - [`OpCounts`] and [`Parameters`]: ops by type and place, variables by size.
+//!
 //! # What is followed
 //!
 //! Meanings are those of Graphcore's PopXL and PopART, as its user guide describes them.
 
 mod array;
+mod call_graph;
+mod counts;
 mod error;
 mod ir;
+mod table;
 mod validity;
 
 pub use array::{Array, Elements, Shape};
+pub use call_graph::{CallGraph, CallRow, CallSite, Called};
+pub use counts::{NumberCount, OpCounts, Parameter, Parameters, TypeCount};
 pub use error::Error;
 pub use ir::{
     Callee, Calls, CodeLoad, CodeLocation, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, Slot, Tensor,

@@ -1,0 +1,4 @@
+//! Graphs: the listings and statements of PopXL's user guide, and random graphs against naive versions.
+
+mod calls;
+mod random;
