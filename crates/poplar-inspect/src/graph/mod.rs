@@ -5,6 +5,8 @@
 //!
 //! - [`CallGraph`]: who calls whom and how often, recursion, graphs that are never called.
 //! - [`OpCounts`] and [`Parameters`]: ops by type and place, variables by size.
+//! - With the feature `json`, `IrDump` reads the graphs that PopART dumps. Its format follows PopART's public source; no dump of a
+//!   real model is public.
 //!
 //! # What is followed
 //!
@@ -15,6 +17,8 @@ mod call_graph;
 mod counts;
 mod error;
 mod ir;
+#[cfg(feature = "json")]
+mod ir_dump;
 mod table;
 mod validity;
 
@@ -26,3 +30,5 @@ pub use ir::{
     Callee, Calls, CodeLoad, CodeLocation, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, Slot, Tensor,
     TensorId, TensorKind, Times, op_type,
 };
+#[cfg(feature = "json")]
+pub use ir_dump::{DumpParameter, IrDump, Note, NoteKind};
