@@ -69,6 +69,7 @@ codes! {
     DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
     BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md has an example.";
     BadTileFile = "bad-tile-file", "damaged", "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
+    BadGraphFile = "bad-graph-file", "damaged", "Give a dump of PopART's IR, and make it again if it is damaged.";
     Stopped = "stopped", "stopped", "Nothing. Begin again when you want to.";
 }
 

@@ -1,6 +1,5 @@
 //! `popef tiles`.
 
-mod files;
 mod map;
 mod model;
 mod picture;

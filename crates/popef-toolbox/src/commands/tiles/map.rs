@@ -5,19 +5,20 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef_ops::{Error, ErrorReport, FilePath};
+use popef_ops::{Code, Error, ErrorReport, FilePath};
 use popef_show::{Kind, Out, counted, size};
 use poplar_inspect::tiles::{Balance, Computation, MappedTensor, Target, TensorMap};
 use serde::{Serialize, Serializer};
 
-use super::files::{Damage, open, unread};
 use super::picture::Picture;
-use super::words::{fullest_tiles, heading, more, shape, wrong};
+use super::words::fullest_tiles;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
+use crate::common::json_file::{Damage, open, unread};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
+use crate::common::words::{heading, more, shape, wrong};
 
 /// Show how TensorFlow spread each tensor, and what is uneven
 ///
@@ -122,9 +123,9 @@ struct TileSize {
 
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
-        let map = TensorMap::read(open(&self.file)?).map_err(|error| unread(&error, &self.file))?;
+        let map = TensorMap::read(open(&self.file)?).map_err(|error| unread(&error, Code::BadTileFile, &self.file))?;
         let report = Report { map: &map, target: self.target(&map)? };
-        let damage = Damage::of(map.damage.as_ref(), &self.file);
+        let damage = Damage::of(map.damage.as_ref(), Code::BadTileFile, &self.file);
         let mut out = tool.out();
         match format.format {
             Format::Text => self.show(&mut out, &report),
@@ -178,7 +179,7 @@ impl Args {
     }
 
     fn show(&self, out: &mut Out, report: &Report<'_>) -> io::Result<()> {
-        let sums = self.sums(report, &Damage::of(None, &self.file));
+        let sums = self.sums(report, &Damage::of(None, Code::BadTileFile, &self.file));
         out.text(Kind::Group, sums.path.text());
         let counts = [
             counted(sums.computations.len(), "computation", "computations"),

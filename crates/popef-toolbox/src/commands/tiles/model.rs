@@ -15,13 +15,13 @@ use poplar_inspect::tiles::{Target, calc_linear_tile_mapping_and_new_offset};
 use serde::Serialize;
 
 use super::picture::Picture;
-use super::words::{fact, heading, more, shape, wrong};
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::open_whole;
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
+use crate::common::words::{fact, heading, more, shape, wrong};
 
 /// Estimate how the inputs, outputs and weights of a model lie on tiles
 ///

@@ -13,11 +13,12 @@ use poplar_inspect::tiles::{
 use serde::Serialize;
 
 use super::picture::Picture;
-use super::words::{elements, fact, more, shape, wrong};
+use super::words::elements;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
+use crate::common::words::{fact, more, shape, wrong};
 
 /// Predict how a tensor is spread by default
 ///

@@ -6,19 +6,19 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef_ops::{Error, ErrorReport, FilePath};
+use popef_ops::{Code, Error, ErrorReport, FilePath};
 use popef_show::{Kind, Out, counted, size};
 use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
 use serde::Serialize;
 
-use super::files::{Damage, open, unread};
 use super::picture::MemoryPicture;
-use super::words::{fact, heading, more, wrong};
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
+use crate::common::json_file::{Damage, open, unread};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
+use crate::common::words::{fact, heading, more, wrong};
 
 /// Show the memory of tiles: variables, gaps, and what is always live
 ///
@@ -105,9 +105,9 @@ struct InFileTile<'v> {
 
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
-        let vars = LoweredVars::read(open(&self.file)?).map_err(|error| unread(&error, &self.file))?;
+        let vars = LoweredVars::read(open(&self.file)?).map_err(|error| unread(&error, Code::BadTileFile, &self.file))?;
         let memories = vars.tile_memories();
-        let damage = Damage::of(vars.damage.as_ref(), &self.file);
+        let damage = Damage::of(vars.damage.as_ref(), Code::BadTileFile, &self.file);
         let shown = self.shown(&memories)?;
         let sums = self.sums(&vars, &memories, shown, &damage);
         let mut out = tool.out();

@@ -1,0 +1,39 @@
+//! What reports of what stands around a model have in common.
+
+use std::fmt::Display;
+use std::io;
+
+use popef_ops::{Code, Error};
+use popef_show::{Kind, Out};
+
+/// A shape, as the command line has it: `784x10`.
+pub(crate) fn shape(shape: &[u64]) -> String {
+    if shape.is_empty() {
+        return "scalar".to_owned();
+    }
+    shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A line with what it is about and what is known of that.
+pub(crate) fn fact(out: &mut Out, about: &str, what: &str) -> io::Result<()> {
+    out.put(&format!("  {about:<14}")).put_as(Kind::Number, what).end_line()
+}
+
+/// An empty line and a heading.
+pub(crate) fn heading(out: &mut Out, text: &str) -> io::Result<()> {
+    out.end_line()?;
+    out.put_as(Kind::Group, text).end_line()
+}
+
+/// Says how many are not shown.
+pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> {
+    match count.saturating_sub(shown) {
+        0 => Ok(()),
+        more => out.put(&format!("... and {more} more")).end_line(),
+    }
+}
+
+/// An error of arguments.
+pub(crate) fn wrong(error: impl Display) -> Error {
+    Error::new(Code::WrongArguments, error.to_string())
+}
