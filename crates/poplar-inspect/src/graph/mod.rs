@@ -5,6 +5,7 @@
 //!
 //! - [`CallGraph`]: who calls whom and how often, recursion, graphs that are never called.
 //! - [`OpCounts`] and [`Parameters`]: ops by type and place, variables by size.
+//! - [`IrDiff`]: how two programs differ.
 //! - With the feature `json`, `IrDump` reads the graphs that PopART dumps. Its format follows PopART's public source; no dump of a
 //!   real model is public.
 //!
@@ -14,6 +15,7 @@
 
 mod array;
 mod call_graph;
+mod compare;
 mod counts;
 mod error;
 mod ir;
@@ -24,6 +26,7 @@ mod validity;
 
 pub use array::{Array, Elements, Shape};
 pub use call_graph::{CallGraph, CallRow, CallSite, Called};
+pub use compare::{GraphDiff, IrDiff, OpTypeDiff, TensorDiff, TensorInfo};
 pub use counts::{NumberCount, OpCounts, Parameter, Parameters, TypeCount};
 pub use error::Error;
 pub use ir::{

@@ -3,6 +3,8 @@
 
 #![cfg(feature = "json")]
 
+mod compare;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
