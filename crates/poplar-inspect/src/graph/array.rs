@@ -2,7 +2,8 @@ use std::fmt;
 
 use popef::DataType;
 
-use super::Error;
+use super::shape::len_of;
+use super::{Error, Shape};
 
 /// Elements on the host: the value of a constant, or of any tensor while the [`Interpreter`](super::Interpreter) runs.
 ///
@@ -138,30 +139,12 @@ pub(crate) fn range_of(data_type: DataType) -> Option<std::ops::RangeInclusive<i
     })
 }
 
-/// The number of elements of a shape, if it fits memory.
-pub(crate) fn len_of(shape: &[u64]) -> Result<usize, Error> {
-    let len = shape.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
-    len.and_then(|len| usize::try_from(len).ok()).ok_or_else(|| Error::TooLarge { shape: Shape(shape.to_vec()) })
-}
-
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a float beyond all integers becomes the nearest, which is out of range"
 )]
 fn rounded(value: f32) -> i128 {
     value as i128
-}
-
-/// A shape as it is shown: `2x3`, or `scalar`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape(pub Vec<u64>);
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((first, rest)) = self.0.split_first() else { return f.write_str("scalar") };
-        write!(f, "{first}")?;
-        rest.iter().try_for_each(|size| write!(f, "x{size}"))
-    }
 }
 
 /// `F32 2x2: [1, 2, 3, 4]`; at most a hundred elements.

@@ -3,6 +3,7 @@
 //! A program for IPUs has a main graph, which calls other graphs, which call others. An [`Ir`] is such a program as a plain
 //! value: graphs with their tensors and ops. It says nothing about how the graphs were written.
 //!
+//! - [`Builder`] writes programs as PopXL does, and [`Interpreter`] runs them on the host.
 //! - [`CallGraph`]: who calls whom and how often, recursion, graphs that are never called.
 //! - [`OpCounts`] and [`Parameters`]: ops by type and place, variables by size.
 //! - [`IrDiff`]: how two programs differ.
@@ -13,25 +14,33 @@
 //!
 //! Meanings are those of Graphcore's PopXL and PopART, as its user guide describes them.
 
+mod arithmetic;
 mod array;
+mod builder;
 mod call_graph;
 mod compare;
 mod counts;
 mod error;
+mod interpret;
 mod ir;
 #[cfg(feature = "json")]
 mod ir_dump;
+mod shape;
 mod table;
 mod validity;
 
-pub use array::{Array, Elements, Shape};
+pub use arithmetic::{Binary, Unary};
+pub use array::{Array, Elements};
+pub use builder::{Builder, CallSiteInfo, Destination, Inputs, Module, Outputs, Sequence, Stream, TensorRef};
 pub use call_graph::{CallGraph, CallRow, CallSite, Called};
 pub use compare::{GraphDiff, IrDiff, OpTypeDiff, TensorDiff, TensorInfo};
 pub use counts::{NumberCount, OpCounts, Parameter, Parameters, TypeCount};
 pub use error::Error;
+pub use interpret::{Interpreter, RunLimits};
 pub use ir::{
     Callee, Calls, CodeLoad, CodeLocation, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, Slot, Tensor,
     TensorId, TensorKind, Times, op_type,
 };
 #[cfg(feature = "json")]
 pub use ir_dump::{DumpParameter, IrDump, Note, NoteKind};
+pub use shape::{Shape, Spec};

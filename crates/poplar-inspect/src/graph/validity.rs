@@ -9,8 +9,7 @@ pub(super) fn check(ir: &Ir) -> Result<(), Error> {
     if let Some(main) = ir.main().filter(|main| ir.graph(*main).is_none()) {
         return Err(Error::NoSuch { what: "graph", index: main.0.into(), graph: "main".to_owned() });
     }
-    ir.graphs().iter().try_for_each(|graph| check_graph(ir, graph))?;
-    check_replication(ir)
+    ir.graphs().iter().try_for_each(|graph| check_graph(ir, graph))
 }
 
 pub(super) fn check_replication(ir: &Ir) -> Result<(), Error> {

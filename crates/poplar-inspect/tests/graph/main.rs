@@ -1,4 +1,6 @@
 //! Graphs: the listings and statements of PopXL's user guide, and random graphs against naive versions.
 
 mod calls;
+mod listings;
 mod random;
+mod rules;
