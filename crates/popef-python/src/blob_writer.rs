@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use crate::bytes::Given;
 use crate::session::Session;
+use crate::wanted::Wanted;
 
 /// Writes the data of one blob. `Writer.createExecutable` and its siblings make it.
 ///
@@ -16,11 +17,18 @@ use crate::session::Session;
 pub(crate) struct BlobWriter {
     session: Arc<Session>,
     number: u64,
+    /// Of a tensor or a feed.
+    wanted: Option<Wanted>,
 }
 
 impl BlobWriter {
     pub(crate) fn of(session: &Arc<Session>, number: u64) -> Self {
-        BlobWriter { session: Arc::clone(session), number }
+        BlobWriter { session: Arc::clone(session), number, wanted: None }
+    }
+
+    /// For a blob that has elements.
+    pub(crate) fn wanting(self, wanted: Wanted) -> Self {
+        BlobWriter { wanted: Some(wanted), ..self }
     }
 }
 
@@ -29,9 +37,19 @@ impl BlobWriter {
     /// Writes bytes: those of `bytes`, of any object with a buffer such as a NumPy array, or of a `str` as UTF-8. With `size`,
     /// only so many first bytes are written. Arrays may be non-contiguous or big-endian; they are written in C order and
     /// little-endian.
+    ///
+    /// An array for a tensor or a feed must have its element type, or else `TypeError` is raised and nothing is written. One of
+    /// `uint8` or `numpy.void` is taken for bytes, as `bytes` are. An array may be flat or a part of the tensor; but if it has
+    /// as many elements and dimensions as the tensor and another shape, `ValueError` is raised.
+    ///
+    /// >>> import io, popef
+    /// >>> writer = popef.Writer(io.BytesIO())
+    /// >>> blob = writer.createOpaqueBlob("notes", "model")
+    /// >>> blob.write(b"made by hand")
+    /// >>> blob.write("made by a program", 4)
     #[pyo3(signature = (data, size = None))]
     fn write(&self, data: &Bound<'_, PyAny>, size: Option<isize>) -> PyResult<()> {
-        let given = Given::of(data)?;
+        let given = Given::of(data, self.wanted.as_ref())?;
         let len = match size {
             None => given.len(),
             Some(size) => usize::try_from(size).ok().filter(|&size| size <= given.len()).ok_or_else(|| {

@@ -9,6 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
 
 use crate::error::{raise, raise_io};
+use crate::wanted::Wanted;
 
 /// So many bytes are read or written between two looks at the signals that came.
 pub(crate) const PIECE: usize = 8 << 20;
@@ -69,8 +70,8 @@ pub(crate) enum Given<'py> {
 
 impl<'py> Given<'py> {
     /// The bytes of `bytes`, `str` (as UTF-8), or anything with a buffer. The elements of an array are taken in C order and
-    /// little-endian.
-    pub(crate) fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+    /// little-endian. Fails if they are no elements for the blob.
+    pub(crate) fn of(given: &Bound<'py, PyAny>, wanted: Option<&Wanted>) -> PyResult<Self> {
         if let Ok(text) = given.cast::<PyString>() {
             let bytes = text.call_method1("encode", ("utf-8",))?;
             return Ok(Given::Bytes(bytes.extract()?));
@@ -78,11 +79,31 @@ impl<'py> Given<'py> {
         if given.is_instance_of::<PyBytes>() {
             return Ok(Given::Bytes(given.extract()?));
         }
-        let view = view_of(given)?;
+        match PyMemoryView::from(given) {
+            Ok(view) => {
+                wanted.map_or(Ok(()), |wanted| wanted.check_view(&view))?;
+                Given::of_view(view.as_any())
+            }
+            Err(_) => Given::of_array(&array_of(given)?, wanted),
+        }
+    }
+
+    /// The bytes of an array whose type NumPy does not export, such as those of ml_dtypes.
+    fn of_array(array: &Bound<'py, PyAny>, wanted: Option<&Wanted>) -> PyResult<Self> {
+        if let Ok(view) = PyMemoryView::from(array) {
+            return Given::of(&view, wanted);
+        }
+        wanted.map_or(Ok(()), |wanted| wanted.check_array(array))?;
+        let array = array.py().import("numpy")?.call_method1("ascontiguousarray", (array,))?;
+        let bytes = array.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
+        Given::of_view(PyMemoryView::from(&bytes)?.as_any())
+    }
+
+    fn of_view(view: &Bound<'py, PyAny>) -> PyResult<Self> {
         let len: usize = view.getattr("nbytes")?.extract()?;
         let format: String = view.getattr("format")?.extract()?;
         if format.starts_with(['>', '!']) {
-            return Given::of(&little_endian(&view)?);
+            return Given::of(&little_endian(view)?, None);
         }
         if len == 0 || !view.getattr("c_contiguous")?.is_truthy()? {
             return Ok(Given::Bytes(view.call_method0("tobytes")?.extract()?));
@@ -127,23 +148,13 @@ impl<'py> Given<'py> {
     }
 }
 
-/// A memoryview of an object with a buffer, also of arrays whose type NumPy does not export, such as those of ml_dtypes.
-fn view_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    match PyMemoryView::from(given) {
-        Ok(view) => Ok(view.into_any()),
-        Err(_) if given.hasattr("__array_interface__")? => {
-            let array = given.py().import("numpy")?.call_method1("ascontiguousarray", (given,))?;
-            let bytes = array.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
-            Ok(PyMemoryView::from(&bytes)?.into_any())
-        }
-        Err(_) => {
-            let found = given.get_type();
-            Err(PyTypeError::new_err(format!(
-                "an object with a buffer, bytes or a str is needed, not {}",
-                found.name()?
-            )))
-        }
+/// The array of an object that has one, but no buffer.
+fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
+        return given.py().import("numpy")?.call_method1("asarray", (given,));
     }
+    let found = given.get_type();
+    Err(PyTypeError::new_err(format!("an object with a buffer, bytes or a str is needed, not {}", found.name()?)))
 }
 
 fn little_endian<'py>(view: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

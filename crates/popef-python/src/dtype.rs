@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use crate::enums;
 
 /// The type of NumPy, little-endian. `None` for a number without a name.
-fn name_of(data_type: DataType) -> Option<&'static str> {
+pub(crate) fn name_of(data_type: DataType) -> Option<&'static str> {
     Some(match data_type {
         DataType::Bool => "?",
         DataType::F16 => "<f2",

@@ -44,6 +44,7 @@ mod stream;
 mod text;
 mod to_python;
 mod tools;
+mod wanted;
 mod work;
 mod writer;
 

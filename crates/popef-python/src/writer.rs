@@ -15,6 +15,7 @@ use crate::info::{FeedDataInfo, TensorDataInfo};
 use crate::metadata::Metadata;
 use crate::session::{self, Destination, OpenBlob, Opened, Session};
 use crate::stream::Sink;
+use crate::wanted::Wanted;
 use crate::{path, text};
 
 /// How a `FileWriter` treats a file that exists. Only the name `APPEND` is known of the vendor's.
@@ -111,7 +112,8 @@ impl Writer {
     fn create_tensor_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
         let py = info.py();
         let info = <Py<TensorDataInfo>>::value_of(info)?;
-        self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.tensor(&info)))
+        let blob = self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.tensor(&info)))?;
+        Ok(blob.wanting(Wanted::from(&info)))
     }
 
     /// Begins the data of a feed: all its tensors, one after the other.
@@ -119,7 +121,8 @@ impl Writer {
     fn create_feed_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
         let py = info.py();
         let info = <Py<FeedDataInfo>>::value_of(info)?;
-        self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.feed(&info)))
+        let blob = self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.feed(&info)))?;
+        Ok(blob.wanting(Wanted::from(&info)))
     }
 
     /// Begins an opaque blob, usually with the name of a framework, for the executable of the second name.

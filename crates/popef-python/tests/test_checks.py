@@ -36,7 +36,9 @@ def test_every_file_has_the_findings_that_it_was_made_for(path, options):
     assert all(finding.path == str(path) and finding.file == 0 for finding in report.findings)
     assert all(finding.title and finding.meaning and finding.fix for finding in report.findings)
     assert report.passes() == all(finding.severity != "error" for finding in report.findings)
-    assert pickle.loads(pickle.dumps(report)) == report
+    again = pickle.loads(pickle.dumps(report))
+    assert (again, hash(again), repr(again)) == (report, hash(report), repr(report))
+    assert again != popef.Report((), ())
 
 
 def test_files_that_belong_together_are_checked_together(interop):
@@ -57,6 +59,23 @@ def test_a_damaged_file_is_a_finding_and_a_missing_one_raises(tmp_path, interop)
         popef.check(tmp_path / "missing.popef")
     with pytest.raises(ValueError, match="popart, poptorch, tensorflow, triton"):
         popef.check(content, loaders=["another"])
+
+
+def test_findings_are_values_that_cannot_be_changed():
+    finding = popef.check(b"no PopEF file at all").findings[0]
+    assert popef.Finding(**finding.as_dict()) == finding != popef.Skipped(None, None, "what", "why", False)
+    assert repr(popef.Report((), ())) == "Report(findings=(), skipped=())"
+    match finding:
+        case popef.Finding(rule, severity):
+            assert (rule, severity) == ("PE004", "error")
+    with pytest.raises(AttributeError, match="rule cannot be changed"):
+        finding.rule = "PE002"
+    with pytest.raises(AttributeError):
+        finding.other = 1
+    with pytest.raises(TypeError, match="needs findings, skipped"):
+        popef.Report(())
+    with pytest.raises(TypeError, match="needs findings, skipped"):
+        popef.Report((), (), findings=())
 
 
 def told(tool, *arguments):

@@ -62,6 +62,76 @@ def test_arrays_of_ml_dtypes_are_written(tmp_path):
     assert again.astype(np.float32).tolist() == [[1.5, 0.25], [-2, 8]]
 
 
+@pytest.mark.parametrize(
+    ("data_type", "array", "found"),
+    [
+        (popef.DataType.F32, np.zeros(4, np.int32), "int32"),
+        (popef.DataType.F32, np.zeros(4, ">u4"), "uint32"),
+        (popef.DataType.F32, np.zeros(2, np.float64), "float64"),
+        (popef.DataType.U16, np.zeros(4, np.float16), "float16"),
+        (popef.DataType.U8, np.zeros(4, np.bool_), "bool"),
+        (popef.DataType.F8143, np.zeros(4, np.int8), "int8"),
+        (popef.DataType.F64, np.zeros(4, np.complex64), "Zf"),
+        (popef.DataType.S64, np.zeros(4, "M8[s]"), r"datetime64\[s\]"),
+        (popef.DataType.F16, "bfloat16", "bfloat16"),
+        (popef.DataType.F8143, "float8_e5m2fnuz", "float8_e5m2fnuz"),
+    ],
+)
+def test_an_array_of_another_type_is_refused_before_anything_is_written(data_type, array, found, tmp_path):
+    if isinstance(array, str):
+        array = np.zeros(4, getattr(pytest.importorskip("ml_dtypes"), array))
+    path = tmp_path / "model.popef"
+    info = popef.TensorInfo([4], data_type)
+    with popef.Writer(path) as writer:
+        for create, given in [
+            (writer.createTensorData, popef.TensorDataInfo("t", info)),
+            (writer.createFeedData, popef.FeedDataInfo("t", info, 1)),
+        ]:
+            blob = create(given)
+            with pytest.raises(TypeError, match=f'"t" has elements of the type {data_type.name}, the array has .*{found}'):
+                blob.write(array)
+            blob.write(bytes(info.sizeInBytes()))
+        writer.createOpaqueBlob("any", "e").write(array)
+    assert [blob.data_size for blob in popef.open(path)] == [info.sizeInBytes()] * 2 + [array.nbytes]
+
+
+def test_bytes_of_any_kind_are_taken_as_they_are(tmp_path):
+    path = tmp_path / "model.popef"
+    values = np.array([1.5, -2], "<f2")
+    with popef.Writer(path) as writer:
+        for data in values.view("u1"), values.view("V2"), bytearray(values.tobytes()), memoryview(values).cast("c"):
+            writer.createTensorData(tensor([2], popef.DataType.F16)).write(data)
+        writer.createTensorData(tensor([2], popef.DataType.F8)).write(np.zeros(2, np.uint8))
+    assert [t.numpy().tolist() for t in popef.open(path).tensors] == [[1.5, -2]] * 4 + [[0, 0]]
+
+
+def test_an_array_in_another_order_is_refused_and_parts_of_any_shape_are_not(tmp_path):
+    path = tmp_path / "model.popef"
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    with popef.Writer(path) as writer:
+        blob = writer.createTensorData(tensor([2, 3], popef.DataType.F32))
+        with pytest.raises(ValueError, match=r"the shape \[2, 3\], the array \[3, 2\]"):
+            blob.write(array.T)
+        blob.write(array[:1])
+        blob.write(array[1])
+        writer.createTensorData(tensor([2, 3], popef.DataType.F32)).write(array.ravel())
+        writer.createTensorData(tensor([1, 6], popef.DataType.F32)).write(array.reshape(6, 1))
+        blob = writer.createFeedData(popef.FeedDataInfo("f", popef.TensorInfo([3], popef.DataType.F32), 2))
+        with pytest.raises(ValueError, match="the feed"):
+            blob.write(array.T)
+        blob.write(array)
+    assert [t.numpy().tolist() for t in popef.open(path)] == [[[0, 1, 2], [3, 4, 5]]] * 2 + [[[0, 1, 2, 3, 4, 5]], [[0, 1, 2], [3, 4, 5]]]
+
+
+def test_tensors_of_an_opened_file_are_written_as_they_are(tmp_path):
+    path, copy = tmp_path / "model.popef", tmp_path / "copy.popef"
+    with popef.Writer(path) as writer:
+        writer.createTensorData(tensor([2, 3, 4], popef.DataType.S32)).write(ARRAY)
+    with popef.Writer(copy) as writer:
+        writer.createTensorData(tensor([2, 3, 4], popef.DataType.S32)).write(popef.open(path)["t"])
+    assert copy.read_bytes() == path.read_bytes()
+
+
 def read(path):
     reader = popef.Reader()
     reader.parseFile(path)

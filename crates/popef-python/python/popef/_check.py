@@ -1,39 +1,77 @@
 """Checks files before they are shipped. The rules are those of the tool ``popef check``."""
 
 import os
-from dataclasses import dataclass
 
 from popef import _popef
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Something that a rule found in a file."""
+class _Record:
+    """Values with names, which cannot be changed. The slots of a class are the names and what they mean.
 
-    __module__ = "popef"
+    It does what a dataclass does. The module dataclasses would make ``import popef`` twice as slow.
+    """
 
-    rule: str
-    """The id of the rule, such as ``PE101``, which never changes."""
-    severity: str
-    """``error``, ``warning`` or ``note``."""
-    file: int
-    """The file, by its position among those that were given, from 0."""
-    path: str | None
-    """The path of the file, if it has one."""
-    blob: int | None
-    """The number of the blob in the file, or None."""
-    offset: int | None
-    """The byte of the file, or None."""
-    names: tuple[str, ...]
-    """The names that the finding is about, at most the first 100."""
-    message: str
-    """What is wrong, with the figures."""
-    title: str
-    """The rule in a few words."""
-    meaning: str
-    """What it means, and what happens when the file is loaded."""
-    fix: str
-    """How to fix it."""
+    __slots__ = ()
+
+    def __init_subclass__(cls):
+        cls.__module__ = "popef"
+        cls.__match_args__ = tuple(cls.__slots__)
+
+    def __init__(self, *values, **named):
+        given = dict(zip(self.__slots__, values, strict=False), **named)
+        if len(values) + len(named) != len(self.__slots__) or given.keys() != self.__slots__.keys():
+            raise TypeError(f"{type(self).__name__} needs {', '.join(self.__slots__)}")
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} cannot be changed")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"{name} cannot be deleted")
+
+    def as_dict(self):
+        """Returns the values by their names."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __eq__(self, other):
+        return self.as_dict() == other.as_dict() if type(self) is type(other) else NotImplemented
+
+    def __hash__(self):
+        return hash(tuple(self.as_dict().values()))
+
+    def __reduce__(self):
+        return type(self), tuple(self.as_dict().values())
+
+    def __repr__(self):
+        values = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
+        return f"{type(self).__name__}({values})"
+
+
+class Finding(_Record):
+    """Something that a rule found in a file.
+
+    >>> import popef
+    >>> finding = popef.check(b"no PopEF file at all").findings[0]
+    >>> finding.rule, finding.severity, finding.blob
+    ('PE004', 'error', 0)
+    >>> finding.as_dict()["offset"]
+    0
+    """
+
+    __slots__ = {
+        "rule": "The id of the rule, such as ``PE101``, which never changes.",
+        "severity": "``error``, ``warning`` or ``note``.",
+        "file": "The file, by its position among those that were given, from 0.",
+        "path": "The path of the file, if it has one.",
+        "blob": "The number of the blob in the file, or None.",
+        "offset": "The byte of the file, or None.",
+        "names": "The names that the finding is about, at most the first 100.",
+        "message": "What is wrong, with the figures.",
+        "title": "The rule in a few words.",
+        "meaning": "What it means, and what happens when the file is loaded.",
+        "fix": "How to fix it.",
+    }
 
     def __str__(self):
         place = [] if self.blob is None else [f"blob {self.blob}"]
@@ -41,37 +79,42 @@ class Finding:
         return ": ".join([f"{self.severity} {self.rule}", *([", ".join(place)] if place else []), self.message])
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """Something that was not checked."""
+class Skipped(_Record):
+    """Something that was not checked.
 
-    __module__ = "popef"
+    >>> import io, popef
+    >>> file = io.BytesIO()
+    >>> with popef.Writer(file) as writer:
+    ...     writer.createExecutable("model").write(b"made by hand")
+    >>> print(popef.check(file.getvalue()).skipped[0])  # doctest: +ELLIPSIS
+    not checked: ...
+    """
 
-    file: int | None
-    """The file, by its position among those that were given, or None for all of them."""
-    path: str | None
-    """The path of the file, if it has one."""
-    what: str
-    """What was not checked."""
-    why: str
-    """Why not."""
-    failed: bool
-    """Whether the reason is a failure and not an option or the format."""
+    __slots__ = {
+        "file": "The file, by its position among those that were given, or None for all of them.",
+        "path": "The path of the file, if it has one.",
+        "what": "What was not checked.",
+        "why": "Why not.",
+        "failed": "Whether the reason is a failure and not an option or the format.",
+    }
 
     def __str__(self):
         return f"not checked: {self.what}: {self.why}"
 
 
-@dataclass(frozen=True)
-class Report:
-    """What a check found, and what it did not check."""
+class Report(_Record):
+    """What a check found, and what it did not check.
 
-    __module__ = "popef"
+    >>> import popef
+    >>> report = popef.check(b"no PopEF file at all")
+    >>> report.worst, report.is_complete, report.passes()
+    ('error', True, False)
+    """
 
-    findings: tuple[Finding, ...]
-    """Sorted by file, then blob, then rule."""
-    skipped: tuple[Skipped, ...]
-    """What was not checked."""
+    __slots__ = {
+        "findings": "The findings, sorted by file, then blob, then rule.",
+        "skipped": "What was not checked.",
+    }
 
     @property
     def worst(self):
