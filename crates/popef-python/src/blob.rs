@@ -1,15 +1,17 @@
 //! The blobs of a `File`, one class for each type of blob.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use popef::read::{BlobHandle, DataBlob};
+use popef::read::{BlobHandle, Data, DataBlob};
 use popef::types::BlobType;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyRange, PySlice, PyString, PyTuple};
 
 use crate::bytes;
 use crate::direct;
+use crate::dlpack;
 use crate::dtype::dtype_of;
 use crate::entries::elements;
 use crate::enums;
@@ -173,25 +175,7 @@ impl Tensor {
     /// The elements as a read-only `numpy.ndarray`. If the file is mapped or in memory, the array shares its bytes, and keeps
     /// them alive. Otherwise they are read.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, blob) = (slf.py(), slf.as_super().get());
-        let tensors = tensors(blob)?;
-        let data = elements(&tensors).map_err(|error| raise(py, &error))?;
-        let (dtype, shape) = (dtype_of(py, tensors.data_type())?, shape_of(py, &tensors)?);
-        let numpy = py.import("numpy")?;
-        if data.is_empty() {
-            let empty = numpy.call_method1("empty", (shape, dtype))?;
-            empty.call_method1("setflags", (false,))?;
-            return Ok(empty);
-        }
-        let flat = match blob.bytes.owner(py) {
-            Some(owner) => numpy.call_method1("frombuffer", (owner, "u1", data.len(), blob.data_offset()))?,
-            None => match direct::read(py, &blob.handle, &data)? {
-                Some(array) => array,
-                None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, &data)?, "u1"))?,
-            },
-        };
-        flat.call_method1("setflags", (false,))?;
-        flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+        read_only(elements_of(slf)?)
     }
 
     /// What `numpy.asarray(tensor)` calls.
@@ -210,6 +194,25 @@ impl Tensor {
             _ => array,
         };
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+    }
+
+    /// What `torch.from_dlpack(tensor)` and its siblings call. Consumers that know DLPack 1.0, and so what is read-only, share the
+    /// memory of a mapped file, if NumPy is 2.1 or newer. Others get a copy.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = elements_of(slf)?;
+        dlpack::export(&array, stream, max_version, dl_device, copy)
+    }
+
+    /// The device that the memory is on, as DLPack numbers them: the processor.
+    fn __dlpack_device__(&self) -> (u32, u32) {
+        dlpack::DEVICE
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -232,9 +235,112 @@ fn shape_of<'py>(py: Python<'py>, tensors: &DataBlob<'_>) -> PyResult<Bound<'py,
     PyTuple::new(py, shape)
 }
 
-/// A feed: several tensors of one shape, for several runs. Its array has the number of tensors in front.
+/// All elements as an array. It is writable if its memory is its own.
+fn elements_of<'py>(tensor: &Bound<'py, Tensor>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, blob) = (tensor.py(), tensor.as_super().get());
+    let tensors = tensors(blob)?;
+    let data = elements(&tensors).map_err(|error| raise(py, &error))?;
+    array(py, blob, (0, &data), shape_of(py, &tensors)?)
+}
+
+/// Bytes of a blob, from `start` on, as an array of its type.
+fn array<'py>(
+    py: Python<'py>,
+    blob: &Blob,
+    (start, data): (u64, &Data<'_>),
+    shape: Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (dtype, numpy) = (dtype_of(py, tensors(blob)?.data_type())?, py.import("numpy")?);
+    if data.is_empty() {
+        return numpy.call_method1("empty", (shape, dtype));
+    }
+    let offset = blob.data_offset().saturating_add(start);
+    let flat = match blob.bytes.owner(py) {
+        Some(owner) => numpy.call_method1("frombuffer", (owner, "u1", data.len(), offset))?,
+        None => match direct::read(py, &blob.handle, start, data)? {
+            Some(array) => array,
+            None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, data)?, "u1"))?,
+        },
+    };
+    flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+}
+
+fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    array.call_method1("setflags", (false,))?;
+    Ok(array)
+}
+
+/// A feed: several tensors of one shape, for several runs. Its array has the number of tensors in front. `feed[3]` is the tensor of
+/// one run; only its bytes are read.
+///
+/// >>> import io, popef
+/// >>> file = io.BytesIO()
+/// >>> with popef.Writer(file) as writer:
+/// ...     info = popef.FeedDataInfo("labels", popef.TensorInfo([2], popef.DataType.U8), 3)
+/// ...     writer.createFeedData(info).write(bytes([0, 1, 10, 11, 20, 21]))
+/// >>> feed = popef.open(file.getvalue())["labels"]
+/// >>> len(feed), feed[1].tolist(), feed[-2:].tolist()
+/// (3, [10, 11], [[10, 11], [20, 21]])
 #[pyclass(module = "popef", extends = Tensor, frozen)]
 pub(crate) struct Feed;
+
+impl Feed {
+    /// The tensors of some runs, one after the other, as an array of this shape.
+    fn runs<'py>(slf: &Bound<'py, Self>, runs: Range<i64>, shape: Vec<i64>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, blob) = (slf.py(), slf.as_super().as_super().get());
+        let tensors = tensors(blob)?;
+        let range = || {
+            let size = tensors.size_in_bytes()?;
+            let [start, end] =
+                [runs.start, runs.end].map(|run| size.saturating_mul(u64::try_from(run).unwrap_or_default()));
+            Ok::<_, popef::Error>((start, elements(&tensors)?.range(start..end.max(start))?))
+        };
+        let (start, data) = range().map_err(|error| raise(py, &error))?;
+        read_only(array(py, blob, (start, &data), PyTuple::new(py, shape)?)?)
+    }
+}
+
+#[pymethods]
+impl Feed {
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        let count = tensors(slf.as_super().as_super().get())?.num_tensors();
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// The tensor of a run as a read-only `numpy.ndarray`, also from the end with a negative number, or those of a slice.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, run: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let tensors = tensors(slf.as_super().as_super().get())?;
+        let (count, shape) = (i64::from(tensors.num_tensors()), tensors.shape().to_vec());
+        if let Ok(slice) = run.cast::<PySlice>() {
+            let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (count,))?.extract()?;
+            if step != 1 {
+                return Err(PyValueError::new_err("runs are taken one after the other: use array[::step] for others"));
+            }
+            let shape = [&[stop.saturating_sub(start).max(0)], shape.as_slice()].concat();
+            return Feed::runs(slf, start..stop.max(start), shape);
+        }
+        if !run.hasattr("__index__")? {
+            let found = run.get_type();
+            return Err(PyTypeError::new_err(format!(
+                "the number of a run or a slice is needed, not {}",
+                found.name()?
+            )));
+        }
+        let index: i64 = run.extract()?;
+        let index = if index < 0 { index.saturating_add(count) } else { index };
+        if !(0..count).contains(&index) {
+            return Err(PyIndexError::new_err(format!("there is no such run: the feed has {count} tensors")));
+        }
+        Feed::runs(slf, index..index.saturating_add(1), shape)
+    }
+
+    /// Reads one tensor after the other.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let runs = PyRange::new(py, 0, isize::try_from(Feed::__len__(slf)?).unwrap_or(isize::MAX))?;
+        py.import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, runs))
+    }
+}
 
 /// An executable.
 #[pyclass(module = "popef", extends = Blob, frozen)]

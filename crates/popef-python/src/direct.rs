@@ -11,9 +11,14 @@ use crate::bytes::PIECE;
 /// Smaller data is not worth opening the file once more.
 const LEAST: u64 = 1 << 20;
 
-/// The data of a blob as a flat array of bytes, which belongs to the caller. `None` if the library has to read it: because it is
-/// small, the file has no path, the system cannot, or something went wrong, for which the library has the better words.
-pub(crate) fn read<'py>(py: Python<'py>, blob: &BlobHandle, data: &Data<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// A part of the data of a blob, from `start` on, as a flat array of bytes, which belongs to the caller. `None` if the library has to
+/// read it: because it is small, the file has no path, the system cannot, or something went wrong, for which the library has the better words.
+pub(crate) fn read<'py>(
+    py: Python<'py>,
+    blob: &BlobHandle,
+    start: u64,
+    data: &Data<'_>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let os = py.import("os")?;
     let (Some(path), Ok(len)) = (blob.file().path(), usize::try_from(data.len())) else { return Ok(None) };
     if data.len() < LEAST || !os.hasattr("preadv")? {
@@ -25,7 +30,8 @@ pub(crate) fn read<'py>(py: Python<'py>, blob: &BlobHandle, data: &Data<'_>) -> 
         Ok(file) => file.extract()?,
         Err(_) => return Ok(None),
     };
-    let read = fill(py, blob, file, len);
+    let offset = blob.blob().data_offset().saturating_add(start);
+    let read = fill(py, blob, file, (offset, len));
     os.call_method1("close", (file,))?;
     match read {
         Err(error) if error.is_instance_of::<PyOSError>(py) => Ok(None),
@@ -34,7 +40,12 @@ pub(crate) fn read<'py>(py: Python<'py>, blob: &BlobHandle, data: &Data<'_>) -> 
 }
 
 /// Fills an array from an open file, if that is the file of the blob, and nobody has changed it.
-fn fill<'py>(py: Python<'py>, blob: &BlobHandle, file: i32, len: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn fill<'py>(
+    py: Python<'py>,
+    blob: &BlobHandle,
+    file: i32,
+    (start, len): (u64, usize),
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let is_same = FileId::of_path(format!("/dev/fd/{file}")).is_ok_and(|id| blob.file().id() == Some(id));
     if !is_same {
         return Ok(None);
@@ -46,7 +57,7 @@ fn fill<'py>(py: Python<'py>, blob: &BlobHandle, file: i32, len: usize) -> PyRes
         let end = at.saturating_add(PIECE).min(len);
         let [from, to] = [at, end].map(|at| isize::try_from(at).unwrap_or(isize::MAX));
         let piece = array.get_item(PySlice::new(py, from, to, 1))?;
-        let offset = blob.blob().data_offset().saturating_add(u64::try_from(at).unwrap_or(u64::MAX));
+        let offset = start.saturating_add(u64::try_from(at).unwrap_or(u64::MAX));
         match preadv.call1((file, [piece], offset))?.extract()? {
             0usize => return Ok(None),
             read => at = at.saturating_add(read),

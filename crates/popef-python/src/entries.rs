@@ -31,7 +31,7 @@ fn array<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>>
     if data.is_empty() {
         return numpy.call_method1("empty", (shape, dtype));
     }
-    let flat = match direct::read(py, blob, &data)? {
+    let flat = match direct::read(py, blob, 0, &data)? {
         Some(array) => array,
         None => numpy.call_method1("frombuffer", (bytes::to_bytearray(py, &data)?, "u1"))?,
     };

@@ -25,6 +25,7 @@ mod bytes;
 mod check;
 mod describe;
 mod direct;
+mod dlpack;
 mod dtype;
 mod entries;
 mod enums;

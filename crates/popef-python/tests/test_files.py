@@ -145,6 +145,84 @@ def test_tensors_are_arrays_for_numpy(big):
         tensor.__array__(np.float64, copy=False)
 
 
+def test_tensors_are_given_to_libraries_that_know_dlpack(tmp_path):
+    path = tmp_path / "model.popef"
+    expected = np.arange(6, dtype=np.float32).reshape(2, 3)
+    with popef.Writer(path) as writer:
+        info = popef.TensorInfo([2, 3], popef.DataType.F32)
+        writer.createTensorData(popef.TensorDataInfo("aligned", info)).write(expected)
+        writer.createOpaqueBlob("odd", "e").write(b"1")
+        writer.createTensorData(popef.TensorDataInfo("unaligned", info)).write(expected)
+    mapped, parts = popef.open(path, map=True), popef.open(path)
+    assert mapped["aligned"].numpy().flags.aligned and not mapped["unaligned"].numpy().flags.aligned
+    for file in mapped, parts:
+        for tensor in file.tensors:
+            assert tensor.__dlpack_device__() == np.zeros(1).__dlpack_device__()
+            assert np.from_dlpack(tensor).tolist() == expected.tolist()
+    shared = np.from_dlpack(mapped["aligned"])
+    assert np.shares_memory(shared, mapped["aligned"].numpy()) and not shared.flags.writeable
+    assert not np.shares_memory(np.from_dlpack(mapped["aligned"], copy=True), shared)
+    assert np.from_dlpack(mapped["unaligned"]).flags.aligned
+
+    class Old:
+        """A consumer that does not know what is read-only."""
+
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __dlpack__(self, **_):
+            return self.tensor.__dlpack__()
+
+        def __dlpack_device__(self):
+            return self.tensor.__dlpack_device__()
+
+    copied = np.from_dlpack(Old(mapped["aligned"]))
+    assert copied.tolist() == expected.tolist() and not np.shares_memory(copied, shared)
+    with pytest.raises(BufferError, match="read-only"):
+        mapped["aligned"].__dlpack__(copy=False)
+    with pytest.raises(BufferError, match="not aligned"):
+        mapped["unaligned"].__dlpack__(max_version=(1, 0), copy=False)
+
+
+class Counting(io.BytesIO):
+    """Knows how many bytes were read of it."""
+
+    count = 0
+
+    def read(self, size=-1):
+        data = super().read(size)
+        self.count += len(data)
+        return data
+
+
+def test_one_run_of_a_feed_is_read_alone(tmp_path):
+    path, expected = tmp_path / "feed.popef", np.arange(24_000_000, dtype="<f4").reshape(4, 2, 3_000_000)
+    with popef.Writer(path) as writer:
+        info = popef.FeedDataInfo("f", popef.TensorInfo([2, 3_000_000], popef.DataType.F32), 4)
+        writer.createFeedData(info).write(expected)
+    stream = Counting(path.read_bytes())
+    in_parts = popef.open(stream)["f"]
+    stream.count = 0
+    assert (in_parts[2] == expected[2]).all()
+    assert 24_000_000 <= stream.count < 25_000_000
+    for feed in in_parts, popef.open(path)["f"], popef.open(path, map=True)["f"]:
+        assert (len(feed), feed[0].shape, feed[0].flags.writeable) == (4, (2, 3_000_000), False)
+        assert (feed[-1] == expected[-1]).all()
+        for runs in slice(None), slice(1, 3), slice(-1, None), slice(3, 1), slice(2, 99):
+            assert np.array_equal(feed[runs], expected[runs])
+        assert sum(np.array_equal(run, wanted) for run, wanted in zip(feed, expected, strict=True)) == 4
+        assert np.asarray(feed).shape == (4, 2, 3_000_000)
+        for wrong in 4, -5:
+            with pytest.raises(IndexError, match="4 tensors"):
+                feed[wrong]
+        with pytest.raises(TypeError, match="not str"):
+            feed["1"]
+        with pytest.raises(ValueError, match="one after the other"):
+            feed[::2]
+    assert np.shares_memory(feed[2], feed.numpy())
+    assert not hasattr(popef.Tensor, "__len__")
+
+
 def test_a_change_is_an_error_if_the_file_is_read_in_parts(big):
     path, _ = big
     tensor = popef.open(path)["t"]
