@@ -15,7 +15,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
 
 use crate::error::raise;
-use crate::{blob, html, path, stream, text};
+use crate::{blob, html, local, path, stream, text};
 
 /// All bytes of a file, as a Python object that arrays can share: `bytes`, or a `mmap.mmap` for reading. `None` if the file is
 /// read in parts.
@@ -91,8 +91,7 @@ pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResul
     let opened = if file.hasattr("read")? {
         stream::open(file, &options)?
     } else {
-        let path = path::extract(file)?;
-        file.py().detach(|| options.open(path)).map_err(|error| raise(file.py(), &error))?
+        local::open(file.py(), &path::extract(file)?, &options)?
     };
     Ok(File { file: opened, bytes: Arc::new(Bytes(None)) })
 }
@@ -115,7 +114,7 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
 /// Opens the file in parts, and maps it for the arrays. The mapping is Python's own, so that nothing in Rust looks at bytes that
 /// may change.
 fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<(Opened, Bytes)> {
-    let file = py.detach(|| options.open(path)).map_err(|error| raise(py, &error))?;
+    let file = local::open(py, path, options)?;
     if file.size() == 0 {
         return Ok((file, Bytes(None)));
     }

@@ -34,6 +34,8 @@ mod field;
 mod file;
 mod html;
 mod info;
+mod json;
+mod local;
 mod metadata;
 mod model;
 mod ops;

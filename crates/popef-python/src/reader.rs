@@ -9,7 +9,7 @@ use pyo3::types::PyList;
 use crate::entries::{Entry, ExecutableReader, FeedReader, OpaqueReader, TensorReader};
 use crate::error::raise;
 use crate::metadata::Metadata;
-use crate::{path, stream};
+use crate::{local, path, stream};
 
 /// Set to `1`, it makes readers as quiet as the vendor's, in programs that cannot be changed.
 const QUIET: &str = "POPEF_LENIENT";
@@ -127,7 +127,7 @@ impl Reader {
         let py = slf.py();
         let path = path::extract(path)?;
         let options = slf.try_borrow()?.options();
-        let file = py.detach(|| options.open(path)).map_err(|error| raise(py, &error))?;
+        let file = local::open(py, &path, &options)?;
         slf.try_borrow_mut()?.add(py, file)
     }
 

@@ -27,6 +27,7 @@ struct Source {
 
 impl Source {
     fn read(&self, py: Python<'_>, buf: &mut [u8], offset: u64) -> PyResult<bool> {
+        py.check_signals()?;
         let _turn = self.turn.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
         let stream = self.stream.bind(py);
         stream.call_method1("seek", (self.base.saturating_add(offset),))?;

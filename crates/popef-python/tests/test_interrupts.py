@@ -24,12 +24,12 @@ class Stream(io.BytesIO):
     reads = None
 
     def read(self, size=-1):
-        if self.reads is not None:
-            self.reads += 1
-        if self.reads == 5:
+        if Stream.reads is not None:
+            Stream.reads += 1
+        if Stream.reads == 5:
             os.kill(os.getpid(), signal.SIGINT)
         # Other threads than the main one do the work, and go on when the signal was handled.
-        if self.reads is not None and self.reads >= 5:
+        if Stream.reads is not None and Stream.reads >= 5:
             assert threading.current_thread() is threading.main_thread() or handled.wait(60)
         return super().read(size)
 
@@ -42,13 +42,19 @@ with popef.Writer(stream) as writer:
     writer.createTensorData(info).write(np.ones((64, 1 << 18), np.float32))
 stream.seek(0)
 file = popef.open(stream)
+# A file with many blobs, which are read while it is opened.
+many = Stream()
+with popef.Writer(many) as writer:
+    for _ in range(3000):
+        writer.createOpaqueBlob("n", "e").write(bytes(2000))
+many.seek(0)
 signal.signal(signal.SIGINT, handle)
-stream.reads = 0
+Stream.reads = 0
 # All data is 192 MiB, and one read has at most 256 KiB of it. Threads that read ahead may go on for a while.
 try:
     print(eval(sys.argv[1]))
 except KeyboardInterrupt:
-    print("stopped" if handled.is_set() and stream.reads < 500 else f"after {stream.reads} reads")
+    print("stopped" if handled.is_set() and Stream.reads < 500 else f"after {Stream.reads} reads")
 # What was stopped did no harm.
 print(len(file.tensors[0].read()))
 """
@@ -67,6 +73,8 @@ print(len(file.tensors[0].read()))
         "popef.compress(file, 'new.popef')",
         "popef.extract(file, 'folder')",
         "popef.hash(file, select=lambda blob: stream.read(0) == b'')",
+        "popef.open(many)",
+        "popef.Reader().parseStream(many)",
     ],
 )
 def test_a_signal_ends(work, run, tmp_path):

@@ -14,7 +14,7 @@ use crate::work::{copy, len_of};
 /// Data from this length on is copied by the system. For shorter data, opening the file once more would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
 /// How much is copied until the progress is told, and the work can stop.
-const STEP: u64 = 32 << 20;
+const STEP: u64 = 4 << 20;
 
 /// Where files are made.
 pub(super) struct Files<'t> {
