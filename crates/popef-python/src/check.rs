@@ -24,15 +24,7 @@ pub(crate) fn check<'py>(
     policy: Option<(String, String)>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
-    let mut options = CheckOptions::new();
-    options.deep(deep).inspect_archives(inspect_archive);
-    for loader in loaders {
-        options.loader(loader.parse::<Loader>().map_err(|error| PyValueError::new_err(error.to_string()))?);
-    }
-    if let Some((name, text)) = policy {
-        let policy = popef_open::policy(&text, &no_rule);
-        options.policy(policy.map_err(|problem| PyValueError::new_err(format!("{name}: {problem}")))?);
-    }
+    let options = options(deep, loaders, policy)?;
     let opened: Vec<popef::File> = files.into_iter().map(|file| file.get().opened()).collect();
     let report = run(py, progress, |watch| {
         check_with_progress(&opened, &options, &mut |so_far| {
@@ -56,6 +48,20 @@ pub(crate) fn check<'py>(
         skipped.append(fields)?;
     }
     Ok((findings, skipped))
+}
+
+/// What a check does, as the functions in Python say it.
+pub(crate) fn options(deep: bool, loaders: Vec<String>, policy: Option<(String, String)>) -> PyResult<CheckOptions> {
+    let mut options = CheckOptions::new();
+    options.deep(deep).inspect_archives(inspect_archive);
+    for loader in loaders {
+        options.loader(loader.parse::<Loader>().map_err(|error| PyValueError::new_err(error.to_string()))?);
+    }
+    if let Some((name, text)) = policy {
+        let policy = popef_open::policy(&text, &no_rule);
+        options.policy(policy.map_err(|problem| PyValueError::new_err(format!("{name}: {problem}")))?);
+    }
+    Ok(options)
 }
 
 fn no_rule(id: &str) -> String {

@@ -271,6 +271,19 @@ def test_findings_of_checks_are_with_their_blobs(deep):
         assert file["check_complete"] is True
 
 
+def test_a_scan_checks_with_loaders_and_a_policy_as_check_does():
+    policy = ROOT / "testdata" / "validate" / "policy.toml"
+    paths = [ROOT / "testdata" / "checks" / f"{rule}.popef" for rule in ("PE101", "PE108", "PE601", "PE612")]
+    for options in {"loaders": ["popart", "poptorch"]}, {"policy": policy}:
+        files = list(popef.scan(paths, per="file", check="quick", **options))
+        for path, file in zip(paths, files, strict=True):
+            findings = popef.check(path, **options).findings
+            assert sorted(file["check_rules"]) == sorted(finding.rule for finding in findings)
+        assert files != list(popef.scan(paths, per="file", check="quick"))
+    with pytest.raises(FileNotFoundError):
+        popef.scan(paths, check="quick", policy="missing.toml")
+
+
 def test_a_scan_can_be_read_again_shared_and_pickled(interop):
     scan = popef.scan(interop, columns=["name", "index"], check="quick")
     assert scan.columns == ("name", "index")
@@ -294,6 +307,9 @@ def test_wrong_options_are_refused_at_once(interop):
         {"columns": ["names"]},
         {"columns": ["check_rules"]},
         {"columns": ["data_hash"], "check": "quick"},
+        {"loaders": ["popart"]},
+        {"policy": "policy.toml"},
+        {"loaders": ["another"], "check": "quick"},
     ):
         with pytest.raises(ValueError, match=next(iter(options)).rstrip("s")):
             popef.scan(interop, **options)

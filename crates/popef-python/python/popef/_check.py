@@ -151,11 +151,11 @@ def check(*files, deep=False, loaders=(), policy=None, progress=None):
     error PE...: blob 0, byte 0: ...
     """
     opened = [file if isinstance(file, _popef.File) else _popef.open(file, damaged=True) for file in files]
-    findings, skipped = _popef.check(opened, deep, list(loaders), _policy(policy), progress)
+    findings, skipped = _popef.check(opened, deep, list(loaders), policy_of(policy), progress)
     return Report(tuple(Finding(**fields) for fields in findings), tuple(Skipped(**fields) for fields in skipped))
 
 
-def _policy(path):
+def policy_of(path):
     """The name and the text of a policy."""
     if path is None:
         return None

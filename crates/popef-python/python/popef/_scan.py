@@ -3,6 +3,7 @@
 import os
 
 from popef import _popef
+from popef._check import policy_of
 
 _ENDINGS = (".popef", ".poptorch")
 
@@ -16,13 +17,15 @@ class Scan:
 
     __module__ = "popef"
 
-    def __init__(self, paths, *, per, recursive, check, hash, columns, threads, on_error):
+    def __init__(self, paths, *, per, recursive, check, loaders, policy, hash, columns, threads, on_error):
         if on_error not in ("record", "raise"):
             raise ValueError(f"on_error is record or raise, not {on_error!r}")
         if threads is not None and threads < 1:
             raise ValueError(f"threads is at least 1, not {threads}")
         if per not in ("blob", "file"):
             raise ValueError(f"per is blob or file, not {per!r}")
+        if check is None and (loaders or policy is not None):
+            raise ValueError("loaders and policy are for a check, which check asks for")
         asked = {None} | ({"check"} if check else set()) | ({"hash"} if hash else set())
         self._types = _chosen(_popef.scan_columns(per == "file"), columns, asked)
         self._columns = tuple(self._types)
@@ -31,7 +34,7 @@ class Scan:
         self._options = {
             "per_file": per == "file",
             "columns": list(self._columns),
-            "check": check,
+            "check": None if check is None else (check, list(loaders), policy_of(policy)),
             "hash": hash,
             "threads": threads,
             "raises": on_error == "raise",
@@ -76,7 +79,8 @@ class Scan:
         return _arrow.stream(self.record_batches(), self.schema, requested_schema)
 
     def __repr__(self):
-        given = {"check": self._options["check"], "hash": self._options["hash"]}
+        check = self._options["check"]
+        given = {"check": check and check[0], "hash": self._options["hash"]}
         options = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
         per = "file" if self._options["per_file"] else "blob"
         return f"<popef.Scan per {per}{options}, {len(self._columns)} columns>"
@@ -88,6 +92,8 @@ def scan(
     per="blob",
     recursive=True,
     check=None,
+    loaders=(),
+    policy=None,
     hash=None,
     columns=None,
     threads=None,
@@ -99,8 +105,8 @@ def scan(
     those in its subfolders if ``recursive``. A path that does not exist is a pattern if it has ``*``, ``?`` or ``[``; ``**`` is
     any number of folders. Files come in the order given, and those of a folder or a pattern by name.
 
-    Only headers are read, unless more is asked for. ``check`` checks each file on its own: ``"quick"`` or ``"deep"``. ``hash``
-    computes digests: ``"blake3"`` or ``"sha256"``. ``columns`` names the columns that are wanted, and what none of them needs is
+    Only headers are read, unless more is asked for. ``check`` checks each file on its own: ``"quick"`` or ``"deep"``, with
+    ``loaders`` and ``policy`` as ``popef.check`` has them. ``hash`` computes digests: ``"blake3"`` or ``"sha256"``. ``columns`` names the columns that are wanted, and what none of them needs is
     not done. ``threads`` is how many files are read at once.
 
     A file that cannot be read, or not to its end, has a record with the error, after those of its blobs before the damage. With
@@ -122,6 +128,8 @@ def scan(
         per=per,
         recursive=recursive,
         check=check,
+        loaders=loaders,
+        policy=policy,
         hash=hash,
         columns=columns,
         threads=threads,

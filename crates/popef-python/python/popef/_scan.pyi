@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias, final
 import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+_Loader: TypeAlias = Literal["popart", "poptorch", "tensorflow", "triton"]
 
 @final
 class Scan:
@@ -15,6 +16,8 @@ class Scan:
         per: Literal["blob", "file"],
         recursive: bool,
         check: Literal["quick", "deep"] | None,
+        loaders: Iterable[_Loader],
+        policy: _Path | None,
         hash: Literal["blake3", "sha256"] | None,
         columns: Iterable[str] | None,
         threads: int | None,
@@ -35,6 +38,8 @@ def scan(
     per: Literal["blob", "file"] = "blob",
     recursive: bool = True,
     check: Literal["quick", "deep"] | None = None,
+    loaders: Iterable[_Loader] = (),
+    policy: _Path | None = None,
     hash: Literal["blake3", "sha256"] | None = None,
     columns: Iterable[str] | None = None,
     threads: int | None = None,

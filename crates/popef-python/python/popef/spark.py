@@ -93,12 +93,14 @@ class _Options:
         self.paths = [_local(path) for path in _paths(given)]
         self.recursive = _bool(given, "recursive", True)
         self.files = _number(given, "filesperpartition", None)
-        columns = given.pop("columns", None)
+        columns = _names(given.pop("columns", None))
         self.options = {
             "per": given.pop("per", "blob"),
             "check": given.pop("check", None),
+            "loaders": _names(given.pop("loaders", None)) or (),
+            "policy": _local(given.pop("policy")) if "policy" in given else None,
             "hash": given.pop("hash", None),
-            "columns": None if columns is None else [name.strip() for name in columns.split(",")],
+            "columns": columns,
             # A task has one processor, if nothing else was configured.
             "threads": _number(given, "threads", 1),
             "on_error": given.pop("onerror", "record"),
@@ -117,6 +119,10 @@ class _Options:
 def _paths(given):
     one, several = given.pop("path", None), given.pop("paths", None)
     return ([] if one is None else [one]) + ([] if several is None else json.loads(several))
+
+
+def _names(given):
+    return None if given is None else [name.strip() for name in given.split(",")]
 
 
 def _local(path):

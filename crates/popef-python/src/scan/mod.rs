@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+use popef::check::CheckOptions;
 use popef_open::{Ahead, Waited};
 use popef_ops::hash::Algorithms;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -21,7 +22,7 @@ use self::batch::Array;
 use self::columns::{Cell, Column, Needs, Row};
 use self::scanned::{Fault, Hashing, Scanned, Wanted};
 use crate::error::raise;
-use crate::{path, text};
+use crate::{check, path, text};
 
 /// How many files are opened before their turn, if they have few blobs.
 const FILES_AHEAD: usize = 64;
@@ -81,13 +82,14 @@ impl ScanRun {
         paths: &Bound<'_, PyIterator>,
         per_file: bool,
         columns: Vec<String>,
-        check: Option<&str>,
+        check: Option<Check>,
         hash: Option<&str>,
         threads: Option<usize>,
         raises: bool,
     ) -> PyResult<Self> {
         let py = paths.py();
         let columns = named(py, columns::all(per_file), columns)?;
+        let check = check.map(options_of).transpose()?;
         let wanted = wanted(per_file, &columns, check, hash)?;
         let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
         let files = Ahead::new(threads, BLOBS_AHEAD, move |path, stop| {
@@ -263,20 +265,25 @@ fn named(py: Python<'_>, all: &'static [Column], names: Vec<String>) -> PyResult
     names.into_iter().map(of_name).collect()
 }
 
+/// A check as Python asks for it: how deep it is, the loaders, and the name and the text of a policy.
+type Check = (String, Vec<String>, Option<(String, String)>);
+
+fn options_of((depth, loaders, policy): Check) -> PyResult<CheckOptions> {
+    match depth.as_str() {
+        "quick" => check::options(false, loaders, policy),
+        "deep" => check::options(true, loaders, policy),
+        other => Err(PyValueError::new_err(format!("check is quick or deep, not {other:?}"))),
+    }
+}
+
 /// What must be found out for these columns.
 fn wanted(
     per_file: bool,
     columns: &[(&'static Column, Py<PyAny>)],
-    check: Option<&str>,
+    check: Option<CheckOptions>,
     hash: Option<&str>,
 ) -> PyResult<Wanted> {
     let needs = |needs: Needs| columns.iter().any(|(column, _)| column.needs == needs);
-    let check = match check {
-        None => None,
-        Some("quick") => Some(false),
-        Some("deep") => Some(true),
-        Some(other) => return Err(PyValueError::new_err(format!("check is quick or deep, not {other:?}"))),
-    };
     let algorithms = match hash {
         None => None,
         Some("blake3") => Some(Algorithms::BLAKE3),

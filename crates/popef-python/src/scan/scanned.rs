@@ -13,15 +13,13 @@ use popef::{Error, File, OpenOptions};
 use popef_open::{Foreign, StreamData};
 use popef_ops::Progress;
 use popef_ops::hash::{Algorithms, BlobHash, Digest, Digests, HashOptions, hash, hash_path};
-use poplar_inspect::executable::inspect_archive;
 
 /// What is looked for beyond headers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     /// Whether only sums of the blobs are needed.
     pub(super) per_file: bool,
-    /// A check, and whether it is deep.
-    pub(super) check: Option<bool>,
+    pub(super) check: Option<CheckOptions>,
     pub(super) hash: Option<Hashing>,
     pub(super) compression: bool,
 }
@@ -122,10 +120,8 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    fn new(file: &Result<File, Error>, deep: bool, stop: &AtomicBool) -> Self {
-        let mut options = CheckOptions::new();
-        options.deep(deep).inspect_archives(inspect_archive);
-        let report = check_with_progress([file], &options, &mut |_| Until(stop).advance(0));
+    fn new(file: &Result<File, Error>, options: &CheckOptions, stop: &AtomicBool) -> Self {
+        let report = check_with_progress([file], options, &mut |_| Until(stop).advance(0));
         Checked::of(report, file.as_ref().map_or(0, File::len))
     }
 
@@ -231,7 +227,7 @@ impl Scanned {
             size: None,
             prefix_size: None,
             counts: None,
-            checked: wanted.check.map(|deep| Checked::new(&file, deep, stop)),
+            checked: wanted.check.as_ref().map(|options| Checked::new(&file, options, stop)),
             hashes: None,
             compressions: BTreeMap::new(),
             path,
