@@ -81,7 +81,7 @@ mod _popef {
     #[pymodule_export]
     use crate::model::{Model, ModelBuilder};
     #[pymodule_export]
-    use crate::ops::{compress, decompress, diff, extract, hash, merge, pack, recover, split, strip, verify};
+    use crate::ops::{compress, decompress, diff, extract, hash, merge, pack, recover, set, split, strip, verify};
     #[pymodule_export]
     use crate::reader::Reader;
     #[pymodule_export]

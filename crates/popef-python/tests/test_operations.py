@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import shutil
 import subprocess
 
 import numpy as np
@@ -137,6 +139,109 @@ def test_digests_are_those_of_the_tool_and_verify_a_file(model, tmp_path, report
     with pytest.raises(popef.PopefError) as raised:
         popef.verify(model, manifest, name="another.popef")
     assert raised.value.code == "bad-manifest"
+
+
+@pytest.mark.parametrize("program", ["sha256sum", "b3sum"])
+def test_lines_of_sums_verify_all_bytes(program, model, tmp_path):
+    if not shutil.which(program):
+        assert not os.environ.get("CI"), f"{program} is missing"
+        pytest.skip(f"{program} is not installed")
+    cut, other = tmp_path / "cut.popef", tmp_path / "SHA256SUMS"
+    cut.write_bytes(model.read_bytes()[:-1])
+    sums = subprocess.run([program, "model.popef", "cut.popef"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    other.write_text(sums.stdout)
+    options = {"algorithm": "blake3" if program == "b3sum" else "sha256"}
+    assert popef.verify(model, other, name="model.popef", **options) == {
+        "ok": True, "whole": True, "changed": 0, "missing": 0, "added": 0, "blobs": []
+    }
+    assert popef.verify(popef.open(model.read_bytes()), other, name="model.popef", **options)["ok"] is True
+    # A damaged file can be what it was, and a whole one can be the undamaged part of another.
+    assert popef.verify(cut, other, name="cut.popef", **options)["ok"] is True
+    assert popef.verify(model, other, name="cut.popef", **options)["ok"] is False
+    assert popef.verify(cut, other, name="model.popef", **options)["ok"] is False
+    with cut.open("ab") as file:
+        file.write(model.read_bytes()[-1:] + b"more")
+    assert popef.verify(cut, other, name="model.popef", **options)["ok"] is False
+    for wrong, words in [({}, "several files"), ({"name": "x"}, "no such file"), ({"only_content": True}, "of the content")]:
+        with pytest.raises(popef.PopefError, match=words) as raised:
+            popef.verify(model, other, **wrong)
+        assert raised.value.code == "bad-manifest"
+
+
+def test_fields_of_metadata_are_set_and_unset(model, tmp_path, peer):
+    new, again = tmp_path / "new.popef", tmp_path / "again.popef"
+    steps = []
+    done = popef.set(
+        model,
+        new,
+        merge={"seedHandle": "seed", "numIpus": 2, "programsMap": {"3": "main"}},
+        fields={
+            "numIpus": np.int64(4),
+            "isPOD": True,
+            "anchors[w].tensorInfo.shape": (2, 2),
+            "anchors[w].tensorInfo.dataType": popef.DataType.F16,
+            "anchors[w].type": popef.TensorType.OUTPUT,
+            "programFlow.main": [1, 2],
+        },
+        engine_options={"a=b": "c=d", "gone": "soon"},
+        progress=lambda *step: steps.append(step),
+    )
+    assert (done["written"], done["sizeBefore"], done["sizeAfter"]) == (True, model.stat().st_size, new.stat().st_size)
+    assert {"field": "numIpus", "old": 1, "new": 4} in done["blobs"][0]["changes"]
+    assert steps[-1][0] == steps[-1][1]
+    before, after = (blobs[1]["info"] for blobs in (peer(model), peer(new)))
+    expected = {"numIpus": 4, "isPOD": True, "seedHandle": "seed", "programsMap": [{"index": 3, "name": "main"}]}
+    expected |= {"engineOptions": [{"name": "a=b", "value": "c=d"}, {"name": "gone", "value": "soon"}]}
+    assert {key: after[key] for key in expected} == expected
+    assert (after["anchors"][0]["tensorInfo"], after["anchors"][0]["type"]) == ({"shape": [2, 2], "dataType": 2}, 2)
+    assert after["programFlow"]["main"] == [1, 2]
+    assert {key for key in before if before[key] != after[key]} == expected.keys() | {"anchors", "programFlow"}
+    popef.set(new, again, engine_options={"gone": None}, fields={"seedHandle": None})
+    info = peer(again)[1]["info"]
+    assert (info["engineOptions"], info["seedHandle"]) == (expected["engineOptions"][:1], "")
+
+
+def test_blobs_are_renamed_and_get_versions_and_arrays(model, tmp_path, report, peer):
+    weights, new, other = tmp_path / "weights.npz", tmp_path / "new.popef", tmp_path / "other.popef"
+    np.savez(weights, w=np.array([7, 8, 9], np.float32))
+    done = popef.set(model, new, rename={"w": "x"}, version="3.3.0", tensors=weights, select="w")
+    expected = report(
+        "set", model, "--rename", "w=x", "--set-version", "3.3.0", "--tensors", weights, "--filter", "w", "--output", other
+    )
+    assert done == {key: value for key, value in expected.items() if key not in ("path", "output")}
+    assert digest(new) == digest(other)
+    blobs = peer(new)
+    assert [blob["info"].get("name") for blob in blobs] == ["e", None, "popart", "x", "layer.bias", "f"]
+    assert [blob["header"]["version"] for blob in blobs] == ["", "", "", "3.3.0", "", ""]
+    assert bytes.fromhex(blobs[3]["data"]) == np.array([7, 8, 9], np.float32).tobytes()
+    assert blobs[1]["info"]["anchors"][0]["name"] == "x"
+
+
+def test_a_change_that_is_refused_or_none_writes_nothing(model, tmp_path):
+    new, before = tmp_path / "new.popef", model.read_bytes()
+    done = popef.set(model, dry_run=True, fields={"numIpus": 4})
+    assert (done["written"], len(done["blobs"])) == (False, 1)
+    done = popef.set(model, new, fields={"numIpus": 1}, only_changes=True)
+    assert (done["written"], done["blobs"], new.exists()) == (False, [], False)
+    nested = []
+    nested.append(nested)
+    for options, raised, words in [
+        ({}, ValueError, "nothing to set"),
+        ({"fields": {"numIpu": 4}}, popef.PopefError, "numIpus"),
+        ({"fields": {"numIpus": "4"}}, popef.PopefError, "a whole number"),
+        ({"fields": {"numIpus": float("nan")}}, ValueError, "not a number"),
+        ({"fields": {"numIpus": object()}}, TypeError, "not object"),
+        ({"merge": {"anchors": nested}}, ValueError, "deeply"),
+        ({"fields": {"numIpus": 4}, "strict": True, "dry_run": True}, ValueError, "strict"),
+        ({"rename": {"nobody": "x"}}, popef.PopefError, "nobody"),
+        ({"fields": {"anchors[w].name": "nobody"}, "strict": True}, popef.PopefError, "nothing was written"),
+    ]:
+        with pytest.raises(raised, match=words):
+            popef.set(model, new, **options)
+    assert (new.exists(), model.read_bytes()) == (False, before)
+    with pytest.raises(popef.PopefError) as refused:
+        popef.set(model, model, fields={"numIpus": 4}, overwrite=True)
+    assert refused.value.code == "output-is-input"
 
 
 def test_what_is_whole_is_recovered(model, tmp_path):

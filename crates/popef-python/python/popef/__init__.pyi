@@ -64,6 +64,7 @@ __all__ = [
     "popefTypeToNumpyDType",
     "recover",
     "scan",
+    "set",
     "split",
     "strip",
     "verify",
@@ -479,6 +480,8 @@ class Blob:
 
 class Tensor(Blob):
     @property
+    def name(self) -> str: ...
+    @property
     def data_type(self) -> DataType: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -488,12 +491,6 @@ class Tensor(Blob):
     def nbytes(self) -> int: ...
     def numpy(self) -> npt.NDArray[Any]: ...
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
-
-@final
-class Feed(Tensor):
-    def __len__(self) -> int: ...
-    def __getitem__(self, run: SupportsIndex | slice[SupportsIndex | None, SupportsIndex | None, None], /) -> npt.NDArray[Any]: ...
-    def __iter__(self) -> Iterator[npt.NDArray[Any]]: ...
     def __dlpack__(
         self,
         *,
@@ -505,7 +502,15 @@ class Feed(Tensor):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 @final
+class Feed(Tensor):
+    def __len__(self) -> int: ...
+    def __getitem__(self, run: SupportsIndex | slice[SupportsIndex | None, SupportsIndex | None, None], /) -> npt.NDArray[Any]: ...
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]: ...
+
+@final
 class Executable(Blob):
+    @property
+    def name(self) -> str: ...
     @property
     def is_compressed(self) -> bool: ...
     @property
@@ -514,6 +519,8 @@ class Executable(Blob):
 
 @final
 class Opaque(Blob):
+    @property
+    def name(self) -> str: ...
     @property
     def executable(self) -> str: ...
 
@@ -663,6 +670,7 @@ def verify(
     *,
     name: _Path | None = None,
     only_content: bool = False,
+    algorithm: Literal["sha256", "blake3"] = "sha256",
     progress: _Progress | None = None,
 ) -> _Report: ...
 def compress(
@@ -682,6 +690,27 @@ def decompress(
     file: File | _File,
     output: _Path | None = None,
     *,
+    only_changes: bool = False,
+    select: _Selection | None = None,
+    overwrite: _Overwrite = None,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> _Report: ...
+def set(
+    file: File | _File,
+    output: _Path | None = None,
+    *,
+    fields: dict[str, Any] | None = None,
+    engine_options: dict[str, str] | dict[str, None] | dict[str, str | None] | None = None,
+    device_options: dict[str, str] | dict[str, None] | dict[str, str | None] | None = None,
+    merge: dict[str, Any] | None = None,
+    model: _Text | None = None,
+    rename: dict[str, str] | None = None,
+    keep_references: bool = False,
+    tensors: _Path | Iterable[_Path] | None = None,
+    add_missing: bool = False,
+    version: _Text | None = None,
+    strict: bool = False,
     only_changes: bool = False,
     select: _Selection | None = None,
     overwrite: _Overwrite = None,

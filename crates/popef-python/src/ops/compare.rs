@@ -1,15 +1,19 @@
 //! What differs between files, and digests of them: `diff` and `hash`.
 #![expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 
+use std::path::Path;
+
 use popef_ops::diff::{BlobDiff, DiffOptions, Tolerance};
-use popef_ops::hash::{Algorithms, BlobHash, HashOptions, Manifest, VerifyOptions, WrongBlob};
-use popef_ops::{Code, Error};
+use popef_ops::hash::{Algorithms, BlobHash, Digests, HashOptions, Manifest, Verification, VerifyOptions, WrongBlob};
+use popef_ops::{Code, Error, FilePath};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::select::Select;
 use super::{opened, operate, wrong};
+use crate::file::{self, File};
 use crate::path;
+use crate::work::Watch;
 
 /// Compares two files by meaning, as `popef diff` does.
 ///
@@ -73,34 +77,89 @@ pub(crate) fn hash<'py>(
     })
 }
 
-/// Compares a file with a manifest that `popef hash --format json` wrote, as `popef verify` does.
+/// Compares a file with a manifest that `popef hash --format json`, `sha256sum` or `b3sum` wrote, as `popef verify` does.
 ///
 /// `ok` says whether it is the same, and `blobs` has what is not. The manifest's only file is meant, or the one that `name` is the
-/// path of. With `only_content`, changes that keep the meaning are accepted.
+/// path of. With `only_content`, changes that keep the meaning are accepted. Lines of sums have digests only of all bytes of a file,
+/// and do not say by which `algorithm`: `"sha256"` or `"blake3"`.
+///
+/// >>> import hashlib, io, os, popef, tempfile
+/// >>> file = io.BytesIO()
+/// >>> popef.Writer(file).createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> folder = tempfile.TemporaryDirectory()
+/// >>> manifest = os.path.join(folder.name, "SHA256SUMS")
+/// >>> with open(manifest, "w") as sums:
+/// ...     _ = sums.write(f"{hashlib.sha256(file.getvalue()).hexdigest()}  model.popef\n")
+/// >>> popef.verify(file.getvalue(), manifest)["ok"]
+/// True
+/// >>> folder.cleanup()
 #[pyfunction]
-#[pyo3(signature = (file, manifest, *, name = None, only_content = false, progress = None))]
+#[pyo3(signature = (
+    file, manifest, *, name = None, only_content = false, algorithm = "sha256", progress = None
+))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
     file: &Bound<'py, PyAny>,
     manifest: &Bound<'py, PyAny>,
     name: Option<&Bound<'py, PyAny>>,
     only_content: bool,
+    algorithm: &str,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (file, manifest) = (opened(file)?, path::extract(manifest)?);
+    let algorithm = match algorithm {
+        "sha256" => Algorithms::SHA256,
+        "blake3" => Algorithms::BLAKE3,
+        other => return Err(wrong("algorithm", other, "sha256 and blake3")),
+    };
+    // A damaged file has a digest too.
+    let file = match file.cast::<File>() {
+        Ok(file) => file.get().opened(),
+        Err(_) => file::open(file, false, true)?.opened(),
+    };
+    let path = path::extract(manifest)?;
     let name = name.map(path::extract).transpose()?;
     operate::<_, WrongBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
-        let refused = |message: &str| Error::new(Code::BadManifest, message).in_file(&manifest);
-        let Manifest::Entries(entries) = Manifest::open(&manifest)? else {
-            return Err(refused("lines of sums have no digests of blobs: compare hash(file, whole=True) with them"));
-        };
-        let mut meant =
-            entries.iter().filter(|entry| name.as_ref().is_none_or(|name| entry.path.to_path().as_ref() == Some(name)));
-        let entry = match (meant.next(), meant.next()) {
-            (Some(entry), None) => entry,
-            (None, _) => return Err(refused("the manifest has no such file")),
-            (Some(_), Some(_)) => return Err(refused("the manifest has several files: say which one with name")),
-        };
-        popef_ops::hash::verify(&file, entry, &VerifyOptions { only_content }, watch, each)
+        let refused = |message: &str| Error::new(Code::BadManifest, message).in_file(&path);
+        match &Manifest::open(&path)? {
+            Manifest::Entries(entries) => {
+                check_whole(&file)?;
+                let entry = meant(entries, |entry| &entry.path, name.as_deref()).map_err(refused)?;
+                popef_ops::hash::verify(&file, entry, &VerifyOptions { only_content }, watch, each)
+            }
+            Manifest::Sums(_) if only_content => Err(refused("lines of sums have no digests of the content")),
+            Manifest::Sums(lines) => {
+                let line = meant(lines, |line| &line.path, name.as_deref()).map_err(refused)?;
+                let mut verification = Verification::default();
+                verification.ok = all_of(&file, algorithm, watch)?.named().all(|(_, digest)| digest == line.digest);
+                verification.whole = Some(verification.ok);
+                Ok(verification)
+            }
+            _ => Err(refused("this version does not know its kind")),
+        }
     })
+}
+
+/// The digest of all bytes of a file, which may be damaged if it has a path.
+fn all_of(file: &popef::File, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
+    if let (Some(_), Some(path)) = (file.damage(), file.path()) {
+        return popef_ops::hash::hash_path(path, algorithms, watch);
+    }
+    check_whole(file)?;
+    let options = HashOptions { algorithms, whole: true, data: false, content: false, select: &|_| false };
+    popef_ops::hash::hash(file, &options, watch, &mut |_| Ok(())).map(|hash| hash.whole)
+}
+
+fn check_whole(file: &popef::File) -> Result<(), Error> {
+    file.damage().map_or(Ok(()), |damage| Err(damage.clone().into()))
+}
+
+/// The only entry of a manifest, or the one of a name.
+fn meant<'m, E>(entries: &'m [E], path: impl Fn(&E) -> &FilePath, name: Option<&Path>) -> Result<&'m E, &'static str> {
+    let is_meant = |entry: &&E| name.is_none_or(|name| path(entry).to_path().as_deref() == Some(name));
+    let mut meant = entries.iter().filter(is_meant);
+    match (meant.next(), meant.next()) {
+        (Some(entry), None) => Ok(entry),
+        (None, _) => Err("the manifest has no such file"),
+        (Some(_), Some(_)) => Err("the manifest has several files: say which one with name"),
+    }
 }

@@ -1,12 +1,14 @@
 //! The operations of the tool `popef` as functions.
 
 mod compare;
+mod edit;
 mod parts;
 mod rewrite;
 mod rows;
 mod select;
 
 pub(crate) use compare::{diff, hash, verify};
+pub(crate) use edit::set;
 pub(crate) use parts::{extract, pack};
 pub(crate) use rewrite::{compress, decompress, merge, recover, split, strip};
 

@@ -93,7 +93,7 @@ pub(crate) fn pack<'py>(
 }
 
 /// One path or several.
-fn paths(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
+pub(super) fn paths(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     match path::extract(given) {
         Ok(path) => Ok(vec![path]),
