@@ -6,6 +6,7 @@
 //! - [`executable`]: what each tile of the IPUs has in its memory, from a PopEF file's executable or from the
 //!   `archive.a` that Poplar writes on request.
 //! - [`graph`]: how the graphs of a program call each other.
+//! - [`profile`]: why a model is slow or does not fit, from Poplar's profiling reports.
 //! - [`tiles`]: how tensors are spread over tiles, calculated as Graphcore's poplibs does it.
 //!
 //! Graphcore published little about these files. So each result says whether it follows a documented format
@@ -32,6 +33,7 @@
 mod error;
 pub mod executable;
 pub mod graph;
+pub mod profile;
 pub mod tiles;
 
 pub use error::{Error, ErrorCode, Part, Place};

@@ -1,0 +1,138 @@
+//! Exchanges.
+
+use super::cycles::Cycles;
+use super::select::{Row, Selection};
+use super::steps::Runs;
+use crate::profile::execution::ExecutionProfile;
+use crate::profile::graph::{ExchangeKind, GraphProfile};
+use crate::profile::matrix::Matrix;
+
+/// An exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct ExchangeRow {
+    /// What it exchanges data between.
+    pub exchange_kind: ExchangeKind,
+    /// Its number among those of its kind.
+    pub exchange: u32,
+    /// The bytes that tiles receive.
+    pub received: u64,
+    /// The bytes that tiles send. A tile can send once to many tiles.
+    pub sent: u64,
+    /// The cycles of the slowest tile. Those of exchanges between IPUs and with the host are estimates.
+    pub max_cycles: Option<u64>,
+    /// The tiles that take part.
+    pub tiles: Option<u32>,
+    /// The bytes of its code, if the report has them.
+    pub code_bytes: Option<u64>,
+    /// How often it is done, if an execution says so.
+    pub runs: Option<u64>,
+}
+
+impl Row for ExchangeRow {
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
+    fn weight(&self) -> u64 {
+        let once = self.max_cycles.unwrap_or_default();
+        self.runs.map_or(once, |runs| once.saturating_mul(runs))
+    }
+}
+
+fn sum_of(matrix: Option<&Matrix>, exchange: u32) -> Option<u64> {
+    matrix?.rows.get(exchange as usize).map(|row| row.sum)
+}
+
+/// The exchanges of a graph. The largest are those that take most cycles in the execution, or once each without one.
+pub fn exchanges(
+    graph: &GraphProfile,
+    execution: Option<&ExecutionProfile>,
+    selection: &Selection<'_>,
+) -> Vec<ExchangeRow> {
+    let cycles = Cycles::of(graph, execution);
+    let runs = Runs::of(execution);
+    let rows = ExchangeKind::ALL.into_iter().flat_map(|kind| {
+        let (of_kind, runs) = (graph.exchanges_of(kind), &runs);
+        (0_u32..).zip(0..of_kind.len()).map(move |(exchange, _)| {
+            let sums = cycles.exchange(kind, exchange);
+            ExchangeRow {
+                exchange_kind: kind,
+                exchange,
+                received: sum_of(of_kind.bytes_received_by_tile.as_ref(), exchange).unwrap_or_default(),
+                sent: sum_of(of_kind.bytes_sent_by_tile.as_ref(), exchange).unwrap_or_default(),
+                max_cycles: sums.map(|sums| sums.most),
+                tiles: sums.map(|sums| sums.tiles),
+                code_bytes: sum_of(of_kind.code_bytes_by_tile.as_ref(), exchange),
+                runs: runs.as_ref().map(|runs| runs.of_exchange(kind, exchange)),
+            }
+        })
+    });
+    selection.of(rows.collect())
+}
+
+/// Bytes that are exchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ExchangeBytes {
+    /// The bytes that tiles receive.
+    pub received: u64,
+    /// The bytes that tiles send.
+    pub sent: u64,
+    /// The number of steps, in an execution.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub steps: Option<u64>,
+}
+
+/// Bytes of all kinds of exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct ExchangeSums {
+    /// Between the tiles of IPUs.
+    pub exchanges: ExchangeBytes,
+    /// Between IPUs.
+    pub external_exchanges: ExchangeBytes,
+    /// With the host.
+    pub host_exchanges: ExchangeBytes,
+}
+
+/// How much is exchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct ExchangeTotals {
+    /// By the steps of the execution, if there is one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub in_run: Option<ExchangeSums>,
+    /// If each exchange is done once.
+    pub once: ExchangeSums,
+}
+
+/// How much is exchanged.
+pub fn exchange_totals(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> ExchangeTotals {
+    let rows = exchanges(graph, execution, &Selection::default());
+    let in_run = Runs::of(execution).map(|_| sums(&rows, true));
+    ExchangeTotals { in_run, once: sums(&rows, false) }
+}
+
+/// Sums of exchanges that are done as often as in the run, or once.
+fn sums(rows: &[ExchangeRow], in_run: bool) -> ExchangeSums {
+    let of = |kind: ExchangeKind| {
+        let mut bytes = ExchangeBytes { steps: in_run.then_some(0), ..ExchangeBytes::default() };
+        for row in rows.iter().filter(|row| row.exchange_kind == kind) {
+            let times = if in_run { row.runs.unwrap_or_default() } else { 1 };
+            bytes.received = bytes.received.saturating_add(row.received.saturating_mul(times));
+            bytes.sent = bytes.sent.saturating_add(row.sent.saturating_mul(times));
+            bytes.steps = bytes.steps.map(|steps| steps.saturating_add(times));
+        }
+        bytes
+    };
+    ExchangeSums {
+        exchanges: of(ExchangeKind::Internal),
+        external_exchanges: of(ExchangeKind::External),
+        host_exchanges: of(ExchangeKind::Host),
+    }
+}

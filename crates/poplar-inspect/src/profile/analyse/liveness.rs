@@ -1,0 +1,147 @@
+//! When memory is needed.
+
+use crate::profile::graph::GraphProfile;
+use crate::profile::matrix::RowSums;
+use crate::profile::memory::{LiveNode, Liveness};
+
+use super::memory::TileBytes;
+
+/// What is always live, and the peak of the rest.
+///
+/// `bytes` of a node in the tree are those on all tiles that are live during the whole of its program, so that a child has at
+/// least as many as its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct LivenessSums {
+    /// The total memory, as Graphcore's own benchmarks calculated it: what is always live, and the most of the rest on each tile,
+    /// each tile at its own moment.
+    pub always_live_plus_max_not_always_live: u64,
+    /// What is always live on all tiles.
+    pub always_live_sum: u64,
+    /// The tile with the most live bytes, and how many.
+    pub max_live_tile: Option<TileBytes>,
+    /// The most of the rest on each tile, summed up.
+    pub max_not_always_live_sum: u64,
+    /// The most of the rest at one moment.
+    pub peak_not_always_live_bytes: u64,
+    /// The first program with so much, with those around it.
+    pub peak_path: Option<PeakPath>,
+    /// The same path as far as it goes down with as many bytes.
+    pub peak_path_deepest: Option<PeakSteps>,
+    /// What is live at the peak, with what is always.
+    pub peak_total_bytes: u64,
+}
+
+/// The way to a program in the tree of liveness.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct PeakSteps {
+    /// The number of the tree, and then of each child.
+    pub child_numbers: Vec<u32>,
+    /// The programs. They end before the path does if the tree is not that of the programs.
+    pub programs: Vec<u32>,
+}
+
+/// The way to a program, with what each is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PeakPath {
+    /// The way.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub steps: PeakSteps,
+    /// The names of the programs.
+    pub names: Vec<Option<String>>,
+    /// Their types.
+    pub types: Vec<String>,
+}
+
+/// The liveness of memory. `None` if the report does not have it.
+pub fn liveness(graph: &GraphProfile) -> Option<LivenessSums> {
+    let liveness = graph.memory.as_ref()?.liveness.as_ref()?;
+    let sum = |bytes: &[u64]| RowSums::of(bytes.iter().copied()).sum;
+    let always_live_sum = sum(&liveness.always_live_by_tile);
+    let max_not_always_live_sum = sum(&liveness.max_not_always_live_by_tile);
+    let peak = peak(liveness);
+    let bytes = peak.map_or(0, |(_, node)| node.bytes);
+    let path = |number: usize| steps(graph, &child_numbers(liveness, number));
+    let peak_path = peak.map(|(number, _)| described(graph, path(number)));
+    Some(LivenessSums {
+        always_live_plus_max_not_always_live: always_live_sum.saturating_add(max_not_always_live_sum),
+        always_live_sum,
+        max_live_tile: max_live_tile(liveness),
+        max_not_always_live_sum,
+        peak_not_always_live_bytes: bytes,
+        peak_path,
+        peak_path_deepest: peak.map(|(number, _)| path(deepest(liveness, number))),
+        peak_total_bytes: always_live_sum.saturating_add(bytes),
+    })
+}
+
+fn max_live_tile(liveness: &Liveness) -> Option<TileBytes> {
+    let (always, others) = (&liveness.always_live_by_tile, &liveness.max_not_always_live_by_tile);
+    let tiles = always.len().max(others.len());
+    let at = |list: &[u64], tile: usize| list.get(tile).copied().unwrap_or_default();
+    let live = RowSums::of((0..tiles).map(|tile| at(always, tile).saturating_add(at(others, tile))));
+    (tiles > 0).then_some(TileBytes { bytes: live.most, tile: live.most_tile })
+}
+
+/// The first node with the most bytes, with its number.
+fn peak(liveness: &Liveness) -> Option<(usize, LiveNode)> {
+    let nodes = liveness.by_program.iter().copied().enumerate();
+    nodes.reduce(|most, node| if node.1.bytes > most.1.bytes { node } else { most })
+}
+
+/// Down from a node, as long as a child has as many bytes. A node comes right before its first child, and before all others.
+fn deepest(liveness: &Liveness, peak: usize) -> usize {
+    let nodes = &liveness.by_program;
+    let bytes = nodes.get(peak).map(|node| node.bytes);
+    let mut deepest = peak;
+    for (number, node) in nodes.iter().enumerate().skip(peak.saturating_add(1)) {
+        match node.parent {
+            Some(parent) if parent as usize == deepest && Some(node.bytes) == bytes => deepest = number,
+            // This one and all that follow are not beneath the peak.
+            Some(parent) if (parent as usize) < peak => break,
+            None => break,
+            Some(_) => {}
+        }
+    }
+    deepest
+}
+
+/// Which child each node is, from the tree down to a node.
+fn child_numbers(liveness: &Liveness, node: usize) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    let mut next = liveness.by_program.get(node);
+    while let Some(node) = next {
+        numbers.push(node.child);
+        next = node.parent.and_then(|parent| liveness.by_program.get(parent as usize));
+    }
+    numbers.reverse();
+    numbers
+}
+
+/// The programs on a path. There is a tree for each control program, its nodes are in the order of children, and the child of
+/// a call is the function.
+fn steps(graph: &GraphProfile, child_numbers: &[u32]) -> PeakSteps {
+    let mut programs = Vec::new();
+    for (depth, child) in child_numbers.iter().enumerate() {
+        let next = match programs.last() {
+            None if depth == 0 => graph.control_programs.get(*child as usize).copied(),
+            None => None,
+            Some(program) => graph.resolved_child(*program, *child),
+        };
+        let Some(program) = next else { break };
+        programs.push(program);
+    }
+    PeakSteps { child_numbers: child_numbers.to_vec(), programs }
+}
+
+fn described(graph: &GraphProfile, steps: PeakSteps) -> PeakPath {
+    let programs = steps.programs.iter().filter_map(|program| graph.programs.get(*program as usize));
+    let names = programs.clone().map(|program| program.name.as_ref().map(ToString::to_string)).collect();
+    let types = programs.map(|program| program.kind.to_string()).collect();
+    PeakPath { steps, names, types }
+}

@@ -1,0 +1,79 @@
+//! Lists.
+
+use crate::profile::document::{Doc, Result};
+use crate::profile::lengths::Lengths;
+use crate::profile::matrix::{Matrix, Row, RowSums};
+
+/// A list with one integer for each tile.
+pub(super) fn by_tile(doc: &mut Doc<'_>, lengths: &mut Lengths) -> Result<Vec<u64>> {
+    let list = uints(doc)?;
+    lengths.note(list.len(), doc.path(), doc.position());
+    Ok(list)
+}
+
+/// A list of integers.
+pub(super) fn uints(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
+    let mut list = Vec::new();
+    doc.uints(|_, value| list.push(value))?;
+    list.shrink_to_fit();
+    Ok(list)
+}
+
+/// Which lists of a matrix have one integer for each tile, and what is kept of them.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Lists {
+    /// By tile; each integer is kept.
+    EachTile,
+    /// By tile; the sums are kept.
+    TileSums,
+    /// Not by tile; the sums are kept.
+    Other,
+}
+
+/// A list of lists of integers.
+pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> Result<Matrix> {
+    let mut rows = Vec::new();
+    let mut values = (lists == Lists::EachTile).then(Vec::new);
+    let mut row = Vec::new();
+    doc.array(|doc, _| {
+        let mut sums = RowSums::default();
+        row.clear();
+        let len = if lists == Lists::EachTile {
+            doc.uints(|tile, value| {
+                sums.add(tile, value);
+                row.push(value);
+            })?
+        } else {
+            doc.uints(|tile, value| sums.add(tile, value))?
+        };
+        if lists != Lists::Other {
+            lengths.note(len, doc.path(), doc.position());
+        }
+        rows.push(sums);
+        if let Some(values) = &mut values {
+            values.push(Row::of(&row));
+        }
+        Ok(())
+    })?;
+    Ok(Matrix { rows, values })
+}
+
+/// A list of indices.
+pub(super) fn indices(doc: &mut Doc<'_>) -> Result<Vec<u32>> {
+    let mut list = Vec::new();
+    doc.array(|doc, _| {
+        list.push(doc.index()?);
+        Ok(())
+    })?;
+    Ok(list)
+}
+
+/// A list of texts.
+pub(super) fn texts(doc: &mut Doc<'_>) -> Result<Vec<Box<str>>> {
+    let mut list = Vec::new();
+    doc.array(|doc, _| {
+        list.push(doc.text()?);
+        Ok(())
+    })?;
+    Ok(list)
+}

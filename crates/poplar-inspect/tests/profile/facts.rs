@@ -1,0 +1,135 @@
+//! The facts of the sample reports, which other code computed (testdata/profile/NAME.facts.json).
+
+use poplar_inspect::profile::{
+    Consistency, ReadOptions, Report, Selection, consistency, facts, histogram, steps, tiles,
+};
+use serde_json::Value;
+
+use crate::{CASES, bytes, case, json};
+
+/// All that is expected is there: integers are equal, and fractions up to 1e-9. There may be more.
+fn hold(path: &str, ours: &Value, expected: &Value) {
+    match (ours, expected) {
+        (Value::Object(ours), Value::Object(expected)) => {
+            for (key, expected) in expected {
+                let path = format!("{path}.{key}");
+                hold(&path, ours.get(key).unwrap_or_else(|| panic!("{path} is missing")), expected);
+            }
+        }
+        (Value::Array(ours), Value::Array(expected)) => {
+            assert_eq!(ours.len(), expected.len(), "{path}");
+            ours.iter()
+                .zip(expected)
+                .enumerate()
+                .for_each(|(nth, (ours, expected))| hold(&format!("{path}[{nth}]"), ours, expected));
+        }
+        (Value::Number(ours), Value::Number(expected)) if expected.is_f64() => {
+            let (ours, expected) = (ours.as_f64().unwrap(), expected.as_f64().unwrap());
+            assert!((ours - expected).abs() <= 1e-9, "{path}: {ours} and {expected}");
+        }
+        _ => assert_eq!(ours, expected, "{path}"),
+    }
+}
+
+#[test]
+fn the_facts_of_all_samples_are_found() {
+    for name in CASES {
+        let report = case(name);
+        let graph = report.graph.as_ref().unwrap();
+        let ours = serde_json::to_value(facts(graph, report.execution.as_ref())).unwrap();
+        let mut expected = json(&format!("{name}.facts.json"));
+        // It is that of the generator, and not in the report.
+        expected.as_object_mut().unwrap().remove("seed");
+        hold(name, &ours, &expected);
+        // Sections that cannot be known are left out, and not zero.
+        let execution = |facts: &Value, key: &str| facts["execution"].get(key).is_some();
+        for key in ["cycles", "seconds", "computeSets", "balance", "tileCycles"] {
+            assert_eq!(execution(&ours, key), execution(&expected, key), "{name}: {key}");
+        }
+        assert_eq!(ours["programs"].get("inTrace"), expected["programs"].get("inTrace"), "{name}");
+    }
+}
+
+/// The simulation follows from graph and trace. The generator's own code made it.
+#[test]
+fn simulations_are_recomputed() {
+    // In one report, it is not known which tiles are in a step; in one, how long compute sets take.
+    let unknown = [("model", Some(57)), ("host", Some(2))];
+    for name in CASES.into_iter().filter(|name| *name != "none") {
+        let report = case(name);
+        let (graph, execution) = (report.graph.as_ref().unwrap(), report.execution.as_ref().unwrap());
+        let consistency = consistency(graph, execution).unwrap();
+        assert!(consistency.is_consistent(), "{name}: {:?}", consistency.differences);
+        let steps = execution.simulation.as_ref().unwrap().steps.len() as u64;
+        assert!(consistency.compared > steps * 3, "{name}: {} of {steps} steps", consistency.compared);
+        let expected = unknown.iter().find(|case| case.0 == name).and_then(|case| case.1);
+        assert_eq!(consistency.clocks_unknown_from, expected, "{name}");
+    }
+    let none = case("none");
+    assert_eq!(consistency(none.graph.as_ref().unwrap(), none.execution.as_ref().unwrap()), None);
+}
+
+/// Each changed number of a simulation is found.
+#[test]
+fn wrong_simulations_are_found() {
+    let graph = case("tiny").graph.unwrap();
+    let sound = String::from_utf8(bytes("tiny.execution.json")).unwrap();
+    #[rustfmt::skip]
+    let changes = [
+        (r#""cycles":258"#, r#""cycles":259"#, None, "cycles"),
+        (r#""sync":164"#, r#""sync":165"#, None, "tileCycles.sync"),
+        (r#""compute":264"#, r#""compute":0"#, None, "tileCycles.compute"),
+        (r#""cyclesFrom":42"#, r#""cyclesFrom":41"#, Some(3), "cyclesFrom"),
+        (r#""cyclesTo":91"#, r#""cyclesTo":92"#, Some(2), "cyclesTo"),
+        (r#""cyclesOverlapped":20"#, r#""cyclesOverlapped":0"#, Some(2), "cyclesOverlapped"),
+        (r#""tileBalance":0.75"#, r#""tileBalance":0.76"#, Some(2), "tileBalance"),
+        (r#""activeTileBalance":0.75"#, r#""activeTileBalance":1"#, Some(2), "activeTileBalance"),
+        (r#""threadBalance":0.2111111111111111"#, r#""threadBalance":0.3"#, Some(2), "threadBalance"),
+        (r#""dataBalance":0.5"#, r#""dataBalance":0.25"#, Some(1), "dataBalance"),
+        (r#""totalData":8"#, r#""totalData":16"#, Some(1), "totalData"),
+        (r#""program":13"#, r#""program":12"#, Some(3), "program"),
+        (r#"10,11,4,5,6]"#, r#"10,11,4,5]"#, None, "steps"),
+        (r#"[0,1,2,3,7"#, r#"[0,2,1,3,7"#, Some(0), "type"),
+    ];
+    for (from, to, step, key) in changes {
+        assert!(sound.contains(from), "{from}");
+        let report = Report::read(sound.replacen(from, to, 1).as_bytes(), &ReadOptions::all()).unwrap();
+        let Consistency { differences, .. } = consistency(&graph, report.execution.as_ref().unwrap()).unwrap();
+        let found = differences.iter().any(|it| (it.step, it.key) == (step, key));
+        assert!(found, "{to}: {differences:?}");
+    }
+}
+
+/// Without the values of each tile, all sums are the same.
+#[test]
+fn sums_need_no_values_of_tiles() {
+    for name in CASES {
+        let read =
+            |half: &str| Report::read(&bytes(&format!("{name}.{half}.json"))[..], &ReadOptions::default()).unwrap();
+        let (short, full) = (read("graph").join(read("execution")).unwrap(), case(name));
+        let facts = |report: &Report| {
+            let mut facts =
+                serde_json::to_value(facts(report.graph.as_ref().unwrap(), report.execution.as_ref())).unwrap();
+            facts["execution"]["busiestTile"] = Value::Null;
+            facts
+        };
+        assert_eq!(facts(&short), facts(&full), "{name}");
+    }
+}
+
+#[test]
+fn the_tables_are_sorted_and_cut() {
+    let report = case("oom");
+    let graph = report.graph.as_ref().unwrap();
+    let fullest = tiles(graph, &Selection::largest(3), 2);
+    let [first, ..] = &fullest[..] else { panic!() };
+    // Facts of the generator: tile 17 has 386,608 bytes with its gaps, and 358,248 without.
+    assert_eq!((fullest.len(), first.tile, first.size, first.data_size), (3, 17, 386_608, 358_248));
+    assert_eq!(first.largest_categories.len(), 2);
+    let histogram = histogram(graph, 8);
+    assert_eq!(histogram.iter().map(|bucket| bucket.tiles).sum::<u64>(), 40);
+    assert!(histogram.len() <= 8 && histogram.last().unwrap().to > 386_608);
+    let named = steps(report.execution.as_ref().unwrap(), &Selection::default().named(Some("relu")));
+    assert!(!named.is_empty() && named.iter().all(|step| step.name.unwrap().contains("relu")));
+    assert!(named.is_sorted_by_key(|step| std::cmp::Reverse(step.cycles)));
+}

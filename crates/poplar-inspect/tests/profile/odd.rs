@@ -1,0 +1,62 @@
+//! Variants of a small report, each with something odd. `expect.json` says what is to be thought of each, and where.
+
+use poplar_inspect::profile::{Error, Report};
+
+use crate::{CASES, bytes, case, json, read};
+
+fn joined(file: &str, with: Option<&str>) -> Result<Report, Error> {
+    let report = read(&bytes(&format!("odd/{file}")))?;
+    match with {
+        Some(with) => report.join(read(&bytes(&format!("odd/{with}")))?),
+        None => Ok(report),
+    }
+}
+
+/// An error or remark is at the place that is expected, or within it if the place is the whole document.
+fn is_at(path: &str, expected: &str) -> bool {
+    path == expected || expected == "$"
+}
+
+#[test]
+fn each_oddity_is_told_where_it_is() {
+    let expected = json("odd/expect.json");
+    let expected = expected.as_array().unwrap();
+    assert_eq!(expected.len(), 36);
+    for case in expected {
+        let text = |key: &str| case[key].as_str().unwrap();
+        let (file, path) = (text("file"), text("path"));
+        let result = joined(file, case["with"].as_str());
+        match (text("verdict"), &result) {
+            ("error", Err(error)) => {
+                assert!(is_at(&error.path, path), "{file}: {error}");
+                assert!(error.byte.is_some() || path == "$.target", "{file}: {error}");
+            }
+            ("remark", Ok(report)) => {
+                let paths: Vec<_> = report.remarks.list.iter().map(|remark| remark.path.as_str()).collect();
+                // Names have several kinds of odd characters, and what depends on the number of tiles is odd with it.
+                assert!(paths.contains(&path), "{file}: {:?}", report.remarks);
+                let most = if file.starts_with("36") { 6 } else { 1 };
+                assert!(paths.len() <= most && report.remarks.more == 0, "{file}: {:?}", report.remarks);
+            }
+            ("none", Ok(report)) => assert!(report.remarks.list.is_empty(), "{file}: {:?}", report.remarks),
+            (verdict, _) => panic!("{file}: not {verdict}: {result:?}"),
+        }
+    }
+}
+
+#[test]
+fn sound_reports_have_nothing_odd() {
+    for name in CASES {
+        let report = case(name);
+        // Some reports have a list that the chapter does not know, which is read.
+        assert!(report.remarks.list.is_empty(), "{name}: {:?}", report.remarks);
+    }
+}
+
+#[test]
+fn names_have_no_surrogates_and_keep_the_rest() {
+    let report = joined("36-control-names.graph.json", None).unwrap();
+    let graph = report.graph.unwrap();
+    assert!(graph.programs[0].name.as_deref().unwrap().starts_with("a\0b\u{1b}[31mred\u{7}\n"));
+    assert_eq!(graph.compute_sets.name(0), Some("bad \u{FFFD} half"));
+}
