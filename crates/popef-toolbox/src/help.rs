@@ -47,8 +47,8 @@ pub(crate) const COMMON: [Section; 3] = [
     ),
 ];
 
-/// The last line of the help. The manual page has a section.
-const EXIT_STATUS: &str = "Exit status: 0 done; 1 \"no\" (check, diff, verify); 2 not done; 130 stopped";
+/// The first line of the help, which shares it with the exit status. The manual page has sections.
+const USAGE: &str = "Usage: popef COMMAND ... (--help: examples). Exit: 0 done, 1 \"no\", 2 not done";
 
 /// The help of the tool: all commands, in groups, on one screen.
 pub(crate) fn text(command: &Command) -> StyledStr {
@@ -57,12 +57,11 @@ pub(crate) fn text(command: &Command) -> StyledStr {
     let groups = GROUPS.iter().map(|(_, group)| group.len()).max().unwrap_or_default();
     let mut text = StyledStr::new();
     // Writing to a text cannot fail.
-    let _ = writeln!(text, "Usage: popef COMMAND ... for PopEF files; popef COMMAND --help has examples");
+    let _ = writeln!(text, "{USAGE}");
     for (name, about) in &rows {
         let group = GROUPS.iter().find(|(first, _)| first == name).map_or("", |(_, group)| group);
         let _ = writeln!(text, "{group:groups$}  \u{1b}[1m{name:column$}\u{1b}[0m  {about}");
     }
-    let _ = writeln!(text, "{EXIT_STATUS}");
     text
 }
 

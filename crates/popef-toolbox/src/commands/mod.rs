@@ -64,6 +64,7 @@ commands! {
     recover => Recover,
     // What stands around a model.
     tiles => Tiles,
+    graph => Graph,
     // For the shell.
     completions => Completions,
     man => Man,

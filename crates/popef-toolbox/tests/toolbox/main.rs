@@ -6,6 +6,7 @@ mod completions;
 mod compress;
 mod diff;
 mod extract;
+mod graph;
 mod hash;
 mod help;
 mod kills;

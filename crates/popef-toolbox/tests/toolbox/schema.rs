@@ -30,6 +30,9 @@ const FILES: &[&str] = &[
     "broken/gzip-without-trailer.popef",
     "tiles/model.tensor_map.json",
     "tiles/vars.json",
+    "graph/train.json",
+    "graph/train-changed.json",
+    "graph/hostile.json",
 ];
 
 /// Manifests, which fit none of the files.
@@ -174,6 +177,22 @@ const CASES: &[Case] = &[
             "map vars.json",
             "vars no.json",
             "model damaged.popef",
+        ],
+    },
+    Case {
+        command: "graph",
+        done: &[
+            "train.json --scheduled",
+            "hostile.json",
+            "diff train.json train-changed.json",
+            "diff train.json train.json",
+        ],
+        failed: &[
+            "no.json",
+            "vars.json",
+            "hostile.json --graph again",
+            "diff train.json vars.json",
+            "diff no.json train.json",
         ],
     },
 ];

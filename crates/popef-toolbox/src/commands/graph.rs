@@ -1,0 +1,201 @@
+//! `popef graph`.
+
+mod diff;
+mod dot;
+mod html;
+mod mermaid;
+mod ops;
+mod picture;
+mod report;
+mod text;
+mod words;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use clap::builder::TypedValueParser;
+use popef_ops::{Code, Error};
+use popef_show::Out;
+use poplar_inspect::graph::{Graph, IrDump, NoteKind, Order};
+
+use super::Command;
+use crate::common::end::unwritten;
+use crate::common::json_file::{Damage, open, unread};
+use crate::common::tool::Tool;
+use crate::common::values::{named, path};
+use crate::common::words::wrong;
+use report::Report;
+
+/// Show how the graphs of a program call each other
+///
+/// Reads an IR dump of PopART: what PopART writes into the folder that POPART_IR_DUMP names, or the text that Session._serializeIr
+/// returns. Shows which graph calls which and how often, the ops by type and place, and the parameters by size. A dump does not
+/// say everything: docs/GRAPHS.md tells what.
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    subcommand_negates_reqs = true,
+    override_usage = "popef graph [OPTIONS] <FILE>\n       popef graph diff [OPTIONS] <A> <B>",
+    after_help = "\
+Examples:
+  popef graph ir.json                                    # calls, ops, parameters
+  popef graph ir.json --format dot | dot -Tsvg -o ir.svg # the calls as a picture
+  popef graph ir.json --graph 'layer_subgraph(0)'        # the ops of a graph
+  popef graph ir.json --format html > ir.html            # one page without scripts
+  popef graph diff before.json after.json                # exit status 1 if they differ"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// The dump to read; `-` is standard input
+    #[arg(value_name = "FILE", value_parser = path(), required = true)]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    sections: Sections,
+    /// Show the ops of this graph instead, as text or as a picture
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    graph: Option<String>,
+    /// The ops are in the order in which they run: the dump is from Session._serializeIr
+    ///
+    /// POPART_IR_DUMP writes ops by their numbers, and a dump does not say which of both wrote it.
+    #[arg(long, help_heading = "Selection")]
+    scheduled: bool,
+    /// Show at most N rows of each table
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    top: usize,
+    /// Format: text; json, one document; ndjson, lines of JSON; dot or mermaid, a picture of the calls; html, one page
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_parser = form(),
+        default_value = "text",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    format: Form,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Diff(diff::Args),
+}
+
+/// The parts of the text and of the page. Without any of them, all are shown.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = "Selection")]
+pub(super) struct Sections {
+    /// Show which graph calls which, and how often
+    #[arg(long)]
+    calls: bool,
+    /// Show the ops by type, IPU, pipeline stage and phase
+    #[arg(long)]
+    ops: bool,
+    /// Show the parameters by size
+    #[arg(long)]
+    parameters: bool,
+}
+
+impl Sections {
+    fn has(self, section: fn(Sections) -> bool) -> bool {
+        let Sections { calls, ops, parameters } = self;
+        section(self) || !(calls || ops || parameters)
+    }
+}
+
+/// What the output looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Json,
+    Ndjson,
+    Dot,
+    Mermaid,
+    Html,
+}
+
+impl Form {
+    const ALL: [Form; 6] = [Form::Text, Form::Json, Form::Ndjson, Form::Dot, Form::Mermaid, Form::Html];
+
+    fn name(self) -> &'static str {
+        match self {
+            Form::Text => "text",
+            Form::Json => "json",
+            Form::Ndjson => "ndjson",
+            Form::Dot => "dot",
+            Form::Mermaid => "mermaid",
+            Form::Html => "html",
+        }
+    }
+}
+
+fn form() -> impl TypedValueParser<Value = Form> {
+    named(Form::ALL, |form| form.name())
+}
+
+impl Command for Args {
+    fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        match (&self.what, &self.file) {
+            (Some(What::Diff(args)), None) => args.run(tool, self.format),
+            (None, Some(file)) => self.show(tool, file),
+            _ => Err(Error::new(Code::WrongArguments, "give either one file, or diff and two files")),
+        }
+    }
+}
+
+impl Args {
+    fn show(&self, tool: &Tool, file: &Path) -> Result<ExitCode, Error> {
+        let order = if self.scheduled { Order::Schedule } else { Order::Unknown };
+        let dump = read(file, order)?;
+        if let Some(note) = dump.note(NoteKind::NoSchedule).filter(|_| self.scheduled) {
+            let message = format!("an op uses {:?} before another one makes it: the ops are not in the order of a schedule", note.first);
+            return Err(wrong(message).in_file(file));
+        }
+        let damage = Damage::of(dump.damage.as_ref(), Code::BadGraphFile, file);
+        let report = Report::new(file, &dump, damage.report());
+        let mut out = tool.out();
+        match &self.graph {
+            Some(name) => self.write_graph(&mut out, &dump, self.chosen(&dump, name, file)?)?,
+            None => self.write(&mut out, &report).map_err(unwritten)?,
+        }
+        out.send().map_err(unwritten)?;
+        Ok(damage.told(tool))
+    }
+
+    fn chosen<'d>(&self, dump: &'d IrDump, name: &str, file: &Path) -> Result<&'d Graph, Error> {
+        let graph = dump.ir.find(name).and_then(|id| dump.ir.graph(id));
+        graph.ok_or_else(|| wrong(format!("there is no graph {name:?}")).in_file(file))
+    }
+
+    fn write(&self, out: &mut Out, report: &Report<'_>) -> io::Result<()> {
+        match self.format {
+            Form::Text => text::write(out, report, self.sections, self.top),
+            Form::Json => report.write_document(out),
+            Form::Ndjson => report.write_lines(out),
+            Form::Dot => dot::write(out, &picture::of_calls(report)),
+            Form::Mermaid => mermaid::write(out, &picture::of_calls(report)),
+            Form::Html => html::write(out, report, self.sections, self.top),
+        }
+    }
+
+    fn write_graph(&self, out: &mut Out, dump: &IrDump, graph: &Graph) -> Result<(), Error> {
+        match self.format {
+            Form::Text => ops::write(out, dump, graph),
+            Form::Dot => dot::write(out, &picture::of_ops(dump, graph)),
+            Form::Mermaid => mermaid::write(out, &picture::of_ops(dump, graph)),
+            Form::Json | Form::Ndjson | Form::Html => {
+                return Err(wrong("--graph has the formats text, dot and mermaid"));
+            }
+        }
+        .map_err(unwritten)
+    }
+}
+
+/// Reads a dump.
+fn read(file: &Path, order: Order) -> Result<IrDump, Error> {
+    IrDump::read(open(file)?, order).map_err(|error| unread(&error, Code::BadGraphFile, file))
+}

@@ -1,0 +1,208 @@
+//! What is known of a dump, and its JSON.
+
+use std::io;
+use std::path::Path;
+
+use popef_ops::{ErrorReport, FilePath, InFile};
+use popef_show::Out;
+use poplar_inspect::graph::{
+    CallGraph, CallRow, Called, DumpParameter, Graph, GraphId, IrDump, Note, OpCounts, Order, Tensor,
+};
+use serde::Serialize;
+
+use crate::common::format::{json_document, json_line};
+
+/// All that is shown of a dump.
+pub(super) struct Report<'d> {
+    pub(super) path: FilePath,
+    pub(super) dump: &'d IrDump,
+    pub(super) calls: CallGraph,
+    pub(super) tree: Vec<CallRow>,
+    pub(super) ops: OpCounts,
+    pub(super) parameters: Vec<DumpParameter>,
+    file: InFile,
+    error: Option<ErrorReport>,
+}
+
+/// What is said of a dump as a whole.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums<'r> {
+    #[serde(flatten)]
+    path: &'r FilePath,
+    order: Order,
+    main: Option<GraphId>,
+    graphs: usize,
+    tensors: usize,
+    #[serde(flatten)]
+    ops: &'r OpCounts,
+    parameters: usize,
+    parameter_size: u64,
+    unused: &'r [GraphId],
+    recursive: &'r [Vec<GraphId>],
+    notes: Vec<NoteRow<'r>>,
+    error: Option<&'r ErrorReport>,
+}
+
+#[derive(Serialize)]
+struct NoteRow<'r> {
+    note: &'static str,
+    count: u64,
+    first: &'r str,
+    offset: u64,
+}
+
+#[derive(Serialize)]
+struct GraphRow<'r> {
+    index: usize,
+    name: &'r str,
+    ops: usize,
+    tensors: usize,
+    #[serde(flatten)]
+    called: Called,
+}
+
+#[derive(Serialize)]
+struct ParameterRow<'r> {
+    name: &'r str,
+    #[serde(rename = "type")]
+    data_type: Option<String>,
+    shape: Option<&'r [u64]>,
+    size: Option<u64>,
+    updated: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'r> {
+    #[serde(flatten)]
+    sums: Sums<'r>,
+    graph_list: Vec<GraphRow<'r>>,
+    call_tree: &'r [CallRow],
+    parameter_list: Vec<ParameterRow<'r>>,
+}
+
+/// A row of a list, in the file that it is of.
+#[derive(Serialize)]
+struct Line<'r, T: Serialize> {
+    #[serde(flatten)]
+    file: &'r InFile,
+    #[serde(flatten)]
+    row: T,
+}
+
+impl<'d> Report<'d> {
+    pub(super) fn new(path: &Path, dump: &'d IrDump, error: Option<ErrorReport>) -> Self {
+        let calls = CallGraph::new(&dump.ir);
+        Report {
+            path: path.into(),
+            tree: calls.tree(),
+            ops: OpCounts::new(&dump.ir, &calls),
+            parameters: dump.parameters(),
+            file: path.into(),
+            calls,
+            dump,
+            error,
+        }
+    }
+
+    pub(super) fn graph(&self, id: GraphId) -> Option<&'d Graph> {
+        self.dump.ir.graph(id)
+    }
+
+    /// The name of a graph.
+    pub(super) fn name(&self, id: GraphId) -> &'d str {
+        self.graph(id).map_or("", |graph| graph.name.as_str())
+    }
+
+    /// A parameter's tensor.
+    pub(super) fn tensor(&self, parameter: &DumpParameter) -> Option<&'d Tensor> {
+        self.graph(self.dump.ir.main()?)?.tensor(parameter.tensor)
+    }
+
+    /// Whether a graph calls itself, perhaps through others.
+    pub(super) fn is_recursive(&self, id: GraphId) -> bool {
+        self.calls.recursive.iter().any(|group| group.binary_search(&id).is_ok())
+    }
+
+    pub(super) fn tensors(&self) -> usize {
+        self.dump.ir.graphs().iter().map(|graph| graph.tensors.len()).sum()
+    }
+
+    /// The bytes of all parameters whose size is known.
+    pub(super) fn parameter_size(&self) -> u64 {
+        self.parameters.iter().filter_map(|parameter| parameter.bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Writes all as one document.
+    pub(super) fn write_document(&self, out: &mut Out) -> io::Result<()> {
+        let document = Document {
+            sums: self.sums(),
+            graph_list: self.graph_rows().collect(),
+            call_tree: &self.tree,
+            parameter_list: self.parameter_rows().collect(),
+        };
+        json_document(out, &document)
+    }
+
+    /// Writes a line for each graph, call and parameter, and then the sums.
+    pub(super) fn write_lines(&self, out: &mut Out) -> io::Result<()> {
+        let file = &self.file;
+        for row in self.graph_rows() {
+            json_line(out, "graph", &Line { file, row })?;
+        }
+        for row in &self.tree {
+            json_line(out, "call", &Line { file, row })?;
+        }
+        for row in self.parameter_rows() {
+            json_line(out, "parameter", &Line { file, row })?;
+        }
+        json_line(out, "file", &self.sums())
+    }
+
+    fn sums(&self) -> Sums<'_> {
+        let note = |note: &'d Note| NoteRow {
+            note: note.kind.as_str(),
+            count: note.count,
+            first: &note.first,
+            offset: note.offset,
+        };
+        Sums {
+            path: &self.path,
+            order: self.dump.ir.order(),
+            main: self.dump.ir.main(),
+            graphs: self.dump.ir.graphs().len(),
+            tensors: self.tensors(),
+            ops: &self.ops,
+            parameters: self.parameters.len(),
+            parameter_size: self.parameter_size(),
+            unused: &self.calls.unused,
+            recursive: &self.calls.recursive,
+            notes: self.dump.notes.iter().map(note).collect(),
+            error: self.error.as_ref(),
+        }
+    }
+
+    fn graph_rows(&self) -> impl Iterator<Item = GraphRow<'d>> + '_ {
+        self.dump.ir.graph_ids().map(|(id, graph)| GraphRow {
+            index: id.index(),
+            name: &graph.name,
+            ops: graph.ops.len(),
+            tensors: graph.tensors.len(),
+            called: self.calls.of(id),
+        })
+    }
+
+    fn parameter_rows(&self) -> impl Iterator<Item = ParameterRow<'d>> + '_ {
+        self.parameters.iter().filter_map(|parameter| {
+            let tensor = self.tensor(parameter)?;
+            Some(ParameterRow {
+                name: &tensor.name,
+                data_type: tensor.data_type.map(|data_type| data_type.to_string()),
+                shape: tensor.shape.as_deref(),
+                size: parameter.bytes,
+                updated: parameter.updated,
+            })
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! Numbers and places in words.
+
+use poplar_inspect::graph::{Op, Tensor, Times};
+
+use crate::common::words::shape;
+
+/// A number of runs: `8`, `0 to 1`, `any number`.
+pub(super) fn times(times: Times) -> String {
+    match (times.least, times.most) {
+        (least, Some(most)) if least == most => number(most),
+        (least, Some(most)) => format!("{} to {}", number(least), number(most)),
+        (0, None) => "any number".to_owned(),
+        (u64::MAX, None) => number(u64::MAX),
+        (least, None) => format!("{} or more", number(least)),
+    }
+}
+
+/// A number, which may be larger than all that can be counted.
+pub(super) fn number(number: u64) -> String {
+    if number == u64::MAX { "over 10^19".to_owned() } else { number.to_string() }
+}
+
+/// The type and shape of a tensor, as far as they are known: `F16 16x256`.
+pub(super) fn info(tensor: &Tensor) -> String {
+    let data_type = tensor.data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
+    match &tensor.shape {
+        Some(sizes) => format!("{data_type} {}", shape(sizes)),
+        None => data_type,
+    }
+}
+
+/// Where an op runs: `IPU 0, stage 1, phase 2`.
+pub(super) fn place(op: &Op) -> String {
+    let places = [("IPU", op.ipu), ("stage", op.stage), ("phase", op.phase)];
+    let places = places.into_iter().filter_map(|(what, number)| Some(format!("{what} {}", number?)));
+    places.collect::<Vec<_>>().join(", ")
+}
+
+/// A number of things that are in memory.
+pub(super) fn many(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
