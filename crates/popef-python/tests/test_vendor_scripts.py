@@ -76,6 +76,28 @@ def test_a_the_broken_branch_for_feeds_raises_and_leaves_no_half_file(tmp_path, 
     assert os.path.getsize(output) == 0
 
 
+def test_a_our_compress_keeps_feeds_and_destroys_nothing(tmp_path, interop, peer):
+    """The script fails at feeds, and empties its output before it knows that it can read its input, even if both are the same."""
+    source, output, cut = (tmp_path / name for name in ("model.popef", "small.popef", "cut.popef"))
+    shutil.copy(interop / "split-feeds.popef", source)
+    with popef.FileWriter(source, popef.FileWriter.Mode.APPEND) as writer:
+        writer.createExecutable("model").write(bytes(1_000_000))
+    popef.compress(source, output)
+    assert os.path.getsize(output) < 2000
+    *feeds, executable = peer(output)
+    assert feeds == peer(interop / "split-feeds.popef")
+    assert bytes.fromhex(executable["data"]) == bytes(1_000_000)
+
+    content = output.read_bytes()
+    cut.write_bytes(content[:-1])
+    for unreadable, error in (cut, "blob-cut"), (tmp_path / "missing.popef", "not-found"), (output, "output-is-input"):
+        with pytest.raises((popef.PopefError, FileNotFoundError)) as raised:
+            popef.compress(unreadable, output, overwrite=True)
+        assert raised.value.code == error
+        assert output.read_bytes() == content
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.popef", "model.popef", "small.popef"]
+
+
 def test_a_a_reader_that_failed_to_parse_is_empty(tmp_path):
     reader = popef.Reader()
     try:
