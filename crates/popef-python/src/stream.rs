@@ -1,6 +1,8 @@
 //! File objects of Python as sources and destinations.
 
+use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::ptr;
 use std::sync::Mutex;
 
 use popef::File;
@@ -12,7 +14,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::PyBytes;
+#[cfg(target_os = "linux")]
+use rustix::fs::FallocateFlags;
 
+use crate::bytes::COPIED;
 use crate::error::raise;
 
 /// A file object that can seek. Data is read when it is asked for.
@@ -94,6 +99,50 @@ fn check_binary(read: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
+thread_local! {
+    /// The piece that this thread is writing, as Python has it.
+    static OFFERED: RefCell<Option<Py<PyBytes>>> = const { RefCell::new(None) };
+}
+
+/// Lets `write` write a piece, which a file object then gets as it is, instead of a copy.
+pub(crate) fn offering<T>(piece: Bound<'_, PyBytes>, write: impl FnOnce() -> T) -> T {
+    OFFERED.replace(Some(piece.unbind()));
+    let written = write();
+    OFFERED.take();
+    written
+}
+
+/// The piece that is offered, if it has exactly these bytes.
+fn offered<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    OFFERED.with_borrow(|piece| {
+        piece.as_ref().map(|piece| piece.bind(py).clone()).filter(|piece| ptr::eq(piece.as_bytes(), bytes))
+    })
+}
+
+/// Less is not worth the calls.
+const WORTH_ALLOCATING: u64 = 16 << 20;
+
+/// Lets the file system allocate what will be written next to a file object, as `ndarray.tofile` does, because many small
+/// allocations take it half as long again. The size of the file stays. It does not matter if the system cannot.
+pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
+    #[cfg(target_os = "linux")]
+    {
+        let allocate = || -> Option<()> {
+            let number: i32 = stream.call_method0("fileno").ok()?.extract().ok()?;
+            let position: u64 = stream.call_method0("tell").ok()?.extract().ok()?;
+            let path = format!("/dev/fd/{number}");
+            let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
+            let file = is_file.then(|| std::fs::OpenOptions::new().write(true).open(path))?.ok()?;
+            stream.py().detach(|| rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, position, len)).ok()
+        };
+        if len >= WORTH_ALLOCATING {
+            let _ = allocate();
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stream, len, WORTH_ALLOCATING);
+}
+
 /// A file object that is written to. It must be able to seek and to truncate.
 pub(crate) struct Sink(Py<PyAny>);
 
@@ -113,11 +162,14 @@ impl Sink {
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = bytes.get(..COPIED).unwrap_or(bytes);
         self.call(|stream| {
-            let written = stream.call_method1("write", (PyBytes::new(stream.py(), bytes),))?;
+            let py = stream.py();
+            let piece_of_python = offered(py, piece).unwrap_or_else(|| PyBytes::new(py, piece));
+            let written = stream.call_method1("write", (piece_of_python,))?;
             // Raw streams that would block return None. Nothing was written then.
             let written: Option<usize> = written.extract()?;
-            Ok(written.unwrap_or_default().min(bytes.len()))
+            Ok(written.unwrap_or_default().min(piece.len()))
         })
     }
 

@@ -29,6 +29,12 @@ impl From<&FeedDataInfo> for Wanted {
 }
 
 impl Wanted {
+    /// How many bytes all elements have.
+    pub(crate) fn len(&self) -> Option<u64> {
+        let runs = self.runs.map_or(Ok(1), u64::try_from).ok()?;
+        self.info.size_in_bytes().ok()?.checked_mul(runs)
+    }
+
     /// Fails if the elements of a buffer have another type, or the shape is another one.
     pub(crate) fn check_view(&self, view: &Bound<'_, PyMemoryView>) -> PyResult<()> {
         let format: String = view.getattr("format")?.extract()?;

@@ -14,7 +14,7 @@ use crate::field::Field as _;
 use crate::info::{FeedDataInfo, TensorDataInfo};
 use crate::metadata::Metadata;
 use crate::session::{self, Destination, OpenBlob, Opened, Session};
-use crate::stream::Sink;
+use crate::stream::{self, Sink};
 use crate::wanted::Wanted;
 use crate::{path, text};
 
@@ -39,11 +39,28 @@ pub(crate) enum Mode {
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Writer {
     session: Arc<Session>,
+    /// The file object that is written to, if it is one.
+    stream: Option<Py<PyAny>>,
 }
 
 impl Writer {
-    fn of(writer: session::Writer) -> Self {
-        Writer { session: Session::of(writer) }
+    fn of(writer: session::Writer, file: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let stream = is_stream(file)?.then(|| file.clone().unbind());
+        Ok(Writer { session: Session::of(writer), stream })
+    }
+
+    /// Begins the data of a tensor or a feed, of so many bytes if that is known.
+    fn open_wanting(
+        &self,
+        py: Python<'_>,
+        wanted: Wanted,
+        open: impl FnOnce(session::Writer) -> Opened + Send,
+    ) -> PyResult<BlobWriter> {
+        let blob = self.open(py, open)?;
+        if let (Some(stream), Some(len)) = (&self.stream, wanted.len()) {
+            stream::allocate(stream.bind(py), len);
+        }
+        Ok(blob.wanting(wanted))
     }
 
     fn open(&self, py: Python<'_>, open: impl FnOnce(session::Writer) -> Opened + Send) -> PyResult<BlobWriter> {
@@ -56,10 +73,14 @@ fn boxed(to: impl Rewind + Send + 'static) -> Destination {
     Box::new(to)
 }
 
+fn is_stream(to: &Bound<'_, PyAny>) -> PyResult<bool> {
+    to.hasattr("write")
+}
+
 /// The library's writer for a path or a file object.
 fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     let py = to.py();
-    let created = if to.hasattr("write")? {
+    let created = if is_stream(to)? {
         popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed))
     } else {
         let path = path::extract(to)?;
@@ -80,7 +101,7 @@ fn append(path: &Path) -> Result<session::Writer, popef::Error> {
 impl Writer {
     #[new]
     fn new(file: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Writer::of(create(file)?))
+        Writer::of(create(file)?, file)
     }
 
     /// Writes a metadata blob.
@@ -112,8 +133,7 @@ impl Writer {
     fn create_tensor_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
         let py = info.py();
         let info = <Py<TensorDataInfo>>::value_of(info)?;
-        let blob = self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.tensor(&info)))?;
-        Ok(blob.wanting(Wanted::from(&info)))
+        self.open_wanting(py, Wanted::from(&info), |writer| OpenBlob::plain(writer, |writer| writer.tensor(&info)))
     }
 
     /// Begins the data of a feed: all its tensors, one after the other.
@@ -121,8 +141,7 @@ impl Writer {
     fn create_feed_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
         let py = info.py();
         let info = <Py<FeedDataInfo>>::value_of(info)?;
-        let blob = self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.feed(&info)))?;
-        Ok(blob.wanting(Wanted::from(&info)))
+        self.open_wanting(py, Wanted::from(&info), |writer| OpenBlob::plain(writer, |writer| writer.feed(&info)))
     }
 
     /// Begins an opaque blob, usually with the name of a framework, for the executable of the second name.
@@ -193,6 +212,6 @@ impl FileWriter {
         } else {
             create(file)?
         };
-        Ok(PyClassInitializer::from(Writer::of(writer)).add_subclass(FileWriter))
+        Ok(PyClassInitializer::from(Writer::of(writer, file)?).add_subclass(FileWriter))
     }
 }

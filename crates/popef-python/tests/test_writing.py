@@ -256,6 +256,27 @@ def test_a_file_object_is_written_from_its_position():
     assert [blob.data() for blob in reader.opaqueBlobs()] == [b"data"]
 
 
+def test_a_large_tensor_in_a_file_object_takes_only_its_place(tmp_path):
+    path = tmp_path / "large"
+    array = np.random.default_rng(1).random((5, 1_000_000), np.float32)
+    with path.open("w+b") as file:
+        file.write(b"something else")
+        with pytest.raises(ZeroDivisionError), popef.Writer(file) as writer:
+            writer.createTensorData(tensor([5, 1_000_000], popef.DataType.F32)).write(array[:1])
+            raise ZeroDivisionError
+        file.flush()
+        assert path.read_bytes() == b"something else"
+        file.seek(14)
+        with popef.Writer(file) as writer:
+            writer.createTensorData(tensor([5, 1_000_000], popef.DataType.F32)).write(array)
+            writer.createTensorData(tensor([2, 5_000_000], popef.DataType.F16)).write(array.tobytes())
+    content = path.read_bytes()
+    assert content.startswith(b"something else")
+    first, second = popef.open(content[14:]).tensors
+    assert np.array_equal(first.numpy(), array) and second.read() == array.tobytes()
+    assert second.data_offset + second.data_size + 14 == len(content)
+
+
 def test_what_a_file_object_raises_reaches_the_caller():
     class Full(io.BytesIO):
         def write(self, data):
