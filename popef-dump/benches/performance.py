@@ -7,8 +7,6 @@ Linux, GNU time, and for one row pycapnp. Takes about ten minutes, in which the 
 """
 
 import os
-import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -16,17 +14,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import table
 import whole_process
+from table import row
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/PERFORMANCE.md"
-BEGIN, END = "<!-- measured: from here to the end mark by performance.py -->\n", "<!-- measured: end -->\n"
 MIB = 1 << 20
-
-
-def row(work, goal, figure, peer="", ratio="", met=True):
-    met = "" if goal.startswith("none") else "yes" if met else "no"
-    return f"| {work} | {goal} | {figure} | {peer} | {ratio} | {met} |"
 
 
 def library_rows():
@@ -178,25 +171,8 @@ def build_rows():
     return [row("cold build of the library, release", "under 25 s on two processors", f"{elapsed:.1f} s", met=elapsed < 25)]
 
 
-def machine():
-    def first(path, pattern):
-        found = re.search(pattern, Path(path).read_text(), re.M)
-        return found.group(1).strip() if found else "unknown"
-
-    virtual = first("/proc/cpuinfo", r"^flags.*\b(hypervisor)\b") == "hypervisor"
-    memory = int(first("/proc/meminfo", r"^MemTotal:\s*(\d+)")) / MIB
-    rustc = subprocess.run(["rustc", "-V"], capture_output=True, text=True, check=True).stdout.strip()
-    where = subprocess.run(["df", "--output=fstype", tempfile.gettempdir()], capture_output=True, text=True, check=False)
-    file_system = (where.stdout.split() or ["unknown"])[-1]
-    return (
-        f"Measured on {time.strftime('%Y-%m-%d')}: {first('/proc/cpuinfo', r'^model name.*: (.*)')}, {os.cpu_count()} processors"
-        f"{' of a virtual machine' if virtual else ''}, {memory:.0f} GiB, Linux {platform.release()}, {file_system}; {rustc}; load before it "
-        f"{os.getloadavg()[0]:.1f}.\n"
-    )
-
-
 def main():
-    about = machine()
+    about = table.machine()
     subprocess.run(["cargo", "build", "--release", "-p", "popef-dump"], cwd=ROOT, check=True)
     program = str((ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/popef-dump").resolve())
     # A copy: the benchmarks build the program anew.
@@ -204,12 +180,8 @@ def main():
         program = shutil.copy(program, folder)
         rows = library_rows() + tool_rows(program) + pycapnp_rows(program) + size_rows(program)
     rows += build_rows()
-    table = ["| work | goal | measured | beside | ratio | met |", "|---|---|---|---|---|---|", *rows]
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{about}\n" + "\n".join(table) + f"\n\n{END}{after}")
-    print("\n".join(table))
+    table.put("measured", about, rows)
+    print(table.text(rows))
 
 
 if __name__ == "__main__":

@@ -28,13 +28,11 @@ import popef
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "popef-dump" / "benches"))
 
-from performance import machine, row  # noqa: E402
+import table  # noqa: E402
+from table import row  # noqa: E402
 
 TENSORS = 100_000
 GIB = 1 << 30
-PAGE = ROOT / "docs" / "PERFORMANCE.md"
-BEGIN = "<!-- python: from here to the end mark by crates/popef-python/benches/compare.py -->\n"
-END = "<!-- python: end -->\n"
 
 
 def fastest(*works, rounds=9, before=lambda: None, clock=time.process_time):
@@ -191,16 +189,14 @@ def measure(folder):
 
 
 def main():
-    lines = ["| work | goal | measured | beside | ratio | met |", "|---|---|---|---|---|---|"]
-    about = f"{machine().rstrip().rstrip('.')}; Python {sys.version.split()[0]}, NumPy {np.__version__}.\n"
+    rows = []
+    about = f"{table.machine().rstrip().rstrip('.')}; Python {sys.version.split()[0]}, NumPy {np.__version__}.\n"
     with tempfile.TemporaryDirectory() as folder:
         for line in measure(pathlib.Path(folder)):
             print(line, flush=True)
-            lines.append(line)
+            rows.append(line)
     if "--write" in sys.argv:
-        before, rest = PAGE.read_text().split(BEGIN)
-        after = rest.split(END)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n{about}\n" + "\n".join(lines) + f"\n\n{END}{after}")
+        table.put("python", about, rows)
 
 
 if __name__ == "__main__":

@@ -21,14 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "popef-dump/benches"))
 
-from performance import machine, row  # noqa: E402
+import table  # noqa: E402
 from whole_process import write_tensors  # noqa: E402
 
 ROUNDS = 7
 MIB = 1 << 20
-PAGE = ROOT / "docs/PERFORMANCE.md"
-BEGIN = "<!-- toolbox: from here to the end mark by crates/popef-toolbox/benches/whole_process.py -->\n"
-END = "<!-- toolbox: end -->\n"
 
 
 def make_inputs(folder):
@@ -90,7 +87,7 @@ def measure(popef, folder):
         memory, ratio = peak_memory(ours, folder), other / own
         wanted = "none: for orientation" if goal is None else f"at least {goal} of its speed, and at most 64 MiB"
         figure = f"{own * 1000:.0f} ms, {memory:.0f} MiB"
-        rows.append(row(f"popef {label}", wanted, figure, f"{words}, {other * 1000:.0f} ms", f"{ratio:.2f}", ratio >= (goal or 0) and memory <= 64))
+        rows.append(table.row(f"popef {label}", wanted, figure, f"{words}, {other * 1000:.0f} ms", f"{ratio:.2f}", ratio >= (goal or 0) and memory <= 64))
         print(rows[-1], flush=True)
     clear(folder)
     return rows
@@ -100,7 +97,7 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     popef = str(Path(arguments[0] if arguments else target / "release/popef").resolve())
-    about = machine()
+    about = table.machine()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_inputs(folder)
@@ -110,11 +107,8 @@ def main():
             with open(folder / "code.zz", "wb") as out:
                 subprocess.run(["pigz", "-z", "-c", "code"], cwd=folder, check=True, stdout=out)
         rows = measure(popef, folder)
-    table = ["| work | goal | measured | beside | ratio | met |", "|---|---|---|---|---|---|", *rows]
     if "--write" in sys.argv:
-        before, rest = PAGE.read_text().split(BEGIN)
-        after = rest.split(END)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n{about}\n" + "\n".join(table) + f"\n\n{END}{after}")
+        table.put("toolbox", about, rows)
 
 
 if __name__ == "__main__":
