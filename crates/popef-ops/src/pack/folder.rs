@@ -231,9 +231,13 @@ pub(super) fn check_files(folder: &Path, index: &Index) -> Result<(), Error> {
     })
 }
 
-/// What an entry takes: files, and the arrays of files with several.
+/// What an entry takes: files, and the arrays of files with several. The key of any other file means nothing.
 fn arrays_and_files(entry: &Entry) -> impl Iterator<Item = (&str, Option<&str>)> {
-    let data = entry.data.as_ref().map(|data| (&*data.file, data.key.as_deref()));
+    let key = |data| match data {
+        &Stored { form: Form::Npz | Form::Safetensors, ref key, .. } => Some(key.as_deref().unwrap_or_default()),
+        _ => None,
+    };
+    let data = entry.data.as_ref().map(|data| (&*data.file, key(data)));
     data.into_iter().chain(entry.surplus.as_deref().map(|file| (file, None)))
 }
 

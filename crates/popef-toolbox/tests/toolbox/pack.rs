@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, hold_golden};
+use crate::common::{Place, hold_golden, testdata};
 use crate::peers::python;
 
 #[test]
@@ -183,10 +183,25 @@ fn an_index_that_names_a_file_twice_is_refused() {
     let tensor = index.lines().find(|line| line.contains("tensors.npz")).unwrap().trim_end_matches(',');
     let mut again: serde_json::Value = serde_json::from_str(tensor).unwrap();
     again.as_object_mut().unwrap().remove("surplus").unwrap();
-    place.write("model/index.json", index.replace(tensor, &format!("{tensor},\n{again}")));
-    let run = place.run(&["pack", "model", "-o", "new.popef"]);
-    assert!(run.err.contains("it names array \"input_parameter\" of \"tensors.npz\" twice"), "{run:?}");
-    assert!(!place.path("new.popef").exists());
+    let refused = |blobs: &[&serde_json::Value], words: &str| {
+        let blobs: String = blobs.iter().map(|blob| format!(",\n{blob}")).collect();
+        place.write("model/index.json", index.replace(tensor, &format!("{tensor}{blobs}")));
+        let run = place.run(&["pack", "model", "-o", "new.popef"]);
+        assert!(run.status == 2 && run.err.contains(words), "{run:?}");
+        assert!(!place.path("new.popef").exists());
+    };
+    refused(&[&again], "it names array \"input_parameter\" of \"tensors.npz\" twice");
+    // Only arrays of such files have keys, and no key is an empty one.
+    let with_key = |file: &str, form: &str, key: serde_json::Value| {
+        let mut blob = again.clone();
+        blob["data"] = serde_json::json!({"file": file, "form": form, "key": key});
+        blob
+    };
+    place.write("model/one.npy", fs::read(testdata().join("arrays/f32.npy")).unwrap());
+    let [one, other] = ["one", "other"].map(|key| with_key("one.npy", "npy", key.into()));
+    refused(&[&one, &other], "it names \"one.npy\" twice");
+    let [none, empty] = [serde_json::Value::Null, "".into()].map(|key| with_key("tensors.npz", "npz", key));
+    refused(&[&none, &empty], "it names array \"\" of \"tensors.npz\" twice");
 }
 
 #[test]
