@@ -57,7 +57,9 @@ fn transposed(mut data: Box<dyn Read + Send>, info: &TensorInfo, size: usize) ->
     }
     let mut old = Vec::new();
     data.read_to_end(&mut old).map_err(|error| Error::io("read the array", error))?;
-    let extents: Vec<usize> = info.shape.iter().map(|&extent| usize::try_from(extent).unwrap_or(0)).collect();
+    // A header can have thousands of dimensions of one element, which would be gone through for each element of the array.
+    let extents = info.shape.iter().filter(|extent| **extent != 1);
+    let extents: Vec<usize> = extents.map(|&extent| usize::try_from(extent).unwrap_or(0)).collect();
     let strides: Vec<usize> = extents
         .iter()
         .scan(size, |stride, extent| Some(std::mem::replace(stride, stride.saturating_mul(*extent))))
@@ -132,6 +134,9 @@ mod tests {
         let info = TensorInfo::new(DataType::U16, [2, 1, 2]);
         let both = Layout { big_endian: true, fortran: true };
         assert_eq!(ordered(both, &info, &[0, 1, 0, 3, 0, 2, 0, 4]), [1, 0, 2, 0, 3, 0, 4, 0]);
+        let info = TensorInfo::new(DataType::U8, [&[1; 30_000][..], &[2, 500_000]].concat());
+        let bytes: Vec<u8> = (0..1_000_000).map(|at| u8::from(at % 2 == 1)).collect();
+        assert!(ordered(fortran, &info, &bytes) == [[0; 500_000], [1; 500_000]].concat());
         assert!(fortran.is_plain(&TensorInfo::new(DataType::F32, [1, 9, 1])));
         assert!(fortran.is_plain(&TensorInfo::new(DataType::F32, [3, 0, 3])));
     }
