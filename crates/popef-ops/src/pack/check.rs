@@ -12,7 +12,8 @@ use crate::work::len_of;
 
 /// The rules of the checks that say whether data fits its shape, and its shape the anchor.
 const RULES: [&str; 5] = ["PE301", "PE302", "PE305", "PE306", "PE309"];
-/// As many bytes of headers are checked at a time.
+/// As many bytes of headers are checked at a time, or as many as those of the models have, if these are more: the models are
+/// checked with each batch, so that small batches would take time with the square of the number of blobs.
 const BATCH: u64 = 4 << 20;
 /// As many problems are kept.
 const MOST: usize = 1000;
@@ -27,16 +28,24 @@ pub(super) struct Checks {
     models: Vec<Head>,
     /// Whether the metadata are as they were extracted. Then what is wrong with them was so before.
     are_same: bool,
-    is_first: bool,
     batch: Vec<Head>,
     len: u64,
+    /// How long a batch becomes.
+    full: u64,
+    /// How many batches were checked.
+    batches: u64,
     pub(super) problems: Vec<String>,
     pub(super) count: u64,
 }
 
 impl Checks {
     pub(super) fn new(models: Vec<Head>, are_same: bool) -> Self {
-        Checks { models, are_same, is_first: true, batch: Vec::new(), len: 0, problems: Vec::new(), count: 0 }
+        Self::with_batch(BATCH, models, are_same)
+    }
+
+    fn with_batch(batch: u64, models: Vec<Head>, are_same: bool) -> Self {
+        let full = models.iter().map(|(head, _)| len_of(head)).fold(0, u64::saturating_add).max(batch);
+        Checks { models, are_same, batch: Vec::new(), len: 0, full, batches: 0, problems: Vec::new(), count: 0 }
     }
 
     /// Adds a tensor or feed. Those that are as they were extracted count only with other metadata.
@@ -46,11 +55,11 @@ impl Checks {
         }
         self.batch.push((head.to_vec(), len));
         self.len = self.len.saturating_add(len_of(head));
-        if self.len >= BATCH { self.run() } else { Ok(()) }
+        if self.len >= self.full { self.run() } else { Ok(()) }
     }
 
     pub(super) fn finish(&mut self) -> Result<(), Error> {
-        let is_needed = !self.batch.is_empty() || (self.is_first && !self.are_same);
+        let is_needed = !self.batch.is_empty() || (self.batches == 0 && !self.are_same);
         if is_needed { self.run() } else { Ok(()) }
     }
 
@@ -63,8 +72,8 @@ impl Checks {
         self.len = 0;
         let file = file.open(0)?;
         let report = check([&file], &CheckOptions::new());
-        let of_models = self.is_first && !self.are_same;
-        self.is_first = false;
+        let of_models = self.batches == 0 && !self.are_same;
+        self.batches = self.batches.saturating_add(1);
         for finding in report.findings.into_iter().filter(|finding| RULES.contains(&finding.rule.id)) {
             let is_of_model = finding.blob.is_none_or(|blob| blob < self.models.len());
             if is_of_model && !of_models {
@@ -91,6 +100,26 @@ pub(super) fn is_whole(written: &File, seal: &Seal) -> Result<(), Error> {
         true => Ok(()),
         false => {
             Err(Error::new(Code::NotVerified, "the new file does not read back as it was written; it was discarded"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use popef::types::{Metadata, OpaqueInfo, Text};
+
+    use super::*;
+
+    #[test]
+    fn a_batch_is_as_long_as_the_models_that_are_checked_with_it() {
+        let head = |info: popef::types::InfoRef<'_>| popef::write::head(&Text::default(), info, 0).unwrap();
+        let opaque = head((&OpaqueInfo { name: "n".repeat(1000).into(), ..OpaqueInfo::default() }).into());
+        for (len, batches) in [(1, 3), (3000, 3), (6000, 2), (20_000, 1)] {
+            let metadata = Metadata { executable: "e".repeat(len).into(), ..Metadata::default() };
+            let mut checks = Checks::with_batch(4000, vec![(head((&metadata).into()), 0)], true);
+            (0..12).try_for_each(|_| checks.add(&opaque, 0, false)).unwrap();
+            checks.finish().unwrap();
+            assert_eq!(checks.batches, batches, "{len}");
         }
     }
 }
