@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
+use popef::read::MetadataBlob;
 use popef::types::{Anchor, TensorType, Text};
 use popef::{Blob, Content, File};
 use serde::Serialize;
@@ -57,8 +58,10 @@ pub struct Stripped {
     pub dropped: Listed<Item>,
     /// How many bytes before the first blob were dropped.
     pub dropped_prefix: u64,
-    /// What no longer works in what is left.
+    /// What no longer works in what is left, of the first thousand executables by name.
     pub broken: Vec<Broken>,
+    /// Of how many executables something no longer works.
+    pub broken_count: u64,
 }
 
 /// What no longer works for one executable.
@@ -81,10 +84,8 @@ pub struct Broken {
 impl Broken {
     /// So many names of inputs are kept.
     const MOST_NAMED: usize = 10;
-
-    fn of(executable: Text<'_>) -> Self {
-        Broken { executable: executable.into(), ..Broken::default() }
-    }
+    /// So many executables are kept.
+    const MOST: usize = 1000;
 }
 
 /// Drops blobs from a file. All others are copied, in their order.
@@ -123,6 +124,7 @@ pub fn strip(
         dropped: Listed::default(),
         dropped_prefix: if options.drop_prefix { file.prefix().len() } else { 0 },
         broken: Vec::new(),
+        broken_count: 0,
     };
     for blob in file.blobs() {
         if (options.drop)(&blob) {
@@ -138,7 +140,7 @@ pub fn strip(
         return Ok(stripped);
     }
     let mut output = Output::begin(target, [file], progress)?;
-    stripped.broken = broken(file, options)?;
+    (stripped.broken_count, stripped.broken) = broken(file, options)?;
     let dropped = stripped.dropped.bytes.saturating_add(stripped.dropped_prefix);
     progress.expect(file.size().saturating_sub(dropped));
     if !options.drop_prefix {
@@ -156,6 +158,31 @@ struct Parts {
     executable: Fate,
     metadata: Fate,
     opaques: Fate,
+    inputs_without_data: u64,
+}
+
+impl Parts {
+    fn lacks_executable(&self) -> bool {
+        self.executable.is_gone() && (self.metadata.stays || self.opaques.stays)
+    }
+
+    fn lacks_metadata(&self) -> bool {
+        self.metadata.is_gone() && self.executable.stays
+    }
+
+    fn is_broken(&self) -> bool {
+        self.lacks_executable() || self.lacks_metadata() || self.inputs_without_data > 0
+    }
+
+    fn broken(&self, executable: &Text<'_>) -> Broken {
+        Broken {
+            executable: executable.by_ref().into(),
+            without_executable: self.lacks_executable(),
+            without_metadata: self.lacks_metadata(),
+            inputs_without_data: self.inputs_without_data,
+            inputs: Vec::new(),
+        }
+    }
 }
 
 /// Whether any blob of a kind stays, and whether any is dropped.
@@ -172,12 +199,40 @@ impl Fate {
     }
 }
 
-/// Finds what no longer works, in the order of the names of executables.
-fn broken(file: &File, options: &StripOptions<'_>) -> Result<Vec<Broken>, Error> {
+/// Of how many executables something no longer works, and of the first ones what, in the order of their names.
+fn broken<'f>(file: &'f File, options: &StripOptions<'f>) -> Result<(u64, Vec<Broken>), Error> {
+    let gone = Gone::of(file, options);
+    let (mut count, mut found) = (0u64, BTreeMap::new());
+    for (name, parts) in executables(file, options, &gone)? {
+        if !parts.is_broken() {
+            continue;
+        }
+        count = count.saturating_add(1);
+        if found.len() < Broken::MOST {
+            let broken = parts.broken(&name);
+            found.insert(name, broken);
+        }
+    }
+    for blob in kept_metadata(file, options) {
+        let broken = found.get_mut(&blob.executable()).filter(|broken| broken.inputs_without_data > 0);
+        let Some(Broken { inputs, .. }) = broken else { continue };
+        let room = Broken::MOST_NAMED.saturating_sub(inputs.len());
+        if room > 0 {
+            let anchors = blob.read()?.anchors;
+            inputs.extend(gone.inputs(&anchors).take(room).map(|anchor| Name::from(anchor.name.by_ref())));
+        }
+    }
+    Ok((count, found.into_values().collect()))
+}
+
+/// What stays and what is dropped of each executable.
+fn executables<'f>(
+    file: &'f File,
+    options: &StripOptions<'f>,
+    gone: &Gone,
+) -> Result<BTreeMap<Text<'f>, Parts>, Error> {
     let mut executables: BTreeMap<Text<'_>, Parts> = BTreeMap::new();
-    let data = Gone::of(file, options);
     for blob in file.blobs() {
-        let is_dropped = (options.drop)(&blob);
         let (name, part): (_, fn(&mut Parts) -> &mut Fate) = match blob.content() {
             Content::Executable(executable) => (executable.name(), |parts| &mut parts.executable),
             Content::Metadata(metadata) => (metadata.executable(), |parts| &mut parts.metadata),
@@ -185,29 +240,21 @@ fn broken(file: &File, options: &StripOptions<'_>) -> Result<Vec<Broken>, Error>
             _ => continue,
         };
         let fate = part(executables.entry(name).or_default());
-        if is_dropped { fate.dropped = true } else { fate.stays = true }
+        if (options.drop)(&blob) { fate.dropped = true } else { fate.stays = true }
     }
-    let mut found: BTreeMap<Text<'_>, Broken> = BTreeMap::new();
-    for (name, Parts { executable, metadata, opaques }) in executables {
-        let without_executable = executable.is_gone() && (metadata.stays || opaques.stays);
-        let without_metadata = metadata.is_gone() && executable.stays;
-        if without_executable || without_metadata {
-            let broken = Broken { without_executable, without_metadata, ..Broken::of(name.by_ref()) };
-            found.insert(name, broken);
-        }
+    if gone.names.is_empty() {
+        return Ok(executables);
     }
-    for blob in file.metadata().filter(|metadata| !(options.drop)(metadata.blob())) {
-        let anchors = blob.read()?.anchors;
-        let is_input = |anchor: &&Anchor| anchor.tensor_type == TensorType::Input;
-        for anchor in anchors.iter().filter(is_input).filter(|anchor| data.has(&anchor.name)) {
-            let broken = found.entry(blob.executable()).or_insert_with(|| Broken::of(blob.executable()));
-            broken.inputs_without_data = broken.inputs_without_data.saturating_add(1);
-            if broken.inputs.len() < Broken::MOST_NAMED {
-                broken.inputs.push(anchor.name.by_ref().into());
-            }
-        }
+    for blob in kept_metadata(file, options) {
+        let inputs = gone.inputs(&blob.read()?.anchors).count();
+        let parts = executables.entry(blob.executable()).or_default();
+        parts.inputs_without_data = parts.inputs_without_data.saturating_add(u64::try_from(inputs).unwrap_or(u64::MAX));
     }
-    Ok(found.into_values().collect())
+    Ok(executables)
+}
+
+fn kept_metadata<'f>(file: &'f File, options: &StripOptions<'f>) -> impl Iterator<Item = MetadataBlob<'f>> {
+    file.metadata().filter(|metadata| !(options.drop)(metadata.blob()))
 }
 
 /// Which names of tensors and feeds have no data any more. Their hashes take less memory than names; two names with the same hash
@@ -244,5 +291,10 @@ impl Gone {
 
     fn has(&self, name: &Text<'_>) -> bool {
         self.find(name).and_then(|at| self.names.get(at)).is_some_and(|(_, stays)| !stays)
+    }
+
+    /// The inputs that have no data any more.
+    fn inputs<'a>(&self, anchors: &'a [Anchor]) -> impl Iterator<Item = &'a Anchor> {
+        anchors.iter().filter(|anchor| anchor.tensor_type == TensorType::Input && self.has(&anchor.name))
     }
 }

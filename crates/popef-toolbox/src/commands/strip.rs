@@ -119,6 +119,10 @@ impl Command for Args {
         let mut out = tool.report(self.output.is_stdout());
         self.format.report(&mut out, &stripped, |out, stripped| self.show(out, stripped)).map_err(unwritten)?;
         stripped.broken.iter().for_each(|broken| warn(tool, broken));
+        let warned = u64::try_from(stripped.broken.len()).unwrap_or(u64::MAX);
+        if stripped.broken_count > warned {
+            tool.say(&format!("warning: ... and {} more executables", stripped.broken_count.saturating_sub(warned)));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use popef::File;
-use popef::types::BlobType;
+use popef::types::{Anchor, BlobType, Metadata, TensorDataInfo, TensorType};
 
 use crate::common::{Place, hold_golden, popef_files, testdata};
 use crate::peers::pycapnp_reads;
@@ -101,6 +101,38 @@ fn warnings_name_what_no_longer_works() {
     }
     let both = place.run(&["strip", "split.popef", "--drop", "executable", "--drop", "metadata", "--dry-run"]).good();
     assert_eq!(both.err, "");
+}
+
+/// All are counted, and the first by name are told with the names of their inputs.
+#[test]
+fn many_broken_models_are_listed_in_part() {
+    let place = Place::with(&[]);
+    let mut writer = popef::Writer::create(place.path("many.popef")).unwrap();
+    for model in (0..1500).rev() {
+        let anchors = (0..12)
+            .map(|at| Anchor { name: format!("input{at}").into(), tensor_type: TensorType::Input, ..Anchor::default() })
+            .collect();
+        let metadata = Metadata { executable: format!("model{model:04}").into(), anchors, ..Metadata::default() };
+        writer.write_metadata(&metadata).unwrap();
+    }
+    for at in 0..12 {
+        let info = TensorDataInfo { name: format!("input{at}").into(), ..TensorDataInfo::default() };
+        writer.write_tensor_bytes(&info, &[1]).unwrap();
+    }
+    writer.finish().unwrap();
+
+    let strip = ["strip", "many.popef", "--drop", "tensor", "--dry-run", "--format", "json"];
+    let run = place.run(&strip).good();
+    let report: serde_json::Value = serde_json::from_slice(&run.out).unwrap();
+    let broken = report["broken"].as_array().unwrap();
+    assert_eq!((report["brokenCount"].as_u64(), broken.len()), (Some(1500), 1000));
+    let names: Vec<_> = (0..10).map(|at| serde_json::json!({"name": format!("input{at}")})).collect();
+    for (model, broken) in broken.iter().enumerate() {
+        assert_eq!(broken["name"], format!("model{model:04}"));
+        assert_eq!((broken["inputsWithoutData"].as_u64(), broken["inputs"].as_array()), (Some(12), Some(&names)));
+    }
+    assert_eq!(run.err.lines().count(), 1001);
+    assert!(run.err.ends_with("and 500 more executables\n"), "{}", run.err.lines().last().unwrap());
 }
 
 /// The rest is a plain PopEF file, which an official writer made.
