@@ -31,13 +31,15 @@ pub fn sums_line(digest: Digest, name: &[u8]) -> Vec<u8> {
     line
 }
 
-/// Reads lines as `sha256sum` and `b3sum` write them. Empty lines, and lines that begin with `#`, are passed over.
+/// Reads lines as `sha256sum` and `b3sum` write them. Empty lines, and lines that begin with `#`, are passed over. Lines may end as
+/// on Windows.
 pub fn parse_sums(text: &[u8]) -> Result<Vec<SumsLine>, Error> {
     // A model in the place of its manifest.
     if text.contains(&0) {
         return Err(Error::new(Code::BadManifest, "it is binary data, and not a manifest"));
     }
-    let lines = text.split(|byte| *byte == b'\n').enumerate();
+    // A carriage return that belongs to a name is escaped.
+    let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
     let wrong = |number: usize| {
         let message = format!("line {} is not a digest of 64 hex digits and a name", number.saturating_add(1));
@@ -81,7 +83,11 @@ mod tests {
         for name in [&b"a b"[..], b" x ", b"-y", b"a\nb", b"a\\b", b"a\rb\\n", b"\xff", b"*x"] {
             let digest = Digest([0xa5; 32]);
             let line = sums_line(digest, name);
-            assert_eq!(parse_sums(&line).unwrap(), [SumsLine { digest, path: name.into() }], "{line:?}");
+            let expected = SumsLine { digest, path: name.into() };
+            assert_eq!(parse_sums(&line).unwrap(), [expected.clone()], "{line:?}");
+            // As an editor on Windows saves it.
+            let saved = [&b"\r\n"[..], &line[..line.len() - 1], b"\r\n"].concat();
+            assert_eq!(parse_sums(&saved).unwrap(), [expected], "{line:?}");
         }
     }
 
