@@ -6,6 +6,7 @@
 //! - [`Builder`] writes programs as PopXL does, and [`Interpreter`] runs them on the host.
 //! - [`CallGraph`]: who calls whom and how often, recursion, graphs that are never called.
 //! - [`OpCounts`] and [`Parameters`]: ops by type and place, variables by size.
+//! - [`CodeLiveness`]: when the code of graphs must be on the tiles, if ops load it from Streaming Memory. [`Schedule`] draws it.
 //! - [`IrDiff`]: how two programs differ.
 //! - With the feature `json`, `IrDump` reads the graphs that PopART dumps. Its format follows PopART's public source; no dump of a
 //!   real model is public.
@@ -25,6 +26,7 @@ mod interpret;
 mod ir;
 #[cfg(feature = "json")]
 mod ir_dump;
+mod liveness;
 mod shape;
 mod table;
 mod validity;
@@ -43,4 +45,7 @@ pub use ir::{
 };
 #[cfg(feature = "json")]
 pub use ir_dump::{DumpParameter, IrDump, Note, NoteKind};
+pub use liveness::{
+    Border, Cell, CodeLiveness, CodeState, Finding, FindingId, GraphCode, Schedule, ScheduleRow, Span, Unknown,
+};
 pub use shape::{Shape, Spec};

@@ -2,5 +2,7 @@
 
 mod calls;
 mod listings;
+mod liveness;
+mod paths;
 mod random;
 mod rules;
