@@ -22,6 +22,14 @@ use crate::metadata::Metadata;
 use crate::text;
 
 /// One blob of a `File`. It keeps its file open.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> for blob in popef.open(content.getvalue()):
+/// ...     print(blob.index, blob.blob_type, blob.name, blob.data_size)
+/// 0 BlobType.OPAQUE notes 12
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Blob {
     handle: BlobHandle,
@@ -137,6 +145,15 @@ impl Blob {
 }
 
 /// A tensor: its name, type and shape, and its elements as an array.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> info = popef.TensorDataInfo("w", popef.TensorInfo([2], popef.DataType.F32))
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createTensorData(info).write(bytes(8))
+/// >>> tensor = popef.open(content.getvalue())["w"]
+/// >>> tensor.shape, tensor.data_type.name, tensor.numpy().tolist()
+/// ((2,), 'F32', [0.0, 0.0])
 #[pyclass(module = "popef", extends = Blob, subclass, frozen)]
 pub(crate) struct Tensor;
 
@@ -343,6 +360,14 @@ impl Feed {
 }
 
 /// An executable.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createExecutable("model", compress=True).write(b"its code")
+/// >>> executable = popef.open(content.getvalue())["model"]
+/// >>> executable.is_compressed, executable.unpack()
+/// (True, b'its code')
 #[pyclass(module = "popef", extends = Blob, frozen)]
 pub(crate) struct Executable;
 
@@ -370,6 +395,13 @@ impl Executable {
 }
 
 /// An opaque blob, which only the framework that wrote it can read.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> popef.open(content.getvalue()).opaques[0].executable
+/// 'model'
 #[pyclass(module = "popef", extends = Blob, frozen)]
 pub(crate) struct Opaque;
 
@@ -384,6 +416,13 @@ impl Opaque {
 }
 
 /// A blob with metadata.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.writeMetadata(popef.Metadata(executable="model", numIpus=2))
+/// >>> popef.open(content.getvalue()).metadata[0].metadata().numIpus()
+/// 2
 #[pyclass(module = "popef", extends = Blob, frozen)]
 pub(crate) struct MetadataBlob;
 

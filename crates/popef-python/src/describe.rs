@@ -25,6 +25,14 @@ use crate::work::{Watch, run};
 /// With `values`, tensors and feeds have so many of their first values, and statistics of all. With `inside`, executables have
 /// what their first bytes say, and opaque blobs everything that their framework wrote into them. With `tiles`, executables are
 /// read completely, for the sizes of their tiles. The data of an anchor can be in any of the files, with `each` only in its own.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> blob = popef.describe(content.getvalue())["files"][0]["blobs"][0]
+/// >>> blob["type"], blob["info"]["name"], blob["dataSize"]
+/// ('opaque', 'notes', 12)
 #[pyfunction]
 #[pyo3(signature = (*files, values = None, inside = false, tiles = false, each = false))]
 pub(crate) fn describe<'py>(

@@ -64,6 +64,10 @@ pub(crate) fn dtype_of(py: Python<'_>, data_type: DataType) -> PyResult<Bound<'_
 /// `F8143` and `F8152` are `float8_e4m3fnuz` and `float8_e5m2fnuz` of the package ml_dtypes if that is installed, and `uint8`
 /// otherwise. `F8`, whose format is not known, is always `uint8`. It is not known what the vendor's module returns for these
 /// three. The others are NumPy's own types.
+///
+/// >>> import popef
+/// >>> popef.popefTypeToNumpyDType(popef.DataType.F16)
+/// dtype('float16')
 #[pyfunction]
 #[pyo3(name = "popefTypeToNumpyDType")]
 pub(crate) fn popef_type_to_numpy_dtype<'py>(
@@ -76,6 +80,10 @@ pub(crate) fn popef_type_to_numpy_dtype<'py>(
 /// Returns the `DataType` for anything that `numpy.dtype` takes, in any byte order.
 ///
 /// The vendor's name of such a function is not known.
+///
+/// >>> import popef
+/// >>> popef.numpyDTypeToPopefType(">i4")
+/// <DataType.S32: 9>
 #[pyfunction]
 #[pyo3(name = "numpyDTypeToPopefType")]
 pub(crate) fn numpy_dtype_to_popef_type(dtype: &Bound<'_, PyAny>) -> PyResult<enums::DataType> {

@@ -47,6 +47,16 @@ pub(crate) fn elements<'a>(tensors: &DataBlob<'a>) -> Result<Data<'a>, popef::Er
 }
 
 /// An executable.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createExecutable("model", compress=True).write(b"its code")
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> executable = reader.executables()[0]
+/// >>> executable.name, executable.executable(), executable.getAvailableReadSize()
+/// ('model', b'its code', 8)
 #[pyclass(module = "popef", frozen, weakref)]
 pub(crate) struct ExecutableReader(BlobHandle);
 
@@ -83,6 +93,17 @@ impl ExecutableReader {
 }
 
 /// The data of a tensor.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> info = popef.TensorDataInfo("w", popef.TensorInfo([2], popef.DataType.F32))
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createTensorData(info).write(bytes(8))
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> tensor = reader.tensors()[0]
+/// >>> tensor.info.name(), tensor.data().tolist()
+/// ('w', [0.0, 0.0])
 #[pyclass(module = "popef", frozen, weakref)]
 pub(crate) struct TensorReader {
     blob: BlobHandle,
@@ -112,6 +133,16 @@ impl TensorReader {
 }
 
 /// The data of a feed: several tensors of one shape, for several runs.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     info = popef.FeedDataInfo("labels", popef.TensorInfo([2], popef.DataType.U8), 3)
+/// ...     writer.createFeedData(info).write(bytes([0, 1, 10, 11, 20, 21]))
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> reader.feeds()[0].data().tolist()
+/// [[0, 1], [10, 11], [20, 21]]
 #[pyclass(module = "popef", frozen, weakref)]
 pub(crate) struct FeedReader {
     blob: BlobHandle,
@@ -142,6 +173,16 @@ impl FeedReader {
 }
 
 /// An opaque blob, which only the framework that wrote it can read.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> opaque = reader.opaqueBlobs()[0]
+/// >>> opaque.name, opaque.executable, opaque.data()
+/// ('notes', 'model', b'made by hand')
 #[pyclass(module = "popef", frozen, weakref)]
 pub(crate) struct OpaqueReader(BlobHandle);
 

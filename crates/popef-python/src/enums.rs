@@ -126,6 +126,10 @@ macro_rules! enumeration {
 
 enumeration! {
     /// What a blob holds.
+    ///
+    /// >>> import popef
+    /// >>> popef.BlobType.DATA_TENSOR, int(popef.BlobType.OPAQUE)
+    /// (<BlobType.DATA_TENSOR: 2>, 4)
     BlobType of types::BlobType {
         PoplarExecutable = "POPLAR_EXECUTABLE", poplar_executable;
         Metadata = "METADATA", metadata;
@@ -137,6 +141,10 @@ enumeration! {
 
 enumeration! {
     /// The type of a tensor's elements. `F8143` and `F8152` are 8-bit floats with 4 and 5 bits of exponent.
+    ///
+    /// >>> import popef
+    /// >>> popef.DataType.F16.name, popef.DataType(3) == popef.DataType.F32
+    /// ('F16', True)
     DataType of types::DataType {
         Bool = "BOOL", bool;
         F8 = "F8", f8;
@@ -158,6 +166,10 @@ enumeration! {
 
 enumeration! {
     /// The direction of an anchor, seen from the model.
+    ///
+    /// >>> import popef
+    /// >>> list(popef.TensorType.__members__)
+    /// ['UNKNOWN', 'INPUT', 'OUTPUT']
     TensorType of types::TensorType {
         Unknown = "UNKNOWN", unknown;
         Input = "INPUT", input;

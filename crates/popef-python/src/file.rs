@@ -58,6 +58,14 @@ impl Bytes {
 }
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> file = popef.open(content.getvalue())
+/// >>> len(file), file[0].name, "notes" in file, file["notes"].read()
+/// (1, 'notes', True, b'made by hand')
 #[pyclass(module = "popef", frozen, weakref, sequence)]
 pub(crate) struct File {
     file: Opened,
@@ -74,6 +82,14 @@ pub(crate) struct File {
 /// renaming another one over it is harmless. Without `map`, data is read in parts, and a change raises `PopefError`.
 ///
 /// A damaged file raises `PopefError`. With `damaged`, it opens with the blobs before the damage.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> file = popef.open(content.getvalue() + b"more", damaged=True)
+/// >>> print(file, file.damage.code)
+/// <popef.File, 1 blobs, 112 bytes, damaged> header-cut
 #[pyfunction]
 #[pyo3(signature = (file, *, map = false, damaged = false))]
 pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResult<File> {

@@ -11,6 +11,11 @@ use crate::field::{List, value_class};
 
 value_class! {
     /// The shape and element type of a tensor.
+    ///
+    /// >>> import popef
+    /// >>> info = popef.TensorInfo([2, 3], popef.DataType.F16)
+    /// >>> info.sizeInBytes(), info == popef.TensorInfo([3, 2], popef.DataType.F16)
+    /// (12, False)
     TensorInfo ("TensorInfo") of types::TensorInfo {
         /// The extent of each dimension, outermost first. Empty for a scalar.
         shape: List<i64> = shape, set_shape ("setShape");
@@ -27,6 +32,11 @@ value_class! {
 
 value_class! {
     /// The info of a tensor's data.
+    ///
+    /// >>> import popef
+    /// >>> info = popef.TensorDataInfo("weights", popef.TensorInfo([2], popef.DataType.F32))
+    /// >>> info.name(), info.tensorInfo().shape()
+    /// ('weights', [2])
     TensorDataInfo ("TensorDataInfo") of types::TensorDataInfo {
         /// The name of the anchors that the data is for.
         name: Text<'static> = name, set_name ("setName");
@@ -37,6 +47,11 @@ value_class! {
 
 value_class! {
     /// The info of a feed: several tensors of one shape, for several runs.
+    ///
+    /// >>> import popef
+    /// >>> info = popef.FeedDataInfo("labels", popef.TensorInfo([8], popef.DataType.S32), 100)
+    /// >>> info.name(), info.numTensors()
+    /// ('labels', 100)
     FeedDataInfo ("FeedDataInfo") of types::FeedDataInfo {
         /// The name of the anchors that the data is for.
         name: Text<'static> = name, set_name ("setName");

@@ -14,6 +14,11 @@ use crate::info::TensorInfo;
 
 value_class! {
     /// An option for the Poplar engine or for a device, as a name and a value.
+    ///
+    /// >>> import popef
+    /// >>> option = popef.Option("target.deterministicWorkers", "false")
+    /// >>> option.name(), option.value()
+    /// ('target.deterministicWorkers', 'false')
     EngineOption ("Option") of types::EngineOption {
         /// The option's name, for example `target.syncReplicasIndependently`.
         name: Text<'static> = name, set_name ("setName");
@@ -24,6 +29,12 @@ value_class! {
 
 value_class! {
     /// The indices of the programs to run in each phase of a model's life, in order.
+    ///
+    /// >>> import popef
+    /// >>> flow = popef.ProgramFlow(load=[0], main=[1])
+    /// >>> flow.main().append(2)
+    /// >>> flow.load(), flow.main(), flow.save()
+    /// ([0], [1, 2], [])
     ProgramFlow ("ProgramFlow") of types::ProgramFlow {
         /// Programs that run once before the first call. They load the weights.
         load: List<u32> = load, set_load ("setLoad");
@@ -36,6 +47,13 @@ value_class! {
 
 value_class! {
     /// An input or output of a model. It connects the tensor's name, the handle in the executable, and the data.
+    ///
+    /// >>> import popef
+    /// >>> shape = popef.TensorInfo([8, 224, 224, 3], popef.DataType.F16)
+    /// >>> anchor = popef.Anchor("image", "h2d_image", shape, popef.TensorType.INPUT, programs=[1])
+    /// >>> anchor.setIsPerReplica(True)
+    /// >>> anchor.name(), anchor.tensorInfo().sizeInBytes(), anchor.programs()
+    /// ('image', 2408448, [1])
     Anchor ("Anchor") of types::Anchor {
         /// The tensor's name in the original model. Tensors and feeds of this name hold its data.
         name: Text<'static> = name, set_name ("setName");
@@ -58,6 +76,14 @@ value_class! {
 
 value_class! {
     /// Everything a runtime needs to load and run an executable.
+    ///
+    /// >>> import popef
+    /// >>> metadata = popef.Metadata(executable="model", numIpus=2)
+    /// >>> metadata.engineOptions().append(popef.Option("debug.trace", "false"))
+    /// >>> metadata.programsMap()[1] = "main"
+    /// >>> metadata.setReplicationFactor(4)
+    /// >>> metadata.executable(), metadata.numIpus(), metadata.replicationFactor(), metadata.programsMap()
+    /// ('model', 2, 4, {1: 'main'})
     Metadata ("Metadata") of popef::Metadata {
         /// How many copies of the model run side by side.
         replication_factor: u32 = replicationFactor, set_replication_factor ("setReplicationFactor");

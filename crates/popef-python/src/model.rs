@@ -12,6 +12,16 @@ use crate::reader::Reader;
 use crate::text;
 
 /// Makes models of what a reader has read.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.writeMetadata(popef.Metadata(executable="model", numIpus=2))
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> model = popef.ModelBuilder(reader).createModel()
+/// >>> model.metadata.executable()
+/// 'model'
 #[pyclass(module = "popef", frozen, weakref)]
 pub(crate) struct ModelBuilder {
     reader: Py<Reader>,
@@ -63,6 +73,16 @@ impl ModelBuilder {
 }
 
 /// A model: metadata, its executable, and the blobs that belong to both. Of the vendor's class, only `metadata` is known.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.writeMetadata(popef.Metadata(executable="model", numIpus=2))
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> for model in popef.ModelBuilder(reader).createModels():
+/// ...     print(model.metadata.numIpus(), model.executable, model.tensors)
+/// 2 None []
 #[pyclass(module = "popef", frozen, get_all, weakref)]
 pub(crate) struct Model {
     /// How to load and run the model.

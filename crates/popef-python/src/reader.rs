@@ -21,6 +21,15 @@ const QUIET: &str = "POPEF_LENIENT";
 /// environment, gives the blobs before the damage instead of an exception, and `errors()` says what is wrong.
 ///
 /// Data is read when it is asked for, and stays available when the reader is gone.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> reader = popef.Reader()
+/// >>> reader.parseStream(io.BytesIO(content.getvalue()))
+/// >>> [(blob.name, blob.data()) for blob in reader.opaqueBlobs()]
+/// [('notes', b'made by hand')]
 #[pyclass(module = "popef", weakref)]
 pub(crate) struct Reader {
     quiet: bool,

@@ -36,6 +36,15 @@ pub(crate) enum Mode {
 /// after any failure, what was at the path before stays as it is.
 ///
 /// As a context manager, it closes the file, or discards everything if the block raised an exception.
+///
+/// >>> import os, popef, tempfile
+/// >>> folder = tempfile.TemporaryDirectory()
+/// >>> with popef.Writer(os.path.join(folder.name, "model.popef")) as writer:
+/// ...     writer.writeMetadata(popef.Metadata(executable="model"))
+/// ...     writer.createExecutable("model", True).write(b"its code")
+/// >>> os.listdir(folder.name)
+/// ['model.popef']
+/// >>> folder.cleanup()
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Writer {
     session: Arc<Session>,
@@ -197,6 +206,16 @@ impl Writer {
 ///
 /// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them are
 /// on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is not known.
+///
+/// >>> import os, popef, tempfile
+/// >>> folder = tempfile.TemporaryDirectory()
+/// >>> path = os.path.join(folder.name, "model.popef")
+/// >>> for name in "first", "second":
+/// ...     with popef.FileWriter(path, popef.FileWriter.Mode.APPEND) as writer:
+/// ...         writer.createOpaqueBlob(name, "model").write(b"data")
+/// >>> popef.open(path).names()
+/// ['first', 'second']
+/// >>> folder.cleanup()
 #[pyclass(module = "popef", extends = Writer, frozen)]
 pub(crate) struct FileWriter;
 

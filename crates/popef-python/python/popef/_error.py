@@ -6,6 +6,13 @@ class PopefError(RuntimeError):
 
     Failures of the system raise ``OSError`` and its subclasses instead, such as ``FileNotFoundError``, and a lack of memory
     ``MemoryError``.
+
+    >>> import popef
+    >>> try:
+    ...     popef.open(b"text")
+    ... except popef.PopefError as error:
+    ...     print(error.code, error.kind, error.blob, error.offset)
+    header-cut damaged 0 0
     """
 
     __module__ = "popef"

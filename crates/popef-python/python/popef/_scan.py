@@ -13,6 +13,11 @@ class Scan:
 
     Each iteration reads the files anew, and gives one record after the other, as a ``dict``. The next files are opened by other
     threads meanwhile.
+
+    >>> import popef
+    >>> files = popef.scan([], per="file", columns=["file", "blobs"])
+    >>> files.columns, list(files)
+    (('file', 'blobs'), [])
     """
 
     __module__ = "popef"

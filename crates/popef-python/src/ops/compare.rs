@@ -20,6 +20,13 @@ use crate::work::Watch;
 /// `verdict` is `"same"`, `"different"` or `"notComparable"`. `blobs` has what differs, and `counts` how many blobs are the same.
 /// Elements of tensors may differ by `atol + rtol * |b|`. With `exact`, also the order, the versions, the compression and every byte
 /// have to be the same.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> popef.diff(content.getvalue(), content.getvalue())["verdict"]
+/// 'same'
 #[pyfunction]
 #[pyo3(signature = (a, b, *, atol = 0.0, rtol = 0.0, equal_nan = false, exact = false, select = None, progress = None))]
 pub(crate) fn diff<'py>(
@@ -48,6 +55,15 @@ pub(crate) fn diff<'py>(
 ///
 /// Those of the `content` do not depend on order, compression, versions, and bytes behind tensors: files with the same are the
 /// same for `diff`. With `whole`, also that of all bytes of the file. `algorithm` is `"sha256"`, `"blake3"` or `"both"`.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> import hashlib
+/// >>> found = popef.hash(content.getvalue(), whole=True)
+/// >>> found["whole"]["sha256"] == hashlib.sha256(content.getvalue()).hexdigest()
+/// True
 #[pyfunction]
 #[pyo3(signature = (
     file, *, algorithm = "sha256", whole = false, data = true, content = true, select = None, progress = None

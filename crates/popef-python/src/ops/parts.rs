@@ -16,6 +16,18 @@ use crate::path;
 ///
 /// `arrays` says how tensors and feeds are written: `"npy"`, `"npz"`, `"safetensors"` or `"raw"`. With `unpacked`, compressed
 /// executables are decompressed.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> import os, tempfile
+/// >>> folder = tempfile.TemporaryDirectory()
+/// >>> parts = os.path.join(folder.name, "parts")
+/// >>> report = popef.extract(content.getvalue(), parts)
+/// >>> report["blobs"][0]["name"], "index.json" in os.listdir(parts)
+/// ('notes', True)
+/// >>> folder.cleanup()
 #[pyfunction]
 #[pyo3(signature = (
     file, folder = None, *, arrays = "npy", unpacked = false, select = None, overwrite = None, dry_run = false,
@@ -54,6 +66,15 @@ pub(crate) fn extract<'py>(
 /// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files. `feeds` and `opaques` are
 /// dicts from names to paths. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
 /// that does not fit its anchor.
+///
+/// >>> import numpy, os, popef, tempfile
+/// >>> folder = tempfile.TemporaryDirectory()
+/// >>> numpy.save(os.path.join(folder.name, "w.npy"), numpy.zeros(2, "f4"))
+/// >>> model = os.path.join(folder.name, "model.popef")
+/// >>> report = popef.pack(output=model, tensors=os.path.join(folder.name, "w.npy"))
+/// >>> popef.open(model).tensors
+/// [<popef.Tensor 'w', F32 (2,)>]
+/// >>> folder.cleanup()
 #[pyfunction]
 #[pyo3(signature = (
     folder = None, output = None, *, executables = None, metadata = None, tensors = None, feeds = None, opaques = None,

@@ -21,6 +21,14 @@ type Nothing = ();
 ///
 /// `packing` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `again`, executables that are compressed already are
 /// compressed anew. With `only_changes`, no file is written if nothing changes. `threads` is 0 for one per processor.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createExecutable("model").write(bytes(10_000))
+/// >>> report = popef.compress(content.getvalue(), packing="zlib:9", dry_run=True)
+/// >>> report["sizeAfter"] < 1000
+/// True
 #[pyfunction]
 #[pyo3(signature = (
     file, output = None, *, packing = "zlib", again = false, threads = 0, only_changes = false, select = None,
@@ -50,6 +58,14 @@ pub(crate) fn compress<'py>(
 }
 
 /// Copies a file with its executables decompressed, as `popef decompress` does.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createExecutable("model", compress=True).write(b"its code")
+/// >>> report = popef.decompress(content.getvalue(), dry_run=True)
+/// >>> [executable["name"] for executable in report["executables"]]
+/// ['model']
 #[pyfunction]
 #[pyo3(signature = (
     file, output = None, *, only_changes = false, select = None, overwrite = None, dry_run = false, progress = None
@@ -78,6 +94,14 @@ pub(crate) fn decompress<'py>(
 /// Blobs of the same type, name and content are written once. Those of the same type and name but other content are an error,
 /// unless `keep` is `"first"`, `"last"` or `"all"`. With `unpacked`, executables are the same if they unpack to the same bytes.
 /// `drop_prefix` leaves out what comes before the first blob of a file.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> report = popef.merge([content.getvalue(), content.getvalue()], dry_run=True)
+/// >>> report["blobs"]
+/// 1
 #[pyfunction]
 #[pyo3(signature = (
     files, output = None, *, keep = None, unpacked = false, drop_prefix = false, select = None, overwrite = None,
@@ -115,6 +139,15 @@ pub(crate) fn merge<'py>(
 ///
 /// `by` is `"kind"` (executables with metadata and opaque blobs, tensors, feeds), `"model"` (a part for each executable), or
 /// `"size"` (parts of at most `max_size` bytes). The names of the parts begin with `stem`, which is that of the file.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> info = popef.TensorDataInfo("w", popef.TensorInfo([2], popef.DataType.F32))
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createTensorData(info).write(bytes(8))
+/// >>> report = popef.split(content.getvalue(), by="kind", stem="model", dry_run=True)
+/// >>> len(report["parts"])
+/// 1
 #[pyfunction]
 #[pyo3(signature = (
     file, folder = None, *, by = "kind", max_size = None, stem = None, overwrite = None, dry_run = false, progress = None
@@ -149,6 +182,15 @@ pub(crate) fn split<'py>(
 /// Copies a file without some blobs, as `popef strip` does. The report says what can no longer be loaded or run.
 ///
 /// `drop` chooses blobs as `select` does in other operations. `drop_prefix` leaves out what comes before the first blob.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createExecutable("model").write(b"its code")
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> report = popef.strip(content.getvalue(), drop=popef.Opaque, dry_run=True)
+/// >>> report["sizeAfter"] < report["sizeBefore"]
+/// True
 #[pyfunction]
 #[pyo3(signature = (
     file, output = None, *, drop = None, drop_prefix = false, only_changes = false, overwrite = None, dry_run = false,
@@ -175,6 +217,14 @@ pub(crate) fn strip<'py>(
 }
 
 /// Writes what is whole of a damaged file, as `popef recover` does: every blob before the damage.
+///
+/// >>> import io, popef
+/// >>> content = io.BytesIO()
+/// >>> with popef.Writer(content) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> report = popef.recover(content.getvalue() + b"more", dry_run=True)
+/// >>> report["keptBlobs"], report["damage"]["code"]
+/// (1, 'header-cut')
 #[pyfunction]
 #[pyo3(signature = (file, output = None, *, overwrite = None, dry_run = false, progress = None))]
 pub(crate) fn recover<'py>(
