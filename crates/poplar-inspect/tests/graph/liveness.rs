@@ -388,3 +388,18 @@ fn wide_programs_are_followed() -> Result {
     assert!(liveness.graphs.iter().all(|code| code.state == CodeState::OrderUndefined));
     Ok(())
 }
+
+/// The main graph calls 3,000 times what loads and calls 100 graphs: more spans than are kept.
+#[test]
+fn spans_are_limited() {
+    let inner: Vec<_> = (2..102).flat_map(|graph| [Err(graph), call(graph)]).collect();
+    let main: Vec<_> = (0..3_000).map(|_| call(1)).collect();
+    let mut graphs: Vec<&[_]> = vec![&main, &inner];
+    graphs.extend((2..102).map(|_| &[] as &[_]));
+    let liveness = CodeLiveness::new(&scheduled(&graphs));
+    let kept: usize = liveness.graphs.iter().map(|code| code.spans.len()).sum();
+    assert_eq!(kept, 1 << 18);
+    let complete = |graph| liveness.of(GraphId(graph)).unwrap().spans_complete;
+    assert_eq!((complete(2), complete(101)), (true, false));
+    assert!(liveness.graphs.iter().skip(1).all(|code| code.state == CodeState::Loaded));
+}

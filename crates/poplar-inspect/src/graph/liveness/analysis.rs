@@ -55,7 +55,7 @@ impl<'i> Analysis<'i> {
             loads: 0,
             calls: 0,
             spans: Vec::new(),
-            spans_left_out: 0,
+            spans_complete: true,
         };
         for (_, _, op) in program.all_events() {
             let mut count = |graph, loads: u64, calls: u64| {
@@ -174,6 +174,7 @@ impl<'i> Analysis<'i> {
     /// Finds where code is live in a graph.
     fn find_spans(&mut self, flow: &Flow, graph: GraphId, places: &[Place<'_>], edges: (u64, u64), shown: u64) {
         let mut open: BTreeMap<GraphId, Border> = BTreeMap::new();
+        let mut left_out = 0;
         open.extend(flow.graphs(edges.0 & shown).map(|lane| (lane, Border::Edge)));
         for place in places {
             let (before, after, step) = (place.before.used, place.after.used, place.step);
@@ -182,7 +183,12 @@ impl<'i> Analysis<'i> {
             let ends = before & (!after | gap);
             let begins = after & (!before | gap);
             let inside = !before & !after & step.uses;
-            for lane in flow.graphs((ends | begins | inside) & shown) {
+            let changes = (ends | begins | inside) & shown;
+            if self.spans >= MAX_SPANS {
+                left_out |= changes;
+                continue;
+            }
+            for lane in flow.graphs(changes) {
                 let bit = flow.bit(lane);
                 let called = place.op.calls.iter().any(|callee| callee.graph == lane);
                 let here = if called { Border::Call(place.id) } else { Border::Inside(place.id) };
@@ -204,6 +210,11 @@ impl<'i> Analysis<'i> {
         for (lane, from) in open {
             self.add_span(lane, Span { within: graph, from, to: Border::Edge });
         }
+        for lane in flow.graphs(left_out) {
+            if let Some(code) = self.codes.get_mut(&lane) {
+                code.spans_complete = false;
+            }
+        }
     }
 
     fn add_span(&mut self, lane: GraphId, span: Span) {
@@ -212,7 +223,7 @@ impl<'i> Analysis<'i> {
             self.spans = self.spans.saturating_add(1);
             code.spans.push(span);
         } else {
-            code.spans_left_out = code.spans_left_out.saturating_add(1);
+            code.spans_complete = false;
         }
     }
 
