@@ -55,7 +55,7 @@ impl<'i> Analysis<'i> {
             loads: 0,
             calls: 0,
             spans: Vec::new(),
-            spans_complete: true,
+            spans_left_out: 0,
         };
         for (_, _, op) in program.all_events() {
             let mut count = |graph, loads: u64, calls: u64| {
@@ -174,7 +174,7 @@ impl<'i> Analysis<'i> {
     /// Finds where code is live in a graph.
     fn find_spans(&mut self, flow: &Flow, graph: GraphId, places: &[Place<'_>], edges: (u64, u64), shown: u64) {
         let mut open: BTreeMap<GraphId, Border> = BTreeMap::new();
-        let mut left_out = 0;
+        let mut left_out = Counts::default();
         open.extend(flow.graphs(edges.0 & shown).map(|lane| (lane, Border::Edge)));
         for place in places {
             let (before, after, step) = (place.before.used, place.after.used, place.step);
@@ -185,7 +185,11 @@ impl<'i> Analysis<'i> {
             let inside = !before & !after & step.uses;
             let changes = (ends | begins | inside) & shown;
             if self.spans >= MAX_SPANS {
-                left_out |= changes;
+                // Each span has one end. Those that are open here are counted at the end.
+                left_out.add(ends & shown);
+                left_out.add(inside & shown);
+                open.retain(|lane, _| ends & flow.bit(*lane) == 0);
+                open.extend(flow.graphs(begins & shown).map(|lane| (lane, Border::Inside(place.id))));
                 continue;
             }
             for lane in flow.graphs(changes) {
@@ -210,9 +214,9 @@ impl<'i> Analysis<'i> {
         for (lane, from) in open {
             self.add_span(lane, Span { within: graph, from, to: Border::Edge });
         }
-        for lane in flow.graphs(left_out) {
-            if let Some(code) = self.codes.get_mut(&lane) {
-                code.spans_complete = false;
+        for (bit, lane) in (0_u32..).zip(&flow.lanes) {
+            if let Some(code) = self.codes.get_mut(lane) {
+                code.spans_left_out = code.spans_left_out.saturating_add(left_out.of(bit));
             }
         }
     }
@@ -223,7 +227,7 @@ impl<'i> Analysis<'i> {
             self.spans = self.spans.saturating_add(1);
             code.spans.push(span);
         } else {
-            code.spans_complete = false;
+            code.spans_left_out = code.spans_left_out.saturating_add(1);
         }
     }
 
@@ -356,6 +360,30 @@ fn touches(steps: &[(OpId, Step)], bit: u64) -> Vec<Touch> {
     let touch =
         |(op, step): &(OpId, Step)| Touch { op: *op, loads: step.loads & bit != 0, calls: step.uses & bit != 0 };
     steps.iter().map(touch).filter(|touch| touch.loads || touch.calls).collect()
+}
+
+/// How often each bit of words was set. The words are added as 64 numbers side by side: the first word has their lowest bits.
+#[derive(Default)]
+struct Counts(Vec<u64>);
+
+impl Counts {
+    fn add(&mut self, bits: u64) {
+        let mut carry = bits;
+        for word in &mut self.0 {
+            (*word, carry) = (*word ^ carry, *word & carry);
+            if carry == 0 {
+                return;
+            }
+        }
+        if carry != 0 {
+            self.0.push(carry);
+        }
+    }
+
+    fn of(&self, bit: u32) -> u64 {
+        let digit = |word: &u64| word.checked_shr(bit).unwrap_or_default() & 1;
+        self.0.iter().rev().fold(0, |count, word| (count << 1) | digit(word))
+    }
 }
 
 /// The followed graphs that ops themselves call or load.

@@ -92,8 +92,8 @@ pub struct GraphCode {
     /// Where it is live, in the main graph and in each graph that itself calls or loads it, by graph and op. In a graph that is called
     /// in several places, the code counts as live if it is for one of them. Nothing for a graph that is never loaded.
     pub spans: Vec<Span>,
-    /// Whether `spans` has all of them. Some are left out if there are too many.
-    pub spans_complete: bool,
+    /// The number of spans that are left out, because there are too many.
+    pub spans_left_out: u64,
 }
 
 /// What is known of the code of a graph.
