@@ -1,5 +1,6 @@
 //! `popef graph`.
 
+mod code;
 mod diff;
 mod dot;
 mod html;
@@ -98,12 +99,15 @@ pub(super) struct Sections {
     /// Show the parameters by size
     #[arg(long)]
     parameters: bool,
+    /// Show when the code of graphs is on the tiles, if ops load it from Streaming Memory
+    #[arg(long)]
+    code: bool,
 }
 
 impl Sections {
     fn has(self, section: fn(Sections) -> bool) -> bool {
-        let Sections { calls, ops, parameters } = self;
-        section(self) || !(calls || ops || parameters)
+        let Sections { calls, ops, parameters, code } = self;
+        section(self) || !(calls || ops || parameters || code)
     }
 }
 

@@ -22,13 +22,16 @@ fn dumps_are_shown() {
         "graph train.json --calls --top 2",
         "graph train.json --parameters --top 3",
         "graph train.json --graph layer_fn_subgraph(0) --scheduled",
+        "graph train.json --code",
+        "graph train.json --code --scheduled",
+        "graph code-loading.json --scheduled",
         "graph hostile.json --top 3",
-        "graph code-loading.json --format json",
+        "graph code-loading.json --scheduled --format json",
         "graph code-loading.json --format ndjson",
         "graph train.json --format dot",
         "graph train.json --format mermaid",
         "graph code-loading.json --graph expensive_id_subgraph(0) --format dot",
-        "graph code-loading.json --format html",
+        "graph code-loading.json --scheduled --format html",
     ];
     hold_golden("graph", &FILES, &commands);
 }
@@ -173,5 +176,5 @@ fn the_document_shows_what_the_tool_does() {
             shown += 1;
         }
     }
-    assert_eq!(shown, 6);
+    assert_eq!(shown, 7);
 }

@@ -33,6 +33,7 @@ const FILES: &[&str] = &[
     "graph/train.json",
     "graph/train-changed.json",
     "graph/hostile.json",
+    "graph/code-loading.json",
 ];
 
 /// Manifests, which fit none of the files.

@@ -7,6 +7,7 @@ use std::io;
 use popef_show::{Out, counted, escape, size};
 use poplar_inspect::graph::CallRow;
 
+use super::code::{STEPS, finding, live, why};
 use super::Sections;
 use super::report::Report;
 use super::text::{numbers, places, remark, without_branches};
@@ -98,6 +99,9 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top:
     if sections.has(|sections| sections.parameters) {
         write_parameters(&mut page, report, top)?;
     }
+    if sections.has(|sections| sections.code) {
+        write_code(&mut page, report, top)?;
+    }
     write_notes(&mut page, report)?;
     page.put("</table>\n</body></html>").line()
 }
@@ -163,6 +167,34 @@ fn write_parameters(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io:
         }
     }
     more(page, report.parameters.len(), top)
+}
+
+fn write_code(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
+    if !report.loads_code() {
+        return Ok(());
+    }
+    page.heading("Code that is loaded from Streaming Memory");
+    if let Some(unknown) = report.code.unknown {
+        page.put("<tr><td colspan=4>").text(why(unknown)).line()?;
+    }
+    if let Some(words) = without_branches(report) {
+        page.put("<tr><td class=q colspan=4>").text(&words).line()?;
+    }
+    page.put("<tr><th>Loads<th>Calls<th>Graph<th>Live").line()?;
+    for code in report.loaded().take(top) {
+        page.put("<tr>").number(&code.loads.to_string()).number(&code.calls.to_string());
+        page.put("<td>").name(report.name(code.graph)).put("<td>").text(&escape(&live(report, code))).line()?;
+    }
+    more(page, report.loaded().count(), top)?;
+    for found in report.code.findings.iter().take(top) {
+        page.put("<tr><td colspan=4>").text(&format!("{}: {}", found.id, finding(report, found))).line()?;
+    }
+    more(page, report.code.findings.len().saturating_add(many(report.code.findings_left_out)), top)?;
+    if report.code.unknown.is_none() {
+        let svg = report.schedule(STEPS).to_svg(&report.dump.ir);
+        page.put("</table><div class=chart>").put(&svg).put("</div><table>").line()?;
+    }
+    Ok(())
 }
 
 fn write_notes(page: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {

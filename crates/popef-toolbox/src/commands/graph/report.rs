@@ -6,7 +6,8 @@ use std::path::Path;
 use popef_ops::{ErrorReport, FilePath, InFile};
 use popef_show::Out;
 use poplar_inspect::graph::{
-    CallGraph, CallRow, Called, DumpParameter, Graph, GraphId, IrDump, Note, OpCounts, Order, Tensor,
+    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, OpCounts, Order,
+    Schedule, Tensor,
 };
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ pub(super) struct Report<'d> {
     pub(super) tree: Vec<CallRow>,
     pub(super) ops: OpCounts,
     pub(super) parameters: Vec<DumpParameter>,
+    pub(super) code: CodeLiveness,
     file: InFile,
     error: Option<ErrorReport>,
 }
@@ -40,6 +42,7 @@ struct Sums<'r> {
     parameter_size: u64,
     unused: &'r [GraphId],
     recursive: &'r [Vec<GraphId>],
+    code: &'r CodeLiveness,
     notes: Vec<NoteRow<'r>>,
     error: Option<&'r ErrorReport>,
 }
@@ -99,6 +102,7 @@ impl<'d> Report<'d> {
             tree: calls.tree(),
             ops: OpCounts::new(&dump.ir, &calls),
             parameters: dump.parameters(),
+            code: CodeLiveness::new(&dump.ir),
             file: path.into(),
             calls,
             dump,
@@ -123,6 +127,21 @@ impl<'d> Report<'d> {
     /// Whether a graph calls itself, perhaps through others.
     pub(super) fn is_recursive(&self, id: GraphId) -> bool {
         self.calls.recursive.iter().any(|group| group.binary_search(&id).is_ok())
+    }
+
+    /// The graphs whose code ops load, if they say where it goes.
+    pub(super) fn loaded(&self) -> impl Iterator<Item = &GraphCode> {
+        self.code.graphs.iter().filter(|code| code.loads > 0)
+    }
+
+    /// Whether ops load code.
+    pub(super) fn loads_code(&self) -> bool {
+        self.loaded().next().is_some()
+    }
+
+    /// The first steps of the program, with the code that is live.
+    pub(super) fn schedule(&self, steps: usize) -> Schedule {
+        Schedule::new(&self.dump.ir, steps)
     }
 
     pub(super) fn tensors(&self) -> usize {
@@ -178,6 +197,7 @@ impl<'d> Report<'d> {
             parameter_size: self.parameter_size(),
             unused: &self.calls.unused,
             recursive: &self.calls.recursive,
+            code: &self.code,
             notes: self.dump.notes.iter().map(note).collect(),
             error: self.error.as_ref(),
         }

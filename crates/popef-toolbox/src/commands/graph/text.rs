@@ -5,7 +5,7 @@ use std::io;
 use popef_show::{Kind, Out, counted, escape, size};
 use poplar_inspect::graph::{CallRow, NoteKind, NumberCount};
 
-use super::Sections;
+use super::{Sections, code};
 use super::report::Report;
 use super::words::{info, many, times};
 use crate::common::table::{Column, Table};
@@ -34,6 +34,9 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top:
     }
     if sections.has(|sections| sections.parameters) {
         write_parameters(out, report, top)?;
+    }
+    if sections.has(|sections| sections.code) {
+        code::write(out, report, top)?;
     }
     write_notes(out, report)
 }
