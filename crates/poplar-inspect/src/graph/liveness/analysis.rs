@@ -12,8 +12,8 @@ use super::{Border, CodeLiveness, CodeState, Finding, FindingId, GraphCode, Span
 const MAX_FINDINGS: usize = 10_000;
 /// The most spans that are kept, of all graphs together.
 const MAX_SPANS: usize = 1 << 18;
-/// Looks at an op for some graphs. What takes more is not followed.
-const MAX_WORK: usize = 1 << 31;
+/// Looks at an op for 64 graphs, of about 0.1 µs each. Graphs beyond that are not followed.
+const MAX_WORK: usize = 1 << 27;
 
 pub(super) struct Analysis<'i> {
     program: Program<'i>,

@@ -5,7 +5,7 @@ use super::unknown;
 /// The schedule of a program, step by step, with the code that is live at each step.
 ///
 /// Steps are the ops that call graphs or load code. Below a call are the steps of the called graph, if code of the shown graphs
-/// changes there. A loop is shown once.
+/// changes there. A loop is shown once. Ops whose order is not fixed are shown in the order in which they were created.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
