@@ -93,11 +93,26 @@ def described(path):
     assert popef.describe(path)["files"]
 
 
+def runs_and_dlpack(path):
+    file = popef.open(path, map=True)
+    np.from_dlpack(file.tensors[0]).sum()
+    [run.sum() for feed in file.feeds for run in feed]
+
+
+def changed(path):
+    popef.set(path, path, fields={"numIpus": 1}, engine_options={"a": "b"}, overwrite="inputs", only_changes=True)
+    with pytest.raises(popef.PopefError):
+        popef.set(path, fields={"numIpu": 1}, dry_run=True)
+
+
 def written(path):
     info = popef.TensorDataInfo("t", popef.TensorInfo([3], popef.DataType.U8))
     stream = io.BytesIO()
     with popef.Writer(stream) as writer:
-        writer.createTensorData(info).write(np.arange(3, dtype=">u1"))
+        blob = writer.createTensorData(info)
+        with pytest.raises(TypeError):
+            blob.write(np.arange(3))
+        blob.write(np.arange(3, dtype=">u1"))
         writer.createExecutable("e", True).write(b"1" * 100)
         writer.writeMetadata(popef.Metadata(executable="e", anchors=[popef.Anchor("a", "h")]))
     with pytest.raises(popef.PopefError):
@@ -111,7 +126,7 @@ def written(path):
 
 @pytest.mark.parametrize(
     "use",
-    [opened, mapped, from_bytes, from_a_stream, vendors_reader, damaged, checked, described, written],
+    [opened, mapped, from_bytes, from_a_stream, vendors_reader, damaged, checked, described, runs_and_dlpack, changed, written],
     ids=lambda use: use.__name__,
 )
 def test_nothing_stays(use, interop, tmp_path):
@@ -126,4 +141,5 @@ def test_nothing_stays(use, interop, tmp_path):
     after = in_use()
     bytes_kept, objects_kept, mappings_kept, files_kept = (new - old for new, old in zip(after, before, strict=True))
     assert (mappings_kept, files_kept) == (0, 0)
-    assert bytes_kept / USES < 8 and objects_kept / USES < 0.1, (bytes_kept, objects_kept)
+    # A leak is one object for each use, or more. The interpreter makes some hundred in the first thousand uses.
+    assert bytes_kept / USES < 8 and objects_kept / USES < 0.5, (bytes_kept, objects_kept)
