@@ -1,8 +1,6 @@
 """Measures the Python module beside NumPy, safetensors and the Rust library, each pair in turns, and prints a table:
 
-    pip install maturin numpy safetensors
-    maturin build --manifest-path crates/popef-python/Cargo.toml --out target/wheels
-    pip install target/wheels/popef-*.whl
+    pip install numpy safetensors .
     python crates/popef-python/benches/compare.py [--write]
 
 Needs Linux, the Rust toolchain for the library's own figure, and 3 GiB of memory and of disk (TMPDIR chooses where). What is
