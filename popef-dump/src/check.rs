@@ -21,7 +21,7 @@ use crate::files::{EmptyList, files};
 use crate::groups::{Checks, Sources};
 use crate::log::{Log, Verbosity};
 use crate::policy;
-use crate::program::{Program, Refusal};
+use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
 
 /// So many groups are checked before their turn to be shown.
@@ -89,7 +89,7 @@ impl Checking<'_> {
     }
 
     fn check(&self, program: Program, files: &[PathBuf], options: CheckOptions, log: &Log, out: &mut Out) -> ExitCode {
-        let mut renderer = self.format.renderer(self.shown());
+        let mut renderer = self.format.renderer(self.shown(program));
         let (checks, each) = (self.checks, self.sources.each);
         let check = Check { program, args: checks, each, options, progress: progress("data"), log };
         let mut totals = Totals::default();
@@ -102,14 +102,22 @@ impl Checking<'_> {
         }
     }
 
-    fn shown(&self) -> FindingsOptions {
+    fn shown(&self, program: Program) -> FindingsOptions {
         let mut options = FindingsOptions::default();
+        options.tool = program.tool();
         options.screen = screen();
         options.verbose = self.verbose;
         options.strict = self.checks.strict;
         options.quiet = self.quiet;
         options
     }
+}
+
+/// Files that were checked together.
+struct Checked {
+    group: Group,
+    /// What there is to say of files that could not be opened, besides the report.
+    unread: Vec<Complaint>,
 }
 
 /// What is needed to check files.
@@ -132,10 +140,10 @@ impl Check<'_> {
         totals: &mut Totals,
     ) -> io::Result<()> {
         let mut result = Ok(());
-        self.each_group(files, |group| {
-            totals.add(&group);
+        self.each_group(files, |checked| {
+            totals.add(&checked.group);
             self.progress.clear();
-            result = self.show(group, renderer, out);
+            result = self.show(checked, renderer, out);
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
@@ -143,14 +151,14 @@ impl Check<'_> {
         out.send()
     }
 
-    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Group) -> ControlFlow<()>) {
+    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Checked) -> ControlFlow<()>) {
         if self.each {
             let files = by_file(files);
             let single = |index: usize| {
                 let paths = files.get(index)?;
                 Some(self.check(paths.iter().map(|path| self.open(path)).collect()))
             };
-            in_order(files.len(), AHEAD, single, |group| group.map_or(ControlFlow::Continue(()), &mut take));
+            in_order(files.len(), AHEAD, single, |checked| checked.map_or(ControlFlow::Continue(()), &mut take));
             return;
         }
         let mut all = Vec::with_capacity(files.len());
@@ -167,13 +175,22 @@ impl Check<'_> {
         open(path, if self.args.deep { StreamData::Keep } else { StreamData::Skip })
     }
 
-    fn check(&self, files: Vec<Opened>) -> Group {
+    fn check(&self, files: Vec<Opened>) -> Checked {
         let told = Told::default();
         let report = check_with_progress(files.iter().map(|opened| &opened.file), &self.options, &mut |so_far| {
             told.tell(&self.progress, so_far);
             ControlFlow::Continue(())
         });
-        Group::new(files.into_iter().map(|opened| self.checked(opened)).collect(), report)
+        let unread = files.iter().filter_map(|opened| self.unread(opened)).collect();
+        let files = files.into_iter().map(|opened| self.checked(opened)).collect();
+        Checked { group: Group::new(files, report), unread }
+    }
+
+    /// What there is to say of a file that could not be opened, if the program says more than the report.
+    fn unread(&self, opened: &Opened) -> Option<Complaint> {
+        let is_told = self.program.advise.is_some() && opened.file.is_err();
+        let failure = is_told.then(|| self.program.failure(opened)).flatten()?;
+        Some(self.program.complaint(&opened.path, &failure))
     }
 
     fn checked(&self, opened: Opened) -> CheckedFile {
@@ -183,11 +200,17 @@ impl Check<'_> {
     }
 
     /// What could not be done is in the output, in each format.
-    fn show(&self, group: Group, renderer: &mut dyn FindingsRenderer, out: &mut Out) -> io::Result<()> {
+    fn show(&self, checked: Checked, renderer: &mut dyn FindingsRenderer, out: &mut Out) -> io::Result<()> {
+        let Checked { group, unread } = checked;
         for complaint in group.complaints() {
             self.log.line(Verbosity::Err, || escape(&complaint).into_owned());
         }
-        renderer.group(out, group)
+        renderer.group(out, group)?;
+        if !unread.is_empty() {
+            out.send()?;
+            self.program.complain_of(&unread);
+        }
+        Ok(())
     }
 }
 

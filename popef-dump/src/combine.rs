@@ -92,7 +92,16 @@ fn listing(args: &Args) -> Result<Listing<'_>, String> {
     let Args { files, sources, parts, narrow, output, .. } = args;
     let for_findings = || format!("--format {} is for findings: it needs --validate", output.format.name);
     let format = output.format.list.ok_or_else(for_findings)?;
-    Ok(Listing { files, sources, parts, narrow, format, full_names: output.full_names, verbose: output.verbose })
+    Ok(Listing {
+        files,
+        sources,
+        parts,
+        types: &[],
+        narrow,
+        format,
+        full_names: output.full_names,
+        verbose: output.verbose,
+    })
 }
 
 /// `--all, --sort and --values`

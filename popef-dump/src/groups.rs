@@ -101,7 +101,7 @@ pub struct Sources {
     pub each: bool,
     /// Also read the files that LIST names; `-` is standard input
     ///
-    /// LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
+    /// Then FILE can be missing. LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
     #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append)]
     pub files_from: Vec<PathBuf>,
 }

@@ -37,7 +37,7 @@ use args::Args;
 pub use check::Checking;
 pub use explain::Explanation;
 pub use list::Listing;
-pub use program::{Program, Refusal};
+pub use program::{Complaint, Program, Refusal};
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {

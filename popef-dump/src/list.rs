@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::File;
-use popef_open::{Foreign, Inputs, Opened, Presence, Provided, StreamData, in_order, name_of};
+use popef::types::BlobType;
+use popef_open::{Inputs, Opened, Presence, Provided, StreamData, in_order, name_of};
 use popef_show::{
-    Failure, Failures, FileReport, FileToShow, Glob, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
+    Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
+    type_word,
 };
 
 use crate::files::{EmptyList, files, values_meant};
 use crate::groups::{Narrow, Parts, Sources};
 use crate::log::{Log, Verbosity};
-use crate::program::{Program, Refusal, UNREAD};
+use crate::program::{Complaint, Program, Refusal, UNREAD};
 use crate::screen::{progress, screen};
 
 /// What is to be shown of files.
@@ -26,6 +28,8 @@ pub struct Listing<'a> {
     pub sources: &'a Sources,
     /// The parts to show. Without any, text is an overview.
     pub parts: &'a Parts,
+    /// Only blobs of these types; without any, all.
+    pub types: &'a [BlobType],
     /// How much of them.
     pub narrow: &'a Narrow,
     /// The format.
@@ -91,15 +95,25 @@ impl Listing<'_> {
     /// Why nothing was shown.
     fn nothing(&self, files: usize, options: &Options) -> String {
         if !options.pass_all() {
-            return format!("nothing matches {}", filters(self.narrow));
+            return format!("nothing matches {}", self.filters());
         }
         let parts = parts(self.parts).join(" or ");
         if files == 1 { format!("the file has no {parts}") } else { format!("none of the files has {parts}") }
     }
 
+    /// The filters as they are given: `--type feed --filter a --exclude b`.
+    fn filters(&self) -> String {
+        let types = self.types.iter().filter_map(|&blob_type| type_word(blob_type)).map(|word| ("--type", word));
+        let filter = self.narrow.filter.iter().map(|glob| ("--filter", glob.as_str()));
+        let exclude = self.narrow.exclude.iter().map(|glob| ("--exclude", glob.as_str()));
+        let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {value}"));
+        given.collect::<Vec<_>>().join(" ")
+    }
+
     fn options(&self) -> Options {
         let mut options = Options::default();
         options.select = self.parts.selected();
+        options.types = self.types.to_owned();
         options.filter.clone_from(&self.narrow.filter);
         options.exclude.clone_from(&self.narrow.exclude);
         options.ignore_case = self.narrow.ignore_case;
@@ -138,14 +152,6 @@ fn parts(parts: &Parts) -> Vec<&'static str> {
     words.into_iter().filter_map(|(selected, word)| selected.then_some(word)).collect()
 }
 
-/// The filters as they are given: `--filter a --exclude b`.
-fn filters(narrow: &Narrow) -> String {
-    let given = |option: &str, globs: &[Glob]| -> Vec<String> {
-        globs.iter().map(|glob| format!("{option} {}", glob.as_str())).collect()
-    };
-    [given("--filter", &narrow.filter), given("--exclude", &narrow.exclude)].concat().join(" ")
-}
-
 #[derive(Debug)]
 struct AllProcessors;
 
@@ -163,8 +169,8 @@ impl Workers for AllProcessors {
 
 /// What became of a file that was shown.
 struct Shown {
-    /// What is wrong with it, in a line each.
-    complaints: Vec<String>,
+    /// What is wrong with it.
+    complaints: Vec<Complaint>,
     /// What is worth knowing, and not wrong.
     remarks: Vec<String>,
     /// Whether anything was shown.
@@ -232,7 +238,7 @@ impl Show<'_> {
     /// Shows one file.
     fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Shown> {
         self.log_file(opened);
-        let failure = self.failure(opened);
+        let failure = self.program.failure(opened);
         let input = FileToShow {
             index,
             path: &opened.path,
@@ -244,7 +250,10 @@ impl Show<'_> {
         let report = FileReport::new(input, self.options);
         self.renderer.file(out, &report, &mut failures)?;
         let line = |failure: String| format!("{}: {failure}", name_of(&opened.path));
-        let complaints: Vec<_> = failures.lines().chain(failure.iter().map(ToString::to_string)).map(line).collect();
+        let complaint = |failure: &Failure| self.program.complaint(&opened.path, failure);
+        let more = failures.more().map(|more| Complaint::from(line(more)));
+        let complaints: Vec<_> =
+            failures.first().iter().map(complaint).chain(more).chain(failure.iter().map(complaint)).collect();
         let says_nothing = match self.format {
             ListFormat::Json => false,
             ListFormat::Text => self.options.select.is_some(),
@@ -270,19 +279,9 @@ impl Show<'_> {
         }
         out.send()?;
         remarks.iter().for_each(|remark| self.program.complain(remark));
-        for line in complaints {
-            self.program.complain(line);
-            self.log.line(Verbosity::Err, || escape(line).into_owned());
-        }
+        self.program.complain_of(complaints);
+        complaints.iter().for_each(|complaint| self.log.line(Verbosity::Err, || escape(&complaint.text).into_owned()));
         Ok(())
-    }
-
-    /// What kept a file from being read to its end.
-    fn failure(&self, opened: &Opened) -> Option<Failure> {
-        match &opened.foreign {
-            Some(foreign) => Some(Failure::new(foreign.advising(self.program.name), Foreign::KIND, Foreign::CODE)),
-            None => opened.error().map(Failure::from),
-        }
     }
 
     fn log_file(&self, opened: &Opened) {

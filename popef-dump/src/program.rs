@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_open::name_of;
-use popef_show::escape;
+use popef::error::ErrorCode;
+use popef_open::{Foreign, Opened, name_of};
 use popef_show::rules::did_you_mean;
+use popef_show::{Failure, escape};
 
 /// Something could not be read, or what was to be shown is damaged. 1 is for findings of checks.
 pub(crate) const UNREAD: u8 = 2;
@@ -45,6 +46,15 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What is said of a failure: a line, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// What is wrong, and in which file.
+    pub text: String,
+    /// What to do; empty if the text says it.
+    pub advice: String,
+}
+
 /// What runs: `popef-dump`, or a command of the toolbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
@@ -52,6 +62,15 @@ pub struct Program {
     pub name: &'static str,
     /// What users type for an explanation of the rules.
     pub explain: &'static str,
+    /// Adds the code and the advice to the text of a failure. Without it, complaints have neither, and a check has all that
+    /// it could not read in its report alone.
+    pub advise: Option<fn(&str, &Failure) -> Complaint>,
+}
+
+impl From<String> for Complaint {
+    fn from(text: String) -> Self {
+        Complaint { text, advice: String::new() }
+    }
 }
 
 impl fmt::Display for Program {
@@ -61,10 +80,47 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// What kept a file from being read to its end.
+    pub fn failure(self, opened: &Opened) -> Option<Failure> {
+        match &opened.foreign {
+            Some(foreign) => Some(Failure::new(foreign.advising(self.name), Foreign::KIND, Foreign::CODE)),
+            None => opened.error().map(Failure::from),
+        }
+    }
+
+    /// What is said of a failure to read a file.
+    pub fn complaint(self, path: &Path, failure: &Failure) -> Complaint {
+        self.advised(format!("{}: {failure}", name_of(path)), failure)
+    }
+
+    /// A failure in words, with its code and advice if the program adds them.
+    pub fn advised(self, text: String, failure: &Failure) -> Complaint {
+        match self.advise {
+            Some(advise) => advise(&text, failure),
+            None => Complaint::from(text),
+        }
+    }
+
+    /// Writes complaints to stderr. Advice that is the same for several stands behind the last one.
+    pub fn complain_of(self, complaints: &[Complaint]) {
+        for (nth, Complaint { text, advice }) in complaints.iter().enumerate() {
+            self.complain(text);
+            let next = complaints.get(nth.saturating_add(1));
+            if !advice.is_empty() && next.is_none_or(|next| next.advice != *advice) {
+                self.complain(advice);
+            }
+        }
+    }
+
     /// Writes a line to stderr. It may hold names of files, which are untrusted too.
     pub(crate) fn complain(self, text: &str) {
         // If stderr is closed, nobody can be told.
         let _ = writeln!(io::stderr(), "{self}: {}", escape(text));
+    }
+
+    /// The program itself, without the name of the command.
+    pub(crate) fn tool(self) -> &'static str {
+        self.name.split(' ').next().unwrap_or(self.name)
     }
 
     /// The exit status when nothing could be done, and why.
@@ -92,7 +148,13 @@ impl Program {
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Err(error) => self.unread(&format!("cannot write the output: {error}")),
+            Err(error) => {
+                let text = format!("cannot write the output: {error}");
+                let code = ErrorCode::from(error.kind());
+                let failure = Failure::new(text.clone(), code.kind().as_str(), code.as_str());
+                self.complain_of(&[self.advised(text, &failure)]);
+                ExitCode::from(UNREAD)
+            }
         }
     }
 }

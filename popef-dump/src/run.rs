@@ -15,7 +15,7 @@ use crate::program::{Program, Refusal};
 use crate::screen::colors;
 
 /// The tool itself.
-pub(crate) const POPEF_DUMP: Program = Program { name: "popef-dump", explain: "popef-dump --explain" };
+pub(crate) const POPEF_DUMP: Program = Program { name: "popef-dump", explain: "popef-dump --explain", advise: None };
 
 /// Runs the tool. `to` is where the output goes, which is standard output.
 pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {

@@ -35,6 +35,16 @@ impl Failure {
         Failure { blob: Some(blob), offset: Some(offset), ..self }
     }
 
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The blob's number in the file, if the failure is one of a blob.
+    pub fn blob(&self) -> Option<usize> {
+        self.blob
+    }
+
     /// The text without the place.
     pub(crate) fn message(&self) -> &str {
         &self.message
@@ -62,10 +72,14 @@ impl Failures {
         }
     }
 
-    /// A line for each failure, and one that says how many were left out.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let more = (self.more > 0).then(|| format!("{} more errors are shown above, each at its blob", self.more));
-        self.first.iter().map(ToString::to_string).chain(more)
+    /// The first failures.
+    pub fn first(&self) -> &[Failure] {
+        &self.first
+    }
+
+    /// How many were left out, in words, if any were.
+    pub fn more(&self) -> Option<String> {
+        (self.more > 0).then(|| format!("{} more errors are shown above, each at its blob", self.more))
     }
 }
 

@@ -98,4 +98,5 @@ pub use report::file::{FileReport, FileToShow};
 pub use report::glob::Glob;
 pub use report::metadata::Provider;
 pub use report::options::{Options, Select, Sort};
+pub use report::type_word::type_word;
 pub use report::workers::{OneThread, Workers};

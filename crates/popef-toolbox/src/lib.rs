@@ -23,14 +23,13 @@ mod tips;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{ArgAction, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
 use popef_dump_tool::Program;
 use popef_dump_tool::screen::help_width;
 use popef_show::When;
 
 use commands::Commands;
 use common::end::ended;
-use common::stdout::Stdout;
 use common::tool::Tool;
 use tips::with_tip;
 
@@ -65,7 +64,7 @@ struct Args {
 const LAST: usize = 1000;
 
 /// The tool as a whole.
-const POPEF: Program = Program { name: "popef", explain: "popef explain" };
+const POPEF: Program = Program { name: "popef", explain: "popef explain", advise: None };
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -75,10 +74,9 @@ pub fn main() -> ExitCode {
 /// Runs the tool with other arguments, the first of which is its name.
 pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
     match parsed(line) {
-        Ok((args, stdout)) => {
-            let done = stdout.check();
-            let tool = Tool::new(args.command.name(), args.color, stdout);
-            ended(&tool, done.and_then(|()| args.command.run(&tool)))
+        Ok((args, options)) => {
+            let tool = Tool::new(args.command.name(), args.color, &options);
+            ended(&tool, tool.check_stdout().and_then(|()| args.command.run(&tool)))
         }
         Err(error) => POPEF.printed(error.print(), error.exit_code()),
     }
@@ -91,10 +89,10 @@ fn command() -> Command {
     command.override_help(help)
 }
 
-fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, Stdout), clap::Error> {
+fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {
     let mut command = command();
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| with_tip(error, &command, &line))?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((args, Stdout::of(&matches)))
+    Ok((args, matches))
 }

@@ -147,8 +147,23 @@ impl Path {
         }
         let list = List::ALL.into_iter().find(|list| list.name() == name).map(Path::List);
         let known = METADATA.iter().map(|field| field.key).chain(List::ALL.into_iter().map(List::name));
-        list.ok_or_else(|| unknown(name, known))
+        list.ok_or_else(|| with_dots(name).unwrap_or_else(|| unknown(name, known)))
     }
+}
+
+/// The error of a field whose name has dots where none belong: elements of lists are in brackets, and no field begins with what
+/// it is in. None if it says nothing better.
+fn with_dots(name: &str) -> Option<Error> {
+    let (first, rest) = name.split_once('.')?;
+    let list = List::ALL.into_iter().find(|list| list.name() == first);
+    let meant = match list {
+        Some(list) if list.main_field().is_some() => format!("{first} is a list; did you mean {first}[{rest}]?"),
+        Some(_) => format!("{first} is a list; write {first}[NAME].FIELD"),
+        None if find(&METADATA, rest).is_some() => format!("did you mean {rest}?"),
+        None if METADATA.iter().any(|field| field.key.starts_with(&format!("{first}."))) => return None,
+        None => format!("for an option of the engine, write engineOptions[{name}]"),
+    };
+    Some(Error::new(Code::UnknownField, format!("there is no field {name}; {meant}")))
 }
 
 /// The name of an element, up to its closing bracket, and what follows that. A name in quotes is a text of JSON.
@@ -223,6 +238,17 @@ mod tests {
             ("numIPUs", "there is no field numIPUs; did you mean numIpus?"),
             ("anchors[a].repeat", "there is no field repeat; did you mean repeats?"),
             ("anchor[a].repeats", "there is no field anchor; did you mean anchors?"),
+            (
+                "engineOptions.debug.trace",
+                "there is no field engineOptions.debug.trace; engineOptions is a list; did you mean engineOptions[debug.trace]?",
+            ),
+            ("anchors.a.repeats", "there is no field anchors.a.repeats; anchors is a list; write anchors[NAME].FIELD"),
+            ("metadata.numIpus", "there is no field metadata.numIpus; did you mean numIpus?"),
+            (
+                "debug.trace",
+                "there is no field debug.trace; for an option of the engine, write engineOptions[debug.trace]",
+            ),
+            ("programFlow.mian", "there is no field programFlow.mian; did you mean programFlow.main?"),
             ("engineOptions[a].b", "there is no field b; there are name, value"),
             ("anchors[a", "anchors[a: the bracket after anchors is not closed"),
             ("anchors[\"a]", "anchors[\"a]: the bracket after anchors is not closed"),

@@ -54,9 +54,9 @@ impl FindingsFormat {
             FindingsFormat::Text => Box::new(Text::new(options)),
             FindingsFormat::Json => Box::new(Document::default()),
             FindingsFormat::Ndjson => Box::new(Lines),
-            FindingsFormat::Sarif => Box::new(Sarif::default()),
+            FindingsFormat::Sarif => Box::new(Sarif::new(options.tool)),
             FindingsFormat::GitHub => Box::new(GitHub { quiet: options.quiet, strict: options.strict }),
-            FindingsFormat::JUnit => Box::new(JUnit::new(options.strict)),
+            FindingsFormat::JUnit => Box::new(JUnit::new(options)),
         }
     }
 }

@@ -9,11 +9,14 @@ use std::io;
 use popef::check::{Finding, Severity, Skipped};
 
 use super::group::{Group, Totals, Verdict, reason};
+use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
 use crate::output::escape::{escape, escape_rest};
 use crate::output::out::Out;
 
 pub(super) struct JUnit {
+    /// The program that checks.
+    tool: &'static str,
     /// Whether warnings are failures.
     strict: bool,
     /// Whether the beginning was written.
@@ -21,15 +24,16 @@ pub(super) struct JUnit {
 }
 
 impl JUnit {
-    pub(super) fn new(strict: bool) -> Self {
-        JUnit { strict, begun: false }
+    pub(super) fn new(options: FindingsOptions) -> Self {
+        JUnit { tool: options.tool, strict: options.strict, begun: false }
     }
 
     fn begin(&mut self, out: &mut Out) -> io::Result<()> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
-        out.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"popef-dump\">").end_line()
+        out.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+        attribute(out, "name", self.tool).put(">").end_line()
     }
 
     fn of_finding(&self, group: &Group, finding: &Finding) -> Case {

@@ -1,9 +1,11 @@
 use crate::output::screen::Screen;
 
 /// How findings are shown.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FindingsOptions {
+    /// The program that checks, for SARIF and JUnit.
+    pub tool: &'static str,
     /// The terminal that text is broken into lines for; none breaks no lines.
     pub screen: Option<Screen>,
     /// Whether text says what each finding means.
@@ -13,4 +15,10 @@ pub struct FindingsOptions {
     /// Whether text and annotations leave out clean files, what was not checked by choice, and the summary. Other formats always
     /// have everything.
     pub quiet: bool,
+}
+
+impl Default for FindingsOptions {
+    fn default() -> Self {
+        FindingsOptions { tool: "popef", screen: None, verbose: false, strict: false, quiet: false }
+    }
 }

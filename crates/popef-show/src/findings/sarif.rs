@@ -18,8 +18,9 @@ use crate::output::out::Out;
 
 const START: &str = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{";
 
-#[derive(Default)]
 pub(super) struct Sarif {
+    /// The program that checks.
+    tool: &'static str,
     groups: Vec<Group>,
 }
 
@@ -32,7 +33,7 @@ impl FindingsRenderer for Sarif {
     fn end(&mut self, out: &mut Out, _totals: &Totals, verdict: Verdict) -> io::Result<()> {
         let rules: Vec<&'static Rule> = rules(&self.groups).collect();
         out.put(START).put("\"tool\":");
-        object(out, &tool(&rules))?;
+        object(out, &tool(self.tool, &rules))?;
         let files = || self.groups.iter().flat_map(|group| &group.files);
         array(
             out,
@@ -49,6 +50,10 @@ impl FindingsRenderer for Sarif {
 }
 
 impl Sarif {
+    pub(super) fn new(tool: &'static str) -> Self {
+        Sarif { tool, groups: Vec::new() }
+    }
+
     fn invocation(&self, verdict: Verdict) -> Invocation {
         let notification = |group: &Group, skipped: &Skipped| Notification {
             level: if skipped.failed { "error" } else { "note" },
@@ -67,10 +72,10 @@ impl Sarif {
     }
 }
 
-fn tool(rules: &[&'static Rule]) -> Tool {
+fn tool(name: &'static str, rules: &[&'static Rule]) -> Tool {
     Tool {
         driver: Driver {
-            name: "popef-dump",
+            name,
             version: env!("CARGO_PKG_VERSION"),
             semantic_version: env!("CARGO_PKG_VERSION"),
             information_uri: env!("CARGO_PKG_REPOSITORY"),

@@ -177,6 +177,10 @@ impl<'f> FileReport<'f> {
     }
 
     fn passes(&self, blob: &Blob<'_>) -> bool {
+        self.options.passes_type(blob.blob_type()) && self.passes_by_name(blob)
+    }
+
+    fn passes_by_name(&self, blob: &Blob<'_>) -> bool {
         let anchor_passes = |view: &MetadataView<'_>| view.anchor_names().any(|name| self.options.passes(name));
         let name = link(blob);
         self.options.passes(&name)

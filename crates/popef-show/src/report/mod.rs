@@ -9,5 +9,6 @@ pub(crate) mod payload;
 pub(crate) mod stats;
 pub(crate) mod tensor;
 pub(crate) mod tiles;
+pub(crate) mod type_word;
 pub(crate) mod values;
 pub(crate) mod workers;

@@ -1,4 +1,4 @@
-use popef::types::Text;
+use popef::types::{BlobType, Text};
 
 use super::glob::Glob;
 use super::workers::{OneThread, Workers};
@@ -20,6 +20,8 @@ use crate::output::progress::ProgressLine;
 pub struct Options {
     /// The parts to show. With none selected, text is an overview, and the other formats show everything.
     pub select: Option<Select>,
+    /// Only blobs of these types; without any, all.
+    pub types: Vec<BlobType>,
     /// Only what has a name that one of these matches; without any, everything. Metadata matches by the name of its executable
     /// or of any of its anchors.
     pub filter: Vec<Glob>,
@@ -80,6 +82,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             select: None,
+            types: Vec::new(),
             filter: Vec::new(),
             exclude: Vec::new(),
             ignore_case: false,
@@ -115,9 +118,14 @@ impl Options {
         self.is_any_of(&self.exclude, name)
     }
 
-    /// Whether every name passes the filter.
+    /// Whether blobs of a type pass the filter.
+    pub(crate) fn passes_type(&self, blob_type: BlobType) -> bool {
+        self.types.is_empty() || self.types.contains(&blob_type)
+    }
+
+    /// Whether every blob passes the filter.
     pub fn pass_all(&self) -> bool {
-        self.filter.is_empty() && self.exclude.is_empty()
+        self.types.is_empty() && self.filter.is_empty() && self.exclude.is_empty()
     }
 
     fn is_any_of(&self, globs: &[Glob], name: &Text<'_>) -> bool {

@@ -23,7 +23,7 @@ use crate::common::values::path;
 /// The bytes are as they are in the file; for a tensor or feed, little-endian elements, row by row. Metadata has no data: its
 /// fields are written as JSON. Of a damaged file, blobs before the damage can be written.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef cat [OPTIONS] <FILE> <NAME>\n       popef cat [OPTIONS] --blob <N> <FILE>", after_help = "\
 Examples:
   popef cat model.popef weights > weights.bin
   popef cat --hex model.popef weights

@@ -15,7 +15,7 @@ use crate::common::values::{named, path};
 
 /// Check what would fail when a model is loaded
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef check [OPTIONS] <FILE>...", after_help = "\
 Examples:
   popef check model.popef weights.popef     two files of one model
   popef check --each -q *.popef             independent models; only what was found

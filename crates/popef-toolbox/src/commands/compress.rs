@@ -20,7 +20,7 @@ use crate::common::tool::Tool;
 ///
 /// It is not known which formats the vendor's library can read. zlib is the most likely one. popef decompress undoes it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef compress [OPTIONS] -o <NEW> <FILE>\n       popef compress [OPTIONS] --output-dir <DIR> <FILE>...\n       popef compress [OPTIONS] --in-place <FILE>...", after_help = "\
 Examples:
   popef compress model.popef -o small.popef
   popef compress --in-place cache/*.popef

@@ -17,7 +17,7 @@ use crate::common::tool::Tool;
 /// zlib, gzip, zstd and LZ4 are known. Everything else in a file stays as it is. What is written is read back and compared with
 /// the unpacked old executables; only then the new file appears.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef decompress [OPTIONS] -o <NEW> <FILE>\n       popef decompress [OPTIONS] --output-dir <DIR> <FILE>...\n       popef decompress [OPTIONS] --in-place <FILE>...", after_help = "\
 Examples:
   popef decompress small.popef -o model.popef
   popef decompress --in-place cache/*.popef

@@ -20,7 +20,7 @@ use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, LongObject, json_line};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::{Inputs, open_whole};
-use crate::common::tool::{Tool, Watch, described, words};
+use crate::common::tool::{Tool, Watch, described};
 use crate::common::values::named;
 
 const AFTER: &str = "Examples:
@@ -34,7 +34,7 @@ const AFTER: &str = "Examples:
 /// The digest of a content does not depend on order, compression, versions, and bytes behind tensors: two files with the same
 /// are the same for popef diff.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER)]
+#[command(override_usage = "popef hash [OPTIONS] <FILE>...", after_help = AFTER)]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
@@ -127,7 +127,7 @@ impl Args {
                 }
                 Ok(0)
             }
-            Err(error) if is_of_input(&error) => voice.say(format!("{} [{}]", words(&error), error.code())).map(|()| FAILED),
+            Err(error) if is_of_input(&error) => voice.complain(&error).map(|()| FAILED),
             Err(error) => Err(error),
         }
     }
@@ -162,7 +162,7 @@ impl Args {
             Ok(hashed) => report.end(voice, &hashed),
             Err(error) if is_of_input(&error) => {
                 report.failed(voice.out, &error).map_err(unwritten)?;
-                voice.say(format!("{} [{}]", words(&error), error.code()))?;
+                voice.complain(&error)?;
                 Ok(FAILED)
             }
             Err(error) => Err(error),

@@ -11,7 +11,7 @@ use crate::common::tool::Tool;
 
 /// List what is in files, one line per blob
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef ls [OPTIONS] <FILE>...", after_help = "\
 Examples:
   popef ls model.popef
   popef ls --sort size model.popef weights.popef

@@ -22,7 +22,7 @@ use crate::common::values::named;
 /// The new file has the blobs of all files, in order. Blobs with the same type, name and content are written once. Two with the
 /// same type and name but other content are an error, unless --keep says which one is meant.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef merge [OPTIONS] -o <NEW> <FILE>...", after_help = "\
 Examples:
   popef merge executable.popef weights.popef -o model.popef
   popef merge --keep last model.popef new-weights.popef -o newer.popef

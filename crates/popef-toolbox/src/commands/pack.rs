@@ -28,7 +28,7 @@ use crate::common::values::path;
 /// Blobs are written in this order: those of the folder, executables, metadata, opaque blobs, tensors, feeds.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "popef pack [OPTIONS] -o <FILE> <DIR>\n       popef pack [OPTIONS] -o <FILE> --tensors <FILE>...",
+    override_usage = "popef pack [OPTIONS] -o <NEW> <DIR>\n       popef pack [OPTIONS] -o <NEW> --tensors <FILE>...",
     after_help = EXAMPLES
 )]
 pub(crate) struct Args {

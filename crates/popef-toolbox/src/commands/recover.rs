@@ -24,7 +24,7 @@ use crate::common::values::path;
 /// These are the blobs before the damage. Blobs after it are not searched for: nothing says where they begin. The data of blobs is
 /// copied, and not checked: `popef check --deep` does that. A file that is not damaged is copied as it is.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef recover [OPTIONS] -o <NEW> <FILE>\n       popef recover [OPTIONS] --in-place <FILE>", after_help = "\
 Examples:
   popef recover --dry-run broken.popef      what would be kept and lost
   popef recover broken.popef -o whole.popef

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use popef::File;
 use popef::check::{CheckOptions, check_with_progress};
 use popef::types::Text;
-use popef_dump_tool::screen;
-use popef_open::{Foreign, Opened, in_order, is_stdin, name_of};
+use popef_dump_tool::{Complaint, screen};
+use popef_open::{Opened, in_order, is_stdin};
 use popef_ops::{Code, Error, Overwrite, PlainFile};
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
@@ -28,7 +28,7 @@ use crate::common::values::path;
 /// It needs no network and no other file, can be read without scripts, and can be printed. Several files are shown together,
 /// as one model. A damaged file gets a page too, which says what is missing; the exit status is then 2.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(override_usage = "popef report [OPTIONS] -o <HTML> <FILE>...", after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
@@ -65,15 +65,16 @@ impl Command for Args {
         if let Err(error) = hear_signals() {
             tool.say(&format!("cannot listen for Ctrl-C: {error}"));
         }
+        let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened)).collect();
         let mut failures = Failures::default();
         match self.place(&opened)? {
             Some(mut file) => {
-                self.write(&opened, &group, &mut file, &mut failures)?;
+                self.write(&opened, &unread, &group, &mut file, &mut failures)?;
                 file.finish()?;
             }
-            None => self.write(&opened, &group, &mut io::stdout().lock(), &mut failures)?,
+            None => self.write(&opened, &unread, &group, &mut io::stdout().lock(), &mut failures)?,
         }
-        Ok(told(tool, &opened, &failures))
+        Ok(told(tool, &opened, &unread, &failures))
     }
 }
 
@@ -105,6 +106,7 @@ impl Args {
     fn write(
         &self,
         opened: &[Opened],
+        unread: &[Option<Failure>],
         group: &Group,
         to: &mut dyn Write,
         failures: &mut Failures,
@@ -113,14 +115,13 @@ impl Args {
         options.values = self.values.then_some(0);
         options.workers = Box::new(UntilStopped);
         options.progress = screen::progress("values");
-        let unread: Vec<_> = opened.iter().map(failure).collect();
         let provider = |name: &Text<'_>| provider(opened, name);
         let report = |(index, (opened, failure))| {
             let (opened, failure): (&Opened, &Option<Failure>) = (opened, failure);
             let (path, file, failure) = (&*opened.path, opened.file(), failure.as_ref());
             FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
         };
-        let reports: Vec<_> = opened.iter().zip(&unread).enumerate().map(report).collect();
+        let reports: Vec<_> = opened.iter().zip(unread).enumerate().map(report).collect();
         let title = self.title.clone().unwrap_or_else(|| title(opened));
         let made_by = concat!("popef ", env!("CARGO_PKG_VERSION"));
         let page = Page { title: &title, made_by, reports: &reports, group, stopped: &is_stopped };
@@ -172,26 +173,18 @@ fn title(opened: &[Opened]) -> String {
     }
 }
 
-/// What kept a file from being read to its end.
-fn failure(opened: &Opened) -> Option<Failure> {
-    match &opened.foreign {
-        Some(foreign) => Some(Failure::new(foreign.to_string(), Foreign::KIND, Foreign::CODE)),
-        None => opened.error().map(Failure::from),
-    }
-}
-
 fn checked(opened: &Opened) -> CheckedFile {
-    let foreign = opened.foreign.as_ref().map(ToString::to_string);
+    let foreign = opened.foreign.as_ref().map(|foreign| foreign.advising("popef report"));
     CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign }
 }
 
 /// Says on stderr what could not be read. It is in the page too.
-fn told(tool: &Tool, opened: &[Opened], failures: &Failures) -> ExitCode {
-    let mut status = ExitCode::SUCCESS;
-    let unread = opened.iter().filter_map(|opened| Some(format!("{}: {}", name_of(&opened.path), failure(opened)?)));
-    for complaint in unread.chain(failures.lines()) {
-        tool.say(&complaint);
-        status = ExitCode::from(FAILED);
-    }
-    status
+fn told(tool: &Tool, opened: &[Opened], unread: &[Option<Failure>], failures: &Failures) -> ExitCode {
+    let program = tool.program();
+    let unread = opened.iter().zip(unread);
+    let unread = unread.filter_map(|(opened, failure)| Some(program.complaint(&opened.path, failure.as_ref()?)));
+    let of_blobs = failures.first().iter().map(|failure| program.advised(failure.to_string(), failure));
+    let complaints: Vec<_> = unread.chain(of_blobs).chain(failures.more().map(Complaint::from)).collect();
+    program.complain_of(&complaints);
+    if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }

@@ -25,7 +25,7 @@ use crate::common::values::path;
 
 /// Change metadata, names and weights, and nothing else
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef set [OPTIONS] -o <NEW> <FILE>\n       popef set [OPTIONS] --in-place <FILE>", after_help = "\
 Examples:
   popef set model.popef --set numIpus=4 --set isPOD=true -o pod.popef
   popef set model.popef --engine-option target.syncReplicasIndependently=true --in-place
@@ -143,7 +143,7 @@ impl Args {
         let removed = [("engineOptions", &self.remove_engine_option), ("deviceOptions", &self.remove_device_option)];
         for (list, names) in removed {
             for name in names {
-                fields.push(Change::Unset(FieldPath::element(list, name)?));
+                fields.push(Change::Unset(option_named(list, name)?));
             }
         }
         fields.extend(self.unset.iter().cloned().map(Change::Unset));
@@ -151,7 +151,7 @@ impl Args {
         let set = [("engineOptions", &self.engine_option), ("deviceOptions", &self.device_option)];
         for (list, options) in set {
             for (name, value) in options {
-                fields.push(Change::Set(FieldPath::element(list, name)?, Given::Word(value.clone())));
+                fields.push(Change::Set(option_named(list, name)?, Given::Word(value.clone())));
             }
         }
         Ok(Changes {
@@ -182,6 +182,15 @@ impl Args {
         }
         let watch = tool.progress("writing");
         plan.write(self.output.target(file.path())?, self.strict, &watch).map(Some)
+    }
+}
+
+/// The option of a list, whose name stands alone. With the list before it, it would be added under that name.
+fn option_named(list: &str, name: &str) -> Result<FieldPath, Error> {
+    let rest = name.strip_prefix(list).and_then(|rest| rest.strip_prefix(['.', '[']));
+    match rest.map(|rest| rest.trim_end_matches(']')) {
+        Some(rest) => Err(Error::new(Code::WrongArguments, format!("there is no option {name}; did you mean {rest}?"))),
+        None => FieldPath::element(list, name),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::common::values::{named, path};
 ///
 /// Each part is a PopEF file, and popef merge makes one of them again. Nothing appears until all parts are written.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef split [OPTIONS] --by <WHAT> -o <DIR> <FILE>\n       popef split [OPTIONS] --max-size <SIZE> -o <DIR> <FILE>", after_help = "\
 Examples:
   popef split model.popef --by kind -o parts
       parts/model-executables.popef, parts/model-tensors.popef, parts/model-feeds.popef

@@ -11,7 +11,7 @@ use popef_show::{Glob, Kind, Out, counted, size};
 
 use super::Command;
 use crate::common::end::unwritten;
-use crate::common::filter::{TYPES, name_of, type_name};
+use crate::common::filter::{name_of, type_name, type_named};
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
@@ -24,7 +24,7 @@ use crate::common::values::path;
 /// What --drop names is dropped, and everything else stays, in its order. The report says what was dropped, and stderr what can
 /// no longer be loaded. popef strip --dry-run shows it without a change.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "popef strip [OPTIONS] --drop <TYPE[:GLOB]> -o <NEW> <FILE>\n       popef strip [OPTIONS] --drop <TYPE[:GLOB]> --in-place <FILE>", after_help = "\
 Examples:
   popef strip model.popef --drop feed -o small.popef
   popef strip model.popef --drop tensor:optimizer.* --drop tensor:*.momentum -o small.popef
@@ -78,8 +78,7 @@ impl Drop {
             };
         }
         let by_name = |name: &str| {
-            let found = TYPES.iter().find(|(_, known)| *known == name).map(|(blob_type, _)| *blob_type);
-            found.ok_or_else(|| {
+            type_named(name).ok_or_else(|| {
                 format!("{name} is no type: write executable, metadata, tensor, feed, opaque, any or prefix; for names, tensor:GLOB")
             })
         };

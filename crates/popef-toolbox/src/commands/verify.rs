@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use popef_ops::hash::{
     Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, VerifyOptions, WrongBlob, hash_path, verify,
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use super::Command;
 use super::hash::one_algorithm;
-use crate::common::end::{FAILED, NO, unwritten};
+use crate::common::end::{FAILED, NO, answered, unwritten};
 use crate::common::filter::type_name;
 use crate::common::format::{Format, FormatArgs, LongObject, json_line};
 use crate::common::in_turn::{Voice, in_turn};
@@ -123,13 +124,42 @@ impl Command for Args {
         }
         let manifest = self.read_manifest()?;
         let jobs = self.jobs(&manifest)?;
+        let verified = Verified::default();
+        let done = self.verify_all(tool, &jobs, &verified);
+        answered(done.map(ExitCode::from), verified.known(jobs.len()))
+    }
+}
+
+/// What is known of the files until now.
+#[derive(Default)]
+struct Verified {
+    files: AtomicUsize,
+    worst: AtomicU8,
+}
+
+impl Verified {
+    fn add(&self, status: u8) {
+        self.worst.fetch_max(status, Ordering::Relaxed);
+        self.files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The exit status, as soon as it is not that all files are right, or all were looked at.
+    fn known(&self, files: usize) -> Option<u8> {
+        let worst = self.worst.load(Ordering::Relaxed);
+        (worst > 0 || self.files.load(Ordering::Relaxed) == files).then_some(worst)
+    }
+}
+
+impl Args {
+    /// Compares all files, and writes what became of them. Returns the worst of the exit statuses.
+    fn verify_all(&self, tool: &Tool, jobs: &[Job<'_>], verified: &Verified) -> Result<u8, Error> {
         let watch = tool.progress("verifying");
         let mut out = tool.out();
         if self.format.format == Format::Json {
             out.put("{\"schemaVersion\":1,\"files\":[\n");
         }
         let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
-            Some(job) => self.verify(index, job, voice.out, &watch),
+            Some(job) => self.verify(index, job, voice.out, &watch).inspect(|status| verified.add(*status)),
             None => Ok(0),
         };
         let worst = in_turn(tool, &mut out, jobs.len(), work)?;
@@ -138,11 +168,9 @@ impl Command for Args {
         }
         drop(watch);
         out.send().map_err(unwritten)?;
-        Ok(ExitCode::from(worst))
+        Ok(worst)
     }
-}
 
-impl Args {
     /// Opens the manifest. One that is no file is copied.
     fn read_manifest(&self) -> Result<Manifest, Error> {
         let path = self.manifest.as_path();

@@ -47,6 +47,15 @@ pub(crate) fn unwritten(error: io::Error) -> Error {
     Error::io("write the output", error)
 }
 
+/// The exit status of a command that answers yes or no. If a reader closes the pipe early, it is the one that is `known` until
+/// then, and never a "yes" to what was not looked at.
+pub(crate) fn answered(done: Result<ExitCode, Error>, known: Option<u8>) -> Result<ExitCode, Error> {
+    match done {
+        Err(error) if is_closed_pipe(&error) => Ok(ExitCode::from(known.unwrap_or(FAILED))),
+        done => done,
+    }
+}
+
 fn is_closed_pipe(error: &Error) -> bool {
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

@@ -5,19 +5,26 @@ use clap::builder::TypedValueParser;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
 use popef_ops::{Code, Error};
-use popef_show::Glob;
+use popef_show::{Glob, type_word};
 
 use super::values::named;
+
+/// The option that chooses blobs by their types.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Types {
+    /// Only blobs of TYPE: executable, metadata, tensor, feed or opaque
+    ///
+    /// Separate several with commas.
+    #[arg(short, long = "type", value_name = "TYPE", value_parser = blob_type(), value_delimiter = ',', hide_possible_values = true)]
+    pub(crate) types: Vec<BlobType>,
+}
 
 /// Options that choose blobs.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Filter {
-    /// Only blobs of TYPE: executable, metadata, tensor, feed or opaque
-    ///
-    /// Separate several with commas.
-    #[arg(short, long = "type", value_name = "TYPE", value_parser = blob_type(), value_delimiter = ',', hide_possible_values = true)]
-    types: Vec<BlobType>,
+    #[command(flatten)]
+    types: Types,
     /// Only blobs whose name matches GLOB
     ///
     /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata matches by the name of its
@@ -32,29 +39,37 @@ pub(crate) struct Filter {
     ignore_case: bool,
 }
 
-/// The types of blobs, and how users name them.
-pub(crate) const TYPES: [(BlobType, &str); 5] = [
-    (BlobType::PoplarExecutable, "executable"),
-    (BlobType::Metadata, "metadata"),
-    (BlobType::DataTensor, "tensor"),
-    (BlobType::DataFeed, "feed"),
-    (BlobType::Opaque, "opaque"),
-];
-
 /// How users name a type of blobs.
 pub(crate) fn type_name(blob_type: BlobType) -> &'static str {
-    TYPES.iter().find(|(known, _)| *known == blob_type).map_or("unknown", |(_, name)| name)
+    type_word(blob_type).unwrap_or("unknown")
+}
+
+/// The type that users name so.
+pub(crate) fn type_named(name: &str) -> Option<BlobType> {
+    BlobType::ALL.iter().copied().find(|blob_type| type_name(*blob_type) == name)
 }
 
 /// The value of an option that is a type of blobs.
 pub(crate) fn blob_type() -> impl TypedValueParser<Value = BlobType> {
-    named(TYPES.map(|(blob_type, _)| blob_type), |blob_type| type_name(*blob_type))
+    named(BlobType::ALL.iter().copied(), |blob_type| type_name(*blob_type))
+}
+
+impl Types {
+    /// Whether blobs of all types are chosen.
+    pub(crate) fn is_all(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    /// Whether blobs of a type are chosen.
+    pub(crate) fn take(&self, blob_type: BlobType) -> bool {
+        self.is_all() || self.types.contains(&blob_type)
+    }
 }
 
 impl Filter {
     /// Whether every blob is chosen.
     pub(crate) fn is_everything(&self) -> bool {
-        self.types.is_empty() && self.filter.is_empty() && self.exclude.is_empty()
+        self.types.is_all() && self.filter.is_empty() && self.exclude.is_empty()
     }
 
     /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish.
@@ -72,7 +87,7 @@ impl Filter {
 
     /// Whether a blob is chosen.
     pub(crate) fn takes(&self, blob: &Blob<'_>) -> bool {
-        (self.types.is_empty() || self.types.contains(&blob.blob_type())) && self.takes_name(blob)
+        self.types.take(blob.blob_type()) && self.takes_name(blob)
     }
 
     fn takes_name(&self, blob: &Blob<'_>) -> bool {

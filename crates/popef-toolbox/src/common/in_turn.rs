@@ -86,6 +86,11 @@ impl Voice<'_> {
         }
         Ok(())
     }
+
+    /// Says why something failed and what to do, behind what was written before.
+    pub(crate) fn complain(&mut self, error: &Error) -> Result<(), Error> {
+        self.tool.complaint(error).into_iter().try_for_each(|line| self.say(line))
+    }
 }
 
 /// What a worker passes on.

@@ -20,7 +20,7 @@ pub(crate) struct Inputs {
     files: Vec<PathBuf>,
     /// Also read the files that LIST names; `-` is standard input
     ///
-    /// LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
+    /// Then FILE can be missing. LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
     #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append, help_heading = "Selection")]
     files_from: Vec<PathBuf>,
 }

@@ -1,15 +1,17 @@
 //! What `popef ls` and `popef dump` share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use popef::types::BlobType;
 use popef_dump_tool::Listing;
 use popef_dump_tool::groups::{Narrow, Parts, Sources};
-use popef_ops::Error;
+use popef_ops::{Code, Error};
 use popef_show::ListFormat;
 
 use super::end::refused;
+use super::filter::{Types, type_named};
 use super::tool::Tool;
 use super::values::{named, path};
 
@@ -19,6 +21,8 @@ pub(crate) struct ListArgs {
     /// Files to read; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path(), required_unless_present = "files_from", help_heading = None::<&'static str>)]
     files: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "Selection and order")]
+    types: Types,
     #[command(flatten)]
     narrow: Narrow,
     #[command(flatten, next_help_heading = "Selection and order")]
@@ -45,9 +49,26 @@ pub(crate) struct ListArgs {
 
 impl ListArgs {
     pub(crate) fn run(&self, tool: &Tool, parts: &Parts, full_names: bool) -> Result<ExitCode, Error> {
-        let ListArgs { files, narrow, sources, format, verbose } = self;
+        if let Some(wrong) = self.contradiction().or_else(|| self.type_meant(parts)) {
+            return Err(Error::new(Code::WrongArguments, wrong));
+        }
+        let ListArgs { files, types: Types { types }, narrow, sources, format, verbose } = self;
         let (format, verbose) = (*format, *verbose);
-        let listing = Listing { files, sources, parts, narrow, format, full_names, verbose };
+        let listing = Listing { files, sources, parts, types, narrow, format, full_names, verbose };
         listing.run(tool.program(), &mut tool.out()).map_err(refused)
+    }
+
+    /// Which option would have no effect, if any.
+    fn contradiction(&self) -> Option<String> {
+        let has_values = self.types.take(BlobType::DataTensor) || self.types.take(BlobType::DataFeed);
+        (self.narrow.values.is_some() && !has_values)
+            .then(|| "--values shows elements of tensors and feeds: it needs --type tensor or feed".to_owned())
+    }
+
+    /// What was meant by a missing file that has the name of a type: the option -t of popef-dump takes no value.
+    fn type_meant(&self, parts: &Parts) -> Option<String> {
+        let name = self.files.first().filter(|_| parts.tensors)?.to_str()?;
+        (type_named(name).is_some() && !Path::new(name).exists())
+            .then(|| format!("there is no file {name}; did you mean --type {name}?"))
     }
 }

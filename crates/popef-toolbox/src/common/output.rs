@@ -14,9 +14,9 @@ use super::values::path;
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// The file to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE", value_parser = path(), required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present = "dry_run")]
     output: Option<PathBuf>,
-    /// Replace FILE if it exists
+    /// Replace NEW if it exists
     #[arg(long)]
     force: bool,
     /// Only say what would be written, and how large it would be
@@ -29,12 +29,12 @@ pub(crate) struct OutputArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct ChangeArgs {
     /// The file to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE", value_parser = path(), required_unless_present_any = ["dry_run", "in_place"], conflicts_with = "in_place")]
+    #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present_any = ["dry_run", "in_place"], conflicts_with = "in_place")]
     output: Option<PathBuf>,
     /// Replace the input when the new file is complete and checked
     #[arg(long)]
     in_place: bool,
-    /// Replace FILE if it exists
+    /// Replace NEW if it exists
     #[arg(long, conflicts_with = "in_place")]
     force: bool,
     /// Only say what would be written, and how large it would be
@@ -47,7 +47,7 @@ pub(crate) struct ChangeArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct EachArgs {
     /// The file to write, if there is one input; `-` is standard output
-    #[arg(short, long, value_name = "FILE", value_parser = path(), required_unless_present_any = ["dry_run", "in_place", "output_dir"], conflicts_with_all = ["in_place", "output_dir"])]
+    #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present_any = ["dry_run", "in_place", "output_dir"], conflicts_with_all = ["in_place", "output_dir"])]
     output: Option<PathBuf>,
     /// Replace each input when its new file is complete and checked
     #[arg(long, conflicts_with = "output_dir")]

@@ -3,12 +3,13 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
+use clap::ArgMatches;
 use popef::error::ErrorCode;
-use popef_dump_tool::Program;
 use popef_dump_tool::screen::{colors, progress};
+use popef_dump_tool::{Complaint, Program};
 use popef_open::{is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
-use popef_show::{Out, ProgressLine, When, escape_rest};
+use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
 use super::signals::{hear_signals, is_stopped};
 use super::stdout::Stdout;
@@ -17,14 +18,26 @@ use super::stdout::Stdout;
 #[derive(Debug)]
 pub(crate) struct Tool {
     program: Program,
+    /// The line that shows the command's help.
+    help: String,
     colors: bool,
     stdout: Stdout,
 }
 
 impl Tool {
-    /// `command` is what users type: `popef merge`.
-    pub(crate) fn new(command: &'static str, when: When, stdout: Stdout) -> Self {
-        Tool { program: Program { name: command, explain: "popef explain" }, colors: colors(when), stdout }
+    /// `command` is what users type: `popef merge`. `options` are those of the whole tool.
+    pub(crate) fn new(command: &'static str, when: When, options: &ArgMatches) -> Self {
+        Tool {
+            program: Program { name: command, explain: "popef explain", advise: Some(of_failure) },
+            help: help(options),
+            colors: colors(when),
+            stdout: Stdout::of(options),
+        }
+    }
+
+    /// Fails if a file would go to a terminal.
+    pub(crate) fn check_stdout(&self) -> Result<(), Error> {
+        self.stdout.check()
     }
 
     /// The command, for what popef-dump does under this name.
@@ -44,17 +57,28 @@ impl Tool {
 
     /// Tells programs in JSON why the call failed, if they expect JSON.
     pub(crate) fn tell_programs(&self, error: &Error) {
-        if let Err(unwritten) = self.stdout.tell(error, described(error)) {
-            self.say(&format!("cannot write the output: {unwritten}"));
-        }
+        let mut report = described(error);
+        report.advice = self.advice(error);
+        // If nothing can be written there, standard error and the exit status have to do.
+        let _ = self.stdout.tell(error, report);
     }
 
     /// Says why something failed and what to do, in a line each.
     pub(crate) fn complain(&self, error: &Error) {
-        let (text, advice) = (words(error), advice(error));
-        self.say(&format!("{text} [{}]", error.code()));
-        if !has_advice(&text, advice) {
-            self.say(advice);
+        self.complaint(error).into_iter().for_each(|line| self.say(&line));
+    }
+
+    /// Why something failed and what to do, in a line each.
+    pub(crate) fn complaint(&self, error: &Error) -> impl IntoIterator<Item = String> {
+        let Complaint { text, advice } = complaint(&words(error), error.code(), self.advice(error));
+        [text, advice].into_iter().filter(|line| !line.is_empty())
+    }
+
+    /// What to do about an error. Only the tool knows the help of the command.
+    fn advice(&self, error: &Error) -> String {
+        match error.code() == Code::WrongArguments.as_str() {
+            true => format!("See {}.", self.help),
+            false => advice(error.code(), error.library().and_then(popef::Error::blob)).to_owned(),
         }
     }
 
@@ -85,28 +109,60 @@ pub(crate) fn words(error: &Error) -> String {
 /// An error for a report.
 pub(crate) fn described(error: &Error) -> ErrorReport {
     let mut report = error.describe();
-    report.advice = advice(error).to_owned();
+    report.advice = advice(report.code, report.blob).to_owned();
     report
 }
 
+/// What is said of a failure that popef-dump's code meets.
+fn of_failure(text: &str, failure: &Failure) -> Complaint {
+    complaint(text, failure.code(), advice(failure.code(), failure.blob()).to_owned())
+}
+
+/// What is said of an error. All errors get their code and their next step here.
+fn complaint(text: &str, code: &str, advice: String) -> Complaint {
+    let advice = if has_advice(text, code, &advice) { String::new() } else { advice };
+    Complaint { text: format!("{text} [{code}]"), advice }
+}
+
 /// What to do about an error, with the names of commands and options.
-fn advice(error: &Error) -> &'static str {
-    match error.code() {
-        _ if is_cut(error) => "popef recover keeps the blobs before this one.",
-        code if code == Code::FileExists.as_str() => "Choose another path, or allow overwriting with --force.",
-        _ => error.advice(),
+fn advice(code: &str, blob: Option<usize>) -> &'static str {
+    let own = Code::ALL.iter().find(|own| own.as_str() == code);
+    match (own, code.parse()) {
+        (Some(Code::FileExists), _) => "Choose another path, or allow overwriting with --force.",
+        (Some(Code::OutputIsInput), _) => {
+            "Choose another output. Commands that change one file replace it with --in-place."
+        }
+        (Some(Code::NoSuchBlob | Code::AmbiguousBlob | Code::NothingChosen), _) => {
+            "popef ls shows the blobs of a file: their numbers, types and names."
+        }
+        (Some(Code::Conflict), _) => "Say with --keep which one is kept, or leave one of the files out.",
+        (Some(Code::PrefixInside), _) => {
+            "Put that file first, or leave out what comes before PopEF with --drop-prefix."
+        }
+        (Some(Code::NewFindings), _) => "Make another change, or allow the findings: without --strict.",
+        (Some(own), _) => own.advice(),
+        (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if blob > Some(0) => {
+            "popef recover keeps the blobs before this one."
+        }
+        (None, code) => code.map_or("", ErrorCode::advice),
     }
 }
 
-/// Whether a file ends too early, after blobs that are whole.
-fn is_cut(error: &Error) -> bool {
-    let is_cut = |error: &popef::Error| matches!(error.code(), ErrorCode::HeaderCut | ErrorCode::BlobCut);
-    error.library().is_some_and(|error| is_cut(error) && error.blob() > Some(0))
+/// Whether a text ends with its advice, as errors of damaged files do, and those that say what another file is.
+fn has_advice(text: &str, code: &str, advice: &str) -> bool {
+    let says_more = code == Code::NotPopef.as_str() && text.contains("; ");
+    says_more || text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
 }
 
-/// Whether a text ends with its advice, as errors of damaged files do.
-fn has_advice(text: &str, advice: &str) -> bool {
-    text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
+/// The line that shows the help of the command that runs: `popef tiles plan --help`.
+fn help(options: &ArgMatches) -> String {
+    let mut line = "popef".to_owned();
+    let mut options = Some(options);
+    while let Some((command, of_command)) = options.and_then(ArgMatches::subcommand) {
+        line.extend([" ", command]);
+        options = Some(of_command);
+    }
+    line + " --help"
 }
 
 /// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.

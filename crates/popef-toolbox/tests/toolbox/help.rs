@@ -45,6 +45,20 @@ fn every_command_has_help_with_examples() {
     }
 }
 
+/// What is in brackets can be left out, and nothing else can.
+#[test]
+fn usage_lines_are_true() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    for (name, _) in commands(help.text()) {
+        let help = place.run(&[&name, "-h"]).good();
+        let usage = help.text().split_once("Usage: popef ").unwrap().1.lines().next().unwrap();
+        let needs_nothing = usage.split(' ').skip(1).all(|word| word.starts_with('['));
+        let bare = place.run(&[&name]);
+        assert_eq!((bare.status == 0, bare.status == 2), (needs_nothing, !needs_nothing), "{usage}");
+    }
+}
+
 #[test]
 fn names_are_written_in_full() {
     let place = Place::with(&["interop/executable.popef"]);

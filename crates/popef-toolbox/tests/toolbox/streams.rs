@@ -80,6 +80,7 @@ fn a_full_disk_is_an_error_for_help_too() {
         let output = tool.stdout(full).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(err.starts_with("popef") && err.contains(": cannot write the output: "), "{command}: {err}");
+        assert!(!command.starts_with("ls") || err.contains("[storage-full]\npopef ls: Free some space"), "{err}");
         assert_eq!(output.status.code(), Some(2), "{command}");
     }
     // A reader that has seen enough is no error.
@@ -87,4 +88,24 @@ fn a_full_disk_is_an_error_for_help_too() {
     shell.args(["-c", "\"$0\" --help | true; \"$0\" man | head -1", env!("CARGO_BIN_EXE_popef")]);
     let run = finish(&mut shell);
     assert_eq!((run.err.as_str(), run.status), ("", 0));
+}
+
+/// What was not looked at must not pass because somebody had read enough.
+#[test]
+fn a_closed_pipe_is_no_yes() {
+    let place = Place::with(&["interop/executable.popef", "golden/values.popef"]);
+    let manifest = place.run(&["hash", "--format", "json", "executable.popef", "values.popef"]).good().out;
+    place.write("manifest", manifest);
+    for (command, status) in [
+        ("diff executable.popef values.popef", 1),
+        ("diff --format json executable.popef executable.popef", 0),
+        ("verify manifest", 0),
+        ("verify --format ndjson manifest", 0),
+        ("ls executable.popef", 0),
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = place.command().args(command.split(' ')).stdout(writer).output().unwrap();
+        assert_eq!((output.stderr.as_slice(), output.status.code()), (&b""[..], Some(status)), "{command}");
+    }
 }

@@ -1,9 +1,9 @@
 //! `popef ls`, `dump`, `check` and `explain` are popef-dump's own function: they print what its golden files have, except for
-//! the name of the command.
+//! the name of the command. On standard error, they say more: the code of an error, and what to do.
 
 use std::fs;
 
-use crate::common::{Place, finish, testdata};
+use crate::common::{Place, finish, hold_golden, testdata};
 
 /// A golden file of popef-dump, the arguments that popef-dump has there, and the command that does the same.
 const CASES: &[(&str, &str, &str)] = &[
@@ -61,12 +61,62 @@ fn listings_are_those_of_popef_dump() {
         let (first, rest) = golden.split_once('\n').unwrap();
         assert_eq!(first.replace('\'', ""), format!("$ popef-dump {arguments}"));
         let expected = rest.replace("popef-dump", &program);
-        assert_eq!(
-            format!("{}---- stderr\n{}---- exit status {}\n", run.text(), run.err, run.status),
-            expected,
-            "{command}"
-        );
+        let (out, expected) = expected.split_once("---- stderr\n").unwrap();
+        let (errors, status) = expected.split_once("---- exit status ").unwrap();
+        assert_eq!((run.text(), format!("{}\n", run.status).as_str()), (out, status), "{command}");
+        // Errors have a code besides.
+        let begins = |line: &str| {
+            run.err
+                .lines()
+                .any(|told| told.strip_prefix(line).is_some_and(|code| code.is_empty() || code.starts_with(" [")))
+        };
+        assert!(errors.lines().all(begins), "{command}: {}", run.err);
     }
+}
+
+/// After an intended change: `POPEF_RENEW=1 cargo test -p popef-toolbox --test toolbox under_one_roof::`
+#[test]
+fn errors_have_a_code_and_a_next_step() {
+    let files = ["golden/damaged.popef", "float8/e4m3fnuz.txt", "interop/executable.popef"];
+    let commands = [
+        "ls damaged.popef no-such-file.popef e4m3fnuz.txt .",
+        "dump --format ndjson --type metadata damaged.popef no-such-file.popef",
+        "check damaged.popef no-such-file.popef e4m3fnuz.txt .",
+        "check --policy e4m3fnuz.txt executable.popef",
+        "ls --files-from no-such-list",
+        "explain PE999",
+        "tiles plan 4 F16 --tiles 0",
+    ];
+    hold_golden("errors", &files, &commands);
+}
+
+/// As all other commands take it.
+#[test]
+fn listings_can_be_of_some_types_alone() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let types = |command: &str, of_types: &str| {
+        let line = format!("{command} --format ndjson --type {of_types} executable.popef");
+        let run = place.run(&line.split(' ').collect::<Vec<_>>()).good();
+        let blobs = run.text().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let types = blobs.filter(|line| line["kind"] == "blob").map(|blob| blob["type"].as_str().unwrap().to_owned());
+        types.collect::<Vec<_>>()
+    };
+    assert_eq!(types("ls", "tensor"), ["dataTensor"]);
+    assert_eq!(types("dump", "executable,opaque"), ["opaque", "poplarExecutable"]);
+    assert_eq!(types("dump -e", "executable,opaque"), ["poplarExecutable"]);
+    let run = place.run(&["ls", "-t", "metadata", "executable.popef"]).good();
+    assert!(run.text().contains("\n  shown: 1 of 4 blobs\n") && !run.text().contains("input_parameter"), "{run:?}");
+    let run = place.run(&["ls", "-t", "feed", "--exclude", "x", "executable.popef"]).good();
+    assert_eq!(run.err, "popef ls: nothing matches --type feed --exclude x\n");
+}
+
+/// Programs that read findings show who found them.
+#[test]
+fn findings_name_the_program_that_ran() {
+    let sarif: serde_json::Value = serde_json::from_str(&run("check --format sarif PE108.popef").0).unwrap();
+    assert_eq!(sarif["runs"][0]["tool"]["driver"]["name"], "popef");
+    let (junit, ..) = run("check --format junit PE108.popef");
+    assert!(junit.contains("<testsuites name=\"popef\">"), "{junit}");
 }
 
 fn run(args: &str) -> (String, String, i32) {
@@ -111,6 +161,12 @@ fn a_slip_is_named_by_the_command() {
     let (_, err, status) = run("ls --values 3 PE108.popef");
     let expected = "popef ls: there is no file 3; did you mean --values=3? [wrong-arguments]\n";
     assert!(err.starts_with(expected) && status == 2, "{err}");
+    let (_, err, status) = run("dump -t tensor PE108.popef");
+    let expected = "popef dump: there is no file tensor; did you mean --type tensor? [wrong-arguments]\n\
+                    popef dump: See popef dump --help.\n";
+    assert_eq!((err.as_str(), status), (expected, 2));
+    let (_, err, status) = run("ls --type metadata --values PE108.popef");
+    assert!(err.starts_with("popef ls: --values shows elements") && status == 2, "{err}");
     let (_, err, status) = run("dump -m --values=3 PE108.popef");
     let expected = "popef dump: --values shows elements of tensors and feeds: it needs --tensors or --feeds [wrong-";
     assert!(err.starts_with(expected) && status == 2, "{err}");

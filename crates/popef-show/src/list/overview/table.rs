@@ -12,6 +12,7 @@ use crate::output::out::Out;
 use crate::output::units;
 use crate::output::width::{shorten, width};
 use crate::report::file::{FileReport, link};
+use crate::report::type_word::type_word;
 
 /// One line per blob. All lines are worked out before the first is written, because the columns have to fit.
 pub(super) struct Table {
@@ -107,13 +108,5 @@ fn push_name(text: &mut String, blob: &Blob<'_>) {
 
 /// A blob's type in a word.
 fn kind(blob_type: BlobType) -> Cow<'static, str> {
-    let word = match blob_type {
-        BlobType::PoplarExecutable => "executable",
-        BlobType::Metadata => "metadata",
-        BlobType::DataTensor => "tensor",
-        BlobType::DataFeed => "feed",
-        BlobType::Opaque => "opaque",
-        other => return format!("type {}", other.number()).into(),
-    };
-    word.into()
+    type_word(blob_type).map_or_else(|| format!("type {}", blob_type.number()).into(), Cow::from)
 }
