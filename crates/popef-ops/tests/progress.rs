@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use popef::types::{Anchor, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo};
 use popef::write::Packing;
 use popef::{DataType, File, OpenOptions, TensorInfo, Writer};
+use popef_ops::pack::{PackInput, PackOptions, pack};
 use popef_ops::recover::recover;
 use popef_ops::{
     CompressOptions, DecompressOptions, Error, Keep, MergeOptions, Overwrite, Progress, SplitBy, SplitOptions,
@@ -141,6 +142,22 @@ fn each_operation_tells_what_it_expects() {
         for file in [&cut, &prefixed] {
             hold(&format!("recover, {name}"), |progress| recover(file, target(), progress));
         }
+    }
+    let [executable, random, tensor] = ["large.bin", "random.bin", "tensor.npy"].map(at);
+    fs::write(&executable, noise(5 << 18)).unwrap();
+    fs::write(&random, plain.executable("random").unwrap().data().read().unwrap()).unwrap();
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (300000,), }\n";
+    fs::write(&tensor, [b"\x93NUMPY\x01\x00\x3f\x00", header.as_bytes(), &noise(300_000)].concat()).unwrap();
+    let inputs =
+        [PackInput::Executable(executable, None), PackInput::Executable(random, None), PackInput::Tensors(tensor)];
+    let options = PackOptions { compress: Some(Packing::Zlib(6)), ..PackOptions::default() };
+    for name in ["path", "stream", "nowhere"] {
+        let target = match name {
+            "path" => Target::Path(&new, Overwrite::Others),
+            "stream" => Target::Stream(Box::new(io::sink())),
+            _ => Target::Nowhere,
+        };
+        hold(&format!("pack, {name}"), |progress| pack(&inputs, target, &options, progress, &mut |_| Ok(())));
     }
     for by in [SplitBy::Kind, SplitBy::Model, SplitBy::Size(1 << 20)] {
         let options = SplitOptions { by, ..SplitOptions::default() };
