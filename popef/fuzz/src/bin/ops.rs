@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 use libfuzzer_sys::fuzz_target;
 use popef::types::BlobType;
 use popef::{Blob, File, OpenOptions};
+use popef_fuzz::cost::{Bound, Line, SLACK, assert_within};
+use popef_fuzz::heap::Counting;
 use popef_fuzz::ways::scratch_file;
 use popef_ops::diff::{DiffOptions, Verdict};
 use popef_ops::hash::{Algorithms, FileHash, HashOptions, Manifest, ManifestLine, VerifyOptions};
@@ -17,6 +19,16 @@ use popef_ops::recover::recover;
 use popef_ops::set::{Change, Changes, Plan};
 use popef_ops::{
     CompressOptions, DecompressOptions, Keep, MergeOptions, Silent, StripOptions, Target, compress, decompress, formats,
+};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Of a file with arrays, one header is in memory at a time. In an archive, 100 bytes can be a header of 64 KiB.
+const ARRAYS: Bound = Bound {
+    decoder: "arrays",
+    time: Line { fixed: 1_000_000, per_byte_in: 20_000, per_byte_out: 0, most: u64::MAX },
+    heap: Line { fixed: 1 << 20, per_byte_in: 32, per_byte_out: 0, most: u64::MAX },
 };
 
 fuzz_target!(|input: &[u8]| {
@@ -188,6 +200,11 @@ fn change(input: &[u8]) {
 fn read_arrays(input: &[u8]) {
     let path = scratch_file();
     std::fs::write(&path, input).unwrap();
+    assert_within(&ARRAYS, SLACK, input.len() as u64, || {
+        let Ok(mut file) = formats::ArrayFile::open(&path) else { return 0 };
+        (0..file.len()).for_each(|index| drop(file.get(index)));
+        0
+    });
     let Ok(arrays) = formats::read(&path) else { return };
     for array in arrays {
         let Ok(reader) = array.reader() else { continue };
@@ -210,7 +227,7 @@ fn read_manifest(mut input: &[u8]) {
     }
 }
 
-/// Bytes as `index.json` of a folder with two files.
+/// Bytes as `index.json` of a folder with two files. Each is in the new file once, and what the index says.
 fn read_folder(input: &[u8]) {
     let folder = scratch_file().with_extension("folder");
     let array = |values: &[u8]| {
@@ -220,10 +237,11 @@ fn read_folder(input: &[u8]) {
     if !folder.is_dir() {
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("a.npy"), array(b"four")).unwrap();
-        std::fs::write(folder.join("b"), b"bytes").unwrap();
+        std::fs::write(folder.join("b"), vec![b'b'; 2000]).unwrap();
     }
     std::fs::write(folder.join("index.json"), input).unwrap();
     let bytes = packed(&folder);
+    assert!(bytes.as_ref().is_none_or(|bytes| bytes.len() <= 8192 + 8 * input.len()), "the folder grew");
     // What comes before the first blob can be anything, and then nobody knows where that is.
     if !input.windows(8).any(|window| window == b"\"prefix\"") && !input.contains(&b'\\') {
         let _ = bytes.map(|bytes| File::from_bytes(bytes).unwrap());
