@@ -139,6 +139,8 @@ fn check_folder(path: &Path) -> Result<(), Error> {
     let wrong = above.find_map(|above| match fs::metadata(above) {
         Ok(found) if found.is_dir() => Some(None),
         Ok(_) => Some(Some(ErrorKind::NotADirectory.into())),
+        // A link that leads nowhere is in the way too.
+        Err(_) if above.is_symlink() => Some(Some(ErrorKind::NotADirectory.into())),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => Some(Some(error)),
     });

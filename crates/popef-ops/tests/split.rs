@@ -54,3 +54,22 @@ fn what_is_in_the_way_of_one_part_keeps_all_from_their_places() {
         assert_eq!(std::fs::read_dir(&parts).unwrap().count(), 1 + usize::from(exists), "there is no rubbish");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_link_that_leads_nowhere_is_no_folder_for_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut writer = Writer::create(at("model.popef")).unwrap();
+    writer.write_executable("model", b"its bytes").unwrap();
+    writer.finish().unwrap();
+    let file = File::open(at("model.popef")).unwrap();
+    std::os::unix::fs::symlink(at("nowhere"), at("parts")).unwrap();
+    for parts in [at("parts"), at("parts").join("inner")] {
+        for target in [TargetFolder::At(&parts, Overwrite::Others), TargetFolder::Trial(&parts, Overwrite::Others)] {
+            let error = split(&file, target, &SplitOptions::default(), &popef_ops::Silent).unwrap_err();
+            assert!(error.to_string().contains("cannot make the folder: not a directory"), "{target:?}: {error}");
+        }
+    }
+    assert!(!at("nowhere").exists());
+}
