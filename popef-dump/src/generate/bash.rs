@@ -1,29 +1,39 @@
 use super::options::{Opt, Program, Value, Words};
 
-/// The script for bash, 3.2 or later.
+/// The script of a program without commands, for bash 3.2 or later.
 pub(super) fn script(program: &Program, names: &[&str]) -> String {
-    let has_commands = !program.commands.is_empty();
-    let of_commands = program.commands.iter().flat_map(|command| cases(&command.name, command));
-    let cases: String = cases("", program).chain(of_commands).collect();
-    let find =
-        if has_commands { FIND.replace("{commands}", &program.command_names().join(" ")) } else { String::new() };
-    let offer = match has_commands {
-        true => OFFER_OF_COMMANDS.replace("{offers}", &offers(program)),
-        false => OFFER.replace("{options}", &program.long_options().join(" ")),
-    };
-    SCRIPT
-        .replace("{function}", &format!("_{}", program.name.replace('-', "_")))
-        .replace("{variables}", if has_commands { " command='' options='' arguments='' several=''" } else { "" })
-        .replace("{find}", &find)
-        .replace("{command}", if has_commands { "$command" } else { "" })
-        .replace("{cases}", &cases)
-        .replace("{offer}", &offer)
-        .replace("{names}", &names.join(" "))
+    let offer = OFFER.replace("{options}", &program.long_options().join(" "));
+    let parts = [("{variables}", ""), ("{find}", ""), ("{command}", ""), ("{offer}", &offer)];
+    filled(program, names, &cases("", program), parts)
+}
+
+/// The script of a program with commands.
+pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String {
+    let commands = program.all_commands();
+    let of_commands = commands.iter().map(|(typed, command)| cases(&pattern(typed), command));
+    let cases = of_commands.fold(cases("", program), |cases, more| cases + &more);
+    let patterns: Vec<_> = commands.iter().map(|(typed, _)| pattern(typed)).collect();
+    let find = FIND.replace("{commands}", &patterns.join("|"));
+    let offer = OFFER_OF_COMMANDS.replace("{offers}", &offers(program));
+    let variables = " command='' options='' arguments='' several=''";
+    let parts = [("{variables}", variables), ("{find}", &find), ("{command}", "$command"), ("{offer}", &offer)];
+    filled(program, names, &cases, parts)
+}
+
+fn filled(program: &Program, names: &[&str], cases: &str, parts: [(&str, &str); 4]) -> String {
+    let function = format!("_{}", program.name.replace('-', "_"));
+    let script = parts.iter().fold(SCRIPT.to_owned(), |script, (place, part)| script.replace(place, part));
+    script.replace("{function}", &function).replace("{cases}", cases).replace("{names}", &names.join(" "))
 }
 
 /// What to offer after each option of a command.
-fn cases<'p>(command: &'p str, program: &'p Program) -> impl Iterator<Item = String> + 'p {
-    program.options.iter().filter_map(move |option| Some(case(command, option, option.value.as_ref()?)))
+fn cases(command: &str, program: &Program) -> String {
+    program.options.iter().filter_map(|option| Some(case(command, option, option.value.as_ref()?))).collect()
+}
+
+/// A command as a pattern of `case`: `tiles\ plan`.
+fn pattern(typed: &str) -> String {
+    typed.replace(' ', "\\ ")
 }
 
 /// What to offer after an option. Its key begins with the name of the command, and then has `=` if the value is after `=`.
@@ -47,15 +57,15 @@ fn case(command: &str, option: &Opt, value: &Value) -> String {
 fn offers(program: &Program) -> String {
     let commands = program.command_names().join(" ");
     let before = format!("        '') options='{}' arguments='{commands}' ;;\n", program.long_options().join(" "));
-    let offer = |command: &Program| {
+    let offer = |(typed, command): (String, &Program)| {
         let arguments = match &command.arguments {
             Words::One(words) => format!(" arguments='{}'", words.join(" ")),
             Words::List(words) => format!(" arguments='{}' several=1", words.join(" ")),
             Words::Path | Words::Any => String::new(),
         };
-        format!("        {}) options='{}'{arguments} ;;\n", command.name, command.long_options().join(" "))
+        format!("        {}) options='{}'{arguments} ;;\n", pattern(&typed), command.long_options().join(" "))
     };
-    program.commands.iter().map(offer).fold(before, |text, offer| text + &offer)
+    program.all_commands().into_iter().map(offer).fold(before, |text, offer| text + &offer)
 }
 
 /// Without replies, bash completes names of files itself, and does it better than a function can.
@@ -90,8 +100,12 @@ const SCRIPT: &str = r#"{function}() {
 complete -o bashdefault -o default -F {function} {names}
 "#;
 
-/// Finds the command: the first word that is one. The value of an option before it is none.
-const FIND: &str = "        [[ -z $command && ' {commands} ' == *\" $word \"* ]] && command=$word\n";
+/// Finds the command: the first word that is one, and then the first that is one of its own. The value of an option before it
+/// is none.
+const FIND: &str = r#"        case ${command:+$command }$word in
+        {commands}) command=${command:+$command }$word ;;
+        esac
+"#;
 
 const OFFER: &str = r#"    if [[ -z $words && -z $equals && $current == -* ]]; then
         words='{options}'

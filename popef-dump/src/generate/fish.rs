@@ -1,31 +1,40 @@
 use super::options::{Opt, Program, Value, Words};
 
-/// The script for fish.
+/// The script of a program without commands.
 pub(super) fn script(program: &Program, names: &[&str]) -> String {
-    if program.commands.is_empty() {
-        return names.iter().map(|name| options(name, "", program)).collect();
-    }
-    let find = FIND.replace("{name}", &program.name).replace("{commands}", &program.command_names().join(" "));
+    names.iter().map(|name| options(name, "", program)).collect()
+}
+
+/// The script of a program with commands.
+pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String {
+    let commands: Vec<_> = program.all_commands().iter().map(|(command, _)| format!("'{command}'")).collect();
+    let find = FIND.replace("{name}", &program.name).replace("{commands}", &commands.join(" "));
     names.iter().map(|name| with_commands(name, program)).fold(find, |script, lines| script + &lines)
 }
 
 /// The commands, and the options and arguments of each. Conditions say which command is on the line.
 fn with_commands(name: &str, program: &Program) -> String {
     let is = |command: &str| format!(" -n '__{}_is \"{command}\"'", program.name);
-    let mut lines = options(name, &is(""), program);
-    for command in &program.commands {
-        lines += &format!("complete -c {name}{} -f -a {} -d '{}'\n", is(""), command.name, quoted(&command.about));
-    }
-    for command in &program.commands {
-        let is = is(&command.name);
+    let mut lines = options(name, &is(""), program) + &commands(name, &is(""), program);
+    for (typed, command) in program.all_commands() {
+        let is = is(&typed);
         lines += &options(name, &is, command);
         lines += &match &command.arguments {
+            _ if !command.commands.is_empty() => commands(name, &is, command),
             Words::One(words) => format!("complete -c {name}{is} -f -a '{}'\n", words.join(" ")),
             Words::List(words) => format!("complete -c {name}{is} -f -a '(__fish_append , {})'\n", words.join(" ")),
             Words::Path | Words::Any => String::new(),
         };
     }
     lines
+}
+
+fn commands(name: &str, condition: &str, program: &Program) -> String {
+    let only = if matches!(program.arguments, Words::Path) { "" } else { " -f" };
+    let line = |command: &Program| {
+        format!("complete -c {name}{condition}{only} -a {} -d '{}'\n", command.name, quoted(&command.about))
+    };
+    program.commands.iter().map(line).collect()
 }
 
 fn options(name: &str, condition: &str, program: &Program) -> String {
@@ -56,12 +65,12 @@ fn quoted(text: &str) -> String {
 
 /// Whether the command of the line is the given one, or whether there is none yet.
 const FIND: &str = r#"function __{name}_is
+    set -l command
     for word in (commandline -opc)[2..]
-        if contains -- $word {commands}
-            test "$word" = "$argv[1]"
-            return
-        end
+        set -l longer (string trim -- "$command $word")
+        contains -- "$longer" {commands}
+        and set command $longer
     end
-    test -z "$argv[1]"
+    test "$command" = "$argv[1]"
 end
 "#;

@@ -38,8 +38,20 @@ impl Shell {
     }
 }
 
-/// The script with which a shell completes the arguments of a program, by any of its names.
-pub fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
+/// The script with which a shell completes the arguments of a program with commands, by any of its names.
+///
+/// It is a function of its own, so that popef-dump does not hold what it does not need.
+pub fn completions_of_commands(shell: Shell, command: &Command, names: &[&str]) -> String {
+    let program = Program::of(command);
+    match shell {
+        Shell::Bash => bash::script_with_commands(&program, names),
+        Shell::Zsh => zsh::script_with_commands(&program, names),
+        Shell::Fish => fish::script_with_commands(&program, names),
+    }
+}
+
+/// The script with which a shell completes the arguments of a program without commands.
+fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
     let program = Program::of(command);
     match shell {
         Shell::Bash => bash::script(&program, names),
@@ -55,10 +67,11 @@ pub fn manual(
     sections: impl IntoIterator<Item = (String, String)>,
 ) -> io::Result<()> {
     let mut page = Vec::new();
+    let usage = usage(command.clone());
     let man = clap_mangen::Man::new(command);
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    section(&mut page, "Synopsis", &usage)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     sections.into_iter().try_for_each(|(heading, lines)| section(&mut page, &heading, &lines))?;
@@ -68,9 +81,17 @@ pub fn manual(
 /// Pages of manuals are made for terminals of 80 columns, and are indented.
 pub const MANUAL_WIDTH: usize = 72;
 
-/// A section whose lines stay as they are.
+/// The lines of a command's usage. Those that clap_mangen makes do not say what is required.
+fn usage(mut command: Command) -> String {
+    let usage = command.render_usage().to_string();
+    let lines = usage.trim_start_matches("Usage:").lines().map(|line| format!("{}\n", line.trim()));
+    lines.collect()
+}
+
+/// A section whose lines stay as they are. A dot at the start of one is none of a request.
 fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
+    let lines: String = lines.lines().map(|line| format!("\\&{line}\n")).collect();
     writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
 }
 

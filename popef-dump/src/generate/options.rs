@@ -52,15 +52,14 @@ impl Program {
 
     fn built(command: &Command) -> Self {
         let names = || command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        let inner = || command.get_subcommands().map(Program::built).collect();
         let first = command.get_positionals().next();
         // The command that prints the help of others has them as commands of its own.
         let (argument, arguments, commands) = match command.get_name() {
             "help" => ("COMMAND".to_owned(), Words::One(names()), Vec::new()),
-            _ => (
-                first.map(value_name).unwrap_or_default(),
-                first.map_or(Words::Any, words),
-                command.get_subcommands().map(Program::built).collect(),
-            ),
+            _ if first.is_none() && command.has_subcommands() => ("COMMAND".to_owned(), Words::One(names()), inner()),
+            // It may have both: arguments and commands.
+            _ => (first.map(value_name).unwrap_or_default(), first.map_or(Words::Any, words), inner()),
         };
         Program {
             name: command.get_name().to_owned(),
@@ -70,6 +69,17 @@ impl Program {
             argument,
             commands,
         }
+    }
+
+    /// All commands as they are typed, those of commands too: `tiles`, `tiles plan`.
+    pub(super) fn all_commands(&self) -> Vec<(String, &Program)> {
+        let mut all = Vec::new();
+        for command in &self.commands {
+            let name = &command.name;
+            all.push((name.clone(), command));
+            all.extend(command.all_commands().into_iter().map(|(inner, command)| (format!("{name} {inner}"), command)));
+        }
+        all
     }
 
     /// Its options as they are typed: `--all`.

@@ -1,18 +1,34 @@
 use super::options::{Opt, Program, Value, Words};
 
-/// The script for zsh, for a file `_NAME` in a folder of `$fpath`, or to be sourced.
+/// The script of a program without commands, for a file `_NAME` in a folder of `$fpath`, or to be sourced.
 pub(super) fn script(program: &Program, names: &[&str]) -> String {
-    let body = match program.commands.as_slice() {
-        [] => arguments(program, 4),
-        commands => COMMANDS
-            .replace("{specs}", &specs(program, 8))
-            .replace("{describe}", &commands.iter().map(described).collect::<String>())
-            .replace("{cases}", &commands.iter().map(case).collect::<String>()),
-    };
+    filled(program, names, &arguments(program, 4))
+}
+
+/// The script of a program with commands.
+pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String {
+    filled(program, names, &format!("{LOCALS}{}", body(program, 4)))
+}
+
+fn filled(program: &Program, names: &[&str], body: &str) -> String {
     SCRIPT
-        .replace("{body}", &body)
+        .replace("{body}", body)
         .replace("{function}", &format!("_{}", program.name))
         .replace("{names}", &names.join(" "))
+}
+
+/// What completes the options of a program, and its commands or arguments.
+fn body(program: &Program, indent: usize) -> String {
+    if program.commands.is_empty() {
+        return arguments(program, indent);
+    }
+    let body = COMMANDS
+        .replace("{specs}", &specs(program, 4))
+        .replace("{describe}", &program.commands.iter().map(described).collect::<String>())
+        .replace("{files}", if takes_files(program) { "    _files\n" } else { "" })
+        .replace("{cases}", &program.commands.iter().map(case).collect::<String>())
+        .replace("{other}", &if takes_files(program) { other(program) } else { String::new() });
+    body.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 /// What `_arguments` gets for a program without commands.
@@ -20,7 +36,7 @@ fn arguments(program: &Program, indent: usize) -> String {
     let specs = specs(program, indent + 4);
     let argument = match &program.arguments {
         Words::Path => format!("'*:{}:_files'", program.argument),
-        Words::Any => "'*: : '".to_owned(),
+        Words::Any => "'*: :()'".to_owned(),
         words => format!("'*:{}:{}'", program.argument, offer(words)),
     };
     format!("{:indent$}_arguments -s -S : \\\n{specs}{:indent$}    {argument}\n", "", "")
@@ -63,11 +79,21 @@ fn offer(words: &Words) -> String {
 
 /// A command and what it does, as `_describe` takes it.
 fn described(command: &Program) -> String {
-    format!("            '{}:{}'\n", command.name, escaped(&command.about))
+    format!("        '{}:{}'\n", command.name, escaped(&command.about))
 }
 
 fn case(command: &Program) -> String {
-    format!("        {})\n{}            ;;\n", command.name, arguments(command, 12))
+    format!("    {})\n{}        ;;\n", command.name, body(command, 8))
+}
+
+/// Whether files can stand in the place of a command.
+fn takes_files(program: &Program) -> bool {
+    matches!(program.arguments, Words::Path)
+}
+
+/// What completes behind a file in the place of a command.
+fn other(program: &Program) -> String {
+    format!("    *)\n{}        ;;\n", arguments(program, 8))
 }
 
 fn escaped(text: &str) -> String {
@@ -87,20 +113,20 @@ else
 fi
 "#;
 
-const COMMANDS: &str = r#"    local curcontext=$curcontext state line
-    local -a commands
-    _arguments -s -S -C : \
-{specs}        '1:command:->command' \
-        '*::argument:->argument'
-    case $state in
-    command)
-        commands=(
-{describe}        )
-        _describe -t commands command commands
-        ;;
-    argument)
-        case $line[1] in
-{cases}        esac
-        ;;
-    esac
+const LOCALS: &str = "    local curcontext=$curcontext state line\n    local -a commands\n";
+
+const COMMANDS: &str = r#"_arguments -s -S -C : \
+{specs}    '1:command:->command' \
+    '*::argument:->argument'
+case $state in
+command)
+    commands=(
+{describe}    )
+    _describe -t commands command commands
+{files}    ;;
+argument)
+    case $line[1] in
+{cases}{other}    esac
+    ;;
+esac
 "#;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use popef_dump_tool::generate::{Shell, completions};
+use popef_dump_tool::generate::{Shell, completions_of_commands};
 use popef_ops::Error;
 
 use super::Command;
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, _tool: &Tool) -> Result<ExitCode, Error> {
-        let script = completions(self.shell, &command(), &["popef"]);
+        let script = completions_of_commands(self.shell, &command(), &["popef"]);
         raw_stdout().and_then(|mut out| out.write_all(script.as_bytes())).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::ColorChoice;
 use clap::builder::PossibleValuesParser;
 use popef_dump_tool::generate::{MANUAL_WIDTH, manual};
 use popef_dump_tool::sections;
@@ -34,7 +35,7 @@ impl Command for Args {
         let mut out = raw_stdout().map_err(unwritten)?;
         match one {
             Some(command) => {
-                let sections = own_sections(&command);
+                let sections: Vec<_> = command.get_subcommands().map(of_inner).chain(own_sections(&command)).collect();
                 let command = command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true);
                 manual(&mut out, command, sections)
             }
@@ -51,6 +52,13 @@ impl Command for Args {
 
 fn rows(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(term, meaning)| (term.as_str(), meaning.as_str())).collect()
+}
+
+/// The help of a command of a command.
+fn of_inner(command: &clap::Command) -> (String, String) {
+    let help = command.clone().term_width(MANUAL_WIDTH).color(ColorChoice::Never).render_long_help().to_string();
+    let lines = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    (command.get_bin_name().unwrap_or(command.get_name()).to_owned(), lines)
 }
 
 /// What the help of a command has after its options: paragraphs that begin with a heading and a colon.

@@ -42,6 +42,14 @@ const CASES: &[(&str, &[&str])] = &[
     ("completions z", &["completions", "zsh"]),
     ("man expl", &["man", "explain"]),
     ("help expl", &["help", "explain"]),
+    ("tiles pl", &["tiles", "plan"]),
+    ("tiles --format nd", &["tiles", "--format", "ndjson"]),
+    ("tiles plan --ipu", &["tiles", "plan", "--ipus"]),
+    ("tiles plan --format=nd", &["tiles", "plan", "--format=ndjson"]),
+    ("graph a", &["graph", "a b.popef"]),
+    ("graph a --to", &["graph", "a", "--top"]),
+    ("graph diff --sche", &["graph", "diff", "--scheduled"]),
+    ("tiles model a", &["tiles", "model", "a b.popef"]),
     ("ls -- a", &["ls", "--", "a b.popef"]),
 ];
 

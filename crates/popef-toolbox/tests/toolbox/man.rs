@@ -41,3 +41,26 @@ fn the_overview_has_all_commands_and_each_command_has_a_page() {
     }
     assert_eq!(place.run(&["man", "nothing"]).status, 2);
 }
+
+/// A page has all options, also those of the commands of a command, and the usage that is true.
+#[test]
+fn a_page_has_all_that_the_help_has() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    for (name, _) in crate::help::commands(help.text()) {
+        let Some(page) = rendered(&place.run(&["man", &name]).good().out) else { return };
+        let help = place.run(&[&name, "--help"]).good();
+        let inner = help.text().split_once("\nCommands:\n").map_or("", |(_, rows)| rows.split("\n\n").next().unwrap());
+        let inner = inner.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let helps = inner.map(|inner| place.run(&[&name, inner, "--help"]).good()).chain([help.clone()]);
+        for help in helps {
+            let words =
+                help.text().split([' ', '\n', '[', '(']).filter(|word| word.starts_with("--") && word.len() > 2);
+            for option in words.map(|word| word.trim_end_matches(|end: char| !end.is_ascii_alphabetic())) {
+                assert!(page.contains(option), "{name}: {option}");
+            }
+            let usage = help.text().split_once("Usage: ").unwrap().1.lines().next().unwrap();
+            assert!(page.contains(usage), "{name}: {usage}");
+        }
+    }
+}
