@@ -84,7 +84,7 @@ mod tests {
             let digest = Digest([0xa5; 32]);
             let line = sums_line(digest, name);
             let expected = SumsLine { digest, path: name.into() };
-            assert_eq!(parse_sums(&line).unwrap(), [expected.clone()], "{line:?}");
+            assert_eq!(parse_sums(&line).unwrap(), std::slice::from_ref(&expected), "{line:?}");
             // As an editor on Windows saves it.
             let saved = [&b"\r\n"[..], &line[..line.len() - 1], b"\r\n"].concat();
             assert_eq!(parse_sums(&saved).unwrap(), [expected], "{line:?}");
