@@ -39,7 +39,7 @@ pub(super) struct Edge {
     pub(super) to: usize,
     /// What stands at it. It may come from a file.
     pub(super) label: String,
-    /// Whether it is certain that it is gone.
+    /// Whether the program certainly goes this way.
     pub(super) is_certain: bool,
 }
 
