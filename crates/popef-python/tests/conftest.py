@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -11,6 +12,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 INTEROP = ROOT / "testdata" / "interop"
+
+# A shell has what it starts in the background ignore Ctrl-C, and programs that tests start would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def needed(package):
