@@ -3,16 +3,20 @@
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use popef::types::{Anchor, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo};
 use popef::write::Packing;
 use popef::{DataType, File, OpenOptions, TensorInfo, Writer};
+use popef_ops::diff::{DiffOptions, diff};
+use popef_ops::extract::{Arrays, ExtractOptions, extract};
+use popef_ops::hash::{Algorithms, HashOptions, Manifest, ManifestLine, VerifyOptions, hash, hash_path, verify};
 use popef_ops::pack::{PackInput, PackOptions, pack};
 use popef_ops::recover::recover;
+use popef_ops::set::{Change, Changes, FieldPath, Plan, Weights};
 use popef_ops::{
-    CompressOptions, DecompressOptions, Error, Keep, MergeOptions, Overwrite, Progress, SplitBy, SplitOptions,
+    CompressOptions, DecompressOptions, Error, Keep, MergeOptions, Overwrite, Progress, Silent, SplitBy, SplitOptions,
     StripOptions, Target, TargetFolder, compress, decompress, merge, split, strip,
 };
 
@@ -86,13 +90,41 @@ fn make(path: &Path, start: u64) {
     fs::write(path, writer.into_inner().unwrap().into_inner()).unwrap();
 }
 
+/// Files to work on.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Place(tempfile::tempdir().unwrap());
+        make(&place.at("plain"), 0);
+        // A prefix, as if it were a pickle.
+        let prefixed = [&b"something else"[..], &fs::read(place.at("plain")).unwrap()].concat();
+        fs::write(place.at("prefixed"), prefixed).unwrap();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn prefixed(&self) -> File {
+        OpenOptions::new().start(14).open(self.at("prefixed")).unwrap()
+    }
+
+    /// The same with its executables compressed.
+    fn small(&self) -> File {
+        let path = self.at("small");
+        let plain = File::open(self.at("plain")).unwrap();
+        let target = Target::Path(&path, Overwrite::Others);
+        compress(&plain, target, &CompressOptions::default(), &Silent, &mut |_| Ok(())).unwrap();
+        File::open(path).unwrap()
+    }
+}
+
 #[test]
-fn each_operation_tells_what_it_expects() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    make(&at("plain"), 0);
-    // A prefix, as if it were a pickle.
-    fs::write(at("prefixed"), [&b"something else"[..], &fs::read(at("plain")).unwrap()].concat()).unwrap();
+fn operations_that_write_tell_what_they_expect() {
+    let place = Place::new();
+    let at = |name: &str| place.at(name);
     let mut last = fs::read(at("plain")).unwrap();
     let end = last.len() - 1;
     last[end] ^= 1;
@@ -100,7 +132,7 @@ fn each_operation_tells_what_it_expects() {
     fs::write(at("cut"), &last[..end]).unwrap();
     let [plain, last, cut] =
         ["plain", "last", "cut"].map(|name| OpenOptions::new().damaged(true).open(at(name)).unwrap());
-    let prefixed = OpenOptions::new().start(14).open(at("prefixed")).unwrap();
+    let prefixed = place.prefixed();
 
     let new = at("new");
     for name in ["path", "stream", "nowhere"] {
@@ -117,15 +149,7 @@ fn each_operation_tells_what_it_expects() {
                 });
             }
         }
-        compress(
-            &plain,
-            Target::Path(&at("small"), Overwrite::Others),
-            &CompressOptions::default(),
-            &popef_ops::Silent,
-            &mut |_| Ok(()),
-        )
-        .unwrap();
-        let small = File::open(at("small")).unwrap();
+        let small = place.small();
         hold(&format!("decompress, {name}"), |progress| {
             decompress(&small, target(), &DecompressOptions::default(), progress, &mut |_| Ok(()))
         });
@@ -164,5 +188,82 @@ fn each_operation_tells_what_it_expects() {
         for target in [TargetFolder::At(&at("parts"), Overwrite::Others), TargetFolder::Nowhere] {
             hold(&format!("split, {by:?}"), |progress| split(&prefixed, target, &options, progress));
         }
+    }
+}
+
+#[test]
+fn operations_that_read_tell_what_they_expect() {
+    let place = Place::new();
+    let (prefixed, small) = (place.prefixed(), place.small());
+    let odd = |blob: &popef::Blob<'_>| blob.index() % 2 == 1;
+    for file in [&prefixed, &small] {
+        for algorithms in [Algorithms::SHA256, Algorithms::BLAKE3, Algorithms::BOTH] {
+            for (whole, content, all) in
+                [(false, true, true), (true, true, false), (false, false, false), (true, false, true)]
+            {
+                let select: &(dyn Fn(&popef::Blob<'_>) -> bool + Sync) = if all { &|_| true } else { &odd };
+                let options = HashOptions { algorithms, whole, data: true, content, select };
+                hold(&format!("hash, {options:?}"), |progress| hash(file, &options, progress, &mut |_| Ok(())));
+            }
+            hold("hash_path", |progress| hash_path(&place.at("prefixed"), algorithms, progress));
+        }
+    }
+    for exact in [false, true] {
+        let options = DiffOptions { exact, ..DiffOptions::default() };
+        for other in [&small, &File::open(place.at("plain")).unwrap()] {
+            hold(&format!("diff, {exact}"), |progress| diff(&prefixed, other, &options, progress, &mut |_| Ok(())));
+        }
+    }
+
+    for whole in [false, true] {
+        let mut lines = Vec::new();
+        let (path, in_file) = (Path::new("small").into(), Path::new("small").into());
+        let options = HashOptions { whole, ..HashOptions::default() };
+        let hashed = hash(&small, &options, &Silent, &mut |blob| {
+            lines.push(serde_json::to_string(&ManifestLine::Blob { file: &in_file, blob: &blob }).unwrap());
+            Ok(())
+        });
+        lines.push(serde_json::to_string(&ManifestLine::File { path: &path, hash: &hashed.unwrap() }).unwrap());
+        let Manifest::Entries(entries) = Manifest::read(&mut lines.join("\n").as_bytes()).unwrap() else { panic!() };
+        for file in [&prefixed, &small] {
+            hold(&format!("verify, {whole}"), |progress| {
+                verify(file, &entries[0], &VerifyOptions::default(), progress, &mut |_| Ok(()))
+            });
+        }
+    }
+}
+
+#[test]
+fn operations_on_parts_tell_what_they_expect() {
+    let place = Place::new();
+    let (small, new) = (place.small(), place.at("new"));
+    let plain = File::open(place.at("plain")).unwrap();
+    let folders = [place.at("npy"), place.at("npz"), place.at("safetensors"), place.at("raw")];
+    let forms = [Arrays::Npy, Arrays::Npz, Arrays::Safetensors, Arrays::Raw];
+    for (folder, arrays) in folders.iter().zip(forms) {
+        for (file, unpacked) in [(&small, true), (&plain, false)] {
+            let options = ExtractOptions { arrays, unpacked, ..ExtractOptions::default() };
+            let target = TargetFolder::At(folder, Overwrite::Others);
+            hold(&format!("extract, {options:?}"), |progress| {
+                extract(std::slice::from_ref(file), target, &options, progress, &mut |_| Ok(()))
+            });
+        }
+        for compress in [None, Some(Packing::Zlib(6))] {
+            let options = PackOptions { compress, unchecked: true };
+            for target in [Target::Nowhere, Target::Path(&new, Overwrite::Others)] {
+                hold(&format!("pack, {arrays:?}, {compress:?}"), |progress| {
+                    pack(&[PackInput::Folder(folder.clone())], target, &options, progress, &mut |_| Ok(()))
+                });
+            }
+        }
+    }
+
+    let weights = Weights::read(&folders[0].join("tensors")).unwrap();
+    let (path, value) = FieldPath::parse_assignment("anchors[both].repeats=2").unwrap();
+    let fields = vec![Change::Set(path, value)];
+    let changes = Changes { model: Some("large".into()), fields, weights, ..Changes::default() };
+    for target in [Target::Nowhere, Target::Path(&new, Overwrite::Others)] {
+        let plan = Plan::of(&plain, &changes, &|_| true, &Silent).unwrap();
+        hold("set", |progress| plan.write(target, false, progress));
     }
 }

@@ -108,7 +108,8 @@ pub fn extract(
     let mut extracted = Extracted { files: Vec::new() };
     for (input, file) in files.iter().enumerate() {
         let plan = Plan::of(file, options);
-        progress.expect(plan.bytes());
+        // A dry run reads no data.
+        progress.expect(if folder.is_some() { plan.bytes() } else { 0 });
         let mut report = ExtractedFile {
             folder: if files.len() == 1 { String::new() } else { names.of(stem(file).as_encoded_bytes()) },
             left_out: u64::try_from(file.len().saturating_sub(plan.len())).unwrap_or(u64::MAX),

@@ -107,7 +107,7 @@ pub fn hash(
     progress: &dyn Progress,
     each: &mut dyn FnMut(BlobHash) -> Result<(), Error>,
 ) -> Result<FileHash, Error> {
-    progress.expect(file.size());
+    progress.expect(expected(file, options));
     let prefix =
         hash_bytes(&mut file.prefix().reader(), options.algorithms, if options.whole { &Silent } else { progress })?;
     let (mut blobs, mut damaged) = (0u64, 0u64);
@@ -132,6 +132,12 @@ pub fn hash(
     let prefix = (prefix_len > 0).then_some(PrefixHash { size: prefix_len, data: prefix });
     let complete = blobs == u64::try_from(file.len()).unwrap_or(u64::MAX);
     Ok(FileHash { size: file.size(), blobs, damaged, complete, prefix, content, whole })
+}
+
+/// How many bytes are read.
+fn expected(file: &File, options: &HashOptions<'_>) -> u64 {
+    let chosen = || file.blobs().filter(|blob| (options.select)(blob)).map(|blob| blob.data().len());
+    if options.whole { file.end() } else { chosen().fold(file.prefix().len(), u64::saturating_add) }
 }
 
 /// What takes the digests of one blob after the other.

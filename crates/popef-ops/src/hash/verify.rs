@@ -125,7 +125,7 @@ pub fn verify(
 ) -> Result<Verification, Error> {
     let mut found = Verification::default();
     if !options.only_content && !entry.whole.is_empty() {
-        progress.expect(file.size());
+        progress.expect(file.end());
         found.whole = Some(of_file(file, entry.whole.algorithms(), progress)? == entry.whole);
         if found.whole == Some(true) {
             return Ok(Verification { ok: true, ..found });
