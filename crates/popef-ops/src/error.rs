@@ -70,6 +70,7 @@ codes! {
     BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md has an example.";
     BadTileFile = "bad-tile-file", "damaged", "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
     BadGraphFile = "bad-graph-file", "damaged", "Give a dump of PopART's IR, and make it again if it is damaged.";
+    BadProfile = "bad-profile", "damaged", "Give a profiling report of Poplar (JSON or CBOR), and make it again if it is damaged.";
     Stopped = "stopped", "stopped", "Nothing. Begin again when you want to.";
 }
 

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &str); 7] = [
     ("diff", "Compare"),
     ("report", "Other"),
     ("tiles", "Device"),
-    ("completions", "Shell"),
+    (LAST_TWO.0, "Shell"),
 ];
 
 /// What holds for all commands.
@@ -50,6 +50,9 @@ pub(crate) const COMMON: [Section; 3] = [
 /// The first line of the help, which shares it with the exit status. The manual page has sections.
 const USAGE: &str = "Usage: popef COMMAND ... (--help: examples). Exit: 0 done, 1 \"no\", 2 not done";
 
+/// The last two commands, and what they do.
+const LAST_TWO: (&str, &str) = ("completions, man", "Print the script for a shell, or a manual page");
+
 /// The help of the tool: all commands, in groups, on one screen.
 pub(crate) fn text(command: &Command) -> StyledStr {
     let rows = command_rows(command);
@@ -59,7 +62,13 @@ pub(crate) fn text(command: &Command) -> StyledStr {
     // Writing to a text cannot fail.
     let _ = writeln!(text, "{USAGE}");
     for (name, about) in &rows {
-        let group = GROUPS.iter().find(|(first, _)| first == name).map_or("", |(_, group)| group);
+        // The last two share a line, so that all fit a screen.
+        let (name, about) = match name.as_str() {
+            "completions" => (LAST_TWO.0, LAST_TWO.1),
+            "man" => continue,
+            name => (name, about.as_str()),
+        };
+        let group = GROUPS.iter().find(|(first, _)| *first == name).map_or("", |(_, group)| group);
         let _ = writeln!(text, "{group:groups$}  \u{1b}[1m{name:column$}\u{1b}[0m  {about}");
     }
     text

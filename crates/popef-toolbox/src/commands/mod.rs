@@ -65,6 +65,7 @@ commands! {
     // What stands around a model.
     tiles => Tiles,
     graph => Graph,
+    profile => Profile,
     // For the shell.
     completions => Completions,
     man => Man,

@@ -12,7 +12,14 @@ pub(crate) fn commands(help: &str) -> Vec<(String, String)> {
         let (name, about) = row.trim_start().split_once("  ").unwrap();
         (name.to_owned(), about.trim_start().to_owned())
     };
-    table.map(row).collect()
+    let mut rows: Vec<_> = table.map(row).collect();
+    // The last commands share a line. What they do is in the help of each.
+    let (names, _) = rows.pop().unwrap();
+    for name in names.split(", ") {
+        let help = Place::with(&[]).run(&[name, "--help"]).good();
+        rows.push((name.to_owned(), help.text().lines().next().unwrap().to_owned()));
+    }
+    rows
 }
 
 #[test]

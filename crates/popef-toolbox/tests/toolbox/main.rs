@@ -14,6 +14,7 @@ mod man;
 mod merge;
 mod pack;
 mod peers;
+mod profile;
 mod readme;
 mod recover;
 mod report;

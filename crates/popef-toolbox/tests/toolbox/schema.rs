@@ -34,6 +34,12 @@ const FILES: &[&str] = &[
     "graph/train-changed.json",
     "graph/hostile.json",
     "graph/code-loading.json",
+    "profile/tiny.graph.json",
+    "profile/tiny.execution.json",
+    "profile/hardware.graph.json",
+    "profile/hardware.execution.json",
+    "profile/odd/20-compute-set.graph.json",
+    "profile/odd/36-control-names.graph.json",
 ];
 
 /// Manifests, which fit none of the files.
@@ -194,6 +200,29 @@ const CASES: &[Case] = &[
             "hostile.json --graph again",
             "diff train.json vars.json",
             "diff no.json train.json",
+        ],
+    },
+    Case {
+        command: "profile",
+        done: &[
+            "tiny.graph.json tiny.execution.json --items 8",
+            "36-control-names.graph.json",
+            "hardware.graph.json hardware.execution.json",
+            "tiny.graph.json --by category",
+            "tiny.graph.json --by tile",
+            "tiny.graph.json --by vertex",
+            "tiny.graph.json tiny.execution.json --by computeset",
+            "tiny.graph.json tiny.execution.json --by program",
+            "tiny.graph.json tiny.execution.json --by exchange",
+            "tiny.graph.json tiny.execution.json --by step",
+            "tiny.graph.json tiny.execution.json --by layer",
+        ],
+        failed: &[
+            "no.json",
+            "20-compute-set.graph.json",
+            "tiny.execution.json",
+            "tiny.graph.json --by step",
+            "tiny.graph.json tiny.graph.json",
         ],
     },
 ];

@@ -1,0 +1,48 @@
+//! Bars and numbers.
+
+use popef_show::size;
+
+/// So wide is a full bar.
+pub(super) const WIDTH: u32 = 24;
+
+/// A bar for a part of a whole, in eighths of a character.
+pub(super) fn bar(part: f64, whole: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is at most eight times the width")]
+    let eighths = (share * f64::from(WIDTH) * 8.0).round() as usize;
+    // What is there is seen.
+    let eighths = if part > 0.0 { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).unwrap_or(&"")
+}
+
+/// A share in percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A balance, or nothing.
+pub(super) fn fraction(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| format!("{value:.2}"))
+}
+
+/// A number, or nothing.
+pub(super) fn number(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// Bytes, or nothing.
+pub(super) fn bytes(value: Option<u64>) -> String {
+    value.map_or_else(String::new, size)
+}
+
+/// A time.
+pub(super) fn time(seconds: f64) -> String {
+    let (scale, unit) = match seconds {
+        _ if seconds < 1e-6 => (1e9, "ns"),
+        _ if seconds < 1e-3 => (1e6, "µs"),
+        _ if seconds < 1.0 => (1e3, "ms"),
+        _ => (1.0, "s"),
+    };
+    format!("{:.2} {unit}", seconds * scale)
+}

@@ -1,0 +1,168 @@
+//! The summary: what fits and what does not, and where the time goes.
+
+use std::cmp::Reverse;
+use std::io;
+
+use popef_show::{Kind, Out, counted, escape, size};
+use poplar_inspect::profile::{Consistency, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, categories};
+
+use super::bars::{WIDTH, bar, percent, time};
+use super::{Bucket, Summary};
+use crate::common::words::fact;
+
+/// So many categories and activities are shown.
+const ROWS: usize = 6;
+
+/// Writes the summary.
+pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) -> io::Result<()> {
+    out.text(Kind::Group, summary.head.path.text());
+    out.put(&format!("  {}", target(graph))).end_line()?;
+    match &summary.facts.memory {
+        Some(memory) => show_memory(out, graph, memory, &summary.tile_sizes)?,
+        None => fact(out, "memory", "not in the report")?,
+    }
+    match &summary.facts.execution {
+        Some(execution) => {
+            let mode = execution.profiler_mode.unwrap_or("unknown");
+            match &execution.simulation {
+                Some(steps) => show_execution(out, mode, steps, summary.items_per_second)?,
+                None => fact(out, "execution", &format!("mode {}, without steps", escape(mode)))?,
+            }
+        }
+        None => fact(out, "execution", "not in the report")?,
+    }
+    if let Some(consistency) = &summary.consistency {
+        fact(out, "recomputed", &recomputed(consistency))?;
+    }
+    remarks(out, summary.head.remarks)
+}
+
+fn target(graph: &GraphProfile) -> String {
+    let target = &graph.target;
+    let mut words = vec![counted(target.num_tiles as usize, "tile", "tiles")];
+    if let Some(ipus) = target.num_ipus.and_then(|ipus| usize::try_from(ipus).ok()) {
+        words.push(format!("on {}", counted(ipus, "IPU", "IPUs")));
+    }
+    if let Some(kind) = &target.kind {
+        words.push(format!("({})", escape(kind)));
+    }
+    if let Some(bytes) = target.bytes_per_tile {
+        words.push(format!("with {} each", size(bytes)));
+    }
+    words.join(" ")
+}
+
+fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, sizes: &[Bucket]) -> io::Result<()> {
+    if let Some(tiles) = &memory.sums.with_gaps {
+        let mut words = format!("tile {} needs {}", tiles.max_tile, size(tiles.max));
+        if let Some(bytes) = graph.target.bytes_per_tile {
+            words.push_str(&format!(" of {}", size(bytes)));
+        }
+        if let Some(data) = &memory.sums.without_gaps {
+            words.push_str(&format!("; most data: {} on tile {}", size(data.max), data.max_tile));
+        }
+        fact(out, "fullest tile", &words)?;
+    }
+    let over = &memory.sums.over_memory;
+    if over.with_gaps.is_empty() {
+        fact(out, "memory", "all tiles fit")?;
+    } else {
+        let tiles = counted(over.with_gaps.len(), "tile does not fit", "tiles do not fit");
+        let first: Vec<_> = over.with_gaps.iter().take(8).map(ToString::to_string).collect();
+        let more = if over.with_gaps.len() > first.len() { ", ..." } else { "" };
+        out.put(&format!("  {:<14}", "memory"));
+        let words = format!("{tiles} ({}{more}): {} too much", first.join(", "), size(over.overflowed_bytes));
+        out.put_as(Kind::Error, &words).end_line()?;
+    }
+    if let Some(liveness) = &memory.liveness {
+        fact(out, "always live", &live(liveness))?;
+        if let Some(path) = &liveness.peak_path {
+            let name = path.names.iter().flatten().next_back().map(|name| escape(name).into_owned());
+            let program = path.steps.programs.last().zip(path.types.last());
+            let program = program.map_or_else(String::new, |(number, kind)| format!("program {number}, {}", escape(kind)));
+            let named = name.map_or_else(String::new, |name| format!(", in {name}"));
+            fact(out, "peak in", &format!("{program}{named}"))?;
+        }
+    }
+    let most = sizes.iter().map(|bucket| bucket.tiles).max().unwrap_or_default();
+    for bucket in sizes.iter().filter(|bucket| bucket.tiles > 0) {
+        let tiles = counted(usize::try_from(bucket.tiles).unwrap_or(usize::MAX), "tile", "tiles");
+        chart(out, &format!("{} to {}", size(bucket.from), size(bucket.to)), &tiles, bucket.tiles, most)?;
+    }
+    let rows = categories(graph, &Selection::largest(ROWS));
+    let most = rows.first().map_or(0, |row| row.size);
+    for row in rows.iter().filter(|row| row.size > 0) {
+        chart(out, row.category, &format!("{} {}", size(row.size), percent(row.share)), row.size, most)?;
+    }
+    Ok(())
+}
+
+fn live(liveness: &LivenessSums) -> String {
+    let (always, peak) = (size(liveness.always_live_sum), size(liveness.peak_not_always_live_bytes));
+    format!("{always}, and up to {peak} at one moment")
+}
+
+/// A line with a bar.
+#[expect(clippy::cast_precision_loss, reason = "bars need no more")]
+fn chart(out: &mut Out, name: &str, amount: &str, part: u64, whole: u64) -> io::Result<()> {
+    let width = WIDTH as usize;
+    let bar = bar(part as f64, whole as f64);
+    out.put(&format!("  {:<27} ", escape(name))).put_as(Kind::Type, &format!("{bar:<width$}"));
+    out.put_as(Kind::Number, &format!(" {amount}")).end_line()
+}
+
+fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: Option<f64>) -> io::Result<()> {
+    let cycles = steps.cycles.map_or_else(|| "unknown cycles".to_owned(), |cycles| format!("{cycles} cycles"));
+    let seconds = steps.seconds.map_or_else(String::new, |seconds| format!(" ({})", time(seconds)));
+    let items = items.map_or_else(String::new, |items| format!(", {items:.1} items per second"));
+    let count = format!("{cycles}{seconds} in {} steps, mode {}{items}", steps.step_count, escape(mode));
+    fact(out, "execution", &count)?;
+    let mut activities: Vec<_> = steps.tile_cycles.iter().filter(|(key, _)| **key != "activeCompute").collect();
+    activities.sort_by_key(|(_, cycles)| Reverse(**cycles));
+    for (key, cycles) in activities.into_iter().filter(|(_, cycles)| **cycles > 0).take(ROWS) {
+        let share = steps.tile_cycles_share.get(key).copied().unwrap_or_default();
+        chart(out, key, &percent(share), *cycles, steps.tile_cycles_sum)?;
+    }
+    if let Some(step) = steps.top_steps.first() {
+        let name = step.name.map_or_else(|| step.kind.to_string(), |name| escape(name).into_owned());
+        fact(out, "longest step", &format!("step {}: {} cycles, {name}", step.step, step.cycles))?;
+    }
+    if let Some(step) = &steps.least_balanced_heavy_step {
+        let name = step.name.map_or_else(String::new, |name| format!(", {}", escape(name)));
+        let words = format!("step {}: {} of the tiles' time, {} cycles{name}", step.step, percent(step.tile_balance), step.cycles);
+        fact(out, "uneven step", &words)?;
+    }
+    match steps.unknown_compute_steps {
+        0 => Ok(()),
+        count => fact(out, "not known", &format!("the cycles of {count} compute steps: they were neither measured nor estimated")),
+    }
+}
+
+fn recomputed(consistency: &Consistency) -> String {
+    let mut words = format!("{} values of the steps", consistency.compared);
+    match consistency.differences.first() {
+        None => words.push_str(", all as the report has them"),
+        Some(first) => {
+            let more = (consistency.differences.len() as u64).saturating_add(consistency.more_differences);
+            let place = first.step.map_or_else(|| "the whole".to_owned(), |step| format!("step {step}"));
+            words.push_str(&format!(", {more} differ: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
+        }
+    }
+    if let Some(step) = consistency.clocks_unknown_from {
+        words.push_str(&format!("; times only before step {step}"));
+    }
+    words
+}
+
+fn remarks(out: &mut Out, remarks: &Remarks) -> io::Result<()> {
+    const SHOWN: usize = 5;
+    for remark in remarks.list.iter().take(SHOWN) {
+        out.put("  ").put_as(Kind::Warning, "odd").put(&format!("           {}: {}", escape(&remark.path), escape(&remark.message)));
+        out.end_line()?;
+    }
+    let more = (remarks.list.len().saturating_sub(SHOWN) as u64).saturating_add(remarks.more);
+    if more > 0 {
+        out.put(&format!("  ... and {more} more oddities, which --format json has")).end_line()?;
+    }
+    Ok(())
+}

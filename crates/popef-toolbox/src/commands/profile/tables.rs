@@ -1,0 +1,311 @@
+//! The tables, and CSV.
+
+use std::io;
+
+use popef_show::{Kind, Out, size};
+use poplar_inspect::profile::{
+    CategoryRow, ComputeSetRow, ExchangeKind, ExchangeRow, LayerRow, ProgramRow, StepRow, TileRow, VertexTypeRow,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::bars::{bytes, fraction, number, percent};
+use crate::common::table::{Column, Table};
+
+/// A row of a table.
+pub(super) trait TableRow: Serialize {
+    /// The keys of its JSON, in the order of CSV.
+    const KEYS: &'static [&'static str];
+
+    /// Writes rows as text.
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()>
+    where
+        Self: Sized;
+}
+
+impl TableRow for CategoryRow<'_> {
+    const KEYS: &'static [&'static str] =
+        &["category", "size", "share", "most", "mostTile", "tiles", "overlapped", "overflowed"];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::left("CATEGORY", Kind::Type),
+            Column::right("SIZE"),
+            Column::right("SHARE"),
+            Column::right("MOST"),
+            Column::right("ON TILE"),
+            Column::right("TILES"),
+            Column::right("OVERLAPPED"),
+            Column::right("OVERFLOWED"),
+        ]);
+        for row in rows {
+            table.row([
+                row.category,
+                &size(row.size),
+                &percent(row.share),
+                &size(row.most),
+                &row.most_tile.to_string(),
+                &row.tiles.to_string(),
+                &size(row.overlapped),
+                &size(row.overflowed),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for TileRow<'_> {
+    const KEYS: &'static [&'static str] =
+        &["tile", "size", "dataSize", "overflowed", "alwaysLive", "maxNotAlwaysLive", "largestCategories"];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::right("TILE"),
+            Column::right("WITH GAPS"),
+            Column::right("DATA"),
+            Column::right("OVERFLOWED"),
+            Column::right("ALWAYS LIVE"),
+            Column::right("MOST OF THE REST"),
+            Column::left("LARGEST CATEGORIES", Kind::Type),
+        ]);
+        for row in rows {
+            let largest: Vec<_> =
+                row.largest_categories.iter().map(|it| format!("{} {}", it.category, size(it.size))).collect();
+            table.row([
+                &row.tile.to_string(),
+                &size(row.size),
+                &size(row.data_size),
+                &size(row.overflowed),
+                &bytes(row.always_live),
+                &bytes(row.max_not_always_live),
+                &largest.join(", "),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for VertexTypeRow<'_> {
+    const KEYS: &'static [&'static str] = &["type", "name", "codeBytes", "tiles", "vertexDataBytes", "size", "vertices"];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::right("CODE"),
+            Column::right("TILES"),
+            Column::right("VERTEX DATA"),
+            Column::right("ALL"),
+            Column::right("VERTICES"),
+            Column::left("VERTEX TYPE", Kind::Name),
+        ]);
+        for row in rows {
+            table.row([
+                &size(row.code_bytes),
+                &row.tiles.to_string(),
+                &size(row.vertex_data_bytes),
+                &size(row.size),
+                &row.vertices.to_string(),
+                row.name.unwrap_or_default(),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for ComputeSetRow<'_> {
+    const KEYS: &'static [&'static str] = &[
+        "computeSet",
+        "name",
+        "runs",
+        "maxCycles",
+        "maxCyclesTimesRuns",
+        "sumCycles",
+        "tiles",
+        "tileBalance",
+        "vertices",
+        "size",
+    ];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::right("NUMBER"),
+            Column::right("RUNS"),
+            Column::right("CYCLES"),
+            Column::right("IN ALL RUNS"),
+            Column::right("TILES"),
+            Column::right("BALANCE"),
+            Column::right("VERTICES"),
+            Column::right("SIZE"),
+            Column::left("COMPUTE SET", Kind::Name),
+        ]);
+        for row in rows {
+            table.row([
+                &row.compute_set.to_string(),
+                &number(row.runs),
+                &number(row.max_cycles),
+                &number(row.max_cycles_times_runs),
+                &number(row.tiles),
+                &fraction(row.tile_balance),
+                &row.vertices.to_string(),
+                &bytes(row.size),
+                row.name.unwrap_or_default(),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for ProgramRow<'_> {
+    const KEYS: &'static [&'static str] = &["program", "depth", "type", "name", "runs", "codeBytes"];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        // Deeper programs are not moved further, so that lines stay short.
+        const MOST: u32 = 30;
+        let mut table = Table::new([
+            Column::right("NUMBER"),
+            Column::right("RUNS"),
+            Column::right("CODE"),
+            Column::left("PROGRAM", Kind::Type),
+            Column::left("NAME", Kind::Name),
+        ]);
+        for row in rows {
+            let indent = "  ".repeat(row.depth.min(MOST) as usize);
+            table.row([
+                &row.program.to_string(),
+                &number(row.runs),
+                &bytes(row.code_bytes),
+                &format!("{indent}{}", row.kind),
+                row.name.unwrap_or_default(),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for ExchangeRow {
+    const KEYS: &'static [&'static str] =
+        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "tiles", "codeBytes", "runs"];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::left("EXCHANGE", Kind::Type),
+            Column::right("NUMBER"),
+            Column::right("RUNS"),
+            Column::right("CYCLES"),
+            Column::right("TILES"),
+            Column::right("RECEIVED"),
+            Column::right("SENT"),
+            Column::right("CODE"),
+        ]);
+        for row in rows {
+            let kind = match row.exchange_kind {
+                ExchangeKind::Internal => "between tiles",
+                ExchangeKind::External => "between IPUs",
+                ExchangeKind::Host => "with the host",
+            };
+            table.row([
+                kind,
+                &row.exchange.to_string(),
+                &number(row.runs),
+                &number(row.max_cycles),
+                &number(row.tiles),
+                &size(row.received),
+                &size(row.sent),
+                &bytes(row.code_bytes),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for StepRow<'_> {
+    const KEYS: &'static [&'static str] = &[
+        "step",
+        "type",
+        "name",
+        "program",
+        "cycles",
+        "cyclesFrom",
+        "cyclesTo",
+        "cyclesOverlapped",
+        "activeTiles",
+        "tileBalance",
+        "activeTileBalance",
+        "threadBalance",
+        "dataBalance",
+        "totalData",
+    ];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::right("STEP"),
+            Column::right("CYCLES"),
+            Column::right("FROM"),
+            Column::right("TILES"),
+            Column::right("BALANCE"),
+            Column::right("THREADS"),
+            Column::right("DATA"),
+            Column::left("TYPE", Kind::Type),
+            Column::left("NAME", Kind::Name),
+        ]);
+        for row in rows {
+            table.row([
+                &row.step.to_string(),
+                &number(row.cycles),
+                &number(row.cycles_from),
+                &number(row.active_tiles),
+                &fraction(row.tile_balance),
+                &fraction(row.thread_balance),
+                &bytes(row.total_data),
+                row.kind.as_str(),
+                row.name.unwrap_or_default(),
+            ]);
+        }
+        table.write(out)
+    }
+}
+
+impl TableRow for LayerRow<'_> {
+    const KEYS: &'static [&'static str] = &["name", "steps", "cycles", "share"];
+
+    fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
+        let mut table = Table::new([
+            Column::right("CYCLES"),
+            Column::right("SHARE"),
+            Column::right("STEPS"),
+            Column::left("NAMES BEGIN WITH", Kind::Name),
+        ]);
+        for row in rows {
+            let name = row.name.unwrap_or("(without a name)");
+            table.row([&row.cycles.to_string(), &percent(row.share), &row.steps.to_string(), name]);
+        }
+        table.write(out)
+    }
+}
+
+/// Writes rows as CSV (RFC 4180) with a heading. Lists are JSON.
+pub(super) fn csv<R: TableRow>(out: &mut Out, rows: &[R]) -> io::Result<()> {
+    out.put(&R::KEYS.join(",")).end_line()?;
+    for row in rows {
+        let row = serde_json::to_value(row)?;
+        for (nth, key) in R::KEYS.iter().enumerate() {
+            out.put(if nth == 0 { "" } else { "," });
+            match row.get(key) {
+                None | Some(Value::Null) => {}
+                Some(Value::String(text)) => field(out, text),
+                Some(value) => field(out, &value.to_string()),
+            }
+        }
+        out.end_line()?;
+    }
+    Ok(())
+}
+
+/// Control characters are escaped as in all output, so that no field has a line feed.
+fn field(out: &mut Out, text: &str) {
+    let text = popef_show::escape(text);
+    if text.contains([',', '"']) {
+        out.put("\"").put(&text.replace('"', "\"\"")).put("\"");
+    } else {
+        out.put(&text);
+    }
+}

@@ -1,0 +1,121 @@
+//! `popef profile`, with synthetic reports: no whole report of Poplar is public.
+
+use std::fs;
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use crate::common::{Place, hold_golden, testdata};
+
+#[test]
+fn reports_are_shown() {
+    let files = [
+        "profile/oom.graph.json",
+        "profile/oom.execution.json",
+        "profile/host.graph.json",
+        "profile/host.execution.json",
+        "profile/odd/36-control-names.graph.json",
+    ];
+    let commands = [
+        "profile oom.graph.json oom.execution.json --items 16",
+        "profile oom.graph.json --by tile --top 4",
+        "profile oom.graph.json --by category --top 3 --format csv",
+        "profile oom.graph.json oom.execution.json --by step --name relu --top 3",
+        "profile oom.graph.json oom.execution.json --by layer --depth 2 --top 5",
+        "profile oom.graph.json oom.execution.json --by computeset --sort number --format csv",
+        "profile oom.graph.json oom.execution.json --by program --top 12",
+        "profile oom.graph.json --by vertex --top 2 --format ndjson",
+        "profile oom.graph.json --by exchange --top 3",
+        "profile host.graph.json host.execution.json",
+        "profile 36-control-names.graph.json",
+        "profile 36-control-names.graph.json --by program --format csv",
+    ];
+    hold_golden("profile", &files, &commands);
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let files = [
+        "profile/tiny.graph.json",
+        "profile/tiny.execution.json",
+        "profile/odd/01-truncated.graph.json",
+        "profile/odd/12-negative.graph.json",
+        "profile/odd/27-trace.execution.json",
+        "profile/odd/34-no-simulation.execution.json",
+        "tiles/vars.json",
+    ];
+    let commands = [
+        "profile no.json",
+        "profile 01-truncated.graph.json",
+        "profile 12-negative.graph.json --format json",
+        "profile tiny.graph.json 27-trace.execution.json",
+        "profile tiny.graph.json 34-no-simulation.execution.json",
+        "profile tiny.execution.json",
+        "profile tiny.graph.json tiny.graph.json",
+        "profile - -",
+        "profile vars.json",
+        "profile tiny.graph.json --by step",
+        "profile tiny.graph.json --format csv",
+    ];
+    hold_golden("profile-mistakes", &files, &commands);
+}
+
+/// The JSON has the facts that the generator of the samples computed.
+#[test]
+fn facts_have_the_keys_of_the_samples() {
+    let place = Place::with(&["profile/model.graph.json", "profile/model.execution.json"]);
+    let run = place.run(&["profile", "model.graph.json", "model.execution.json", "--format", "json"]);
+    let ours = &run.good().json()["facts"];
+    let bytes = fs::read(testdata().join("profile/model.facts.json")).unwrap();
+    let expected: Value = serde_json::from_slice(&bytes).unwrap();
+    for key in expected.as_object().unwrap().keys().filter(|key| *key != "seed") {
+        assert!(ours.get(key).is_some(), "{key}");
+    }
+    assert_eq!(ours["programs"], expected["programs"]);
+    assert_eq!(ours["memory"]["liveness"], expected["memory"]["liveness"]);
+}
+
+/// JSON, CBOR, gzip, a pipe, one file or two: the same report.
+#[test]
+fn it_makes_no_difference_how_a_report_is_kept() {
+    let names = ["graph.json", "execution.json", "graph.cbor", "execution.cbor", "report.json"];
+    let files = names.map(|name| format!("profile/tiny.{name}"));
+    let place = Place::with(&files.each_ref().map(String::as_str));
+    let facts = |arguments: &[&str]| {
+        let line = [&["profile"], arguments, &["--format", "json"]].concat();
+        place.run(&line).good().json()["facts"].clone()
+    };
+    let report = place.read("tiny.report.json");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&report).unwrap();
+    let packed = packed.finish().unwrap();
+    place.write("tiny.report.json.gz", &packed);
+    place.write("cut.gz", &packed[..packed.len() / 2]);
+
+    let expected = facts(&["tiny.graph.json", "tiny.execution.json"]);
+    assert_eq!(facts(&["tiny.graph.cbor", "tiny.execution.cbor"]), expected);
+    assert_eq!(facts(&["tiny.execution.cbor", "tiny.graph.json"]), expected);
+    assert_eq!(facts(&["tiny.report.json"]), expected);
+    assert_eq!(facts(&["tiny.report.json.gz"]), expected);
+    let piped = place.run_with_input(&["profile", "-", "--format", "json"], &packed).good().json();
+    assert_eq!(piped["facts"], expected);
+    let cut = place.run(&["profile", "cut.gz"]);
+    assert!(cut.status == 2 && cut.err.contains("[bad-profile]"), "{cut:?}");
+}
+
+/// What the document shows is what the tool prints.
+#[test]
+fn the_document_shows_what_the_tool_does() {
+    let document = fs::read_to_string(testdata().join("../docs/PROFILE.md")).unwrap();
+    let place = Place::with(&["profile/oom.graph.json", "profile/oom.execution.json"]);
+    let mut shown = 0;
+    for block in document.split("```text\n$ popef ").skip(1) {
+        let (line, rest) = block.split_once('\n').unwrap();
+        let run = place.run(&line.split(' ').collect::<Vec<_>>()).good();
+        assert_eq!(Some(run.text()), rest.split_once("```").map(|(output, _)| output), "popef {line}");
+        shown += 1;
+    }
+    assert_eq!(shown, 4);
+}
