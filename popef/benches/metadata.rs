@@ -41,9 +41,9 @@ fn main() {
         let bytes = recipe::in_memory(|writer| _ = writer.write_metadata(&recipe::metadata(count)).unwrap());
         let file = File::from_bytes(bytes.clone()).unwrap();
         let blob = file.metadata().next().unwrap();
-        let info = blob.blob().info_bytes();
+        let info = blob.blob().info_bytes().read().unwrap();
         let works: [&mut dyn FnMut(); 3] =
-            [&mut work(|| blob.read().unwrap()), &mut work(|| pass(info)), &mut work(|| walk(&bytes))];
+            [&mut work(|| blob.read().unwrap()), &mut work(|| pass(&info)), &mut work(|| walk(&bytes))];
         medians(ROUNDS, works).map(|time| time * 1e9 / count as f64)
     });
     let [read, pass, open] = costs[2];

@@ -62,7 +62,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             tell("only in the old file", blob);
             continue;
         };
-        if blob.info_bytes() != now.info_bytes() || blob.version() != now.version() {
+        if blob.info_bytes().read()? != now.info_bytes().read()? || blob.version() != now.version() {
             tell("another info or version", blob);
         }
         if let Some(at) = first_difference(blob.data(), now.data())? {

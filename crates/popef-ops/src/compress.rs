@@ -351,7 +351,7 @@ impl<'w> Work<'w> {
         let compressed = self.to.packing().is_some();
         output.check_blobs(self.file.blobs(), |old, new| match changed.next_if(|one| one.index == old.index()) {
             None => has_same_head(old, new),
-            Some(one) => one.is_at(new) && is_same_executable(old, new, compressed),
+            Some(one) => Ok(one.is_at(new) && is_same_executable(old, new, compressed)),
         })
     }
 }

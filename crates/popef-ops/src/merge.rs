@@ -277,7 +277,7 @@ impl<'f> Plan<'f> {
         if is_same_file && one.offset() == other.offset() {
             return Ok(true);
         }
-        if has_same_head(one, other) {
+        if has_same_head(one, other)? {
             let told = Counted::expected(progress, one.data().len());
             let is_same = same_bytes(&mut one.data().reader(), &mut other.data().reader(), &told)?;
             told.tell_rest()?;

@@ -289,16 +289,14 @@ impl<'t> Output<'t> {
     pub(crate) fn check_blobs<'b>(
         &mut self,
         blobs: impl IntoIterator<Item = Blob<'b>>,
-        mut is_same: impl FnMut(&Blob<'_>, &Blob<'_>) -> bool,
+        mut is_same: impl FnMut(&Blob<'_>, &Blob<'_>) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let Some(file) = with!(self, writer => writer.read_back_file())? else { return Ok(()) };
         let mut blobs = blobs.into_iter();
-        let checked =
-            OpenOptions::new().start(self.start).visit(LocalFile::of(file, None)?, |new| match blobs.next() {
-                Some(old) if is_same(&old, new) => Ok(()),
-                old => Err(wrong(&old.unwrap_or(*new))),
-            });
-        checked?;
+        OpenOptions::new().start(self.start).visit(LocalFile::of(file, None)?, |new| match blobs.next() {
+            Some(old) => is_same(&old, new)?.then_some(()).ok_or_else(|| wrong(&old)),
+            None => Err(wrong(new)),
+        })?;
         blobs.next().map_or(Ok(()), |missing| Err(wrong(&missing)))
     }
 

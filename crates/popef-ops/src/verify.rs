@@ -10,11 +10,9 @@ use crate::progress::Progress;
 use crate::work::{PIECE, fill, len_of};
 
 /// Whether header and info are equal, byte for byte, and so is the length.
-pub(crate) fn has_same_head(one: &Blob<'_>, other: &Blob<'_>) -> bool {
-    one.size() == other.size()
-        && one.header_bytes() == other.header_bytes()
-        && one.info_bytes() == other.info_bytes()
-        && one.data().len() == other.data().len()
+pub(crate) fn has_same_head(one: &Blob<'_>, other: &Blob<'_>) -> Result<bool, Error> {
+    let [of_one, of_other] = [one, other].map(Blob::head_bytes);
+    Ok(one.size() == other.size() && of_one.len() == of_other.len() && of_one.read()? == of_other.read()?)
 }
 
 /// The error for a blob that is not what was written.

@@ -175,8 +175,7 @@ fn style() -> impl Strategy<Value = Style> {
 }
 
 fn bytes_of(file: &File) -> Vec<u8> {
-    let blobs =
-        file.blobs().map(|blob| [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat());
+    let blobs = file.blobs().map(|blob| [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat());
     [file.prefix().read().unwrap().to_vec()].into_iter().chain(blobs).collect::<Vec<_>>().concat()
 }
 

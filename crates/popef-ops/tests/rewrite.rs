@@ -238,7 +238,7 @@ fn written(blobs: &[models::Planned]) -> Vec<u8> {
 
 /// All blobs, byte for byte, in any order.
 fn blobs_of(file: &File) -> BTreeSet<Vec<u8>> {
-    let whole = |blob: popef::Blob<'_>| [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat();
+    let whole = |blob: popef::Blob<'_>| [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat();
     file.blobs().map(whole).collect()
 }
 

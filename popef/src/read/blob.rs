@@ -6,6 +6,7 @@ use super::names::Key;
 use super::source::Backing;
 use super::walk::Place;
 use crate::error::{Error, Problem};
+use crate::len::as_usize;
 use crate::limits::Limits;
 use crate::types::{BlobType, Text};
 use crate::wire::{Head, InfoFields, Span};
@@ -16,24 +17,41 @@ use crate::wire::{Head, InfoFields, Span};
 pub struct Blob<'a> {
     place: Place,
     pub(super) head: Head,
-    /// The header and info messages.
-    bytes: &'a [u8],
-    data: Data<'a>,
+    texts: Texts<'a>,
+    /// All bytes of the blob.
+    whole: Data<'a>,
     /// The source of the file. A mapped file has one too.
     source: Option<&'a Backing>,
     limits: Limits,
+}
+
+/// The bytes in which the spans of a head are places.
+#[derive(Clone, Copy)]
+pub(super) enum Texts<'a> {
+    /// The header and info messages.
+    Messages(&'a [u8]),
+    /// Copies of the texts alone.
+    Copies(&'a [u8]),
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn bytes(self) -> &'a [u8] {
+        match self {
+            Texts::Messages(bytes) | Texts::Copies(bytes) => bytes,
+        }
+    }
 }
 
 impl<'a> Blob<'a> {
     pub(super) fn new(
         place: Place,
         head: Head,
-        bytes: &'a [u8],
-        data: Data<'a>,
+        texts: Texts<'a>,
+        whole: Data<'a>,
         source: Option<&'a Backing>,
         limits: Limits,
     ) -> Self {
-        Blob { place, head, bytes, data, source, limits }
+        Blob { place, head, texts, whole, source, limits }
     }
 
     /// Returns the blob's number in the file, counted from 0.
@@ -80,14 +98,27 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Returns the bytes of the header message, as they are in the file.
-    pub fn header_bytes(&self) -> &'a [u8] {
-        self.split_head().0
+    /// Returns the header message, as it is in the file.
+    ///
+    /// What it says was read when the file was opened. If the bytes of the file are not in memory, those of the message are
+    /// read when they are requested, like [data](Self::data).
+    pub fn header_bytes(&self) -> Data<'a> {
+        self.head_bytes().part(0, self.head.header_len.into())
     }
 
-    /// Returns the bytes of the info message, as they are in the file. Empty for an unknown blob type.
-    pub fn info_bytes(&self) -> &'a [u8] {
-        self.split_head().1
+    /// Returns the info message, as it is in the file. Empty for an unknown blob type.
+    ///
+    /// It is read like the [header](Self::header_bytes).
+    pub fn info_bytes(&self) -> Data<'a> {
+        self.head_bytes().part(self.head.header_len, u64::MAX)
+    }
+
+    /// Returns the [header](Self::header_bytes) and the [info](Self::info_bytes), which follow each other.
+    pub fn head_bytes(&self) -> Data<'a> {
+        match self.texts {
+            Texts::Messages(bytes) => Data::in_memory(bytes),
+            Texts::Copies(_) => self.whole.part(0, self.head.len.into()),
+        }
     }
 
     /// Returns the offset of the data in the file.
@@ -97,7 +128,7 @@ impl<'a> Blob<'a> {
 
     /// Returns the data: everything after header and info. For an unknown blob type, everything after the header.
     pub fn data(&self) -> Data<'a> {
-        self.data
+        self.whole.part(self.head.len, u64::MAX)
     }
 
     /// Returns the place of the data in the file's source. A mapped file has a source too.
@@ -110,17 +141,34 @@ impl<'a> Blob<'a> {
         matches!((self.source, other.source), (Some(own), Some(other)) if std::ptr::eq(own, other))
     }
 
-    fn split_head(&self) -> (&'a [u8], &'a [u8]) {
-        let header_len = usize::try_from(self.head.header_len).unwrap_or(usize::MAX);
-        self.bytes.split_at_checked(header_len).unwrap_or_default()
+    /// The info message of metadata, which is always in memory.
+    pub(super) fn metadata_message(&self) -> &'a [u8] {
+        self.texts.bytes().get(as_usize(self.head.header_len.into())..).unwrap_or_default()
     }
 
     pub(super) fn span(&self, span: Span) -> &'a [u8] {
-        span.of_head(self.bytes)
+        span.of_head(self.texts.bytes())
     }
 
     pub(super) fn text(&self, span: Span) -> Text<'a> {
         Text::from(self.span(span))
+    }
+
+    /// Returns whether both are the same blob of the same opened file, or of clones of it.
+    ///
+    /// ```
+    /// let [one, other] = [(); 2].map(|()| popef::File::open("examples/data/executable.popef").unwrap());
+    /// let blob = one.blob(1).expect("the file has it");
+    /// assert!(blob.is_same_blob(&one.clone().blob(1).unwrap()));
+    /// assert!(!blob.is_same_blob(&other.blob(1).unwrap()));
+    /// ```
+    pub fn is_same_blob(&self, other: &Blob<'_>) -> bool {
+        let is_same_file = match (self.source, other.source) {
+            (Some(own), Some(other)) => std::ptr::eq(own, other),
+            (None, None) => std::ptr::eq(self.texts.bytes(), other.texts.bytes()),
+            _ => false,
+        };
+        is_same_file && self.index() == other.index()
     }
 
     pub(crate) fn limits(&self) -> &Limits {

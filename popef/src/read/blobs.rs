@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use super::blob::Blob;
+use super::blob::{Blob, Texts};
 use super::data::Data;
 use super::walk::{Step, Walk};
 use crate::error::Error;
@@ -42,10 +42,17 @@ impl<'a> Iterator for Blobs<'a> {
     type Item = Result<Blob<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.walk.step(&mut { self.bytes }, &self.limits, &mut |_| Ok(())) {
+        match self.walk.step(&mut { self.bytes }, &self.limits, &mut |_, _| Ok(())) {
             Ok(Step::Blob(place, head)) => {
-                let data = Data::in_memory(place.data_in(self.bytes, head));
-                Some(Ok(Blob::new(place, head, place.head_in(self.bytes, head), data, None, self.limits)))
+                let whole = place.blob_in(self.bytes, head);
+                Some(Ok(Blob::new(
+                    place,
+                    head,
+                    Texts::Messages(head.of_blob(whole)),
+                    Data::in_memory(whole),
+                    None,
+                    self.limits,
+                )))
             }
             // Bytes in memory are never waited for.
             Ok(Step::End | Step::Waiting) => None,

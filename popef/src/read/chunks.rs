@@ -37,6 +37,16 @@ impl<T> Chunks<T> {
         self.chunks.get(index / Self::LEN)?.get(index % Self::LEN)
     }
 
+    /// An element and the one after it.
+    pub(super) fn get_with_next(&self, index: usize) -> Option<(&T, Option<&T>)> {
+        let chunk = index / Self::LEN;
+        match self.chunks.get(chunk)?.get(index % Self::LEN..)? {
+            [element, next, ..] => Some((element, Some(next))),
+            [element] => Some((element, self.chunks.get(chunk.saturating_add(1)).and_then(|chunk| chunk.first()))),
+            [] => None,
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

@@ -151,6 +151,24 @@ impl<'a> Data<'a> {
         }))
     }
 
+    /// The part from `start` to `end`, as far as there is one.
+    pub(super) fn part(self, start: u32, end: u64) -> Data<'a> {
+        let start = u64::from(start);
+        let cut = |len: u64| end.min(len).saturating_sub(start);
+        Data(match self.0 {
+            Origin::Memory(bytes) => {
+                let bytes = bytes.get(as_usize(start)..).unwrap_or_default();
+                Origin::Memory(bytes.get(..as_usize(end.saturating_sub(start))).unwrap_or(bytes))
+            }
+            Origin::Backing { source, blob, offset, len } => {
+                Origin::Backing { source, blob, offset: offset.saturating_add(start), len: cut(len) }
+            }
+            Origin::Gone { blob, offset, len } => {
+                Origin::Gone { blob, offset: offset.saturating_add(start), len: cut(len) }
+            }
+        })
+    }
+
     /// Sets the file that the error is about.
     pub(super) fn error_in_file(&self, error: Error) -> Error {
         match self.0 {

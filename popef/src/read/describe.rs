@@ -170,7 +170,7 @@ pub(crate) mod serde_impls {
     /// Serialises as [`Metadata`](crate::Metadata).
     impl Serialize for MetadataBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            wire::serialize_metadata(self.blob().info_bytes(), self.blob().limits(), serializer)
+            wire::serialize_metadata(self.blob().metadata_message(), self.blob().limits(), serializer)
         }
     }
 

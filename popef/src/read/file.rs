@@ -2,17 +2,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::blob::Blob;
+use super::blob::{Blob, Texts};
 use super::data::Data;
-use super::heads::Heads;
-use super::index::{self, Index};
+use super::index::{self, Index, Indexed, TextsIn};
 use super::source::{Backing, FileId};
-use super::walk::Place;
 use crate::error::Error;
 use crate::len::{as_usize, len_of};
 use crate::limits::Limits;
 use crate::types::BlobType;
-use crate::wire::Head;
 
 /// An opened PopEF file. Opening reads and checks every header and info message, and touches no data.
 ///
@@ -55,9 +52,9 @@ pub(super) enum Held {
     /// In memory. A mapped file also has a source.
     Memory { bytes: Box<dyn AsRef<[u8]> + Send + Sync>, source: Option<Backing> },
     /// In a source that is read by position.
-    InParts { source: Backing, heads: Heads },
-    /// Nowhere: only headers and infos were kept.
-    Gone { heads: Heads, size: u64 },
+    InParts { source: Backing },
+    /// Nowhere: only what headers and infos say was kept.
+    Gone { size: u64 },
 }
 
 impl Held {
@@ -65,7 +62,7 @@ impl Held {
     pub(super) fn all(&self) -> Option<Data<'_>> {
         match self {
             Held::Memory { bytes, .. } => Some(Data::in_memory((**bytes).as_ref())),
-            Held::InParts { source, .. } => Some(Data::in_source(source, 0, 0, source.size())),
+            Held::InParts { source } => Some(Data::in_source(source, 0, 0, source.size())),
             Held::Gone { .. } => None,
         }
     }
@@ -74,7 +71,7 @@ impl Held {
     pub(super) fn source(&self) -> Option<&Backing> {
         match self {
             Held::Memory { source, .. } => source.as_ref(),
-            Held::InParts { source, .. } => Some(source),
+            Held::InParts { source } => Some(source),
             Held::Gone { .. } => None,
         }
     }
@@ -99,8 +96,8 @@ impl File {
     pub fn size(&self) -> u64 {
         match &self.0.content {
             Held::Memory { bytes, .. } => len_of((**bytes).as_ref()),
-            Held::InParts { source, .. } => source.size(),
-            Held::Gone { size, .. } => *size,
+            Held::InParts { source } => source.size(),
+            Held::Gone { size } => *size,
         }
     }
 
@@ -110,7 +107,7 @@ impl File {
         let len = self.0.start.min(self.size());
         match &self.0.content {
             Held::Memory { bytes, .. } => Data::in_memory((**bytes).as_ref().get(..as_usize(len)).unwrap_or_default()),
-            Held::InParts { source, .. } => Data::in_source(source, 0, 0, len),
+            Held::InParts { source } => Data::in_source(source, 0, 0, len),
             Held::Gone { .. } => Data::gone(0, 0, len),
         }
     }
@@ -145,15 +142,14 @@ impl File {
 
     /// Returns the blob at an index.
     pub fn blob(&self, index: usize) -> Option<Blob<'_>> {
-        let (place, head) = self.place_of(index)?;
-        Some(self.blob_at(place, head))
+        Some(self.blob_at(self.indexed(index)?))
     }
 
     pub(super) fn places(&self) -> index::Iter<'_> {
         self.0.index.iter()
     }
 
-    pub(super) fn place_of(&self, index: usize) -> Option<(Place, Head)> {
+    pub(super) fn indexed(&self, index: usize) -> Option<Indexed> {
         self.0.index.get(index)
     }
 
@@ -174,34 +170,30 @@ impl File {
     }
 
     fn name_bytes(&self, index: u32) -> Option<&[u8]> {
-        let (place, head) = self.0.index.get(usize::try_from(index).ok()?)?;
-        Some(head.name()?.of_head(self.head_bytes(place, head)))
+        let indexed = self.0.index.get(usize::try_from(index).ok()?)?;
+        Some(indexed.head.name()?.of_head(self.texts(indexed, self.whole(indexed)).bytes()))
     }
 
-    pub(super) fn blob_at(&self, place: Place, head: Head) -> Blob<'_> {
-        Blob::new(
-            place,
-            head,
-            self.head_bytes(place, head),
-            self.data(place, head),
-            self.0.content.source(),
-            self.0.limits,
-        )
+    pub(super) fn blob_at(&self, indexed: Indexed) -> Blob<'_> {
+        let Indexed { place, head, .. } = indexed;
+        let whole = self.whole(indexed);
+        Blob::new(place, head, self.texts(indexed, whole), whole, self.0.content.source(), self.0.limits)
     }
 
-    fn head_bytes(&self, place: Place, head: Head) -> &[u8] {
-        match &self.0.content {
-            Held::Memory { bytes, .. } => place.head_in((**bytes).as_ref(), head),
-            Held::InParts { heads, .. } | Held::Gone { heads, .. } => head.of_blob(heads.get(place.index)),
+    fn texts<'f>(&'f self, Indexed { head, texts, .. }: Indexed, whole: Data<'f>) -> Texts<'f> {
+        match texts {
+            TextsIn::Brief(slot) => Texts::Copies(self.0.index.texts(slot)),
+            TextsIn::Copy(slot) => Texts::Messages(head.of_blob(self.0.index.texts(slot))),
+            TextsIn::File => Texts::Messages(head.of_blob(whole.as_slice().unwrap_or_default())),
         }
     }
 
-    fn data(&self, place: Place, head: Head) -> Data<'_> {
-        let offset = place.offset.saturating_add(head.len.into());
+    /// All bytes of a blob.
+    fn whole(&self, Indexed { place, head, .. }: Indexed) -> Data<'_> {
         match &self.0.content {
-            Held::Memory { bytes, .. } => Data::in_memory(place.data_in((**bytes).as_ref(), head)),
-            Held::InParts { source, .. } => Data::in_source(source, place.index, offset, head.data_len()),
-            Held::Gone { .. } => Data::gone(place.index, offset, head.data_len()),
+            Held::Memory { bytes, .. } => Data::in_memory(place.blob_in((**bytes).as_ref(), head)),
+            Held::InParts { source } => Data::in_source(source, place.index, place.offset, head.size),
+            Held::Gone { .. } => Data::gone(place.index, place.offset, head.size),
         }
     }
 }

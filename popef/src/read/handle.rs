@@ -4,11 +4,10 @@ use std::sync::Arc;
 use super::blob::Blob;
 use super::data::Data;
 use super::file::File;
+use super::index::Indexed;
 use super::reader::{DataReader, KeepsData, Of};
 use super::unpack::Unpack;
-use super::walk::Place;
 use crate::error::Error;
-use crate::wire::Head;
 
 /// A blob that keeps its file open, so it can be stored or sent to another thread. Cheap to clone.
 ///
@@ -29,15 +28,13 @@ use crate::wire::Head;
 #[derive(Clone)]
 pub struct BlobHandle {
     file: File,
-    place: Place,
-    head: Head,
+    indexed: Indexed,
 }
 
 impl File {
     /// Returns a handle of the blob at an index.
     pub fn handle(&self, index: usize) -> Option<BlobHandle> {
-        let (place, head) = self.place_of(index)?;
-        Some(BlobHandle { file: self.clone(), place, head })
+        Some(BlobHandle { file: self.clone(), indexed: self.indexed(index)? })
     }
 }
 
@@ -49,7 +46,7 @@ impl BlobHandle {
 
     /// Returns the blob.
     pub fn blob(&self) -> Blob<'_> {
-        self.file.blob_at(self.place, self.head)
+        self.file.blob_at(self.indexed)
     }
 
     /// Returns a reader of the blob's data that keeps the file open.

@@ -3,18 +3,25 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::arena::{Arena, Slot};
+use super::brief::Brief;
 use super::chunks::Chunks;
 use super::names::{BlobId, Key, Names};
 use super::problem::ReadProblem;
 use super::walk::Place;
 use crate::error::Problem;
 use crate::types::BlobType;
-use crate::wire::{Head, InfoFields, Span};
+use crate::wire::Head;
 
 /// The blobs of a file in file order, and by type.
 #[derive(Default)]
 pub(super) struct Index {
     blobs: Chunks<Entry>,
+    /// The texts of short heads, and copies of the messages of long ones.
+    texts: Arena,
+    long: Chunks<Head>,
+    /// Whether the messages of long heads can be borrowed from the file. Otherwise, they are copied.
+    is_in_memory: bool,
     /// Where the last blob ends.
     end: u64,
     by_type: [Vec<u32>; BlobType::ALL.len()],
@@ -23,31 +30,76 @@ pub(super) struct Index {
     names: OnceLock<Option<Names>>,
 }
 
-/// A blob's offset, and its head without the size, which follows from the offset of the next blob. An entry must be
-/// small, because the smallest blobs have only 24 bytes.
+/// A blob's offset and head. The size follows from the offset of the next blob. An entry must be small, because the smallest
+/// blobs have only 32 bytes.
 struct Entry {
     offset: u64,
-    header_len: u32,
-    len: u32,
-    version: Span,
-    info: InfoFields,
+    kept: KeptHead,
+}
+
+const _: () = assert!(size_of::<Entry>() == 24);
+
+/// What is kept of a head, and where its texts are.
+#[derive(Clone, Copy)]
+pub(super) struct KeptHead {
+    form: Form,
+    texts: Slot,
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Brief(Brief),
+    /// The number of a head that has no short form.
+    Long(u32),
+}
+
+/// A blob of the index.
+#[derive(Clone, Copy)]
+pub(super) struct Indexed {
+    pub(super) place: Place,
+    pub(super) head: Head,
+    pub(super) texts: TextsIn,
+}
+
+/// Where the texts of a head are.
+#[derive(Clone, Copy)]
+pub(super) enum TextsIn {
+    /// In a short form that the index keeps.
+    Brief(Slot),
+    /// In a copy of the messages that the index keeps.
+    Copy(Slot),
+    /// In the bytes of the file, which are in memory.
+    File,
 }
 
 impl Index {
     /// An index of a file whose first blob is at an offset.
-    pub(super) fn from(offset: u64) -> Self {
-        Index { end: offset, ..Index::default() }
+    pub(super) fn from(offset: u64, is_in_memory: bool) -> Self {
+        Index { end: offset, is_in_memory, ..Index::default() }
     }
 
-    pub(super) fn push(&mut self, place: Place, head: Head) -> Result<(), Problem> {
+    /// Keeps what is needed of a head for [`push`](Self::push). `messages` are its header and info.
+    pub(super) fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<KeptHead, Problem> {
+        if let Some((brief, texts)) = Brief::keep(head, messages, &mut self.texts)? {
+            return Ok(KeptHead { form: Form::Brief(brief), texts });
+        }
+        let number = u32::try_from(self.long.len()).map_err(|_| ReadProblem::TooManyBlobs)?;
+        Problem::in_memory(size_of::<Head>(), self.long.push(*head))?;
+        let copied = if self.is_in_memory { &[] } else { messages };
+        let (texts, kept) = self.texts.next(copied.len())?;
+        kept.extend_from_slice(copied);
+        Ok(KeptHead { form: Form::Long(number), texts })
+    }
+
+    /// Adds the blob of a head that was [kept](Self::keep).
+    pub(super) fn push(&mut self, place: Place, head: &Head, kept: KeptHead) -> Result<(), Problem> {
         let index = u32::try_from(place.index).map_err(|_| ReadProblem::TooManyBlobs)?;
-        let Head { size, header_len, len, version, info } = head;
-        let entry = Entry { offset: place.offset, header_len, len, version, info };
+        let entry = Entry { offset: place.offset, kept };
         let mut of_type = self.by_type.get_mut(usize::from(head.blob_type().number()));
         let reserved = of_type.as_mut().map_or(Ok(()), |list| list.try_reserve(1));
         Problem::in_memory(size_of::<Entry>(), reserved.and_then(|()| self.blobs.push(entry)))?;
         of_type.into_iter().for_each(|list| list.push(index));
-        self.end = place.offset.saturating_add(size);
+        self.end = place.offset.saturating_add(head.size);
         Ok(())
     }
 
@@ -60,11 +112,23 @@ impl Index {
         self.end
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<(Place, Head)> {
-        let &Entry { offset, header_len, len, version, info } = self.blobs.get(index)?;
-        let end = index.checked_add(1).and_then(|next| self.blobs.get(next)).map_or(self.end, |next| next.offset);
+    pub(super) fn get(&self, index: usize) -> Option<Indexed> {
+        let (&Entry { offset, kept: KeptHead { form, texts } }, next) = self.blobs.get_with_next(index)?;
+        let end = next.map_or(self.end, |next| next.offset);
         let size = end.saturating_sub(offset);
-        Some((Place { index, offset }, Head { size, header_len, len, version, info }))
+        let (head, texts) = match form {
+            Form::Brief(brief) => (brief.head(self.texts.get(texts), size), TextsIn::Brief(texts)),
+            Form::Long(number) => {
+                let head = *self.long.get(usize::try_from(number).ok()?)?;
+                (head, if self.is_in_memory { TextsIn::File } else { TextsIn::Copy(texts) })
+            }
+        };
+        Some(Indexed { place: Place { index, offset }, head, texts })
+    }
+
+    /// The bytes at a slot, followed by others.
+    pub(super) fn texts(&self, slot: Slot) -> &[u8] {
+        self.texts.get(slot)
     }
 
     pub(super) fn iter(&self) -> Iter<'_> {
@@ -98,7 +162,7 @@ impl Index {
     }
 
     fn type_of(&self, index: u32) -> Option<BlobType> {
-        Some(self.get(usize::try_from(index).ok()?)?.1.blob_type())
+        Some(self.get(usize::try_from(index).ok()?)?.head.blob_type())
     }
 }
 
@@ -110,7 +174,7 @@ pub(super) struct Iter<'i> {
 }
 
 impl Iterator for Iter<'_> {
-    type Item = (Place, Head);
+    type Item = Indexed;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.index.get(self.range.next()?)

@@ -2,7 +2,6 @@ use std::fmt;
 use std::ops::Range;
 
 use super::file::{File, Held};
-use super::heads::Heads;
 use super::listing::Listing;
 use super::options::OpenOptions;
 use super::problem::ReadProblem;
@@ -33,7 +32,6 @@ pub struct Indexer {
     options: OpenOptions,
     size: u64,
     window: Window,
-    heads: Heads,
     listing: Listing,
 }
 
@@ -49,8 +47,8 @@ impl OpenOptions {
 impl Indexer {
     pub(super) fn new(options: OpenOptions, size: u64, ahead: ReadAhead) -> Self {
         let window = Window::new(size, ahead);
-        let listing = Listing::from(options.start, Some(size));
-        let mut indexer = Indexer { options, size, window, heads: Heads::default(), listing };
+        let listing = Listing::from(options.start, size, false);
+        let mut indexer = Indexer { options, size, window, listing };
         indexer.go_on();
         indexer
     }
@@ -90,8 +88,7 @@ impl Indexer {
     }
 
     fn go_on(&mut self) {
-        let heads = &mut self.heads;
-        self.listing.walk_on(&mut self.window, &self.options.limits, |head| heads.push(head));
+        self.listing.walk_on(&mut self.window, &self.options.limits);
     }
 
     /// Returns the file, without its data: requesting data is an error.
@@ -100,7 +97,7 @@ impl Indexer {
     /// [wants](Self::wants) bytes.
     pub fn finish(self) -> Result<File, Error> {
         let listing = self.listing.whole(&self.window)?;
-        self.options.assemble(listing, Held::Gone { heads: self.heads, size: self.size })
+        self.options.assemble(listing, Held::Gone { size: self.size })
     }
 
     /// Returns the file, with its data from a source of the same bytes.
@@ -118,7 +115,7 @@ impl Indexer {
         });
         // Report a change of the file first: it can look like damage.
         let (listing, ()) = found.map_err(|error| error.in_file(source.name()))?;
-        self.options.assemble(listing, Held::InParts { source, heads: self.heads })
+        self.options.assemble(listing, Held::InParts { source })
     }
 }
 

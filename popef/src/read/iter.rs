@@ -18,7 +18,7 @@ impl<'f> Iterator for FileBlobs<'f> {
     type Item = Blob<'f>;
 
     fn next(&mut self) -> Option<Blob<'f>> {
-        self.index.next().map(|(place, head)| self.file.blob_at(place, head))
+        self.index.next().map(|indexed| self.file.blob_at(indexed))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -26,13 +26,13 @@ impl<'f> Iterator for FileBlobs<'f> {
     }
 
     fn nth(&mut self, skipped: usize) -> Option<Blob<'f>> {
-        self.index.nth(skipped).map(|(place, head)| self.file.blob_at(place, head))
+        self.index.nth(skipped).map(|indexed| self.file.blob_at(indexed))
     }
 }
 
 impl DoubleEndedIterator for FileBlobs<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.index.next_back().map(|(place, head)| self.file.blob_at(place, head))
+        self.index.next_back().map(|indexed| self.file.blob_at(indexed))
     }
 }
 

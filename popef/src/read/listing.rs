@@ -5,6 +5,7 @@ use super::source::Window;
 use super::walk::{Step, Walk};
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
+use crate::wire::Head;
 
 /// The result of a walk over a file.
 #[derive(Default)]
@@ -16,29 +17,39 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// A listing whose first blob is at an offset of a file of `size` bytes, if that is known.
-    pub(super) fn from(offset: u64, size: Option<u64>) -> Self {
-        let mut listing = Listing { walk: Walk::from(offset), index: Index::from(offset), damage: None };
-        if let Some(len) = size.filter(|&size| size < offset) {
-            listing.damage = Some(ReadProblem::StartPastEnd { start: offset, len }.into());
+    /// A listing of a file of `size` bytes, whose first blob is at an offset. `is_in_memory` says whether the bytes stay in
+    /// memory as long as the index.
+    pub(super) fn from(offset: u64, size: u64, is_in_memory: bool) -> Self {
+        let index = Index::from(offset, is_in_memory);
+        let mut listing = Listing { walk: Walk::from(offset), index, damage: None };
+        if size < offset {
+            listing.damage = Some(ReadProblem::StartPastEnd { start: offset, len: size }.into());
         }
         listing
     }
 
-    /// Walks to the end, to the first error, or as far as there are bytes. Calls `keep` with the bytes of each head.
-    pub(super) fn walk_on(
-        &mut self,
-        from: &mut impl Fetch,
-        limits: &Limits,
-        mut keep: impl FnMut(&[u8]) -> Result<(), Problem>,
-    ) {
+    /// Walks to the end, to the first error, or as far as there are bytes.
+    pub(super) fn walk_on(&mut self, from: &mut impl Fetch, limits: &Limits) {
         while self.damage.is_none() {
-            match self.walk.step(from, limits, &mut keep) {
-                Ok(Step::Blob(place, head)) => self.damage = self.index.push(place, head).err().map(Error::from),
-                Ok(Step::End | Step::Waiting) => return,
+            match self.step(from, limits) {
+                Ok(true) => {}
+                Ok(false) => return,
                 Err(damage) => self.damage = Some(damage),
             }
         }
+    }
+
+    /// Adds the next blob. Returns whether there was one.
+    fn step(&mut self, from: &mut impl Fetch, limits: &Limits) -> Result<bool, Error> {
+        // The bytes of a stream are gone when it is known that the blob is whole.
+        let mut kept = None;
+        let mut keep = |head: &Head, messages: &[u8]| {
+            kept = Some(self.index.keep(head, messages)?);
+            Ok(())
+        };
+        let Step::Blob(place, head) = self.walk.step(from, limits, &mut keep)? else { return Ok(false) };
+        kept.map_or(Ok(()), |kept| self.index.push(place, &head, kept))?;
+        Ok(true)
     }
 
     pub(super) fn give_up(&mut self, why: Problem) {

@@ -49,12 +49,12 @@ impl<'a> MetadataBlob<'a> {
     /// ```
     pub fn read(&self) -> Result<Metadata, Error> {
         self.check_size()?;
-        wire::read_metadata(self.blob.info_bytes(), self.blob.limits()).map_err(|problem| self.error(problem))
+        wire::read_metadata(self.blob.metadata_message(), self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
     /// Fails if the message claims more values than its length allows.
     pub(super) fn check_size(&self) -> Result<(), Error> {
-        wire::check_value_bytes(self.blob.info_bytes(), self.value_bytes).map_err(|problem| self.error(problem))
+        wire::check_value_bytes(self.blob.metadata_message(), self.value_bytes).map_err(|problem| self.error(problem))
     }
 
     fn error(&self, problem: impl Into<Problem>) -> Error {

@@ -2,9 +2,11 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, reason = "sums of lengths from a file can wrap"))]
 
+mod arena;
 mod at;
 mod blob;
 mod blobs;
+mod brief;
 mod buffer;
 mod chunks;
 mod compression;
@@ -19,7 +21,6 @@ mod executable;
 mod fetch;
 mod file;
 mod handle;
-mod heads;
 mod index;
 mod indexer;
 mod input;

@@ -6,7 +6,6 @@ use std::path::Path;
 use super::data::Data;
 use super::fetch::Fetch as _;
 use super::file::{File, Held};
-use super::heads::Heads;
 use super::indexer::Indexer;
 use super::listing::Listing;
 use super::options::OpenOptions;
@@ -55,18 +54,17 @@ impl OpenOptions {
     /// Damage gives the same errors as in the other ways to open a file. An error in a blob's info is reported after
     /// the end of the blob has arrived.
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
-        let mut heads = Heads::default();
         let mut stream = Stream::new(stream);
         let reached = stream.reach(self.start)?;
-        let mut listing = Listing::from(self.start, Some(reached));
-        listing.walk_on(&mut stream, &self.limits, |head| heads.push(head));
+        let mut listing = Listing::from(self.start, reached, false);
+        listing.walk_on(&mut stream, &self.limits);
         let size = listing.index.end();
-        self.assemble(listing, Held::Gone { heads, size })
+        self.assemble(listing, Held::Gone { size })
     }
 
     pub(super) fn list_memory(&self, mut bytes: &[u8]) -> Listing {
-        let mut listing = Listing::from(self.start, Some(len_of(bytes)));
-        listing.walk_on(&mut bytes, &self.limits, |_| Ok(()));
+        let mut listing = Listing::from(self.start, len_of(bytes), true);
+        listing.walk_on(&mut bytes, &self.limits);
         listing
     }
 }

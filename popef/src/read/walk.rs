@@ -16,18 +16,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The header and info of the blob at this place in a file's bytes.
-    pub(super) fn head_in(self, file: &[u8], head: Head) -> &[u8] {
-        head.of_blob(self.blob_in(file, head))
-    }
-
-    /// The data of the blob at this place in a file's bytes.
-    pub(super) fn data_in(self, file: &[u8], head: Head) -> &[u8] {
-        let blob = self.blob_in(file, head);
-        usize::try_from(head.len).ok().and_then(|len| blob.get(len..)).unwrap_or_default()
-    }
-
-    fn blob_in(self, file: &[u8], head: Head) -> &[u8] {
+    /// The bytes of the blob at this place in a file's bytes.
+    pub(super) fn blob_in(self, file: &[u8], head: Head) -> &[u8] {
         let (Ok(start), Ok(size)) = (usize::try_from(self.offset), usize::try_from(head.size)) else {
             return &[];
         };
@@ -63,12 +53,12 @@ impl Walk {
 
     /// Goes to the next blob. After an error, the walk ends.
     ///
-    /// Calls `keep` with the bytes of each head.
+    /// Calls `keep` with each head and its bytes. If the blob then turns out to be cut, this is still an error.
     pub(super) fn step(
         &mut self,
         from: &mut impl Fetch,
         limits: &Limits,
-        keep: &mut impl FnMut(&[u8]) -> Result<(), Problem>,
+        keep: &mut impl FnMut(&Head, &[u8]) -> Result<(), Problem>,
     ) -> Result<Step, Error> {
         if self.ended {
             return Ok(Step::End);
@@ -97,7 +87,7 @@ fn read_head(
     place: Place,
     from: &mut impl Fetch,
     limits: &Limits,
-    keep: &mut impl FnMut(&[u8]) -> Result<(), Problem>,
+    keep: &mut impl FnMut(&Head, &[u8]) -> Result<(), Problem>,
 ) -> Result<Step, Error> {
     let fault = |problem: Problem, at| problem.at(place.index, place.offset.saturating_add(at));
     let mut room = from.room(place.offset);
@@ -116,7 +106,7 @@ fn read_head(
         }
         match Head::parse(bytes, room, limits) {
             Ok(head) => {
-                keep(head.of_blob(bytes)).map_err(|problem| fault(problem, 0))?;
+                keep(&head, head.of_blob(bytes)).map_err(|problem| fault(problem, 0))?;
                 return reached(place, head, from).map(|head| Step::Blob(place, head));
             }
             // `needed` is never more than `room`, and always more than was given.

@@ -52,11 +52,6 @@ impl Head {
     pub(crate) fn of_blob(self, blob: &[u8]) -> &[u8] {
         usize::try_from(self.len).ok().and_then(|len| blob.get(..len)).unwrap_or_default()
     }
-
-    /// The length of the data.
-    pub(crate) fn data_len(&self) -> u64 {
-        self.size.saturating_sub(self.len.into())
-    }
 }
 
 struct Header {

@@ -18,9 +18,15 @@ pub(crate) enum InfoFields {
 pub(super) const NOT_COMPRESSED: u64 = u64::MAX;
 
 impl InfoFields {
-    pub(super) fn executable(name: Span, uncompressed_size: u64) -> InfoFields {
-        let uncompressed_size = (uncompressed_size != NOT_COMPRESSED).then_some(uncompressed_size);
+    /// The info of an executable. `stored_size` is the value of `uncompressedSize`.
+    pub(crate) fn executable(name: Span, stored_size: u64) -> InfoFields {
+        let uncompressed_size = (stored_size != NOT_COMPRESSED).then_some(stored_size);
         InfoFields::Executable { name, uncompressed_size }
+    }
+
+    /// The value of `uncompressedSize` for an executable.
+    pub(crate) fn stored_size(uncompressed_size: Option<u64>) -> u64 {
+        uncompressed_size.unwrap_or(NOT_COMPRESSED)
     }
 
     pub(super) fn blob_type(self) -> BlobType {
@@ -58,6 +64,11 @@ impl Span {
         if len == 0 { Span::default() } else { Span { start, len } }
     }
 
+    /// Makes a span of `len` bytes from `start`, also if it is empty.
+    pub(crate) fn at(start: u32, len: u32) -> Span {
+        Span { start, len }
+    }
+
     /// Finds the span of `part`, which capnp borrowed from `whole`.
     pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
         let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
@@ -65,6 +76,10 @@ impl Span {
             (Ok(start), Ok(len)) => Span::new(start, len),
             _ => Span::default(),
         }
+    }
+
+    pub(crate) fn len(self) -> u32 {
+        self.len
     }
 
     /// Returns the bytes of the span from a blob's header and info.

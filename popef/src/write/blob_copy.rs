@@ -2,7 +2,8 @@
 
 use super::label::Label;
 use super::problem::{WriteProblem, impossible};
-use crate::error::Problem;
+use crate::error::{Error, Problem};
+use crate::len::as_usize;
 use crate::read::{Blob, BlobHandle};
 use crate::types::{ElementSources, InfoRef, Text};
 use crate::wire::NewHead;
@@ -95,10 +96,14 @@ impl<'b> BlobCopy<'b> {
         Label { blob_type, name: self.name.as_ref().map_or(name, Text::by_ref) }
     }
 
-    /// The header and info with the changes.
-    pub(super) fn head(&self) -> Result<NewHead, Problem> {
+    /// The header and info with the changes. `refusal` makes an error of a problem with these.
+    pub(super) fn head(&self, refusal: impl Fn(Problem) -> Error) -> Result<NewHead, Error> {
+        let head = head_of(&self.blob, &refusal)?;
+        self.changed(head).map_err(refusal)
+    }
+
+    fn changed(&self, mut head: NewHead) -> Result<NewHead, Problem> {
         let BlobCopy { blob, name, version, info, sources } = self;
-        let mut head = NewHead::verbatim(blob.header_bytes(), blob.info_bytes())?;
         if self.is_verbatim() {
             return Ok(head);
         }
@@ -165,6 +170,13 @@ impl<'b> BlobCopy<'b> {
     fn blob_shown(&self) -> String {
         Label::of_blob(&self.blob).to_string()
     }
+}
+
+/// The header and info of a blob. `refusal` makes an error if there is no memory for them.
+pub(super) fn head_of(blob: &Blob<'_>, refusal: impl Fn(Problem) -> Error) -> Result<NewHead, Error> {
+    let messages = blob.head_bytes().read()?;
+    let (header, info) = messages.split_at_checked(as_usize(blob.header_bytes().len())).unwrap_or_default();
+    NewHead::verbatim(header, info).map_err(refusal)
 }
 
 impl<'b> From<Blob<'b>> for BlobCopy<'b> {

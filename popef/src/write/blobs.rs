@@ -3,7 +3,7 @@
 use std::io;
 
 use super::blob::BlobWriter;
-use super::blob_copy::BlobCopy;
+use super::blob_copy::{BlobCopy, head_of};
 use super::deflate::pack;
 use super::destination::{Destination, Rewind};
 use super::feeds::FeedsWriter;
@@ -354,7 +354,7 @@ impl<D: Destination> Writer<D> {
     /// ```
     pub fn refilled<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<BlobWriter<&mut Self>, Error> {
         let copy = blob.into();
-        let head = copy.head().map_err(|problem| self.refusal(problem))?;
+        let head = copy.head(|problem| self.refusal(problem))?;
         let len = copy.blob.data().len();
         BlobWriter::with_head(self, copy.label(), head, Some(len))
     }
@@ -362,12 +362,11 @@ impl<D: Destination> Writer<D> {
     /// The head of an executable, with room for its sizes.
     fn head_like(&self, old: &ExecutableBlob<'_>) -> Result<NewHead, Error> {
         let blob = old.blob();
-        let head = NewHead::verbatim(blob.header_bytes(), blob.info_bytes()).and_then(|mut head| {
-            head.set_version(None, blob.limits())?;
-            head.make_room_for_uncompressed_size(blob.limits())?;
-            Ok(head)
-        });
-        head.map_err(|problem| self.refusal(problem))
+        let refusal = |problem| self.refusal(problem);
+        let mut head = head_of(blob, refusal)?;
+        let changed = head.set_version(None, blob.limits());
+        changed.and_then(|()| head.make_room_for_uncompressed_size(blob.limits())).map_err(refusal)?;
+        Ok(head)
     }
 
     /// Opens an opaque blob of exactly `len` bytes to be written in pieces.

@@ -53,7 +53,7 @@ struct Run<'b> {
 
 impl<'b> Run<'b> {
     fn of<D: Destination>(writer: &Writer<D>, first: BlobCopy<'b>) -> Result<Self, Error> {
-        let head = first.head().map_err(|problem| writer.refusal(problem))?;
+        let head = first.head(|problem| writer.refusal(problem))?;
         let data = first.blob.data();
         // The caller of `File::map` promised that the file does not change. If it changed all the same, copy from the
         // mapping, which is what the caller sees.

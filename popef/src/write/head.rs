@@ -17,7 +17,7 @@ use crate::wire::NewHead;
 /// let tensor = file.tensor("input_parameter").expect("the file has it");
 /// let blob = tensor.blob();
 /// let written = head(&blob.version(), &tensor.info(), blob.data().len())?;
-/// assert_eq!(written, [blob.header_bytes(), blob.info_bytes()].concat());
+/// assert_eq!(written, *blob.head_bytes().read()?);
 /// # Ok::<(), popef::Error>(())
 /// ```
 pub fn head<'i>(version: &Text<'_>, info: impl Into<InfoRef<'i>>, data_len: u64) -> Result<Vec<u8>, Error> {

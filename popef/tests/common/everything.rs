@@ -68,8 +68,8 @@ fn damage_told(error: &Error, size: u64) {
 
 fn blob_whole(blob: &Blob<'_>) {
     let (header, info, data) = (blob.header_bytes().len(), blob.info_bytes().len(), blob.data());
-    assert_eq!((header + info) as u64 + data.len(), blob.size());
-    assert_eq!(blob.offset() + (header + info) as u64, blob.data_offset());
+    assert_eq!(header + info + data.len(), blob.size());
+    assert_eq!(blob.offset() + header + info, blob.data_offset());
     assert!(header >= 16, "a header of {header} bytes has no size");
     std::hint::black_box(blob.version().to_string_lossy());
     let mut last = [0];

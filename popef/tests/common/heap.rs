@@ -68,7 +68,7 @@ pub fn head_bytes(file: &[u8], streamed: bool) -> u64 {
     let mut visited = 0;
     let mut end = 0;
     for blob in popef::read::Blobs::new(file).map_while(Result::ok) {
-        visited += (blob.header_bytes().len() + blob.info_bytes().len()) as u64;
+        visited += blob.head_bytes().len();
         end = blob.offset() + blob.size();
     }
     let rest = &file[usize::try_from(end).unwrap()..];

@@ -47,7 +47,7 @@ fn look_up(file: &File, what: &str, left: u64) {
 
 fn read_metadata(file: &File, what: &str) {
     for metadata in file.metadata() {
-        let allowed = BASE + 4 * metadata.blob().info_bytes().len() as u64;
+        let allowed = BASE + 4 * metadata.blob().info_bytes().len();
         let (_, peak) = peak_of(|| drop(metadata.read()));
         assert!(peak <= allowed, "{what}, metadata: {peak} of {allowed}");
     }

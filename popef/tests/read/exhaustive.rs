@@ -59,7 +59,7 @@ impl Change {
 
 fn changes(seed: &[u8]) -> Vec<Change> {
     let blob = Blobs::new(seed).next().unwrap().unwrap();
-    let (header, info) = (blob.header_bytes().len(), blob.info_bytes().len());
+    let [header, info] = [blob.header_bytes(), blob.info_bytes()].map(|bytes| bytes.read().unwrap().len());
     let mut changes: Vec<Change> = (0..seed.len()).map(Change::Cut).collect();
     changes.extend((0..header + info).flat_map(|at| (0..=255).map(move |value| Change::Byte(at, value))));
     // A single flipped bit is one of the values of its byte.
@@ -133,7 +133,7 @@ impl Counts {
         let Some(first) = Blobs::new(input).next() else { return };
         match (first, theirs) {
             (Ok(blob), "text") => {
-                let texts = String::from_utf8_lossy(&[blob.header_bytes(), blob.info_bytes()].concat()).into_owned();
+                let texts = String::from_utf8_lossy(&blob.head_bytes().read().unwrap()).into_owned();
                 assert!(texts.contains('\u{fffd}'), "{blob:?}");
                 self.not_utf_8 += 1;
             }

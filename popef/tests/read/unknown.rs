@@ -22,7 +22,7 @@ fn an_unknown_blob_type_keeps_its_number_and_its_bytes() {
     assert_eq!(blob.blob_type().to_string(), "BlobType(77)");
     assert!(matches!(blob.content(), Content::Unknown));
     assert_eq!((blob.name(), blob.info_bytes().len()), (None, 0));
-    assert_eq!(blob.data().len() + blob.header_bytes().len() as u64, blob.size());
+    assert_eq!(blob.data().len() + blob.header_bytes().len(), blob.size());
     assert_eq!(file.tensors().count(), 0);
     assert!(file.tensor("input_parameter").is_none());
 }

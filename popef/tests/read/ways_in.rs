@@ -6,9 +6,10 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use popef::error::{Error, ErrorCode};
-use popef::read::{Blob, Content, File, OpenOptions};
-use popef::types::OpaqueInfo;
+use popef::read::{Blob, Blobs, Content, File, OpenOptions};
+use popef::types::{FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 use popef::write::Writer;
+use popef::{DataType, Metadata, TensorInfo};
 
 use crate::bucket::{Bucket, Object, Random, damaged, given_in_pieces, outcome, part, unpacked};
 use crate::common::{popef_files, read, without_path};
@@ -57,7 +58,7 @@ fn polled<T>(future: impl Future<Output = T>) -> T {
 type Listing = (Vec<(usize, u64, Vec<u8>)>, Option<String>);
 
 fn seen(blob: &Blob<'_>) -> (usize, u64, Vec<u8>) {
-    let bytes = [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat();
+    let bytes = [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat();
     (blob.index(), blob.offset(), bytes)
 }
 
@@ -113,6 +114,39 @@ fn every_way_in_agrees_on_files_that_are_cut_off() {
         for len in (0..bytes.len()).step_by(step) {
             assert_all_agree(&bytes[..len], &mut random, &format!("{path:?} cut to {len}"));
         }
+    }
+}
+
+/// Lengths of texts on both sides of those for which an index has a short form. A walk over bytes keeps no index.
+#[test]
+fn every_way_in_reads_long_texts_as_a_walk_does() {
+    let mut random = Random(4);
+    for (version, name, rank) in [(0, 1, 0), (255, 65_535, 31), (256, 1, 2), (1, 65_536, 2), (1, 1, 32), (2100, 300, 0)]
+    {
+        let [version, name] = [version, name].map(|len| Text::from("v".repeat(len)));
+        let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new())).unwrap();
+        writer.version(version);
+        let tensor_info = TensorInfo::new(DataType::U8, vec![1; rank]);
+        let info = TensorDataInfo { name: name.clone(), tensor_info: tensor_info.clone() };
+        writer.write_tensor(&info, &[7u8]).unwrap();
+        writer.write_feed(&FeedDataInfo { name: name.clone(), tensor_info, num_tensors: 3 }, &[7u8; 3]).unwrap();
+        writer.write_opaque(&OpaqueInfo { name: "x".into(), executable: name.clone() }, b"data").unwrap();
+        writer.write_executable(name.clone(), b"bytes").unwrap();
+        writer.write_metadata(&Metadata { executable: name, ..Metadata::default() }).unwrap();
+        let bytes = writer.into_inner().unwrap().into_inner();
+
+        let walked = || Blobs::new(&bytes).map(Result::unwrap);
+        let file = File::from_bytes(bytes.clone()).unwrap();
+        let parts = OpenOptions::new().source(Bucket(Object::of(&bytes))).unwrap();
+        let stream = File::from_stream(&bytes[..]).unwrap();
+        for file in [&file, &parts, &stream] {
+            let described: Vec<_> = file.blobs().map(|blob| blob.describe()).collect();
+            assert_eq!(described, walked().map(|blob| blob.describe()).collect::<Vec<_>>());
+        }
+        for (blob, walked) in parts.blobs().zip(walked()) {
+            assert_eq!(seen(&blob), seen(&walked));
+        }
+        assert_all_agree(&bytes, &mut random, "long texts");
     }
 }
 

@@ -212,7 +212,7 @@ fn a_new_name_takes_precedence_over_that_of_a_new_info() {
     assert_eq!(copies.opaque("popart").unwrap().info(), new_opaque);
     assert_eq!(copies.feed("halves").unwrap().info(), FeedDataInfo { name: "halves".into(), ..new_feed });
     assert_eq!(copies.feed("halves").unwrap().blob().data().read().unwrap(), feed.data().read().unwrap());
-    assert_eq!(copies.blob(3).unwrap().info_bytes(), feed.info_bytes());
+    assert_eq!(copies.blob(3).unwrap().info_bytes().read().unwrap(), feed.info_bytes().read().unwrap());
 }
 
 /// The blob has more bytes than its shape needs.

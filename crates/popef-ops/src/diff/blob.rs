@@ -1,6 +1,6 @@
 //! One blob and its partner.
 
-use popef::read::{DataBlob, ExecutableBlob};
+use popef::read::{Data, DataBlob, ExecutableBlob};
 use popef::{Blob, Content};
 use serde_json::Value;
 
@@ -150,7 +150,7 @@ impl<'f> Couple<'f> {
         }
         if options.exact {
             bytes = bytes.map_or_else(|| surplus_diff(&self.a, &self.b), |bytes| Ok(Some(bytes)))?;
-            exact_changes(&self.a, &self.b, &mut changes);
+            exact_changes(&self.a, &self.b, &mut changes)?;
         }
         let differs = bytes.is_some() || values.as_ref().is_some_and(|values| values.different > 0 || options.exact);
         let renamed = key(&self.a) != key(&self.b);
@@ -212,12 +212,16 @@ fn poplar_header(blob: &Blob<'_>) -> Option<popef::read::PoplarHeader> {
 }
 
 /// The fields of the info messages that differ.
-fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<FieldDiff>, Error> {
-    if a.info_bytes() == b.info_bytes() {
-        return Ok(Vec::new());
+fn changes<'f>(a: &Blob<'f>, b: &Blob<'f>, exact: bool) -> Result<Vec<FieldDiff>, Error> {
+    if let (Some(of_a), Some(of_b)) = (a.as_metadata(), b.as_metadata()) {
+        return match is_same(a.info_bytes(), b.info_bytes())? {
+            true => Ok(Vec::new()),
+            false => Ok(metadata::changes(&of_a.read()?, &of_b.read()?, exact)),
+        };
     }
-    if let (Some(a), Some(b)) = (a.as_metadata(), b.as_metadata()) {
-        return Ok(metadata::changes(&a.read()?, &b.read()?, exact));
+    let tensors = |data: DataBlob<'f>| (data.data_type(), data.shape(), data.num_tensors());
+    if key(a) == key(b) && a.as_data().map(tensors) == b.as_data().map(tensors) {
+        return Ok(Vec::new());
     }
     let mut changes = Vec::new();
     let mut compare = |field, a: Value, b: Value| {
@@ -237,7 +241,7 @@ fn changes(a: &Blob<'_>, b: &Blob<'_>, exact: bool) -> Result<Vec<FieldDiff>, Er
 }
 
 /// What an exact comparison looks at besides the fields and the data.
-fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) {
+fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) -> Result<(), Error> {
     if a.version() != b.version() {
         changes.push(FieldDiff::field("version", metadata::json(&a.version()), metadata::json(&b.version())));
     }
@@ -249,11 +253,19 @@ fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) {
         changes.push(FieldDiff::field("uncompressedSize", a, b));
     }
     // The sizes of blobs are in their headers, and differ if their data does.
-    let headers_differ = a.header_bytes() != b.header_bytes() && a.size() == b.size();
-    if changes.is_empty() && (headers_differ || a.info_bytes() != b.info_bytes()) {
-        let lengths = |blob: &Blob<'_>| Value::from(blob.header_bytes().len().saturating_add(blob.info_bytes().len()));
+    let has_other_messages = || {
+        let are_headers_same = a.size() != b.size() || is_same(a.header_bytes(), b.header_bytes())?;
+        Ok::<_, Error>(!are_headers_same || !is_same(a.info_bytes(), b.info_bytes())?)
+    };
+    if changes.is_empty() && has_other_messages()? {
+        let lengths = |blob: &Blob<'_>| Value::from(blob.head_bytes().len());
         changes.push(FieldDiff::field("messages", lengths(a), lengths(b)));
     }
+    Ok(())
+}
+
+fn is_same(a: Data<'_>, b: Data<'_>) -> Result<bool, Error> {
+    Ok(a.len() == b.len() && a.read()? == b.read()?)
 }
 
 /// How the bytes behind the tensors differ.

@@ -11,6 +11,7 @@ use super::index::{Entry, Form, Kind, Stored, head, packing_for};
 use super::names::{Numbers, Wish, safe};
 use super::report::Note;
 use super::{Arrays, ExtractOptions};
+use crate::error::Error;
 use crate::formats;
 use crate::hex::Hex;
 use crate::listed::name_of;
@@ -166,7 +167,7 @@ impl<'f> Plan<'f> {
         self.unpacks(blob).is_none() && self.goes(blob).len < blob.data().len()
     }
 
-    pub(super) fn planned(&self, blob: &Blob<'_>) -> Planned {
+    pub(super) fn planned(&self, blob: &Blob<'_>) -> Result<Planned, Error> {
         let Goes { place, ending, form, len } = self.goes(blob);
         let stem = self.stem(blob);
         let stored = match ending {
@@ -192,9 +193,9 @@ impl<'f> Plan<'f> {
         planned.notes.extend(blob.as_data().and_then(|data| self.array_note(&data, form)));
         match self.unpacks(blob) {
             Some(executable) => planned.unpack(&executable),
-            None => planned.keep(blob, || self.surplus_file(blob)),
+            None => planned.keep(blob, || self.surplus_file(blob))?,
         }
-        planned
+        Ok(planned)
     }
 
     fn array_note(&self, data: &DataBlob<'_>, form: Form) -> Option<Note> {
@@ -226,15 +227,16 @@ impl Planned {
     }
 
     /// Adds what follows the main file's data, and the header and info if they are not what is written for these values.
-    fn keep(&mut self, blob: &Blob<'_>, surplus: impl FnOnce() -> String) {
+    fn keep(&mut self, blob: &Blob<'_>, surplus: impl FnOnce() -> String) -> Result<(), Error> {
         let len = blob.data().len();
         if self.len < len {
             self.entry.surplus = Some(surplus());
             self.notes.push(Note::Surplus);
         }
         let head = head(&self.entry.blob, self.metadata.as_ref(), &self.entry.version, len);
-        let own = [blob.header_bytes(), blob.info_bytes()].concat();
+        let own = blob.head_bytes().read()?.into_owned();
         self.entry.head = (head.as_ref() != Some(&own)).then_some(Hex(own));
+        Ok(())
     }
 }
 

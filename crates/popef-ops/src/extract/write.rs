@@ -40,7 +40,7 @@ pub(super) fn write(
         .file(INDEX, |index| {
             write_begin(index, files.modified(), (!prefix.is_empty()).then_some(PREFIX))?;
             let done = |_: &mut _, blob: Blob<'_>| {
-                let planned = plan.planned(&blob);
+                let planned = plan.planned(&blob)?;
                 let extracted_size = blob_of(files, &blob, &planned)?;
                 let mut line = Vec::new();
                 serde_json::to_writer(&mut line, &planned.entry).map_err(io::Error::from)?;

@@ -140,10 +140,7 @@ impl Relay<'_> {
     fn read(&mut self, file: &File, select: &dyn Fn(&Blob<'_>) -> bool) -> Result<(), Error> {
         self.data(file.prefix(), false)?;
         for blob in file.blobs() {
-            for message in [blob.header_bytes(), blob.info_bytes()] {
-                self.hasher.update(message);
-                self.progress.add(len_of(message))?;
-            }
+            self.data(blob.head_bytes(), false)?;
             self.data(blob.data(), select(&blob))?;
         }
         Ok(())

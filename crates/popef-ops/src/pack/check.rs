@@ -92,7 +92,7 @@ impl Checks {
 pub(super) fn is_whole(written: &File, seal: &Seal) -> Result<(), Error> {
     let mut found = seal.same();
     for blob in written.blobs() {
-        let head = [blob.header_bytes(), blob.info_bytes()].concat();
+        let head = blob.head_bytes().read()?;
         found.add_blob(blob.blob_type(), &name_of(&blob), &blob.version(), &head);
         found.add_number(blob.size());
     }

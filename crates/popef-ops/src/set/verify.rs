@@ -29,7 +29,7 @@ impl Verify<'_> {
             let index = old.index();
             let is_copy = self.plan.data_of(index).is_none() && self.plan.version_of(index).is_none();
             let is_right = match edits.get(&index) {
-                None if is_copy => has_same_head(&old, &new),
+                None if is_copy => has_same_head(&old, &new)?,
                 edit => self.is_changed(&old, edit.unwrap_or(&none), &new)?,
             };
             if !is_right {
@@ -65,7 +65,7 @@ fn has_info(old: &Blob<'_>, edit: &Edit, new: &Blob<'_>) -> Result<bool, Error> 
             None => false,
         },
         Some(NewInfo::Opaque(wanted)) => new.as_opaque().is_some_and(|opaque| opaque.executable() == wanted.executable),
-        None if edit.name.is_none() => old.info_bytes() == new.info_bytes(),
+        None if edit.name.is_none() => old.info_bytes().read()? == new.info_bytes().read()?,
         None => true,
     })
 }

@@ -1,6 +1,5 @@
 //! Which blobs an operation works on.
 
-use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use popef::types::Text;
@@ -86,11 +85,9 @@ impl Select {
         })
     }
 
-    /// The blob as Python has it. Its header says which of the files it is in.
+    /// The blob as Python has it.
     fn object<'py>(&self, py: Python<'py>, blob: &Blob<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let is_in = |file: &&File| {
-            file.blob(blob.index()).is_some_and(|found| ptr::eq(found.header_bytes(), blob.header_bytes()))
-        };
+        let is_in = |file: &&File| file.blob(blob.index()).is_some_and(|found| found.is_same_blob(blob));
         let handle = self.files.iter().find(is_in).and_then(|file| file.handle(blob.index()));
         handle.map(|handle| blob::object(py, handle, &Arc::new(Bytes::none()))).transpose()
     }

@@ -109,8 +109,7 @@ impl<'f> MetadataView<'f> {
     /// Where the info message begins in the file; it ends where data would begin.
     fn info_offset(&self) -> u64 {
         let blob = self.blob.blob();
-        let len = u64::try_from(blob.info_bytes().len()).unwrap_or(u64::MAX);
-        blob.data_offset().saturating_sub(len)
+        blob.data_offset().saturating_sub(blob.info_bytes().len())
     }
 }
 

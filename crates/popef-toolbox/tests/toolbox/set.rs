@@ -69,7 +69,7 @@ fn changed(old: &[u8], new: &[u8]) -> Vec<usize> {
     assert_eq!(old.len(), new.len());
     let bytes = |file: &File, index| {
         let blob = file.blob(index).unwrap();
-        [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat()
+        [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat()
     };
     (0..old.len()).filter(|&index| bytes(&old, index) != bytes(&new, index)).collect()
 }

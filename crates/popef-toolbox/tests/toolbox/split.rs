@@ -34,7 +34,7 @@ fn models(place: &Place) -> Vec<u8> {
 /// All blobs of a file, whatever their order.
 fn blobs(bytes: Vec<u8>) -> BTreeSet<Vec<u8>> {
     let file = File::from_bytes(bytes).unwrap();
-    let whole = |blob: popef::Blob<'_>| [blob.header_bytes(), blob.info_bytes(), &blob.data().read().unwrap()].concat();
+    let whole = |blob: popef::Blob<'_>| [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat();
     file.blobs().map(whole).collect()
 }
 

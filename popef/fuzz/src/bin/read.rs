@@ -33,7 +33,7 @@ fuzz_target!(|input: &[u8]| {
     let (opened, peak) = peak_of(|| OpenOptions::new().damaged(true).bytes(bytes.clone()).unwrap());
     assert!(peak <= allowed, "an opened file held {peak} bytes of {allowed}");
     for metadata in opened.metadata() {
-        let allowed = BASE + 4 * metadata.blob().info_bytes().len() as u64;
+        let allowed = BASE + 4 * metadata.blob().info_bytes().len();
         let (_, peak) = peak_of(|| drop(metadata.read()));
         assert!(peak <= allowed, "metadata held {peak} bytes of {allowed}");
     }

@@ -143,7 +143,7 @@ fn values(blob: &Blob<'_>) -> String {
         Content::Tensor(tensor) => format!("{:?}", tensor.info()),
         Content::Feed(feed) => format!("{:?}", feed.info()),
         Content::Opaque(opaque) => format!("{:?}", opaque.info()),
-        _ => format!("{:?}", blob.header_bytes()),
+        _ => format!("{:?}", blob.header_bytes().read()),
     };
     format!("{:?} {:?} {what}", blob.blob_type(), blob.version())
 }
