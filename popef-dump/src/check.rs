@@ -97,7 +97,7 @@ impl Checking<'_> {
         check.progress.clear();
         match result {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => program.written(Err(error)),
-            // A reader that closes the pipe has seen enough. What was found until then counts.
+            // A reader that closes the pipe has seen enough. What was found until then counts, and what was left has not passed.
             _ => ExitCode::from(totals.verdict(checks.strict).status()),
         }
     }
@@ -139,19 +139,22 @@ impl Check<'_> {
         out: &mut Out,
         totals: &mut Totals,
     ) -> io::Result<()> {
-        let mut result = Ok(());
-        self.each_group(files, |checked| {
+        let (mut result, mut taken) = (Ok(()), 0);
+        let groups = self.each_group(files, |checked| {
+            taken += 1;
             totals.add(&checked.group);
             self.progress.clear();
             result = self.show(checked, renderer, out);
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        totals.failed += groups.saturating_sub(taken);
         result?;
         renderer.end(out, totals, totals.verdict(self.args.strict))?;
         out.send()
     }
 
-    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Checked) -> ControlFlow<()>) {
+    /// Checks until `take` has seen enough. Returns how many groups there are.
+    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Checked) -> ControlFlow<()>) -> usize {
         if self.each {
             let files = by_file(files);
             let single = |index: usize| {
@@ -159,7 +162,7 @@ impl Check<'_> {
                 Some(self.check(paths.iter().map(|path| self.open(path)).collect()))
             };
             in_order(files.len(), AHEAD, single, |checked| checked.map_or(ControlFlow::Continue(()), &mut take));
-            return;
+            return files.len();
         }
         let mut all = Vec::with_capacity(files.len());
         let open = |index: usize| files.get(index).map(|path| self.open(path));
@@ -168,6 +171,7 @@ impl Check<'_> {
             ControlFlow::Continue(())
         });
         let _ = take(self.check(all));
+        1
     }
 
     fn open(&self, path: &Path) -> Opened {

@@ -94,6 +94,10 @@ fn a_full_disk_is_an_error_for_help_too() {
 #[test]
 fn a_closed_pipe_is_no_yes() {
     let place = Place::with(&["interop/executable.popef", "golden/values.popef"]);
+    let many: Vec<_> = (0..300).map(|number| format!("{number}.popef")).collect();
+    for name in &many {
+        place.write(name, place.read("executable.popef"));
+    }
     let manifest = place.run(&["hash", "--format", "json", "executable.popef", "values.popef"]).good().out;
     place.write("manifest", manifest);
     for (command, status) in [
@@ -102,6 +106,8 @@ fn a_closed_pipe_is_no_yes() {
         ("verify manifest", 0),
         ("verify --format ndjson manifest", 0),
         ("ls executable.popef", 0),
+        ("check executable.popef", 0),
+        (&format!("check --each {}", many.join(" ")), 2),
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
