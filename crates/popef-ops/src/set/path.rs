@@ -248,7 +248,10 @@ mod tests {
                 "debug.trace",
                 "there is no field debug.trace; for an option of the engine, write engineOptions[debug.trace]",
             ),
-            ("programFlow.mian", "there is no field programFlow.mian; did you mean programFlow.main?"),
+            (
+                "programFlow.mian",
+                "there is no field programFlow.mian; did you mean programFlow.main, programFlow.load or programFlow.save?",
+            ),
             ("engineOptions[a].b", "there is no field b; there are name, value"),
             ("anchors[a", "anchors[a: the bracket after anchors is not closed"),
             ("anchors[\"a]", "anchors[\"a]: the bracket after anchors is not closed"),
