@@ -9,7 +9,7 @@ use popef::types::{ProgramInfo, Text};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
 use crate::text;
 
@@ -165,6 +165,17 @@ pub(crate) fn unpickled<'py, const N: usize>(state: &Bound<'py, PyAny>) -> PyRes
     fields.try_into().map_err(wrong)
 }
 
+/// Adds a field as an attribute in the spelling of Python, such as `num_ipus` for `numIpus`. A name of one word is the getter
+/// already, and stays that.
+pub(crate) fn add_attribute(class: &Bound<'_, PyType>, name: &str, getter: &str, setter: &str) -> PyResult<()> {
+    let is_other_spelling = name.contains('_') && name.replace('_', "").eq_ignore_ascii_case(getter);
+    if !is_other_spelling {
+        return Ok(());
+    }
+    let property = class.py().import("builtins")?.getattr("property")?;
+    class.setattr(name, property.call1((class.getattr(getter)?, class.getattr(setter)?))?)
+}
+
 /// Makes a class of values from the list of its fields: getters and setters, equality, `repr`, pickling and copying.
 macro_rules! value_class {
     (
@@ -187,6 +198,13 @@ macro_rules! value_class {
 
         impl $name {
             const FIELDS: usize = [$( stringify!($field) ),+].len();
+
+            /// Adds the attributes that have a spelling of their own.
+            pub(crate) fn add_attributes(py: Python<'_>) -> PyResult<()> {
+                let class = py.get_type::<Self>();
+                $( crate::field::add_attribute(&class, stringify!($field), stringify!($getter), $set_shown)?; )+
+                Ok(())
+            }
 
             /// The object for a value of the library.
             pub(crate) fn of_value(py: Python<'_>, value: $value) -> PyResult<Self> {

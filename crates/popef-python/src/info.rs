@@ -28,6 +28,12 @@ value_class! {
     fn size_in_bytes(&self, py: Python<'_>) -> PyResult<u64> {
         self.to_value(py)?.size_in_bytes().map_err(|error| raise(py, &error))
     }
+
+    /// `sizeInBytes()` in the spelling of Python.
+    #[getter(size_in_bytes)]
+    fn size_in_bytes_attribute(&self, py: Python<'_>) -> PyResult<u64> {
+        self.size_in_bytes(py)
+    }
 }
 
 value_class! {

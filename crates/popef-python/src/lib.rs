@@ -93,6 +93,14 @@ mod _popef {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        Anchor::add_attributes(py)?;
+        EngineOption::add_attributes(py)?;
+        FeedDataInfo::add_attributes(py)?;
+        Metadata::add_attributes(py)?;
+        ProgramFlow::add_attributes(py)?;
+        TensorDataInfo::add_attributes(py)?;
+        TensorInfo::add_attributes(py)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.getattr("FileWriter")?.setattr("Mode", module.getattr("Mode")?)
     }

@@ -223,3 +223,40 @@ def test_enumerations_are_like_those_of_pybind11(kind, names):
         assert kind(0) < kind(1)
     with pytest.raises(OverflowError):
         kind(-1)
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        (
+            full_metadata(),
+            "replication_factor num_ipus seed_handle num_processes ipu_version is_pod is_inference engine_options"
+            " device_options program_flow programs_map device_iterations",
+        ),
+        (full_metadata().anchors()[0], "tensor_info is_per_replica use_remote_buffers"),
+        (popef.TensorInfo([2], popef.DataType.F16), "data_type"),
+        (popef.TensorDataInfo("a", popef.TensorInfo([2], popef.DataType.F16)), "tensor_info"),
+        (popef.FeedDataInfo("a", popef.TensorInfo([2], popef.DataType.F16), 3), "tensor_info num_tensors"),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_names_of_several_words_are_attributes_too(value, names):
+    getters = {getter.lower(): getter for getter in dir(value) if callable(getattr(value, getter))}
+    found = [name for name in dir(value) if "_" in name.strip("_") and not name.startswith("_") and name != "size_in_bytes"]
+    assert sorted(found) == sorted(names.split())
+    for name in names.split():
+        getter = getattr(value, getters[name.replace("_", "")])
+        assert getattr(value, name) == getter()
+        empty = getattr(type(value)(), name)
+        setattr(value, name, empty)
+        assert getter() == getattr(value, name) == empty
+    assert getattr(type(value), name).__doc__
+
+
+def test_an_attribute_takes_what_its_setter_takes():
+    metadata = full_metadata()
+    metadata.num_ipus = 16
+    assert metadata.numIpus() == 16
+    with pytest.raises(TypeError):
+        metadata.num_ipus = "many"
+    assert popef.TensorInfo([3], popef.DataType.F32).size_in_bytes == 12
