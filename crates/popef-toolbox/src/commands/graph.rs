@@ -21,7 +21,7 @@ use popef_ops::{Code, Error};
 use popef_show::Out;
 use poplar_inspect::graph::{Graph, IrDump, NoteKind, Order};
 
-use super::Command;
+use super::{Command, profile};
 use crate::common::end::unwritten;
 use crate::common::json_file::{Damage, open, unread};
 use crate::common::tool::Tool;
@@ -64,6 +64,9 @@ pub(crate) struct Args {
     /// POPART_IR_DUMP writes ops by their numbers, and a dump does not say which of both wrote it.
     #[arg(long, help_heading = "Selection")]
     scheduled: bool,
+    /// The file is a profiling report of Poplar: show how its functions, loops and choices call each other
+    #[arg(long, conflicts_with = "scheduled", help_heading = "Selection")]
+    profile: bool,
     /// Show at most N rows of each table
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     top: usize,
@@ -153,8 +156,10 @@ impl Command for Args {
 
 impl Args {
     fn show(&self, tool: &Tool, file: &Path) -> Result<ExitCode, Error> {
-        let order = if self.scheduled { Order::Schedule } else { Order::Unknown };
-        let dump = read(file, order)?;
+        let dump = match self.profile {
+            true => programs(file)?,
+            false => read(file, if self.scheduled { Order::Schedule } else { Order::Unknown })?,
+        };
         if let Some(note) = dump.note(NoteKind::NoSchedule).filter(|_| self.scheduled) {
             let message = format!("an op uses {:?} before another one makes it: the ops are not in the order of a schedule", note.first);
             return Err(wrong(message).in_file(file));
@@ -202,4 +207,12 @@ impl Args {
 /// Reads a dump.
 fn read(file: &Path, order: Order) -> Result<IrDump, Error> {
     IrDump::read(open(file)?, order).map_err(|error| unread(&error, Code::BadGraphFile, file))
+}
+
+/// Reads the programs of a profiling report.
+fn programs(file: &Path) -> Result<IrDump, Error> {
+    let wrong = |message: String| Error::new(Code::BadProfile, message).in_file(file);
+    let report = profile::input::read(file, None, false)?;
+    let graph = report.graph.ok_or_else(|| wrong("it has no graph profile, and so no programs".to_owned()))?;
+    Ok(graph.ir().map_err(|error| wrong(error.to_string()))?.into())
 }

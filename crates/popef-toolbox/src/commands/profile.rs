@@ -1,7 +1,7 @@
 //! `popef profile`.
 
 mod bars;
-mod input;
+pub(in crate::commands) mod input;
 mod summary;
 mod tables;
 

@@ -6,13 +6,15 @@ use std::process::{Command, Stdio};
 use crate::common::{Place, Run, hold_golden, testdata};
 use crate::peers::skip;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 8] = [
     "graph/train.json",
     "graph/train-by-id.json",
     "graph/train-changed.json",
     "graph/code-loading.json",
     "graph/hostile.json",
     "tiles/vars.json",
+    "profile/model.graph.json",
+    "profile/model.execution.json",
 ];
 
 #[test]
@@ -28,6 +30,8 @@ fn dumps_are_shown() {
         "graph hostile.json --top 3",
         "graph code-loading.json --scheduled --format json",
         "graph code-loading.json --format ndjson",
+        "graph model.graph.json --profile",
+        "graph model.graph.json --profile --calls --format mermaid",
         "graph train.json --format dot",
         "graph train.json --format mermaid",
         "graph code-loading.json --graph expensive_id_subgraph(0) --format dot",
@@ -50,6 +54,9 @@ fn what_cannot_be_shown_is_said() {
         "graph diff train.json vars.json",
         "graph diff train.json train.json --format dot",
         "graph train.json --format svg",
+        "graph train.json --profile",
+        "graph model.execution.json --profile",
+        "graph model.graph.json",
     ];
     hold_golden("graph-mistakes", &FILES, &commands);
 }
@@ -176,5 +183,5 @@ fn the_document_shows_what_the_tool_does() {
             shown += 1;
         }
     }
-    assert_eq!(shown, 7);
+    assert_eq!(shown, 8);
 }

@@ -25,6 +25,7 @@
 //! are an [`Error`], with the JSON path and the byte.
 
 mod analyse;
+mod calls;
 mod check;
 mod document;
 mod execution;

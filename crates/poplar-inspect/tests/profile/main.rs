@@ -1,5 +1,6 @@
 //! Poplar's profiling reports. All of them are synthetic (testdata/profile): no whole report of Poplar is public.
 
+mod calls;
 mod damage;
 #[cfg(feature = "serde")]
 mod facts;

@@ -11,7 +11,7 @@ use crate::common::json_file::open;
 use crate::common::words::wrong;
 
 /// Reads a report from one file or two. `each_tile` keeps what an execution is recomputed from.
-pub(super) fn read(graph: &Path, execution: Option<&Path>, each_tile: bool) -> Result<Report, Error> {
+pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, each_tile: bool) -> Result<Report, Error> {
     if execution.is_some_and(|execution| execution.as_os_str() == "-") && graph.as_os_str() == "-" {
         return Err(wrong("standard input (-) can be read only once"));
     }

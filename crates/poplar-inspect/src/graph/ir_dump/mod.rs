@@ -50,6 +50,13 @@ pub struct IrDump {
     pub damage: Option<ReadError>,
 }
 
+/// Graphs that are from elsewhere, as if they had been read without a remark.
+impl From<Ir> for IrDump {
+    fn from(ir: Ir) -> Self {
+        IrDump { ir, notes: Vec::new(), damage: None }
+    }
+}
+
 impl IrDump {
     /// Reads a dump. `order` says what the order of its ops means, as far as the caller knows. If an op comes before one that makes
     /// its input, the order is unknown whatever the caller says, and a [note](NoteKind::NoSchedule) tells it.
