@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
-use popef_ops::{Code, Error};
+use popef_ops::{Code, Error, did_you_mean};
 use popef_show::Out;
 use poplar_inspect::graph::{Graph, IrDump, NoteKind, Order};
 
@@ -158,12 +158,8 @@ impl Args {
     fn show(&self, tool: &Tool, file: &Path) -> Result<ExitCode, Error> {
         let dump = match self.profile {
             true => programs(file)?,
-            false => read(file, if self.scheduled { Order::Schedule } else { Order::Unknown })?,
+            false => read(file, self.scheduled)?,
         };
-        if let Some(note) = dump.note(NoteKind::NoSchedule).filter(|_| self.scheduled) {
-            let message = format!("an op uses {:?} before another one makes it: the ops are not in the order of a schedule", note.first);
-            return Err(wrong(message).in_file(file));
-        }
         let damage = Damage::of(dump.damage.as_ref(), Code::BadGraphFile, file);
         let report = Report::new(file, &dump, damage.report());
         let mut out = tool.out();
@@ -177,7 +173,11 @@ impl Args {
 
     fn chosen<'d>(&self, dump: &'d IrDump, name: &str, file: &Path) -> Result<&'d Graph, Error> {
         let graph = dump.ir.find(name).and_then(|id| dump.ir.graph(id));
-        graph.ok_or_else(|| wrong(format!("there is no graph {name:?}")).in_file(file))
+        graph.ok_or_else(|| {
+            let near = did_you_mean(name, dump.ir.graphs().iter().map(|graph| &graph.name));
+            let near = if near.is_empty() { "; --calls lists all".to_owned() } else { near };
+            wrong(format!("there is no graph {name:?}{near}")).in_file(file)
+        })
     }
 
     fn write(&self, out: &mut Out, report: &Report<'_>) -> io::Result<()> {
@@ -204,9 +204,18 @@ impl Args {
     }
 }
 
-/// Reads a dump.
-fn read(file: &Path, order: Order) -> Result<IrDump, Error> {
-    IrDump::read(open(file)?, order).map_err(|error| unread(&error, Code::BadGraphFile, file))
+/// Reads a dump. If its ops are said to be in the order of a schedule, they must be: analyses would say what is not so.
+fn read(file: &Path, scheduled: bool) -> Result<IrDump, Error> {
+    let order = if scheduled { Order::Schedule } else { Order::Unknown };
+    let dump = IrDump::read(open(file)?, order).map_err(|error| unread(&error, Code::BadGraphFile, file))?;
+    match dump.note(NoteKind::NoSchedule).filter(|_| scheduled) {
+        Some(note) => {
+            let message =
+                format!("an op uses {:?} before another one makes it: the ops are not in the order of a schedule", note.first);
+            Err(wrong(message).in_file(file))
+        }
+        None => Ok(dump),
+    }
 }
 
 /// Reads the programs of a profiling report.

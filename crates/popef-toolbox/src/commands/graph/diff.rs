@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use popef_ops::{Code, Error, FilePath};
 use popef_show::{Kind, Out, counted, escape, size};
-use poplar_inspect::graph::{GraphDiff, IrDiff, IrDump, OpTypeDiff, Order, TensorDiff, TensorInfo};
+use poplar_inspect::graph::{GraphDiff, IrDiff, IrDump, OpTypeDiff, TensorDiff, TensorInfo};
 use serde::Serialize;
 
 use super::{Form, read};
@@ -98,8 +98,7 @@ impl Args {
 
     /// Reads a dump, which must not be damaged: nobody knows what its rest has.
     fn whole(&self, path: &Path) -> Result<IrDump, Error> {
-        let order = if self.scheduled { Order::Schedule } else { Order::Unknown };
-        let dump = read(path, order)?;
+        let dump = read(path, self.scheduled)?;
         match &dump.damage {
             Some(damage) => Err(unread(damage, Code::BadGraphFile, path)),
             None => Ok(dump),
