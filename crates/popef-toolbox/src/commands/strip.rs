@@ -27,9 +27,9 @@ use crate::common::values::path;
 #[command(override_usage = "popef strip [OPTIONS] --drop <TYPE[:GLOB]> -o <NEW> <FILE>\n       popef strip [OPTIONS] --drop <TYPE[:GLOB]> --in-place <FILE>", after_help = "\
 Examples:
   popef strip model.popef --drop feed -o small.popef
-  popef strip model.popef --drop tensor:optimizer.* --drop tensor:*.momentum -o small.popef
+  popef strip model.popef --drop 'tensor:optimizer.*' --drop 'tensor:*.momentum' -o small.popef
   popef strip --in-place model.popef --drop opaque:poptorch
-  popef strip --dry-run model.popef --drop any:debug*
+  popef strip --dry-run model.popef --drop 'any:debug*'
   popef strip model.poptorch --drop prefix -o model.popef
       Without the pickle that older files of PopTorch begin with")]
 pub(crate) struct Args {

@@ -27,7 +27,9 @@ use crate::common::values::path;
 const AFTER: &str = "Examples:
   popef hash --format json --whole *.popef > models.manifest
   popef verify models.manifest
-  popef verify --content models.manifest compressed.popef   # one file, whatever its name is
+  popef verify models.manifest model.popef                   # only this one of them
+  popef hash --format json model.popef > model.manifest
+  popef verify --content model.manifest compressed.popef     # one entry, so under any name
   popef verify SHA256SUMS                                    # lines of sha256sum
 
 Exit status: 0 if all files are what they were, 1 if any is not or is missing, 2 if something could not be read.";
