@@ -31,6 +31,17 @@ pub enum Target<'t> {
     Trial(&'t Path, Overwrite),
 }
 
+impl Target<'_> {
+    /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs that are no PopEF
+    /// files, such as arrays and lists; the operations themselves look at the PopEF files that they read.
+    pub fn check_sources<'p>(&self, sources: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+        match self {
+            Target::Path(path, overwrite) | Target::Trial(path, overwrite) => overwrite.check_sources(path, sources),
+            Target::Stream(_) | Target::Nowhere => Ok(()),
+        }
+    }
+}
+
 /// Which files may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
@@ -46,6 +57,17 @@ impl Overwrite {
     /// Fails if the path is one of the inputs, and these may not be replaced.
     pub(crate) fn check_inputs<'f>(self, path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
         if self == Overwrite::Inputs { Ok(()) } else { refuse_inputs(path, inputs) }
+    }
+
+    /// Fails if the path is one of these files, by whatever name, and inputs may not be replaced.
+    pub fn check_sources<'p>(self, path: &Path, sources: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+        // If there is no such file, it is no input. Another failure shows when it is replaced.
+        let target = FileId::of_path(path).ok().filter(|_| self != Overwrite::Inputs);
+        let Some(target) = target else { return Ok(()) };
+        match sources.into_iter().find(|source| FileId::of_path(source).is_ok_and(|id| id == target)) {
+            Some(source) => Err(is_input(path, Some(source))),
+            None => Ok(()),
+        }
     }
 
     fn options(self) -> CreateOptions {
@@ -328,9 +350,13 @@ fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) ->
     // If there is no such file, it is no input. Another failure shows when it is replaced.
     let Ok(target) = FileId::of_path(path) else { return Ok(()) };
     let Some(input) = inputs.into_iter().find(|input| input.id() == Some(target)) else { return Ok(()) };
-    let named = input.path().filter(|input| *input != path).map(|input| format!(", {}", input.display()));
+    Err(is_input(path, input.path()))
+}
+
+fn is_input(path: &Path, input: Option<&Path>) -> Error {
+    let named = input.filter(|input| *input != path).map(|input| format!(", {}", input.display()));
     let message = format!("the output is the same file as the input{}", named.unwrap_or_default());
-    Err(Error::new(Code::OutputIsInput, message).in_file(path))
+    Error::new(Code::OutputIsInput, message).in_file(path)
 }
 
 fn repack<D: Rewind>(

@@ -3,6 +3,7 @@
 mod check;
 mod compose;
 pub(crate) mod folder;
+mod left_out;
 mod part;
 mod report;
 mod seal;
@@ -10,7 +11,7 @@ mod survey;
 mod walk;
 
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use popef::File;
 use popef::read::FileId;
@@ -25,7 +26,7 @@ use part::Part;
 use survey::{Names, Survey};
 use walk::Walk;
 
-pub use report::{Packed, PackedBlob, State};
+pub use report::{LeftBehind, Packed, PackedBlob, State};
 
 /// What blobs are made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +47,20 @@ pub enum PackInput {
     Tensors(PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
     Feed(String, PathBuf),
+}
+
+impl PackInput {
+    /// The file that is read, unless it is a folder.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            PackInput::Folder(_) => None,
+            PackInput::Executable(path, _)
+            | PackInput::Metadata(path)
+            | PackInput::Opaque(_, path)
+            | PackInput::Tensors(path)
+            | PackInput::Feed(_, path) => Some(path),
+        }
+    }
 }
 
 /// How files are put together.
@@ -95,11 +110,14 @@ pub fn pack(
         };
         return Err(Error::new(Code::DoesNotFit, format!("{first}{more}")));
     }
+    let left_out = walk.left_out()?;
     let is_trial = matches!(target, Target::Nowhere | Target::Trial(..));
     progress.expect(survey.expected);
     let mut output = Output::begin(target, [], progress)?;
     output.prefix_of(&survey.prefix)?;
     let mut packed = Packed { problems: survey.problems, problem_count: survey.problem_count, ..Packed::default() };
+    packed.left_out_count = left_out.count;
+    packed.left_out = left_out.first;
     let (mut seal, mut written) = (survey.seal.same(), survey.seal.same());
     walk.parts(&mut |mut part| {
         names.link(&mut part);

@@ -27,6 +27,11 @@ pub struct Packed {
     pub problems: Vec<String>,
     /// How many problems there are.
     pub problem_count: u64,
+    /// What is in the folders but was not packed, because no `index.json` names it, and it is no other input: at most the first
+    /// thousand.
+    pub left_out: Vec<LeftBehind>,
+    /// How many of these there are.
+    pub left_out_count: u64,
 }
 
 impl Packed {
@@ -41,6 +46,18 @@ impl Packed {
         *count = count.saturating_add(1);
         self.blobs = self.blobs.saturating_add(1);
     }
+}
+
+/// A file in a folder, or an array in such a file, that was not packed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LeftBehind {
+    /// The file.
+    pub file: String,
+    /// The array, if the rest of the file was packed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
 }
 
 /// A blob that was packed.

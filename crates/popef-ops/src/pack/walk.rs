@@ -7,9 +7,10 @@ use popef::types::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo, Tex
 
 use super::PackInput;
 use super::folder::{Folder, check_files, read_metadata};
+use super::left_out::LeftOut;
 use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
-use crate::extract::{Index, Kind};
+use crate::extract::{INDEX, Index, Kind};
 use crate::formats::{ArrayFile, Place, Source};
 
 /// The inputs, and the file that none of them may be.
@@ -28,12 +29,32 @@ impl<'i> Walk<'i> {
             _ => None,
         });
         let folders = paths.map(|path| Ok((path, Index::open(path)?))).collect::<Result<_, Error>>()?;
-        Ok(Walk { inputs, folders, forbidden })
+        let walk = Walk { inputs, folders, forbidden };
+        walk.folders.iter().try_for_each(|(folder, _)| walk.check_path(&folder.join(INDEX)))?;
+        walk.inputs.iter().filter_map(PackInput::file).try_for_each(|path| walk.check_path(path))?;
+        Ok(walk)
     }
 
-    /// Fails if a file of a folder is named twice.
+    /// Fails if a file of a folder is named twice, or is the output.
     pub(super) fn check_files(&self) -> Result<(), Error> {
-        self.folders.iter().try_for_each(|(path, index)| check_files(path, index))
+        for (folder, index) in &self.folders {
+            check_files(folder, index)?;
+            if self.forbidden.is_some() {
+                index.entries(&mut |entry| entry.files().try_for_each(|file| self.check_path(&folder.join(file))))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in the folders, but is not packed.
+    pub(super) fn left_out(&self) -> Result<LeftOut, Error> {
+        let mut left_out = LeftOut::default();
+        if !self.folders.is_empty() {
+            let files = self.inputs.iter().filter_map(PackInput::file).filter_map(|file| FileId::of_path(file).ok());
+            let others: Vec<FileId> = files.chain(self.forbidden.iter().map(|(_, id)| *id)).collect();
+            self.folders.iter().try_for_each(|(folder, index)| left_out.add(folder, index, &others))?;
+        }
+        Ok(left_out)
     }
 
     /// The bytes before the first blob.
@@ -46,7 +67,7 @@ impl<'i> Walk<'i> {
             }
             found = found.or(prefix);
         }
-        found.iter().try_for_each(|prefix| self.check_place(prefix))?;
+        found.iter().try_for_each(|prefix| self.check_path(prefix.path()))?;
         Ok(found)
     }
 
@@ -65,7 +86,7 @@ impl<'i> Walk<'i> {
         for (number, input) in self.inputs.iter().enumerate() {
             let mut each = |mut part: Part| {
                 part.input = number;
-                part.data.iter().map(Bytes::place).try_for_each(|place| self.check_place(place))?;
+                part.data.iter().map(Bytes::place).try_for_each(|place| self.check_path(place.path()))?;
                 each(part)
             };
             match input {
@@ -85,9 +106,9 @@ impl<'i> Walk<'i> {
     }
 
     /// Fails if the output is a file that is read.
-    fn check_place(&self, place: &Place) -> Result<(), Error> {
+    fn check_path(&self, path: &Path) -> Result<(), Error> {
         match &self.forbidden {
-            Some((output, id)) if FileId::of_path(place.path()).is_ok_and(|found| found == *id) => {
+            Some((output, id)) if FileId::of_path(path).is_ok_and(|found| found == *id) => {
                 Err(Error::new(Code::OutputIsInput, "the output is a file that is packed").in_file(output))
             }
             _ => Ok(()),

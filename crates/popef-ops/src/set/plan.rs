@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 use popef::types::{BlobType, OpaqueInfo, Text};
 use popef::{Blob, File, Metadata};
@@ -53,7 +54,8 @@ pub struct Plan<'f> {
 }
 
 impl<'f> Plan<'f> {
-    /// Finds what the changes come to. `chosen` are the blobs that may be renamed, or get another version.
+    /// Finds what the changes come to. `chosen` are the blobs that may be renamed or get new fields, data or another version.
+    /// What refers to a renamed blob gets its new name too, chosen or not.
     pub fn of(
         file: &'f File,
         changes: &'f Changes,
@@ -77,7 +79,8 @@ impl<'f> Plan<'f> {
         }
         self.data.sort_by_key(|new| new.blob);
         let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
-        let model = if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref())?) };
+        let model =
+            if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref(), chosen)?) };
         for (index, metadata) in old {
             let fields = if model == Some(index) { changes.fields.as_slice() } else { &[] };
             if !fields.is_empty() || names.concern(&metadata) {
@@ -175,6 +178,14 @@ impl<'f> Plan<'f> {
         self.wanted.weights.get(number)
     }
 
+    /// The files that new data is read from.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
+        let mut paths: Vec<&Path> = self.wanted.weights.iter().map(|weights| &*weights.path).collect();
+        // The arrays of a file follow each other.
+        paths.dedup();
+        paths.into_iter()
+    }
+
     /// The new data of a blob, if it gets any.
     pub(super) fn data_of(&self, index: usize) -> Option<&Weights> {
         let found = self.data.binary_search_by_key(&index, |new| new.blob).ok()?;
@@ -235,8 +246,15 @@ impl fmt::Debug for Plan<'_> {
 }
 
 /// The index of the metadata that is meant.
-fn model(file: &File, executable: Option<&Text<'_>>) -> Result<usize, Error> {
-    let all: Vec<_> = file.blobs().filter_map(|blob| blob.as_metadata()).collect();
+fn model(file: &File, executable: Option<&Text<'_>>, chosen: &dyn Fn(&Blob<'_>) -> bool) -> Result<usize, Error> {
+    let mut all: Vec<_> = file.blobs().filter_map(|blob| blob.as_metadata()).collect();
+    if !all.is_empty() {
+        all.retain(|metadata| chosen(metadata.blob()));
+        if all.is_empty() {
+            let message = "fields are those of metadata, and no metadata is among the chosen blobs";
+            return Err(Error::new(Code::NothingChosen, message));
+        }
+    }
     let is_meant = |name: &Text<'_>| executable.is_none_or(|executable| executable == name);
     let meant: Vec<_> = all.iter().filter(|metadata| is_meant(&metadata.executable())).collect();
     let names = || all.iter().map(|metadata| metadata.executable().to_string());

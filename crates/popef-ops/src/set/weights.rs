@@ -30,7 +30,7 @@ pub struct Weights {
 
 impl Weights {
     /// The arrays of a file, or of all `.npy` files of a folder. If the folder has the `index.json` of an extracted file, that
-    /// says which arrays belong to which tensors.
+    /// says which arrays belong to which tensors. Other arrays of its files with several have their own names.
     pub fn read(path: &Path) -> Result<Vec<Weights>, Error> {
         if !path.is_dir() {
             let (arrays, path) = (formats::read(path)?.into_iter(), Arc::<Path>::from(path));
@@ -68,7 +68,8 @@ fn all_in(folder: &Path) -> Result<Vec<Weights>, Error> {
 }
 
 fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
-    let mut files = HashMap::<PathBuf, HashMap<Text<'static>, Array>>::new();
+    let mut files = BTreeMap::<PathBuf, HashMap<Text<'static>, Array>>::new();
+    let mut used = HashSet::new();
     let mut all = Vec::new();
     Index::open(folder)?.entries(&mut |entry| {
         let (Kind::Tensor(TensorDataInfo { name, .. }) | Kind::Feed(FeedDataInfo { name, .. })) = entry.blob else {
@@ -89,10 +90,19 @@ fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
         });
         let lacking = || Error::new(Code::NoSuchName, format!("it has no array for {}", quoted(&name))).in_file(&path);
         let mut array = array.ok_or_else(lacking)?.clone();
+        used.insert((path.clone(), array.name.clone()));
         array.name = name.clone();
         all.push(Weights { array, path: path.into() });
         Ok(())
     })?;
+    // An array that the index does not name was added to its file: it is meant to be used, and perhaps is an error.
+    for (path, arrays) in files {
+        let mut added: Vec<_> =
+            arrays.into_values().filter(|array| !used.contains(&(path.clone(), array.name.clone()))).collect();
+        added.sort_by(|a, b| a.name.cmp(&b.name));
+        let path: Arc<Path> = path.into();
+        all.extend(added.into_iter().map(|array| Weights { array, path: path.clone() }));
+    }
     if all.is_empty() {
         return Err(Error::new(Code::NoSuchName, "the folder has no arrays").in_file(folder));
     }

@@ -20,6 +20,7 @@ impl Plan<'_> {
     /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
     /// library's checks find something in the new file that they do not find in the old one.
     pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
+        target.check_sources(self.sources())?;
         progress.expect(self.file.size());
         let mut output = Output::begin(target, [self.file], progress)?;
         output.prefix_of(self.file)?;

@@ -62,6 +62,8 @@ fn keep() -> impl TypedValueParser<Value = Keep> {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let target = self.output.target();
+        target.check_sources(self.inputs.lists())?;
         let files = self.inputs.open()?;
         self.filter.check(&files)?;
         let watch = tool.progress("merging");
@@ -71,7 +73,7 @@ impl Command for Args {
             drop_prefixes: self.drop_prefix,
             select: &|blob| self.filter.takes(blob),
         };
-        let merged = merge(&files, self.output.target(), &options, &watch)?;
+        let merged = merge(&files, target, &options, &watch)?;
         drop(watch);
         let mut out = tool.report(self.output.is_stdout());
         self.format.report(&mut out, &merged, |out, merged| self.show(out, merged)).map_err(unwritten)?;

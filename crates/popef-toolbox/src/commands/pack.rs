@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::write::Packing;
-use popef_ops::pack::{PackInput, PackOptions, Packed, PackedBlob, State, pack};
+use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, State, pack};
 use popef_ops::{Error, OutputPath};
 use popef_show::{Kind, Out, counted, size};
 
@@ -100,17 +100,19 @@ impl Command for Args {
         let (inputs, watch) = (self.inputs(), tool.progress("packing"));
         let options = PackOptions { compress: self.compress, unchecked: self.unchecked };
         let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
-        match self.format.format {
+        let packed = match self.format.format {
             Format::Json => {
                 let mut rows = Rows::new();
                 let packed = run(&mut |blob| rows.push(0, &blob))?;
                 let document = Document { schema_version: 1, report: self.shown(&packed) };
                 rows.write_objects(&mut out, &[document], "blobs")?;
                 out.end_line().map_err(unwritten)?;
+                packed
             }
             Format::Ndjson => {
                 let packed = run(&mut |blob| json_line(&mut out, "blob", &blob).map_err(unwritten))?;
                 json_line(&mut out, "report", &self.shown(&packed)).map_err(unwritten)?;
+                packed
             }
             Format::Text => {
                 let mut differing = Vec::new();
@@ -121,10 +123,12 @@ impl Command for Args {
                     Ok(())
                 })?;
                 self.show_text(&packed, &differing, &mut out).map_err(unwritten)?;
+                packed
             }
-        }
+        };
         drop(watch);
         out.send().map_err(unwritten)?;
+        say_left_out(&packed, tool);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -177,7 +181,7 @@ impl Args {
         // Of what was not extracted, nothing differs.
         let count = packed.blobs.saturating_sub(packed.same).saturating_sub(packed.would_grow);
         match count {
-            0 if self.folder.is_some() => _ = out.put("; nothing was changed since it was extracted"),
+            0 if self.folder.is_some() => _ = out.put("; its files have the times of the extraction"),
             1 if self.folder.is_some() => _ = out.put("; 1 differs from what was extracted:"),
             count if self.folder.is_some() => _ = out.put(&format!("; {count} differ from what was extracted:")),
             _ => {}
@@ -196,6 +200,26 @@ impl Args {
         }
         let shown = u64::try_from(packed.problems.len()).unwrap_or(u64::MAX);
         show_more(packed.problem_count.saturating_sub(shown), out)
+    }
+}
+
+/// At most so many files and arrays that are left out are named on stderr.
+const MOST_LEFT_OUT: usize = 10;
+
+fn say_left_out(packed: &Packed, tool: &Tool) {
+    for LeftBehind { file, array, .. } in packed.left_out.iter().take(MOST_LEFT_OUT) {
+        tool.say(&match array {
+            Some(array) => format!(
+                "warning: array \"{array}\" of {file} was left out, because index.json does not name it; --tensors FILE adds arrays of another file"
+            ),
+            None => format!(
+                "warning: {file} was left out, because index.json does not name it; --tensors FILE, --feed and the like add files"
+            ),
+        });
+    }
+    let more = packed.left_out_count.saturating_sub(u64::try_from(MOST_LEFT_OUT).unwrap_or(u64::MAX));
+    if more > 0 {
+        tool.say(&format!("warning: {more} more were left out"));
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef::error::ErrorCode;
 use popef::File;
 use popef::check::{CheckOptions, check_with_progress};
 use popef::types::Text;
@@ -58,6 +59,9 @@ Examples:
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let opened = self.inputs.paths()?.iter().map(|path| open_any(path)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(error) = nothing_found(&opened) {
+            return Err(error);
+        }
         // A page that must not be replaced is known before the work.
         drop(self.place(&opened)?);
         // A check cannot be stopped, but until here Ctrl-C ends the program.
@@ -78,6 +82,16 @@ impl Command for Args {
     }
 }
 
+/// Why there is nothing to show, if no file exists.
+fn nothing_found(opened: &[Opened]) -> Option<Error> {
+    let missing = |opened: &Opened| match &opened.file {
+        Err(error) if error.code() == ErrorCode::NotFound => Some(Error::from(error.clone()).in_file(&opened.path)),
+        _ => None,
+    };
+    let mut errors = opened.iter().map(missing).collect::<Option<Vec<_>>>()?.into_iter();
+    errors.next()
+}
+
 impl Args {
     /// The new file; none for standard output.
     fn place(&self, opened: &[Opened]) -> Result<Option<PlainFile>, Error> {
@@ -85,6 +99,7 @@ impl Args {
             return Ok(None);
         }
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        overwrite.check_sources(&self.output, self.inputs.lists())?;
         PlainFile::create(&self.output, overwrite, opened.iter().filter_map(Opened::file)).map(Some)
     }
 

@@ -1,5 +1,6 @@
 //! `popef set`.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -122,6 +123,7 @@ impl Command for Args {
         if changes.is_empty() {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }
+        self.check_new_names(&changes.renames, &file, tool)?;
         let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"))?;
         let done = self.write(&file, &plan, tool)?;
         let report = Report { file: &self.file, output: &self.output, plan: &plan, done: done.as_ref(), old: file.size() };
@@ -170,6 +172,26 @@ impl Args {
         self.rename.iter().map(|text| Rename::parse(text, file)).collect()
     }
 
+    /// Warns of new names that are empty, or that another input or output has.
+    fn check_new_names(&self, renames: &[Rename], file: &File, tool: &Tool) -> Result<(), Error> {
+        if renames.is_empty() {
+            return Ok(());
+        }
+        let mut anchors = HashSet::new();
+        for metadata in file.metadata() {
+            anchors.extend(metadata.read()?.anchors.into_iter().map(|anchor| anchor.name));
+        }
+        for Rename { from, to } in renames {
+            let moves_away = renames.iter().any(|other| other.from == *to);
+            if to.is_empty() {
+                tool.say(&format!("warning: the new name of \"{from}\" is empty"));
+            } else if from != to && !moves_away && anchors.contains(to) && anchors.contains(from) {
+                tool.say(&format!("warning: another input or output has the name \"{to}\", which \"{from}\" gets too"));
+            }
+        }
+        Ok(())
+    }
+
     fn weights(&self) -> Result<Vec<Weights>, Error> {
         let all = self.tensors.iter().map(|path| Weights::read(path)).collect::<Result<Vec<_>, _>>()?;
         Ok(all.into_iter().flatten().collect())
@@ -181,7 +203,9 @@ impl Args {
             return Ok(None);
         }
         let watch = tool.progress("writing");
-        plan.write(self.output.target(file.path())?, self.strict, &watch).map(Some)
+        let target = self.output.target(file.path())?;
+        target.check_sources(self.merge.iter().map(PathBuf::as_path))?;
+        plan.write(target, self.strict, &watch).map(Some)
     }
 }
 

@@ -42,6 +42,11 @@ impl Inputs {
         }
     }
 
+    /// The files that name others. No output may replace them.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &Path> {
+        self.files_from.iter().map(PathBuf::as_path)
+    }
+
     /// All files, opened. A damaged file is an error.
     pub(crate) fn open(&self) -> Result<Vec<File>, Error> {
         self.paths()?.iter().map(|path| open_whole(path)).collect()

@@ -114,6 +114,19 @@ impl EachArgs {
         Ok(places)
     }
 
+    /// Whether the folder for the new files is still to be made.
+    pub(crate) fn makes_folder(&self) -> bool {
+        self.output_dir.as_ref().is_some_and(|dir| !self.dry_run && !dir.exists())
+    }
+
+    /// Removes the folder that was made, if no file was put there.
+    pub(crate) fn remove_empty_folder(&self) {
+        if let Some(dir) = &self.output_dir {
+            // Fails if anything is in it, or if it was not made.
+            let _ = std::fs::remove_dir(dir);
+        }
+    }
+
     fn place(&self, input: &Path) -> Result<Goes, Error> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
         let no_stdin =

@@ -324,3 +324,16 @@ fn a_replaced_file_keeps_its_rights() {
     assert_eq!(fs::metadata(place.path("model.popef")).unwrap().mode() & 0o7777, 0o604);
     assert_eq!(compression(&place, "model.popef", "model"), Some(Compression::Zlib));
 }
+
+#[test]
+fn a_folder_without_a_file_does_not_stay() {
+    let place = Place::with(&[]);
+    place.write("broken.popef", "not a model");
+    for command in ["compress", "decompress"] {
+        let run = place.run(&[command, "broken.popef", "--output-dir", "new"]);
+        assert_eq!((run.status, place.names()), (2, vec!["broken.popef".to_owned()]), "{run:?}");
+        fs::create_dir(place.path("old")).unwrap();
+        place.run(&[command, "broken.popef", "--output-dir", "old"]);
+        fs::remove_dir(place.path("old")).expect("it was there before");
+    }
+}

@@ -325,3 +325,70 @@ fn what_numpy_and_safetensors_save_is_packed() {
     let bytes = |name: &str| packed.tensor(name).unwrap().data().read().unwrap().into_owned();
     assert_eq!(bytes("big-endian"), bytes("float32/(2, 3, 4)"));
 }
+
+#[test]
+fn no_input_is_replaced_by_force() {
+    let place = extracted();
+    let refused = |args: &[&str], kept: &str| {
+        let before = place.read(kept);
+        let run = place.run(&[args, &["-o", kept, "--force"]].concat());
+        assert!(run.status == 2 && run.err.contains("[output-is-input]"), "{args:?}: {run:?}");
+        assert!(place.read(kept) == before, "{kept}");
+    };
+    let files = [
+        "index.json",
+        "metadata/3284579348837926701.json",
+        "executables/3284579348837926701.bin",
+        "opaque/popart.bin",
+        "tensors/input_parameter.npy",
+    ];
+    for file in files {
+        refused(&["pack", "model"], &format!("model/{file}"));
+        refused(&["pack", "model", "--dry-run"], &format!("model/{file}"));
+    }
+    refused(
+        &["pack", "--metadata", "model/metadata/3284579348837926701.json"],
+        "model/metadata/3284579348837926701.json",
+    );
+    let array = "model/tensors/input_parameter.npy";
+    refused(&["set", "executable.popef", "--tensors", array], array);
+    refused(&["set", "executable.popef", "--tensors", "model"], array);
+    place.write("patch.json", "{\"numIpus\": 4}");
+    refused(&["set", "executable.popef", "--merge", "patch.json"], "patch.json");
+    place.write("list", "executable.popef\n");
+    refused(&["merge", "--files-from", "list"], "list");
+    refused(&["compress", "--files-from", "list"], "list");
+    refused(&["decompress", "--files-from", "list"], "list");
+    refused(&["report", "--files-from", "list"], "list");
+}
+
+#[test]
+fn what_the_index_does_not_name_is_told() {
+    let place = extracted();
+    let quiet = place.run(&["pack", "model", "-o", "model/new.popef"]).good();
+    assert_eq!(quiet.err, "");
+    // An output in the folder is no part of it.
+    let again = place.run(&["pack", "model", "-o", "model/new.popef", "--force"]).good();
+    assert_eq!(again.err, "");
+    fs::remove_file(place.path("model/new.popef")).unwrap();
+    fs::copy(place.path("f32.npy"), place.path("model/tensors/bias.npy")).unwrap();
+    let run = place.run(&["pack", "model", "-o", "new.popef", "--format", "json"]).good();
+    assert!(run.err.contains("model/tensors/bias.npy was left out") && run.err.contains("--tensors"), "{run:?}");
+    assert_eq!(run.json()["leftOut"], serde_json::json!([{"file": "model/tensors/bias.npy"}]));
+    let run = place.run(&["pack", "model", "--tensors", "model/tensors/bias.npy", "-o", "given.popef"]).good();
+    assert_eq!(run.err, "", "it is packed");
+    // In place of a file with several arrays, one that was saved with others.
+    place.run(&["extract", "executable.popef", "-o", "several", "--tensors-as", "safetensors"]).good();
+    let header = br#"{"bias":{"dtype":"F32","shape":[1],"data_offsets":[8,12]},"input_parameter":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
+    let len = u64::try_from(header.len()).unwrap().to_le_bytes();
+    place.write("several/tensors.safetensors", [&len, header.as_slice(), &[0; 12]].concat());
+    let run = place.run(&["pack", "several", "-o", "other.popef"]).good();
+    assert!(run.err.contains("array \"bias\" of several/tensors.safetensors was left out"), "{run:?}");
+    let before = place.read("executable.popef");
+    for arrays in ["several", "several/tensors.safetensors"] {
+        let run = place.run(&["set", "executable.popef", "--tensors", arrays, "--in-place"]);
+        assert!(run.status == 2 && run.err.contains("no tensor or feed has the name \"bias\""), "{run:?}");
+        assert!(run.err.contains("[no-such-name]"), "{run:?}");
+    }
+    assert!(place.read("executable.popef") == before);
+}

@@ -479,3 +479,13 @@ except OSError as error:
     assert_ne!(place.read("page.html"), b"old");
     assert_eq!(python(get, &[], &page), before);
 }
+
+#[test]
+fn a_page_of_nothing_is_not_written() {
+    let place = Place::with(&[]);
+    for files in [["modle.popef"].as_slice(), &["modle.popef", "wieghts.popef"]] {
+        let run = place.run(&[&["report"], files, &["-o", "page.html"]].concat());
+        assert!(run.status == 2 && run.err.contains("[not-found]"), "{run:?}");
+        assert!(place.names().is_empty());
+    }
+}

@@ -59,6 +59,10 @@ fn mistakes() {
             "set executable.popef --in-place",
             "set executable.popef --merge nothing.json --in-place",
             "set executable.popef --tensors executable.popef --in-place",
+            "set executable.popef --type tensor --set numIpus=3 --in-place",
+            "set two-models.popef --type tensor --unset engineOptions --in-place",
+            "set executable.popef --rename input_parameter=user_input --dry-run",
+            "set executable.popef --rename input_parameter= --dry-run",
         ],
     );
 }
