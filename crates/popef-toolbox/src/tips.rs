@@ -8,6 +8,10 @@ use clap::{Command, Error};
 
 /// The error of a command line, with a tip if there is one.
 pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> Error {
+    if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "--format") {
+        // What is similar means something else: --force.
+        error.insert(ContextKind::SuggestedArg, ContextValue::None);
+    }
     if let Some(tip) = command_of(tool, line).and_then(|command| tip(&error, command)) {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }

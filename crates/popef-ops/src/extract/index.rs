@@ -129,6 +129,10 @@ impl Index {
             return Err(Error::new(Code::WrongArguments, message).in_file(folder));
         }
         let path = folder.join(INDEX);
+        if folder.is_dir() && !path.exists() && !path.is_symlink() {
+            let message = "it has no index.json, so it is no folder of popef extract; arrays are given as files";
+            return Err(Error::new(Code::WrongArguments, message).in_file(folder));
+        }
         Self::open_at(&path).map_err(|error| error.in_file(path))
     }
 

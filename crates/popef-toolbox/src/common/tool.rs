@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use clap::ArgMatches;
 use popef::error::ErrorCode;
@@ -21,6 +22,8 @@ pub(crate) struct Tool {
     /// The line that shows the command's help.
     help: String,
     colors: bool,
+    /// Whether --force was given.
+    is_forced: bool,
     stdout: Stdout,
 }
 
@@ -30,6 +33,7 @@ impl Tool {
         Tool {
             program: Program { name: command, explain: "popef explain", advise: Some(of_failure) },
             help: help(options),
+            is_forced: is_forced(options),
             colors: colors(when),
             stdout: Stdout::of(options),
         }
@@ -76,9 +80,11 @@ impl Tool {
 
     /// What to do about an error. Only the tool knows the help of the command.
     fn advice(&self, error: &Error) -> String {
-        match error.code() == Code::WrongArguments.as_str() {
-            true => format!("See {}.", self.help),
-            false => advice(error.code(), error.library().and_then(popef::Error::blob)).to_owned(),
+        match error.code() {
+            code if code == Code::WrongArguments.as_str() => format!("See {}.", self.help),
+            code if code == Code::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
+            _ if is_of_folder(error) => "This is a folder; give files.".to_owned(),
+            _ => advice(error.code(), error.library().and_then(popef::Error::blob)).to_owned(),
         }
     }
 
@@ -135,7 +141,10 @@ fn advice(code: &str, blob: Option<usize>) -> &'static str {
         (Some(Code::NoSuchBlob | Code::AmbiguousBlob | Code::NothingChosen), _) => {
             "popef ls shows the blobs of a file: their numbers, types and names."
         }
-        (Some(Code::Conflict), _) => "Say with --keep which one is kept, or leave one of the files out.",
+        (Some(Code::Ambiguous), _) => "Say which one is meant: set has --model NAME and --type TYPE for it.",
+        (Some(Code::Conflict), _) => {
+            "Say with --keep first or --keep last which one is kept, or leave one of the files out."
+        }
         (Some(Code::PrefixInside), _) => {
             "Put that file first, or leave out what comes before PopEF with --drop-prefix."
         }
@@ -152,6 +161,19 @@ fn advice(code: &str, blob: Option<usize>) -> &'static str {
 fn has_advice(text: &str, code: &str, advice: &str) -> bool {
     let says_more = code == Code::NotPopef.as_str() && text.contains("; ");
     says_more || text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
+}
+
+/// Whether a folder was given where a file is needed.
+fn is_of_folder(error: &Error) -> bool {
+    let codes = [ErrorCode::Io, ErrorCode::NotRegularFile];
+    codes.iter().any(|code| code.as_str() == error.code()) && error.path().is_some_and(Path::is_dir)
+}
+
+fn is_forced(options: &ArgMatches) -> bool {
+    match options.subcommand() {
+        Some((_, of_command)) => is_forced(of_command),
+        None => options.try_get_one("force").is_ok_and(|force| force == Some(&true)),
+    }
 }
 
 /// The line that shows the help of the command that runs: `popef tiles plan --help`.
@@ -195,5 +217,19 @@ impl Progress for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_all_codes() {
+        let docs = include_str!("../../../../docs/TOOLBOX.md").replace("\r\n", "\n");
+        let row =
+            |code: &Code| format!("| `{}` | `{}` | {} |\n", code.as_str(), code.kind(), advice(code.as_str(), None));
+        let table: String = Code::ALL.iter().map(row).collect();
+        assert!(docs.contains(&format!("|---|---|---|\n{table}\n")), "docs/TOOLBOX.md needs these rows:\n{table}");
     }
 }

@@ -26,6 +26,8 @@ fn what_is_packed_is_shown() {
         "pack model --dry-run --format json",
         "pack model -o same.popef",
         "pack nowhere -o other.popef",
+        "pack . -o other.popef",
+        "pack --tensors . -o other.popef",
         "pack -o other.popef",
         "pack --feed images=stored.npz -o other.popef",
     ];
