@@ -1,0 +1,133 @@
+//! What the command line of `popef profile` says.
+
+use std::path::PathBuf;
+
+use clap::builder::TypedValueParser;
+
+use crate::common::values::{named, path};
+
+/// Show why a model is slow or does not fit
+///
+/// Reads Poplar's profiling reports (SDK 2.1 and earlier): the graph profile, and the execution profile if there is one, or one
+/// file with both. They may be JSON or CBOR, and compressed with gzip. No whole report of Poplar is public, so this was
+/// tested with synthetic ones: docs/PROFILE.md tells what that means.
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  popef profile graph.json                               # memory, and what it is used for
+  popef profile graph.json execution.json                # time too
+  popef profile graph.json --by tile --top 5             # the fullest tiles, and what is on them
+  popef profile graph.json execution.json --by step --name conv
+  popef profile graph.json --format json | jq .facts.memory.overMemory
+  popef profile graph.json execution.json --by step --format csv > steps.csv"
+)]
+pub(crate) struct Args {
+    /// The graph profile, or a report with both halves; `-` is standard input
+    #[arg(value_name = "GRAPH", value_parser = path())]
+    pub(super) graph: PathBuf,
+    /// The execution profile
+    #[arg(value_name = "EXECUTION", value_parser = path())]
+    pub(super) execution: Option<PathBuf>,
+    /// Show a table instead: category, tile, vertex, computeset, program, exchange, step or layer
+    ///
+    /// The tables of steps and of layers need an execution. A layer is all steps whose names begin alike.
+    #[arg(long, value_name = "WHAT", value_parser = named(By::ALL, |by| by.name()), hide_possible_values = true, help_heading = "Selection")]
+    pub(super) by: Option<By>,
+    /// Show only rows of the table whose name contains TEXT
+    #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
+    pub(super) name: Option<String>,
+    /// So many parts of a name, between slashes, make a layer
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Selection")]
+    pub(super) depth: usize,
+    /// Order of the table: size (bytes or cycles), number or name; programs are always in their order
+    #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "size", hide_possible_values = true, help_heading = "Output")]
+    pub(super) sort: Order,
+    /// Show at most N rows; as text 20 and otherwise all
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(super) top: Option<usize>,
+    /// An execution works on N items: show how many it does in a second
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(super) items: Option<u64>,
+    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = named(Form::ALL, |form| form.name()),
+        default_value = "text",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    pub(super) format: Form,
+}
+
+/// What a table has a row for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Category,
+    Tile,
+    Vertex,
+    ComputeSet,
+    Program,
+    Exchange,
+    Step,
+    Layer,
+}
+
+impl By {
+    const ALL: [By; 8] =
+        [By::Category, By::Tile, By::Vertex, By::ComputeSet, By::Program, By::Exchange, By::Step, By::Layer];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            By::Category => "category",
+            By::Tile => "tile",
+            By::Vertex => "vertex",
+            By::ComputeSet => "computeset",
+            By::Program => "program",
+            By::Exchange => "exchange",
+            By::Step => "step",
+            By::Layer => "layer",
+        }
+    }
+}
+
+/// The order of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Size,
+    Number,
+    Name,
+}
+
+fn sort() -> impl TypedValueParser<Value = Order> {
+    named([Order::Size, Order::Number, Order::Name], |order| match order {
+        Order::Size => "size",
+        Order::Number => "number",
+        Order::Name => "name",
+    })
+}
+
+/// What the output looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Json,
+    Ndjson,
+    Csv,
+}
+
+impl Form {
+    const ALL: [Form; 4] = [Form::Text, Form::Json, Form::Ndjson, Form::Csv];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Form::Text => "text",
+            Form::Json => "json",
+            Form::Ndjson => "ndjson",
+            Form::Csv => "csv",
+        }
+    }
+}
