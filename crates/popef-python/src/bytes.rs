@@ -86,7 +86,14 @@ impl<'py> Given<'py> {
                 wanted.map_or(Ok(()), |wanted| wanted.check_view(&view))?;
                 Given::of_view(view.as_any())
             }
-            Err(_) => Given::of_array(&array_of(given)?, wanted),
+            Err(_) => match array_of(given)? {
+                Some(array) => Given::of_array(&array, wanted),
+                None => {
+                    let found = given.get_type();
+                    let message = format!("an object with a buffer, bytes or a str is needed, not {}", found.name()?);
+                    Err(PyTypeError::new_err(message))
+                }
+            },
         }
     }
 
@@ -152,13 +159,12 @@ impl<'py> Given<'py> {
     }
 }
 
-/// The array of an object that has one, but no buffer.
-fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
-        return given.py().import("numpy")?.call_method1("asarray", (given,));
+/// The array of an object without a buffer. `None` if it has none.
+pub(crate) fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
+        true => given.py().import("numpy")?.call_method1("asarray", (given,)).map(Some),
+        false => Ok(None),
     }
-    let found = given.get_type();
-    Err(PyTypeError::new_err(format!("an object with a buffer, bytes or a str is needed, not {}", found.name()?)))
 }
 
 fn little_endian<'py>(view: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

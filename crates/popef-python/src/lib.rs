@@ -27,6 +27,7 @@ mod describe;
 mod direct;
 mod dlpack;
 mod dtype;
+mod elements;
 mod entries;
 mod enums;
 mod error;

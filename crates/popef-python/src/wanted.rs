@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
 use crate::dtype::{dtype_of, name_of};
+use crate::elements::Found;
 
 /// The elements that a blob is to have. Bytes are taken as they are; arrays must fit.
 pub(crate) struct Wanted {
@@ -95,30 +96,6 @@ impl Wanted {
 
 fn without_ones(shape: &[i64]) -> Vec<i64> {
     shape.iter().copied().filter(|extent| *extent != 1).collect()
-}
-
-/// What a buffer says of its elements.
-enum Found {
-    /// Bytes that may be of any type.
-    Raw,
-    /// The end of the name that NumPy has for the type.
-    Elements(String),
-    Other,
-}
-
-impl Found {
-    /// `format` is one of the module `struct`, or what NumPy adds to it.
-    fn of(format: &str, size: usize) -> Self {
-        let mut code = format.trim_start_matches(['@', '=', '<', '>', '!']).chars();
-        match (code.next(), code.next_back()) {
-            (Some('B' | 'c'), None) | (_, Some('x')) | (Some('x'), None) => Found::Raw,
-            (Some('?'), None) => Found::Elements("?".to_owned()),
-            (Some('b' | 'h' | 'i' | 'l' | 'q' | 'n'), None) => Found::Elements(format!("i{size}")),
-            (Some('H' | 'I' | 'L' | 'Q' | 'N'), None) => Found::Elements(format!("u{size}")),
-            (Some('e' | 'f' | 'd'), None) => Found::Elements(format!("f{size}")),
-            _ => Found::Other,
-        }
-    }
 }
 
 /// The long name of a type, such as `int32` for `i4`.

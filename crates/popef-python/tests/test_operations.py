@@ -1,5 +1,8 @@
 """The operations of the tool as functions: what they write and report is what the tool writes and reports."""
 
+import array
+import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -41,6 +44,16 @@ def report(tool):
         return document
 
     return report
+
+
+class Wrapped:
+    """An array without a buffer, as those of PyTorch on some devices."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
 
 
 def digest(path):
@@ -215,6 +228,91 @@ def test_blobs_are_renamed_and_get_versions_and_arrays(model, tmp_path, report, 
     assert [blob["header"]["version"] for blob in blobs] == ["", "", "", "3.3.0", "", ""]
     assert bytes.fromhex(blobs[3]["data"]) == np.array([7, 8, 9], np.float32).tobytes()
     assert blobs[1]["info"]["anchors"][0]["name"] == "x"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([7, 8, 9], np.float32),
+        np.array([7, 8, 9], ">f4"),
+        np.array([7, 0, 8, 0, 9], np.float32)[::2],
+        memoryview(array.array("f", [7, 8, 9])),
+        np.array([7, 8, 9], np.float32).tobytes(),
+        Wrapped(np.array([7, 8, 9], np.float32)),
+    ],
+    ids=["array", "big-endian", "strided", "memoryview", "bytes", "__array__"],
+)
+def test_arrays_in_memory_are_set_as_those_in_files_are(given, model, tmp_path):
+    new, other, weights = tmp_path / "new.popef", tmp_path / "other.popef", tmp_path / "w.npz"
+    np.savez(weights, w=np.array([7, 8, 9], np.float32))
+    popef.set(model, other, tensors=weights)
+    report = popef.set(model, new, tensors={"w": given})
+    assert digest(new) == digest(other) != digest(model)
+    change = {"field": "data", "old": {"dataSize": 12}, "new": {"dataSize": 12, "from": None}}
+    assert [blob["changes"] for blob in report["blobs"]] == [[change]]
+
+
+def test_arrays_in_memory_are_checked_against_what_takes_them(model, tmp_path):
+    new, lacking = tmp_path / "new.popef", tmp_path / "lacking.popef"
+    popef.set(model, new, tensors=collections.OrderedDict(f=np.arange(6, dtype=np.int8).reshape(3, 2) * 2))
+    assert popef.open(new)["f"].numpy().tolist() == [[0, 2], [4, 6], [8, 10]]
+    popef.strip(model, lacking, drop="w")
+    for given in np.ones(3, np.float32), np.ones(3, np.float32).tobytes():
+        popef.set(lacking, new, tensors={"w": given}, add_missing=True, overwrite=True)
+        assert popef.open(new)["w"].numpy().tolist() == [1, 1, 1]
+    new.unlink()
+    for given, raised, words in [
+        ({"w": np.ones(3)}, popef.PopefError, r"needed F32 \[3\], found F64 \[3\]"),
+        ({"w": np.ones((3, 1), np.float32)}, popef.PopefError, r"needed F32 \[3\], found F32 \[3, 1\]"),
+        ({"w": bytes(11)}, popef.PopefError, r"found U8 \[11\]"),
+        ({"f": np.ones((2, 3), np.int8)}, popef.PopefError, r"needed S8 \[3, 2\], found S8 \[2, 3\]"),
+        ({"x": np.ones(3, np.float32)}, popef.PopefError, 'has the name "x"'),
+        ({"w": np.ones(3, object)}, TypeError, '"w": PopEF has no type'),
+        ({"w": [1.0, 2.0, 3.0]}, TypeError, '"w": an array, .* not list'),
+        ({"w": None}, TypeError, "not NoneType"),
+        ({"w": "w.npy"}, TypeError, "not a str"),
+        ({3: np.ones(3)}, TypeError, "a str is needed, not int"),
+        (np.ones(3), TypeError, "needs a name"),
+        (3, TypeError, "a path is needed, or several, not int"),
+        ({}, ValueError, "nothing to set"),
+    ]:
+        with pytest.raises(raised, match=words):
+            popef.set(model, new, tensors=given)
+    assert not new.exists()
+
+
+def test_arrays_in_memory_are_packed(tmp_path, peer):
+    path, feed = tmp_path / "weights.popef", tmp_path / "runs.npy"
+    np.save(feed, np.zeros((3, 2), np.int8))
+    tensors = {"a": np.arange(6, dtype=">i2").reshape(2, 3).T, "b": b"any", "c": np.float16(1.5)}
+    popef.pack(output=path, tensors=tensors, feeds={"f": np.ones((2, 4), np.float32), "g": feed})
+    blobs = {blob["info"]["name"]: blob for blob in peer(path)}
+    assert list(blobs) == ["a", "b", "c", "f", "g"]
+    assert bytes.fromhex(blobs["a"]["data"]) == np.array([[0, 3], [1, 4], [2, 5]], "<i2").tobytes()
+    assert bytes.fromhex(blobs["b"]["data"]) == b"any"
+    file = popef.open(path)
+    assert [(blob.data_type.name, blob.shape) for blob in file.tensors] == [("S16", (3, 2)), ("U8", (3,)), ("F16", ())]
+    assert [feed.numpy().tolist() for feed in file.feeds] == [[[1] * 4] * 2, [[0, 0]] * 3]
+    for options, raised, words in [
+        ({}, ValueError, "nothing to pack"),
+        ({"feeds": {"f": np.float32(1)}}, popef.PopefError, 'feed "f": needed an array with the runs'),
+        ({"tensors": {"g": np.zeros(2)}, "feeds": {"f": 3}}, TypeError, '"f": an array'),
+        ({"tensors": {"a": np.zeros(2, "c16")}}, TypeError, '"a": PopEF has no type'),
+        ({"tensors": np.zeros(2)}, TypeError, "needs a name"),
+    ]:
+        with pytest.raises(raised, match=words):
+            popef.pack(output=tmp_path / "new.popef", **options)
+
+
+def test_an_array_that_is_changed_meanwhile_is_no_danger(model, tmp_path):
+    array = np.full(3, 7, np.float32)
+
+    def progress(*_):
+        array[:] += 1
+
+    with contextlib.suppress(popef.PopefError):
+        popef.set(model, tmp_path / "new.popef", tensors={"w": array}, progress=progress)
+        assert len(popef.open(tmp_path / "new.popef")) == 6
 
 
 def test_a_change_that_is_refused_or_none_writes_nothing(model, tmp_path):

@@ -1,4 +1,4 @@
-//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`.
+//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`, and arrays that a program has.
 //!
 //! [`read`] opens such a file, whatever it is called, and gives its arrays: name, shape and type, and a reader of the bytes as
 //! PopEF has them. Headers are checked against the bytes that are there. No array is held in memory as a whole, except one in
@@ -27,6 +27,7 @@
 //! What replaces a tensor of a type that such a file cannot have, as an 8-bit float in an `.npy` file, comes as bytes:
 //! [`Array::as_type`] says whether an array can stand for a type.
 
+mod memory;
 mod npy;
 mod npz;
 mod order;
@@ -74,7 +75,7 @@ impl Format {
     }
 }
 
-/// An array in a file.
+/// An array in a file, or [in memory](Array::in_memory).
 #[derive(Clone, Debug)]
 pub struct Array {
     /// Its name: the key in the file, or for an `.npy` file the name of the file without `.npy`.
@@ -84,7 +85,7 @@ pub struct Array {
     stored: Stored,
 }
 
-/// How the bytes of an array are in a file.
+/// Where and how the bytes of an array are.
 #[derive(Clone, Debug)]
 enum Stored {
     /// As PopEF has them.
@@ -93,6 +94,8 @@ enum Stored {
     Entry { entry: npz::Entry, header: u64, layout: order::Layout },
     /// In an `.npy` file, but in another order.
     Ordered { place: Place, layout: order::Layout },
+    /// In no file.
+    Memory(memory::Memory),
 }
 
 /// The arrays of a file, in its order. The format is known by the file's first bytes. Nothing but headers is read.
@@ -189,8 +192,12 @@ impl Array {
     /// A reader of exactly the bytes of the array as PopEF has them: little-endian, the last dimension running fastest. A
     /// checksum in the file is checked when the last byte is read.
     pub fn reader(&self) -> Result<Box<dyn Read + Send>, Error> {
-        let in_file = |error: Error| error.in_file(self.place().path());
+        let in_file = |error: Error| match self.place() {
+            Some(place) => error.in_file(place.path()),
+            None => error,
+        };
         match &self.stored {
+            Stored::Memory(memory) => Ok(Box::new(memory.reader()) as _),
             Stored::Plain(place) => place.reader().map(|reader| Box::new(reader) as _),
             Stored::Ordered { place, layout } => place.reader().and_then(|reader| layout.ordered(reader, &self.info)),
             Stored::Entry { entry, header, layout } => {
@@ -222,11 +229,12 @@ impl Array {
         stands.then(|| TensorInfo::new(wanted, self.info.shape.clone()))
     }
 
-    /// Where its bytes are, in whatever way.
-    pub(crate) fn place(&self) -> &Place {
+    /// Where its bytes are, in whatever way. `None` if they are in no file.
+    pub(crate) fn place(&self) -> Option<&Place> {
         match &self.stored {
-            Stored::Plain(place) | Stored::Ordered { place, .. } => place,
-            Stored::Entry { entry, .. } => entry.place(),
+            Stored::Plain(place) | Stored::Ordered { place, .. } => Some(place),
+            Stored::Entry { entry, .. } => Some(entry.place()),
+            Stored::Memory(_) => None,
         }
     }
 }

@@ -114,7 +114,7 @@ impl<'f> Folder<'f> {
         if new != old {
             part.note(false);
             part.is_reshaped = true;
-            part.set_shape(new)?;
+            part.set_shape(new).map_err(|error| error.in_file(&part.from))?;
         }
         part.data.push(Bytes::Array(array.into()));
         Ok(())

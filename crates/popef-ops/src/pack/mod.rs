@@ -18,18 +18,19 @@ use popef::read::FileId;
 use popef::write::Packing;
 
 use crate::error::{Code, Error};
+use crate::formats::Array;
 use crate::output::{Output, Overwrite, Target};
 use crate::progress::Progress;
 
 use compose::{Composed, Piece};
-use part::Part;
+use part::{Bytes, Part};
 use survey::{Names, Survey};
 use walk::Walk;
 
 pub use report::{LeftBehind, Packed, PackedBlob, State};
 
 /// What blobs are made of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub enum PackInput {
     /// A folder that was extracted, as it is now. The bytes before the first blob come from there too.
     ///
@@ -47,13 +48,17 @@ pub enum PackInput {
     Tensors(PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
     Feed(String, PathBuf),
+    /// An array as a tensor.
+    Tensor(Array),
+    /// An array as a feed. Its first dimension is the runs.
+    Runs(Array),
 }
 
 impl PackInput {
-    /// The file that is read, unless it is a folder.
+    /// The file that is read, unless it is a folder, or an array.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
-            PackInput::Folder(_) => None,
+            PackInput::Folder(_) | PackInput::Tensor(_) | PackInput::Runs(_) => None,
             PackInput::Executable(path, _)
             | PackInput::Metadata(path)
             | PackInput::Opaque(_, path)
@@ -166,7 +171,7 @@ fn write(
     let packing = part.packing(options.compress);
     let is_small = len <= SMALL && packing.is_none() && !is_trial;
     let data = match packing {
-        Some(_) => part.data.iter().map(|bytes| Piece::Place(bytes.place().clone())).collect(),
+        Some(_) => part.data.iter().filter_map(Bytes::place).cloned().map(Piece::Place).collect(),
         None if is_small => vec![Piece::Bytes(part.read()?)],
         None => vec![Piece::Zeros(len)],
     };
@@ -178,7 +183,8 @@ fn write(
     let done = |size, state| Ok(PackedBlob { index, blob_type, name, size, state });
     if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
         // So that they are not opened again for each piece.
-        let _open: Vec<_> = part.data.iter().map(|bytes| bytes.place().source().open()).collect::<Result<_, _>>()?;
+        let _open: Vec<_> =
+            part.data.iter().filter_map(Bytes::place).map(|place| place.source().open()).collect::<Result<_, _>>()?;
         progress.expect(output.told_of(&executable, Some(packing)));
         if let Some(written) = output.repacked(&executable, packing, len)? {
             return done(written.size, State::Compressed);

@@ -12,6 +12,7 @@ use super::report::State;
 use crate::error::{Code, Error};
 use crate::extract::{Kind, head};
 use crate::formats::{Array, Place};
+use crate::near::quoted;
 use crate::work::len_of;
 
 /// A blob that is to be written.
@@ -48,14 +49,15 @@ pub(super) enum Bytes {
 }
 
 impl Bytes {
-    pub(super) fn place(&self) -> &Place {
+    /// The file. `None` if it is in none.
+    pub(super) fn place(&self) -> Option<&Place> {
         match self {
-            Bytes::Place(place) => place,
+            Bytes::Place(place) => Some(place),
             Bytes::Array(array) => array.place(),
         }
     }
 
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Bytes::Place(place) => place.len(),
             Bytes::Array(array) => array.info.size_in_bytes().unwrap_or(u64::MAX),
@@ -193,8 +195,11 @@ impl Part {
             Kind::Tensor(tensor) => Kind::Tensor(TensorDataInfo { tensor_info: info, ..tensor }),
             Kind::Feed(feed) => {
                 let (num_tensors, tensor_info) = runs(info).ok_or_else(|| {
-                    let message = "the array of a feed has the runs as its first dimension, of at most 4294967295";
-                    Error::new(Code::WrongArguments, message).in_file(&self.from)
+                    let name = quoted(&feed.name);
+                    let message = format!(
+                        "feed {name}: needed an array with the runs as its first dimension, at most 4294967295"
+                    );
+                    Error::new(Code::WrongArguments, message)
                 })?;
                 Kind::Feed(FeedDataInfo { tensor_info, num_tensors, ..feed })
             }

@@ -31,7 +31,8 @@ impl Seal {
     pub(super) fn add_part(&mut self, part: &Part, head: &[u8]) {
         head.hash(&mut self.hasher);
         for bytes in &part.data {
-            let place = bytes.place();
+            bytes.len().hash(&mut self.hasher);
+            let Some(place) = bytes.place() else { continue };
             place.path().hash(&mut self.hasher);
             place.source().modified().hash(&mut self.hasher);
             (place.offset(), place.len(), place.source().len()).hash(&mut self.hasher);

@@ -11,7 +11,7 @@ use super::left_out::LeftOut;
 use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
 use crate::extract::{INDEX, Index, Kind};
-use crate::formats::{ArrayFile, Place, Source};
+use crate::formats::{Array, ArrayFile, Place, Source};
 
 /// The inputs, and the file that none of them may be.
 pub(super) struct Walk<'i> {
@@ -86,7 +86,7 @@ impl<'i> Walk<'i> {
         for (number, input) in self.inputs.iter().enumerate() {
             let mut each = |mut part: Part| {
                 part.input = number;
-                part.data.iter().map(Bytes::place).try_for_each(|place| self.check_path(place.path()))?;
+                part.data.iter().filter_map(Bytes::place).try_for_each(|place| self.check_path(place.path()))?;
                 each(part)
             };
             match input {
@@ -99,7 +99,9 @@ impl<'i> Walk<'i> {
                 PackInput::Opaque(name, path) => each(opaque(name, path)?)?,
                 PackInput::Tensors(path) if with_data => tensors(path, &mut each)?,
                 PackInput::Feed(name, path) if with_data => each(feed(name, path)?)?,
-                PackInput::Tensors(_) | PackInput::Feed(..) => {}
+                PackInput::Tensor(array) if with_data => each(tensor(array.clone(), MEMORY))?,
+                PackInput::Runs(array) if with_data => each(runs(array.clone(), MEMORY)?)?,
+                PackInput::Tensors(_) | PackInput::Feed(..) | PackInput::Tensor(_) | PackInput::Runs(_) => {}
             }
         }
         Ok(())
@@ -143,8 +145,7 @@ fn tensors(path: &Path, each: Each<'_>) -> Result<(), Error> {
     let mut file = ArrayFile::open(path)?;
     for index in 0..file.len() {
         let Some(array) = file.get(index)? else { continue };
-        let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
-        each(Part::new(Kind::Tensor(info), vec![Bytes::Array(array.into())], path.to_string_lossy()))?;
+        each(tensor(array, &path.to_string_lossy()))?;
     }
     Ok(())
 }
@@ -153,11 +154,26 @@ fn feed(name: &str, path: &Path) -> Result<Part, Error> {
     let mut file = ArrayFile::open(path)?;
     let count = file.len();
     let array = file.get(0)?.filter(|_| count == 1);
-    let array = array.ok_or_else(|| {
+    let mut array = array.ok_or_else(|| {
         Error::new(Code::WrongArguments, format!("the file has {count} arrays, and a feed is one")).in_file(path)
     })?;
-    let info = FeedDataInfo { name: Text::from(name.to_owned()), ..FeedDataInfo::default() };
-    let mut part = Part::new(Kind::Feed(info), Vec::new(), path.to_string_lossy());
+    array.name = Text::from(name.to_owned());
+    runs(array, &path.to_string_lossy()).map_err(|error| error.in_file(path))
+}
+
+/// Where an array is from that is in no file, for errors.
+const MEMORY: &str = "memory";
+
+/// A tensor of an array.
+fn tensor(array: Array, from: &str) -> Part {
+    let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
+    Part::new(Kind::Tensor(info), vec![Bytes::Array(array.into())], from)
+}
+
+/// A feed of an array.
+fn runs(array: Array, from: &str) -> Result<Part, Error> {
+    let info = FeedDataInfo { name: array.name.clone(), ..FeedDataInfo::default() };
+    let mut part = Part::new(Kind::Feed(info), Vec::new(), from);
     part.set_shape(array.info.clone())?;
     part.data.push(Bytes::Array(array.into()));
     Ok(part)

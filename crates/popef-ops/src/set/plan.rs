@@ -64,7 +64,10 @@ impl<'f> Plan<'f> {
     ) -> Result<Self, Error> {
         let (edits, data, added, versioned) = Default::default();
         let mut plan = Plan { file, wanted: changes, edits, data, added, versioned };
-        plan.find(chosen, progress).map_err(|error| error.in_file(file.path().unwrap_or("-".as_ref())))?;
+        plan.find(chosen, progress).map_err(|error| match file.path() {
+            Some(path) => error.in_file(path),
+            None => error,
+        })?;
         Ok(plan)
     }
 
@@ -75,7 +78,7 @@ impl<'f> Plan<'f> {
         let inputs = changes.add_missing.then(|| inputs(&old));
         for (number, weights) in changes.weights.iter().enumerate() {
             let changed = self.change_data(number, weights, chosen, inputs.as_ref(), progress);
-            changed.map_err(|error| error.in_file(&weights.path))?;
+            changed.map_err(|error| weights.in_file(error))?;
         }
         self.data.sort_by_key(|new| new.blob);
         let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
@@ -180,7 +183,7 @@ impl<'f> Plan<'f> {
 
     /// The files that new data is read from.
     pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
-        let mut paths: Vec<&Path> = self.wanted.weights.iter().map(|weights| &*weights.path).collect();
+        let mut paths: Vec<&Path> = self.wanted.weights.iter().filter_map(|weights| weights.path.as_deref()).collect();
         // The arrays of a file follow each other.
         paths.dedup();
         paths.into_iter()

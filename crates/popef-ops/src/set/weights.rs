@@ -19,13 +19,13 @@ use crate::pack::folder::inside;
 use crate::progress::Progress;
 use crate::verify::same_bytes;
 
-/// An array, and the file that it is from.
+/// An array, and the file that it is from, if there is one.
 #[derive(Clone, Debug)]
 pub struct Weights {
     /// The array. Its name is that of the tensor.
     pub array: Array,
-    /// Its file.
-    pub path: Arc<Path>,
+    /// Its file. `None` for an array in memory.
+    pub path: Option<Arc<Path>>,
 }
 
 impl Weights {
@@ -34,10 +34,18 @@ impl Weights {
     pub fn read(path: &Path) -> Result<Vec<Weights>, Error> {
         if !path.is_dir() {
             let (arrays, path) = (formats::read(path)?.into_iter(), Arc::<Path>::from(path));
-            return Ok(arrays.map(|array| Weights { array, path: path.clone() }).collect());
+            return Ok(arrays.map(|array| Weights { array, path: Some(path.clone()) }).collect());
         }
         let index = path.join(INDEX);
         if index.exists() { indexed(path) } else { all_in(path) }
+    }
+
+    /// The error, of its file.
+    pub(super) fn in_file(&self, error: Error) -> Error {
+        match &self.path {
+            Some(path) => error.in_file(path),
+            None => error,
+        }
     }
 
     /// Where it is from, in a report.
@@ -45,11 +53,12 @@ impl Weights {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Described {
-            from: String,
+            from: Option<String>,
             data_size: u64,
         }
 
-        Described { from: self.path.display().to_string(), data_size: bytes }
+        let from = self.path.as_ref().map(|path| path.display().to_string());
+        Described { from, data_size: bytes }
     }
 }
 
@@ -92,7 +101,7 @@ fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
         let mut array = array.ok_or_else(lacking)?.clone();
         used.insert((path.clone(), array.name.clone()));
         array.name = name.clone();
-        all.push(Weights { array, path: path.into() });
+        all.push(Weights { array, path: Some(path.into()) });
         Ok(())
     })?;
     // An array that the index does not name was added to its file: it is meant to be used, and perhaps is an error.
@@ -101,7 +110,7 @@ fn indexed(folder: &Path) -> Result<Vec<Weights>, Error> {
             arrays.into_values().filter(|array| !used.contains(&(path.clone(), array.name.clone()))).collect();
         added.sort_by(|a, b| a.name.cmp(&b.name));
         let path: Arc<Path> = path.into();
-        all.extend(added.into_iter().map(|array| Weights { array, path: path.clone() }));
+        all.extend(added.into_iter().map(|array| Weights { array, path: Some(path.clone()) }));
     }
     if all.is_empty() {
         return Err(Error::new(Code::NoSuchName, "the folder has no arrays").in_file(folder));
@@ -135,7 +144,7 @@ pub(super) fn check_names(weights: &[Weights]) -> Result<(), Error> {
     match weights.iter().find(|weights| !names.insert(&weights.array.name)) {
         Some(twice) => {
             let message = format!("{} is given twice", quoted(&twice.array.name));
-            Err(Error::new(Code::WrongArguments, message).in_file(&twice.path))
+            Err(twice.in_file(Error::new(Code::WrongArguments, message)))
         }
         None => Ok(()),
     }

@@ -48,13 +48,13 @@ impl Plan<'_> {
             let (Some(weights), Some(blob)) = (self.weights(new.weights), self.file.blob(new.blob)) else { continue };
             output.copy_all(copies(copied..new.blob))?;
             let mut data = with_surplus(&weights.array, &blob)?;
-            output.refilled(self.copy_of(blob), &mut data).map_err(|error| error.in_file(&weights.path))?;
+            output.refilled(self.copy_of(blob), &mut data).map_err(|error| weights.in_file(error))?;
             copied = new.blob.saturating_add(1);
         }
         output.copy_all(copies(copied..self.file.len()))?;
         for Added { info, weights } in &self.added {
             let Some(weights) = self.weights(*weights) else { continue };
-            output.tensor(info, &mut weights.array.reader()?).map_err(|error| error.in_file(&weights.path))?;
+            output.tensor(info, &mut weights.array.reader()?).map_err(|error| weights.in_file(error))?;
         }
         Ok(())
     }

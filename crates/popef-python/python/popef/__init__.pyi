@@ -83,8 +83,13 @@ class _Seekable(Protocol):
     def truncate(self, size: int, /) -> object: ...
     def flush(self) -> object: ...
 
+@type_check_only
+class _Array(Protocol):
+    def __array__(self) -> npt.NDArray[Any]: ...
+
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Text: TypeAlias = str | bytes
+_Arrays: TypeAlias = Mapping[str, Buffer | npt.NDArray[Any] | np.generic | _Array]
 _Select: TypeAlias = str | BlobType | type[Blob] | Callable[[Blob], object]
 _Selection: TypeAlias = _Select | Iterable[_Select]
 _Overwrite: TypeAlias = bool | Literal["inputs"] | None
@@ -670,9 +675,9 @@ def pack(
     *,
     executables: _Path | Iterable[_Path] | None = None,
     metadata: _Path | Iterable[_Path] | None = None,
-    tensors: _Path | Iterable[_Path] | None = None,
-    feeds: dict[str, Any] | None = None,
-    opaques: dict[str, Any] | None = None,
+    tensors: _Path | Iterable[_Path] | _Arrays | None = None,
+    feeds: Mapping[str, _Path | Buffer | npt.NDArray[Any] | _Array] | None = None,
+    opaques: Mapping[str, _Path] | None = None,
     compress: str | None = None,
     unchecked: bool = False,
     overwrite: _Overwrite = None,
@@ -785,7 +790,7 @@ def set(
     model: _Text | None = None,
     rename: dict[str, str] | None = None,
     keep_references: bool = False,
-    tensors: _Path | Iterable[_Path] | None = None,
+    tensors: _Path | Iterable[_Path] | _Arrays | None = None,
     add_missing: bool = False,
     version: _Text | None = None,
     strict: bool = False,

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::parts::paths;
+use super::arrays::{GivenArrays, wanted_by};
 use super::select::Select;
 use super::{To, opened, operate};
 use crate::error::raise_operation;
@@ -32,15 +32,16 @@ struct Report {
 /// JSON of metadata, of which only what changes is needed. It is merged before the others. `model` is the executable whose
 /// metadata is meant, if there are several.
 ///
-/// `rename` is a dict from old to new names of blobs. What refers to them follows, unless `keep_references`. `tensors` is a
-/// path, or several, of `.npz`, `.safetensors` or `.npy` files, or of folders with these: arrays for the tensors and feeds of the
-/// same names, which must have their types and shapes. With `add_missing`, inputs without a tensor get one. `version` is what
+/// `rename` is a dict from old to new names of blobs. What refers to them follows, unless `keep_references`. `tensors` are
+/// arrays for the tensors and feeds of the same names, which must have their types and shapes: a dict, or a path, or several, of
+/// `.npz`, `.safetensors` or `.npy` files, or of folders with these. In a dict, anything with a buffer or an array is taken, such as
+/// tensors of PyTorch; flat bytes must be as many as the tensor has. The array of a feed has its runs in front. With `add_missing`, inputs without a tensor get one. `version` is what
 /// all blobs get, or those that `select` chooses. The others are not found by `rename` and `tensors` either.
 ///
 /// `blobs` of the report has what changes, and `newFindings` what `popef.check` finds in the new file and not in the old one. With
 /// `strict`, nothing is written if there is any. With `only_changes`, no file is written if nothing changes.
 ///
-/// >>> import popef, tempfile, os
+/// >>> import numpy, os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
 /// >>> path = os.path.join(folder.name, "model.popef")
 /// >>> with popef.Writer(path) as writer:
@@ -50,6 +51,12 @@ struct Report {
 /// [{'field': 'numIpus', 'old': 1, 'new': 4}]
 /// >>> popef.open(path)[0].metadata().numIpus()
 /// 4
+/// >>> with popef.FileWriter(path, popef.FileWriter.Mode.APPEND) as writer:
+/// ...     info = popef.TensorDataInfo("w", popef.TensorInfo([2], popef.DataType.F32))
+/// ...     writer.createTensorData(info).write(bytes(8))
+/// >>> report = popef.set(path, path, tensors={"w": numpy.ones(2, "f4")}, overwrite="inputs")
+/// >>> popef.open(path)["w"].numpy().tolist()
+/// [1.0, 1.0]
 /// >>> folder.cleanup()
 #[pyfunction]
 #[pyo3(signature = (
@@ -81,7 +88,8 @@ pub(crate) fn set<'py>(
     if strict && dry_run {
         return Err(PyValueError::new_err("strict needs a file that can be read back, which a dry run does not write"));
     }
-    let (file, to, tensors) = (opened(file)?, To::of(output, overwrite, dry_run)?, paths(tensors)?);
+    let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
+    let tensors = GivenArrays::of(tensors, |name| wanted_by(&file, name))?;
     let select = Select::of(select, std::slice::from_ref(&file))?;
     let mut changes = Changes {
         model: model.map(text::extract).transpose()?,
@@ -107,8 +115,15 @@ pub(crate) fn set<'py>(
         return Err(PyValueError::new_err("there is nothing to set, such as fields={\"numIpus\": 4}"));
     }
     operate::<_, BlobChange>(py, progress, &select, Some("blobs"), |watch, each| {
-        for path in &tensors {
-            changes.weights.extend(Weights::read(path)?);
+        match tensors {
+            GivenArrays::Files(paths) => {
+                for path in &paths {
+                    changes.weights.extend(Weights::read(path)?);
+                }
+            }
+            GivenArrays::Memory(arrays) => {
+                changes.weights = arrays.into_iter().map(|array| Weights { array, path: None }).collect();
+            }
         }
         let plan = Plan::of(&file, &changes, &|blob| select.takes(blob), watch)?;
         let done = match plan.is_empty() && only_changes {

@@ -1,5 +1,6 @@
 //! The operations of the tool `popef` as functions.
 
+mod arrays;
 mod compare;
 mod edit;
 mod parts;

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use popef_ops::extract::{Arrays, ExtractOptions, ExtractedBlob};
 use popef_ops::pack::{PackInput, PackOptions, PackedBlob};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyMapping};
 
+use super::arrays::{GivenArrays, array};
 use super::select::Select;
 use super::{To, opened, operate, packing, wrong};
 use crate::path;
@@ -63,8 +65,9 @@ pub(crate) fn extract<'py>(
 
 /// Makes a file of a folder that was extracted, or of other files, as `popef pack` does.
 ///
-/// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files. `feeds` and `opaques` are
-/// dicts from names to paths. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
+/// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files, or a dict from names to
+/// arrays. `feeds` is a dict from names to paths or arrays, whose first dimension is the runs, and `opaques` one from names to paths.
+/// An array is anything with a buffer or an array; flat bytes become a tensor of `U8`. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
 /// that does not fit its anchor.
 ///
 /// >>> import numpy, os, popef, tempfile
@@ -74,6 +77,9 @@ pub(crate) fn extract<'py>(
 /// >>> report = popef.pack(output=model, tensors=os.path.join(folder.name, "w.npy"))
 /// >>> popef.open(model).tensors
 /// [<popef.Tensor 'w', F32 (2,)>]
+/// >>> report = popef.pack(output=model, tensors={"scale": numpy.ones(3, "f2")}, overwrite=True)
+/// >>> popef.open(model).tensors
+/// [<popef.Tensor 'scale', F16 (3,)>]
 /// >>> folder.cleanup()
 #[pyfunction]
 #[pyo3(signature = (
@@ -87,14 +93,19 @@ pub(crate) fn pack<'py>(
     executables: Option<&Bound<'py, PyAny>>,
     metadata: Option<&Bound<'py, PyAny>>,
     tensors: Option<&Bound<'py, PyAny>>,
-    feeds: Option<&Bound<'py, PyDict>>,
-    opaques: Option<&Bound<'py, PyDict>>,
+    feeds: Option<&Bound<'py, PyMapping>>,
+    opaques: Option<&Bound<'py, PyMapping>>,
     compress: Option<&str>,
     unchecked: bool,
     overwrite: Option<&Bound<'py, PyAny>>,
     dry_run: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let tensors: Vec<_> = match GivenArrays::of(tensors, |_| None)? {
+        GivenArrays::Files(paths) => paths.into_iter().map(PackInput::Tensors).collect(),
+        GivenArrays::Memory(arrays) => arrays.into_iter().map(PackInput::Tensor).collect(),
+    };
+    let feeds = pairs(feeds)?.iter().map(|(name, given)| feed(name, given)).collect::<PyResult<Vec<_>>>()?;
     let inputs: Vec<PackInput> = folder
         .map(path::extract)
         .transpose()?
@@ -103,9 +114,12 @@ pub(crate) fn pack<'py>(
         .chain(paths(executables)?.into_iter().map(|path| PackInput::Executable(path, None)))
         .chain(paths(metadata)?.into_iter().map(PackInput::Metadata))
         .chain(named_paths(opaques)?.into_iter().map(|(name, path)| PackInput::Opaque(name, path)))
-        .chain(paths(tensors)?.into_iter().map(PackInput::Tensors))
-        .chain(named_paths(feeds)?.into_iter().map(|(name, path)| PackInput::Feed(name, path)))
+        .chain(tensors)
+        .chain(feeds)
         .collect();
+    if inputs.is_empty() {
+        return Err(PyValueError::new_err("there is nothing to pack, such as a folder or tensors"));
+    }
     let options = PackOptions { compress: compress.map(packing).transpose()?, unchecked };
     let to = To::of(output, overwrite, dry_run)?;
     operate::<_, PackedBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
@@ -113,16 +127,36 @@ pub(crate) fn pack<'py>(
     })
 }
 
+/// A feed of a path or an array.
+fn feed(name: &Bound<'_, PyAny>, given: &Bound<'_, PyAny>) -> PyResult<PackInput> {
+    match path::extract(given) {
+        Ok(path) => Ok(PackInput::Feed(name.extract()?, path)),
+        Err(_) => array(name, given, |_| None).map(PackInput::Runs),
+    }
+}
+
 /// One path or several.
 pub(super) fn paths(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     match path::extract(given) {
         Ok(path) => Ok(vec![path]),
-        Err(_) => given.try_iter()?.map(|path| path::extract(&path?)).collect(),
+        Err(_) => {
+            let needed = || PyTypeError::new_err(format!("a path is needed, or several, not {}", kind_of(given)));
+            given.try_iter().map_err(|_| needed())?.map(|path| path::extract(&path?)).collect()
+        }
     }
 }
 
-fn named_paths(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, PathBuf)>> {
+fn kind_of(given: &Bound<'_, PyAny>) -> String {
+    given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// What a mapping has.
+fn pairs<'py>(given: Option<&Bound<'py, PyMapping>>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
-    given.iter().map(|(name, path)| Ok((name.extract()?, path::extract(&path)?))).collect()
+    given.items()?.iter().map(|pair| pair.extract()).collect()
+}
+
+fn named_paths(given: Option<&Bound<'_, PyMapping>>) -> PyResult<Vec<(String, PathBuf)>> {
+    pairs(given)?.iter().map(|(name, path)| Ok((name.extract()?, path::extract(path)?))).collect()
 }

@@ -124,7 +124,8 @@ impl Command for Args {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }
         self.check_new_names(&changes.renames, &file, tool)?;
-        let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"))?;
+        let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"));
+        let plan = plan.map_err(|error| error.in_file(&self.file))?;
         let done = self.write(&file, &plan, tool)?;
         let report = Report { file: &self.file, output: &self.output, plan: &plan, done: done.as_ref(), old: file.size() };
         let mut out = tool.report(self.output.is_stdout());

@@ -1,0 +1,69 @@
+//! What objects of Python say of their elements.
+
+use popef::DataType;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
+
+use crate::bytes::array_of;
+use crate::dtype::{name_of, numpy_dtype_to_popef_type};
+
+/// The elements of an object: an array, or bytes.
+pub(crate) struct Elements<'py> {
+    /// `None` if they are flat bytes, which may be of any type.
+    pub(crate) data_type: Option<DataType>,
+    pub(crate) shape: Vec<i64>,
+    /// What has them: the object, or its array.
+    pub(crate) object: Bound<'py, PyAny>,
+}
+
+impl<'py> Elements<'py> {
+    /// Fails if the object has no elements, or PopEF has no type for them.
+    pub(crate) fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let Ok(view) = PyMemoryView::from(given) else {
+            let needed = || {
+                let found = given.get_type().name()?;
+                Err(PyTypeError::new_err(format!("an array, or an object with a buffer, is needed, not {found}")))
+            };
+            let Some(object) = array_of(given)? else { return needed() };
+            let data_type = Some(numpy_dtype_to_popef_type(&object.getattr("dtype")?)?.0);
+            return Ok(Elements { data_type, shape: object.getattr("shape")?.extract()?, object });
+        };
+        let format: String = view.getattr("format")?.extract()?;
+        let shape: Vec<i64> = view.getattr("shape")?.extract()?;
+        let is_named =
+            |data_type: &DataType, found: &str| name_of(*data_type).is_some_and(|name| name.ends_with(found));
+        let data_type = match Found::of(&format, view.getattr("itemsize")?.extract()?) {
+            Found::Raw if shape.len() == 1 => Some(None),
+            Found::Raw if matches!(&*format, "B" | "c") => Some(Some(DataType::U8)),
+            Found::Elements(found) => DataType::ALL.iter().copied().find(|all| is_named(all, &found)).map(Some),
+            Found::Raw | Found::Other => None,
+        };
+        let unknown = || PyTypeError::new_err(format!("PopEF has no type for elements of the format {format:?}"));
+        Ok(Elements { data_type: data_type.ok_or_else(unknown)?, shape, object: given.clone() })
+    }
+}
+
+/// What a buffer says of its elements.
+pub(crate) enum Found {
+    /// Bytes that may be of any type.
+    Raw,
+    /// The end of the name that NumPy has for the type.
+    Elements(String),
+    Other,
+}
+
+impl Found {
+    /// `format` is one of the module `struct`, or what NumPy adds to it.
+    pub(crate) fn of(format: &str, size: usize) -> Self {
+        let mut code = format.trim_start_matches(['@', '=', '<', '>', '!']).chars();
+        match (code.next(), code.next_back()) {
+            (Some('B' | 'c'), None) | (_, Some('x')) | (Some('x'), None) => Found::Raw,
+            (Some('?'), None) => Found::Elements("?".to_owned()),
+            (Some('b' | 'h' | 'i' | 'l' | 'q' | 'n'), None) => Found::Elements(format!("i{size}")),
+            (Some('H' | 'I' | 'L' | 'Q' | 'N'), None) => Found::Elements(format!("u{size}")),
+            (Some('e' | 'f' | 'd'), None) => Found::Elements(format!("f{size}")),
+            _ => Found::Other,
+        }
+    }
+}
