@@ -8,6 +8,7 @@ use clap::parser::ValueSource;
 use clap::{
     ArgAction, ArgMatches, Args as ClapArgs, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum,
 };
+use popef_show::rules::of_library;
 use popef_show::{FindingsFormat, ListFormat, When};
 
 use crate::groups::{Checks, Narrow, Parts, Sources};
@@ -60,7 +61,7 @@ pub(crate) struct Args {
         long,
         help_heading = "Checks",
         value_name = "ID",
-        value_parser = rule_id(),
+        value_parser = rule_id(of_library),
         hide_possible_values = true,
         num_args = 0..=1,
         value_delimiter = ',',

@@ -5,6 +5,7 @@ use crate::args::{ALL_RULES, Args, Generate, Given};
 use crate::check::Checking;
 use crate::explain::Explanation;
 use crate::list::Listing;
+use popef_show::rules::of_library;
 
 /// What a run does.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ pub(crate) fn job(args: &Args) -> Result<Job<'_>, String> {
 
 fn explanation(args: &Args) -> Explanation<'_> {
     let ids = args.explain.iter().map(|id| (id != ALL_RULES).then_some(id.as_str())).collect();
-    Explanation { ids, format: args.output.format.findings }
+    Explanation { ids, rules: of_library(), format: args.output.format.findings }
 }
 
 fn checking(args: &Args) -> Checking<'_> {

@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use popef::check::Rule;
+use popef_show::rules::Groups;
 use popef_show::{FindingsFormat, Out, rules};
 
 use crate::program::{Program, Refusal};
@@ -14,6 +15,8 @@ use crate::screen::screen;
 pub struct Explanation<'a> {
     /// The ids of the rules. `None` stands for all rules.
     pub ids: Vec<Option<&'a str>>,
+    /// The rules that there are.
+    pub rules: Groups,
     /// Text, JSON or NDJSON. The other formats are for findings.
     pub format: FindingsFormat,
 }
@@ -21,11 +24,11 @@ pub struct Explanation<'a> {
 impl Explanation<'_> {
     /// Writes it, and returns the exit status.
     pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
-        let explained: Result<Vec<_>, _> = self.ids.iter().map(|id| explained(program, *id)).collect();
+        let explained: Result<Vec<_>, _> = self.ids.iter().map(|id| self.explained(program, *id)).collect();
         let explained = explained.map_err(Refusal::Options)?;
-        let selected = || Rule::all().filter(|&rule| explained.iter().any(|one| one.is_none_or(|one| one == rule)));
+        let selected = || self.all().filter(|&rule| explained.iter().any(|one| one.is_none_or(|one| one == rule)));
         let shown = match self.format {
-            FindingsFormat::Text => in_text(&explained, out),
+            FindingsFormat::Text => self.in_text(&explained, out),
             FindingsFormat::Json => rules::document(out, selected()),
             FindingsFormat::Ndjson => rules::lines(out, selected()),
             other => {
@@ -35,24 +38,29 @@ impl Explanation<'_> {
         };
         Ok(program.written(shown.and_then(|()| out.send())))
     }
-}
 
-/// The rule of an id; none for all rules.
-fn explained(program: Program, id: Option<&str>) -> Result<Option<&'static Rule>, String> {
-    id.map(|id| Rule::by_id(id).ok_or_else(|| program.no_rule(id))).transpose()
-}
-
-/// Rules in the order given, with an empty line between them.
-fn in_text(explained: &[Option<&Rule>], out: &mut Out) -> io::Result<()> {
-    let width = screen().map(|screen| screen.width);
-    for (index, rule) in explained.iter().enumerate() {
-        if index > 0 {
-            out.end_line()?;
-        }
-        match rule {
-            Some(rule) => rules::explain(out, rule, width)?,
-            None => rules::list(out, width)?,
-        }
+    fn all(&self) -> impl Iterator<Item = &'static Rule> {
+        self.rules.iter().flat_map(|(_, rules)| rules.iter().copied())
     }
-    Ok(())
+
+    /// The rule of an id; none for all rules.
+    fn explained(&self, program: Program, id: Option<&str>) -> Result<Option<&'static Rule>, String> {
+        let rule = |id: &str| self.all().find(|rule| rule.id.eq_ignore_ascii_case(id));
+        id.map(|id| rule(id).ok_or_else(|| program.no_rule(id, self.all()))).transpose()
+    }
+
+    /// Rules in the order given, with an empty line between them.
+    fn in_text(&self, explained: &[Option<&Rule>], out: &mut Out) -> io::Result<()> {
+        let width = screen().map(|screen| screen.width);
+        for (index, rule) in explained.iter().enumerate() {
+            if index > 0 {
+                out.end_line()?;
+            }
+            match rule {
+                Some(rule) => rules::explain(out, rule, width)?,
+                None => rules::list(out, &self.rules, width)?,
+            }
+        }
+        Ok(())
+    }
 }

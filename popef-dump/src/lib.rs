@@ -37,6 +37,7 @@ use args::Args;
 pub use check::Checking;
 pub use explain::Explanation;
 pub use list::Listing;
+pub use policy::read_policy;
 pub use program::{Complaint, Program, Refusal};
 
 /// Runs the tool with the arguments of the process.

@@ -4,19 +4,30 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use popef::check::Policy;
-use popef_open::{is_stdin, policy};
+use popef::check::{Policy, Rule};
+use popef_open::{is_stdin, policy_of};
+use serde::de::DeserializeOwned;
 
 use crate::program::{Program, Refusal};
 
-/// Reads a policy from a file, or for `-` from standard input. The error names the line.
+/// Reads a policy for the library's checks from a file, or for `-` from standard input. The error names the line.
 pub(crate) fn read(program: Program, path: &Path) -> Result<Policy, Refusal> {
+    read_policy(program, path, || Rule::all().collect())
+}
+
+/// Reads a policy for these rules from a file, or for `-` from standard input. The error names the line.
+pub fn read_policy<P: DeserializeOwned>(
+    program: Program,
+    path: &Path,
+    rules: fn() -> Vec<&'static Rule>,
+) -> Result<P, Refusal> {
     let bytes = if is_stdin(path) { stdin() } else { fs::read(path) };
     let unread = |source| Refusal::Unread { doing: "read the policy", path: path.to_owned(), source };
     let text = String::from_utf8(bytes.map_err(unread)?)
         .map_err(|_| "cannot read the policy: it is not text in UTF-8".to_owned());
     let wrong = |problem| Refusal::Policy { path: path.to_owned(), problem };
-    text.and_then(|text| policy(&text, &|id| program.no_rule(id))).map_err(wrong)
+    let rule = |id: &str| rules().into_iter().find(|rule| rule.id.eq_ignore_ascii_case(id));
+    text.and_then(|text| policy_of(&text, &rule, &|id| program.no_rule(id, rules()))).map_err(wrong)
 }
 
 fn stdin() -> io::Result<Vec<u8>> {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef::check::Rule;
 use popef::error::ErrorCode;
 use popef_open::{Foreign, Opened, name_of};
 use popef_show::rules::did_you_mean;
@@ -137,9 +138,9 @@ impl Program {
         }
     }
 
-    /// That no rule has an id, and where to find those that there are.
-    pub(crate) fn no_rule(self, id: &str) -> String {
-        let advice = did_you_mean(id).unwrap_or_else(|| format!("{} lists all rules", self.explain));
+    /// That none of these rules has an id, and where to find those that there are.
+    pub fn no_rule(self, id: &str, rules: impl IntoIterator<Item = &'static Rule>) -> String {
+        let advice = did_you_mean(id, rules).unwrap_or_else(|| format!("{} lists all rules", self.explain));
         format!("there is no rule {id:?}; {advice}")
     }
 

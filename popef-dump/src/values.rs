@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use popef::check::{Loader, Rule};
+use popef::check::Loader;
+use popef_show::rules::Groups;
 use popef_show::{Sort, When};
 
 /// One of several values, by its name.
@@ -42,13 +43,15 @@ pub fn when() -> impl TypedValueParser<Value = When> {
 }
 
 /// The id of a rule. Any text is one here, because ids can be written in small letters, and those that do not exist get a better
-/// message elsewhere; the ids are there for completions.
-pub fn rule_id() -> impl TypedValueParser<Value = String> {
-    RuleId
+/// message elsewhere; the ids of `rules` are there for completions.
+pub fn rule_id(rules: fn() -> Groups) -> impl TypedValueParser<Value = String> {
+    RuleId { rules }
 }
 
 #[derive(Clone)]
-struct RuleId;
+struct RuleId {
+    rules: fn() -> Groups,
+}
 
 impl TypedValueParser for RuleId {
     type Value = String;
@@ -58,7 +61,8 @@ impl TypedValueParser for RuleId {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Rule::all().map(|rule| PossibleValue::new(rule.id))))
+        let rules = (self.rules)().into_iter().flat_map(|(_, rules)| rules);
+        Some(Box::new(rules.map(|rule| PossibleValue::new(rule.id))))
     }
 }
 

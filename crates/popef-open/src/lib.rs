@@ -59,5 +59,5 @@ pub use inputs::Inputs;
 pub use list::listed;
 pub use open::{Opened, StreamData, is_stdin, name_of, open, open_handle};
 pub use ordered::in_order;
-pub use policy::policy;
+pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};

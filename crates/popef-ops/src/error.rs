@@ -67,7 +67,7 @@ codes! {
     BadIndex = "bad-index", "damaged", "Extract the file again, or correct index.json.";
     BadMetadata = "bad-metadata", "damaged", "Correct the JSON: popef extract writes metadata as it must be.";
     DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
-    BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md has an example.";
+    BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md and docs/PROFILE.md have examples.";
     BadTileFile = "bad-tile-file", "damaged", "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
     BadGraphFile = "bad-graph-file", "damaged", "Give a dump of PopART's IR, and make it again if it is damaged.";
     BadProfile = "bad-profile", "damaged", "Give a profiling report of Poplar (JSON or CBOR), and make it again if it is damaged.";

@@ -26,6 +26,13 @@ pub struct Finding {
     pub message: String,
 }
 
+impl Finding {
+    /// A finding in the first file, about the whole of it. `message` is one line without control characters.
+    pub fn new(rule: &'static Rule, severity: Severity, message: String) -> Self {
+        Finding { rule, severity, file: 0, blob: None, offset: None, names: Vec::new(), message }
+    }
+}
+
 /// `error PE101: blob 1, byte 1648: ...`
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,6 +55,13 @@ pub struct Skipped {
     pub why: String,
     /// Whether the reason is a failure and not an option or the format: a file could not be read, or changed meanwhile.
     pub failed: bool,
+}
+
+impl Skipped {
+    /// Something that was not checked, in all files.
+    pub fn new(what: String, why: String, failed: bool) -> Self {
+        Skipped { file: None, what, why, failed }
+    }
 }
 
 /// `not checked: ...: ...`

@@ -77,7 +77,8 @@ pub enum Level {
 }
 
 impl Level {
-    fn severity(self) -> Option<Severity> {
+    /// The severity, or `None` if it is off.
+    pub fn severity(self) -> Option<Severity> {
         match self {
             Level::Off => None,
             Level::Note => Some(Severity::Note),

@@ -11,7 +11,7 @@ use super::severity::Severity;
 /// ```
 #[non_exhaustive]
 pub struct Rule {
-    /// `PE` and three digits. An id is never used again for another rule.
+    /// `PE` and three digits, or of another crate two other letters. An id is never used again for another rule.
     pub id: &'static str,
     /// The severity, unless a policy changes it.
     pub severity: Severity,
@@ -32,9 +32,34 @@ pub(super) enum When {
     Inspected,
     Loader(Loader),
     Policy,
+    /// A rule of another crate, which says so itself.
+    Said(Option<&'static str>),
 }
 
 impl Rule {
+    /// A rule of another crate, so that what it finds has the same shape, and is shown by the same code. It is not among
+    /// [`Rule::all`], and [`check`](super::check()) does not know it. `condition` says when it applies, if not always.
+    ///
+    /// ```
+    /// use popef::check::{Finding, Report, Rule, Severity};
+    ///
+    /// static RULE: Rule = Rule::new("XY001", Severity::Warning, "a thing", "It is bad.", "Do another.", None);
+    ///
+    /// let mut report = Report::default();
+    /// report.findings.push(Finding::new(&RULE, RULE.severity, "there is a thing".to_owned()));
+    /// assert_eq!(report.findings[0].to_string(), "warning XY001: there is a thing");
+    /// ```
+    pub const fn new(
+        id: &'static str,
+        severity: Severity,
+        title: &'static str,
+        meaning: &'static str,
+        fix: &'static str,
+        condition: Option<&'static str>,
+    ) -> Self {
+        Rule { id, severity, title, meaning, fix, when: When::Said(condition) }
+    }
+
     /// Returns when the rule applies, if not always.
     pub fn condition(&self) -> Option<&'static str> {
         match self.when {
@@ -46,6 +71,7 @@ impl Rule {
             When::Loader(Loader::Tensorflow) => Some("only for TensorFlow"),
             When::Loader(Loader::Triton) => Some("only for Triton and the model runtimes"),
             When::Policy => Some("only with a policy that asks for it"),
+            When::Said(condition) => condition,
         }
     }
 }

@@ -3,6 +3,7 @@
 mod words;
 
 use popef::check::{Policy, Rule};
+use serde::de::DeserializeOwned;
 use toml::de::{DeTable, Error};
 
 /// Reads a policy from the text of a file. The error has the line. `no_rule` says that there is no rule of an id.
@@ -17,8 +18,18 @@ use toml::de::{DeTable, Error};
 /// );
 /// ```
 pub fn policy(text: &str, no_rule: &dyn Fn(&str) -> String) -> Result<Policy, String> {
-    let policy: Policy = toml::from_str(text).map_err(|error| located(text, &error))?;
-    unknown_rule(text, no_rule).map_or(Ok(policy), Err)
+    policy_of(text, &Rule::by_id, no_rule)
+}
+
+/// Reads a policy for other rules than those of the library, which `rule` finds by their ids. Its type refuses unknown keys, and
+/// has the severities of rules under `rules`.
+pub fn policy_of<P: DeserializeOwned>(
+    text: &str,
+    rule: &dyn Fn(&str) -> Option<&'static Rule>,
+    no_rule: &dyn Fn(&str) -> String,
+) -> Result<P, String> {
+    let policy = toml::from_str(text).map_err(|error| located(text, &error))?;
+    unknown_rule(text, rule, no_rule).map_or(Ok(policy), Err)
 }
 
 fn located(text: &str, error: &Error) -> String {
@@ -40,13 +51,17 @@ fn place(text: &str, at: usize) -> String {
 }
 
 /// What is wrong with the first id under `rules` that no rule has, or that occurs twice.
-fn unknown_rule(text: &str, no_rule: &dyn Fn(&str) -> String) -> Option<String> {
+fn unknown_rule(
+    text: &str,
+    rule: &dyn Fn(&str) -> Option<&'static Rule>,
+    no_rule: &dyn Fn(&str) -> String,
+) -> Option<String> {
     let table = DeTable::parse(text).ok()?;
     let rules = table.get_ref().get("rules")?.get_ref().as_table()?;
     let mut seen: Vec<&Rule> = Vec::new();
     for key in rules.keys() {
         let (id, at) = (key.get_ref().as_ref(), key.span().start);
-        match Rule::by_id(id) {
+        match rule(id) {
             None => return Some(format!("{}{}", place(text, at), no_rule(id))),
             Some(rule) if seen.contains(&rule) => {
                 return Some(format!("{}the rule {} is listed twice", place(text, at), rule.id));

@@ -1,3 +1,4 @@
+use crate::output::heading::POPEF_FILE;
 use crate::output::screen::Screen;
 
 /// How findings are shown.
@@ -6,6 +7,8 @@ use crate::output::screen::Screen;
 pub struct FindingsOptions {
     /// The program that checks, for SARIF and JUnit.
     pub tool: &'static str,
+    /// What text calls a file.
+    pub file_word: &'static str,
     /// The terminal that text is broken into lines for; none breaks no lines.
     pub screen: Option<Screen>,
     /// Whether text says what each finding means.
@@ -19,6 +22,13 @@ pub struct FindingsOptions {
 
 impl Default for FindingsOptions {
     fn default() -> Self {
-        FindingsOptions { tool: "popef", screen: None, verbose: false, strict: false, quiet: false }
+        FindingsOptions {
+            tool: "popef",
+            file_word: POPEF_FILE,
+            screen: None,
+            verbose: false,
+            strict: false,
+            quiet: false,
+        }
     }
 }

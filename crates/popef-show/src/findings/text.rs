@@ -18,6 +18,8 @@ use crate::output::paragraph::Paragraph;
 use crate::rules::kind::kind;
 
 pub(super) struct Text {
+    /// What a file is called.
+    file_word: &'static str,
     width: Option<usize>,
     /// Whether to say what each finding means.
     verbose: bool,
@@ -31,8 +33,15 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(options: FindingsOptions) -> Self {
-        let FindingsOptions { screen, verbose, quiet, .. } = options;
-        Text { width: screen.map(|screen| screen.width), verbose, quiet, helped: BTreeSet::new(), gap: false }
+        let FindingsOptions { file_word, screen, verbose, quiet, .. } = options;
+        Text {
+            file_word,
+            width: screen.map(|screen| screen.width),
+            verbose,
+            quiet,
+            helped: BTreeSet::new(),
+            gap: false,
+        }
     }
 
     fn file(&mut self, out: &mut Out, group: &Group, number: usize, file: &CheckedFile) -> io::Result<()> {
@@ -46,7 +55,7 @@ impl Text {
         self.gap = !findings.is_empty() || !skipped.is_empty();
         let clean = findings.is_empty() && !skipped.iter().any(|skipped| skipped.failed);
         let path = Name::from(file.path.as_os_str().as_encoded_bytes());
-        heading(out, &path).put(if clean { ": nothing found" } else { "" }).end_line()?;
+        heading(out, self.file_word, &path).put(if clean { ": nothing found" } else { "" }).end_line()?;
         for finding in findings {
             self.finding(out, finding)?;
             if let Some(advice) = group.advice(finding).filter(|_| self.helped.insert(finding.rule.id)) {

@@ -11,7 +11,7 @@ use super::pieces::{self, Lines};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
 use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
-use crate::output::heading::heading;
+use crate::output::heading::{POPEF_FILE, heading};
 use crate::output::out::Out;
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
@@ -25,7 +25,7 @@ impl ListRenderer for Listing {
         if report.input.index > 0 {
             out.end_line()?;
         }
-        heading(out, &report.path()).end_line()?;
+        heading(out, POPEF_FILE, &report.path()).end_line()?;
         payload::write_before(out, report, failures)?;
         Sections { out, report, failures }.all()
     }

@@ -1,9 +1,19 @@
-//! The rules of the library's checks, explained.
+//! Rules, explained: those of the library's checks, and others of the same shape.
 
 pub(crate) mod json;
 pub(crate) mod kind;
 mod nearest;
 mod text;
+
+use popef::check::Rule;
+
+/// Rules in groups by subject, each with its title.
+pub type Groups = Vec<(&'static str, Vec<&'static Rule>)>;
+
+/// The rules of the library.
+pub fn of_library() -> Groups {
+    Rule::groups().map(|(title, rules)| (title, rules.collect())).collect()
+}
 
 pub use json::{document, lines};
 pub use nearest::did_you_mean;

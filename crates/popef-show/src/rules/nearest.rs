@@ -1,47 +1,50 @@
 use popef::check::Rule;
 use strsim::levenshtein;
 
-/// The rules that a mistyped id may mean: `did you mean PE101 or PE111?`. None if no id is like it.
+/// Those of the given rules that a mistyped id may mean: `did you mean PE101 or PE111?`. None if no id is like it.
 ///
 /// ```
+/// use popef::check::Rule;
 /// use popef_show::rules::did_you_mean;
 ///
-/// assert_eq!(did_you_mean("PE1O1").as_deref(), Some("did you mean PE101 or PE111?"));
-/// assert_eq!(did_you_mean("PE999"), None);
+/// assert_eq!(did_you_mean("PE1O1", Rule::all()).as_deref(), Some("did you mean PE101 or PE111?"));
+/// assert_eq!(did_you_mean("PE999", Rule::all()), None);
 /// ```
-pub fn did_you_mean(id: &str) -> Option<String> {
-    let nearest: Vec<_> = nearest(id).iter().map(|rule| rule.id).collect();
+pub fn did_you_mean(id: &str, rules: impl IntoIterator<Item = &'static Rule>) -> Option<String> {
+    let nearest: Vec<_> = nearest(id, rules.into_iter().collect()).iter().map(|rule| rule.id).collect();
     (!nearest.is_empty()).then(|| format!("did you mean {}?", nearest.join(" or ")))
 }
 
-/// At most three rules whose ids are like a text, in order: a number, the beginning of an id, or an id with one wrong character.
-fn nearest(id: &str) -> Vec<&'static Rule> {
+/// At most three rules whose ids are like a text, in order: a number, perhaps after the same letters, the beginning of an id, or an id with
+/// one wrong character.
+fn nearest(id: &str, mut rules: Vec<&'static Rule>) -> Vec<&'static Rule> {
     let id: String = id.chars().take(10).flat_map(char::to_uppercase).collect();
     let number = |id: &str| id.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<u32>().ok();
     let wanted = number(&id);
+    let letters = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let is_like = |rule: &Rule| {
         let begins = wanted.is_some() && rule.id.starts_with(&id);
-        begins || wanted.is_some_and(|wanted| numbered(wanted) == Some(rule)) || levenshtein(&id, rule.id) <= 1
+        let has_number = wanted.is_some() && wanted == number(rule.id) && rule.id.starts_with(letters);
+        begins || has_number || levenshtein(&id, rule.id) <= 1
     };
     let apart = |rule: &Rule| match (wanted, number(rule.id)) {
         (Some(wanted), Some(found)) => wanted.abs_diff(found),
         _ => 0,
     };
-    let mut rules: Vec<&Rule> = Rule::all().filter(|rule| is_like(rule)).collect();
+    rules.retain(|rule| is_like(rule));
     rules.sort_by_key(|rule| apart(rule));
     rules.truncate(3);
     rules.sort_by_key(|rule| rule.id);
     rules
 }
 
-/// The rule with a number.
-fn numbered(number: u32) -> Option<&'static Rule> {
-    Rule::by_id(&format!("PE{number:03}"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::did_you_mean;
+    use popef::check::Rule;
+
+    fn did_you_mean(id: &str) -> Option<String> {
+        super::did_you_mean(id, Rule::all())
+    }
 
     #[test]
     fn slips_of_the_pen_are_near() {

@@ -1,10 +1,11 @@
-//! `popef explain`: what the rules of `popef check` mean.
+//! `popef explain`: what the rules of `popef check` and `popef profile` mean.
 
 use std::process::ExitCode;
 
 use popef_dump_tool::Explanation;
 use popef_ops::Error;
 use popef_show::FindingsFormat;
+use popef_show::rules::{Groups, of_library};
 
 use super::Command;
 use crate::common::end::refused;
@@ -18,10 +19,11 @@ use crate::common::values::rule_id;
 Examples:
   popef explain                             all rules, one line each
   popef explain PE101 PE012
+  popef explain PP201                       one of popef profile
   popef explain --format json PE101")]
 pub(crate) struct Args {
     /// Rules to explain; without any, all are listed
-    #[arg(value_name = "ID", value_delimiter = ',', value_parser = rule_id(), hide_possible_values = true)]
+    #[arg(value_name = "ID", value_delimiter = ',', value_parser = rule_id(all_rules), hide_possible_values = true)]
     ids: Vec<String>,
     #[command(flatten)]
     format: FormatArgs,
@@ -38,6 +40,12 @@ impl Command for Args {
             Format::Json => FindingsFormat::Json,
             Format::Ndjson => FindingsFormat::Ndjson,
         };
-        Explanation { ids, format }.run(tool.program(), &mut tool.out()).map_err(refused)
+        Explanation { ids, rules: all_rules(), format }.run(tool.program(), &mut tool.out()).map_err(refused)
     }
+}
+
+/// All rules that the tool has.
+fn all_rules() -> Groups {
+    let of_profiles = poplar_inspect::profile::rules().map(|(title, rules)| (title, rules.collect()));
+    of_library().into_iter().chain(of_profiles).collect()
 }

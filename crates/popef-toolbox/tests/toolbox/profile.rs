@@ -36,6 +36,46 @@ fn reports_are_shown() {
 }
 
 #[test]
+fn findings_are_shown() {
+    let files = [
+        "profile/oom.graph.json",
+        "profile/oom.execution.json",
+        "profile/host.graph.json",
+        "profile/host.execution.json",
+        "profile/tiny.report.json",
+        "profile/rules/healthy.graph.json",
+        "profile/rules/healthy.execution.json",
+        "profile/rules/policy.toml",
+        "profile/rules/policy-unknown-rule.toml",
+        "profile/rules/policy-wrong-share.toml",
+    ];
+    let commands = [
+        "profile oom.graph.json oom.execution.json --check",
+        "profile oom.execution.json oom.graph.json --check --format ndjson",
+        "profile host.graph.json host.execution.json --check --strict --verbose",
+        "profile host.graph.json host.execution.json --max-cycles 1000 -q",
+        "profile healthy.graph.json healthy.execution.json --check",
+        "profile healthy.graph.json healthy.execution.json --check --quiet",
+        "profile healthy.graph.json healthy.execution.json --max-tile 256KiB --min-balance 0.8",
+        "profile tiny.report.json --max-tile 128KiB --max-total 1KiB --max-cycles 257 --min-balance 0.6 --format github",
+        "profile tiny.report.json --policy policy.toml --format junit",
+        "profile tiny.report.json --policy policy.toml --max-cycles 258 --format sarif",
+        "profile tiny.report.json --policy policy-unknown-rule.toml",
+        "profile tiny.report.json --policy policy-wrong-share.toml",
+        "profile tiny.report.json --policy no.toml",
+        "profile tiny.report.json --max-tile many",
+        "profile tiny.report.json --min-balance 2",
+        "profile tiny.report.json --format sarif",
+        "profile tiny.report.json --check --format csv",
+        "profile tiny.report.json --check --by step",
+        "profile tiny.report.json --check --quiet --format json",
+        "explain PP101",
+        "explain PP9O1 PP10",
+    ];
+    hold_golden("profile-findings", &files, &commands);
+}
+
+#[test]
 fn what_cannot_be_read_is_told() {
     let files = [
         "profile/tiny.graph.json",
@@ -113,9 +153,42 @@ fn the_document_shows_what_the_tool_does() {
     let mut shown = 0;
     for block in document.split("```text\n$ popef ").skip(1) {
         let (line, rest) = block.split_once('\n').unwrap();
-        let run = place.run(&line.split(' ').collect::<Vec<_>>()).good();
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        // Findings have exit status 1.
+        assert!(run.status < 2 && run.err.is_empty(), "{run:?}");
         assert_eq!(Some(run.text()), rest.split_once("```").map(|(output, _)| output), "popef {line}");
         shown += 1;
     }
-    assert_eq!(shown, 4);
+    assert_eq!(shown, 5);
+}
+
+/// The document has all rules, and the policy with the thresholds as they are.
+#[test]
+fn the_document_has_all_rules() {
+    let path = testdata().join("../docs/PROFILE.md");
+    let document = fs::read_to_string(&path).unwrap();
+    let mut rules = String::new();
+    for (title, of_title) in poplar_inspect::profile::rules() {
+        rules += &format!("### {title}\n\n");
+        for rule in of_title {
+            let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
+            rules += &format!("**{}: {}** (*{}{condition}*)\n", rule.id, rule.title, rule.severity);
+            rules += &format!("{} **To fix it:** {}\n\n", rule.meaning, rule.fix);
+        }
+    }
+    let (before, rest) = document.split_once("<!-- rules -->\n").unwrap();
+    let (shown, after) = rest.split_once("<!-- end of rules -->").unwrap();
+    if std::env::var_os("POPEF_RENEW").is_some() {
+        fs::write(&path, format!("{before}<!-- rules -->\n{rules}<!-- end of rules -->{after}")).unwrap();
+    } else {
+        assert_eq!(shown, rules);
+    }
+    let policy = document.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+    let place = Place::with(&["profile/tiny.report.json"]);
+    place.write("policy.toml", policy.as_bytes());
+    let by_default = place.run(&["profile", "tiny.report.json", "--check"]);
+    let limits = "--max-tile 600KiB --max-total 900000000 --max-cycles 2000000 --min-balance 0.3";
+    let limited = place.run(&[&["profile", "tiny.report.json"][..], &limits.split(' ').collect::<Vec<_>>()].concat());
+    let with_policy = place.run(&["profile", "tiny.report.json", "--policy", "policy.toml"]);
+    assert_eq!((&by_default.good().out, &limited.good().out), (&with_policy.out, &with_policy.out));
 }

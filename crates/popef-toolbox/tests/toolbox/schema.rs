@@ -208,6 +208,8 @@ const CASES: &[Case] = &[
             "tiny.graph.json tiny.execution.json --items 8",
             "36-control-names.graph.json",
             "hardware.graph.json hardware.execution.json",
+            "hardware.graph.json hardware.execution.json --check",
+            "tiny.graph.json --max-tile 1KiB",
             "tiny.graph.json --by category",
             "tiny.graph.json --by tile",
             "tiny.graph.json --by vertex",

@@ -153,7 +153,9 @@ fn explanations_name_the_command_that_lists_the_rules() {
     let (_, err, status) = run("explain XYZ");
     let expected = "popef explain: there is no rule \"XYZ\"; popef explain lists all rules [wrong-arguments]\n";
     assert!(err.starts_with(expected) && status == 2, "{err}");
-    assert_eq!(run("explain --format ndjson").0.lines().count(), popef::check::Rule::all().count());
+    let of_profiles = poplar_inspect::profile::rules().flat_map(|(_, rules)| rules);
+    let all = popef::check::Rule::all().chain(of_profiles).count();
+    assert_eq!(run("explain --format ndjson").0.lines().count(), all);
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! document ──► Report::read ──► GraphProfile      ──► analysers ──► plain, serialisable results
-//!                               ExecutionProfile
+//!                               ExecutionProfile                      │
+//!                                                                     └──► propose ──► findings
 //! ```
 //!
 //! - [`Report::read`] reads a document once from front to back. Of lists by compute set, exchange or vertex type and by tile, which are
@@ -36,6 +37,7 @@ mod memory;
 mod order;
 mod problem;
 mod program;
+mod propose;
 mod read;
 
 pub use analyse::compute_sets::{ComputeSetRow, compute_sets};
@@ -47,6 +49,7 @@ pub use analyse::memory::{
     Bucket, CategoryBytes, CategoryRow, CategorySums, MemorySums, OverMemory, Regions, TileBytes, TileRow,
     TileStatistics, categories, histogram, memory, tiles,
 };
+pub use analyse::overlap::{CopyOverlap, copy_overlap};
 pub use analyse::programs::{
     ProgramCounts, ProgramRow, TraceStyle, exchange_code, program_counts, program_tree, trace_style,
 };
@@ -64,4 +67,5 @@ pub use matrix::{Matrix, RowSums};
 pub use memory::{ByTile, CATEGORIES, Category, LiveNode, Liveness, Memory, Overlap, Parts};
 pub use problem::{Error, ErrorKind, Remark, Remarks};
 pub use program::{Instructions, Program, ProgramKind, StepKind};
+pub use propose::{Policy, parse_bytes, propose, rule, rules};
 pub use read::{ReadOptions, Report};

@@ -7,6 +7,7 @@ mod facts;
 #[cfg(feature = "serde")]
 mod naive;
 mod odd;
+mod propose;
 
 use std::fs;
 use std::path::PathBuf;

@@ -46,6 +46,7 @@ pub(super) fn active(options: &CheckOptions) -> impl Iterator<Item = (&'static R
         When::Inspected => options.inspect().is_some(),
         When::Loader(loader) => options.loaders().contains(&loader),
         When::Policy => options.policy_of().is_some(),
+        When::Said(_) => false,
     };
     all().filter(applies).filter_map(|check| Some((&check.rule, options.severity_of(&check.rule)?, check.run)))
 }

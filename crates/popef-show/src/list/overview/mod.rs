@@ -16,7 +16,7 @@ use super::pieces::{self, Lines};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
 use crate::output::color::Kind;
-use crate::output::heading::heading;
+use crate::output::heading::{POPEF_FILE, heading};
 use crate::output::out::Out;
 use crate::output::screen::Screen;
 use crate::report::file::FileReport;
@@ -70,7 +70,7 @@ impl ListRenderer for Overview {
         if report.input.index > 0 {
             out.end_line()?;
         }
-        heading(out, &report.path()).end_line()?;
+        heading(out, POPEF_FILE, &report.path()).end_line()?;
         let summary = Summary::of(report);
         summary.write(out, self.width())?;
         payload::write_before(out, report, failures)?;

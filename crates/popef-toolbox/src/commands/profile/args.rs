@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
+use popef_show::FindingsFormat;
 
+use super::findings::FindingsArgs;
 use crate::common::values::{named, path};
 
 /// Show why a model is slow or does not fit
@@ -21,7 +23,14 @@ Examples:
   popef profile graph.json --by tile --top 5             # the fullest tiles, and what is on them
   popef profile graph.json execution.json --by step --name conv
   popef profile graph.json --format json | jq .facts.memory.overMemory
-  popef profile graph.json execution.json --by step --format csv > steps.csv"
+  popef profile graph.json execution.json --by step --format csv > steps.csv
+  popef profile graph.json execution.json --check            # what is wrong, and what to do about it
+  popef profile graph.json --max-tile 600KiB --format github # for CI: fails if a tile needs more
+
+Exit status:
+  0  The report was shown; with --check or a limit, nothing worse than a warning was found.
+  1  With --check or a limit: errors were found; with --strict, warnings.
+  2  A file could not be read, or a limit could not be checked."
 )]
 pub(crate) struct Args {
     /// The graph profile, or a report with both halves; `-` is standard input
@@ -50,7 +59,7 @@ pub(crate) struct Args {
     /// An execution works on N items: show how many it does in a second
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(super) items: Option<u64>,
-    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table
+    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; for findings also sarif, github and junit
     #[arg(
         long,
         value_name = "FORMAT",
@@ -61,6 +70,8 @@ pub(crate) struct Args {
         help_heading = "Output"
     )]
     pub(super) format: Form,
+    #[command(flatten)]
+    pub(super) findings: FindingsArgs,
 }
 
 /// What a table has a row for.
@@ -117,10 +128,14 @@ pub(super) enum Form {
     Json,
     Ndjson,
     Csv,
+    Sarif,
+    GitHub,
+    JUnit,
 }
 
 impl Form {
-    const ALL: [Form; 4] = [Form::Text, Form::Json, Form::Ndjson, Form::Csv];
+    const ALL: [Form; 7] =
+        [Form::Text, Form::Json, Form::Ndjson, Form::Csv, Form::Sarif, Form::GitHub, Form::JUnit];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -128,6 +143,19 @@ impl Form {
             Form::Json => "json",
             Form::Ndjson => "ndjson",
             Form::Csv => "csv",
+            Form::Sarif => "sarif",
+            Form::GitHub => "github",
+            Form::JUnit => "junit",
         }
+    }
+
+    /// What it is for findings.
+    pub(super) fn of_findings(self) -> Option<FindingsFormat> {
+        FindingsFormat::ALL.into_iter().find(|format| format.name() == self.name())
+    }
+
+    /// Whether it is one of the summary and of tables too.
+    pub(super) fn is_of_summary(self) -> bool {
+        matches!(self, Form::Text | Form::Json | Form::Ndjson | Form::Csv)
     }
 }

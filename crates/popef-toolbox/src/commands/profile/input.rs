@@ -1,7 +1,9 @@
 //! Profiling reports as users have them.
 
+use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 use popef_ops::{Code, Error};
@@ -10,26 +12,56 @@ use poplar_inspect::profile::{self, ErrorKind, ReadOptions, Report};
 use crate::common::json_file::open;
 use crate::common::words::wrong;
 
+/// A report as it was read.
+#[derive(Debug)]
+pub(in crate::commands) struct Input {
+    pub(in crate::commands) report: Report,
+    /// The bytes of each file.
+    pub(super) sizes: Vec<u64>,
+    /// Whether the first of two files has the execution.
+    pub(super) is_swapped: bool,
+}
+
 /// Reads a report from one file or two. `each_tile` keeps what an execution is recomputed from.
-pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, each_tile: bool) -> Result<Report, Error> {
+pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, each_tile: bool) -> Result<Input, Error> {
     if execution.is_some_and(|execution| execution.as_os_str() == "-") && graph.as_os_str() == "-" {
         return Err(wrong("standard input (-) can be read only once"));
     }
-    let report = one(graph, each_tile)?;
-    let Some(path) = execution else { return Ok(report) };
-    let execution = one(path, each_tile)?;
-    report.join(execution).map_err(|error| unread(&error, path))
+    let (report, size) = one(graph, each_tile)?;
+    let Some(path) = execution else { return Ok(Input { report, sizes: vec![size], is_swapped: false }) };
+    let is_swapped = report.graph.is_none();
+    let (execution, second) = one(path, each_tile)?;
+    let report = report.join(execution).map_err(|error| unread(&error, path))?;
+    Ok(Input { report, sizes: vec![size, second], is_swapped })
 }
 
-fn one(path: &Path, each_tile: bool) -> Result<Report, Error> {
+/// Reads a file, and counts its bytes.
+fn one(path: &Path, each_tile: bool) -> Result<(Report, u64), Error> {
     let mut options = ReadOptions::default();
     options.each_tile = each_tile;
-    let reader = unpacked(open(path)?).map_err(|error| Error::io("read the file", error).in_file(path))?;
-    Report::read(reader, &options).map_err(|error| unread(&error, path))
+    let size = Rc::new(Cell::new(0));
+    let counted = Counted { reader: open(path)?, size: Rc::clone(&size) };
+    let reader = unpacked(counted).map_err(|error| Error::io("read the file", error).in_file(path))?;
+    let report = Report::read(reader, &options).map_err(|error| unread(&error, path))?;
+    Ok((report, size.get()))
+}
+
+/// Counts what is read.
+struct Counted {
+    reader: Box<dyn Read>,
+    size: Rc<Cell<u64>>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.size.set(self.size.get().saturating_add(read as u64));
+        Ok(read)
+    }
 }
 
 /// What is in a file, also if it was compressed with gzip.
-fn unpacked(mut reader: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut start = Vec::new();
     reader.by_ref().take(2).read_to_end(&mut start)?;
     let is_gzip = start == [0x1F, 0x8B];

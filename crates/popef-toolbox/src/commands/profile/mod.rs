@@ -2,20 +2,23 @@
 
 mod args;
 mod bars;
+mod findings;
 pub(in crate::commands) mod input;
 mod rows;
 mod summary;
 mod tables;
 
+use std::cmp::Reverse;
 use std::io;
 use std::process::ExitCode;
 
 pub(crate) use args::Args;
 use args::Form;
+use popef::check::{self, Report, Severity};
 use popef_ops::{Error, FilePath};
 use popef_show::Out;
 use poplar_inspect::profile::{
-    Bucket, Consistency, ExecutionProfile, Facts, GraphProfile, Remarks, consistency, facts, histogram, items_per_second,
+    Bucket, Consistency, ExecutionProfile, Facts, GraphProfile, Policy, Remarks, consistency, propose, facts, histogram, items_per_second,
 };
 use serde::Serialize;
 
@@ -36,6 +39,10 @@ struct Summary<'r> {
     tile_sizes: Vec<Bucket>,
     consistency: Option<Consistency>,
     items_per_second: Option<f64>,
+    /// What the rules find, the worst first.
+    findings: Vec<Finding>,
+    /// Rules that draw no conclusion, and why.
+    skipped: Vec<Skipped>,
 }
 
 /// The files, and what is odd in them.
@@ -48,6 +55,36 @@ struct Head<'r> {
     remarks: &'r Remarks,
 }
 
+/// A finding in the summary.
+#[derive(Serialize)]
+struct Finding {
+    id: &'static str,
+    severity: Severity,
+    names: Vec<String>,
+    message: String,
+}
+
+impl From<check::Finding> for Finding {
+    fn from(finding: check::Finding) -> Self {
+        let check::Finding { rule, severity, names, message, .. } = finding;
+        let names = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        Finding { id: rule.id, severity, names, message }
+    }
+}
+
+/// Rules that draw no conclusion.
+#[derive(Serialize)]
+struct Skipped {
+    what: String,
+    why: String,
+}
+
+impl From<check::Skipped> for Skipped {
+    fn from(skipped: check::Skipped) -> Self {
+        Skipped { what: skipped.what, why: skipped.why }
+    }
+}
+
 /// A report that has a graph.
 struct Profile<'r> {
     graph: &'r GraphProfile,
@@ -56,14 +93,20 @@ struct Profile<'r> {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        self.hold_together()?;
         if self.format == Form::Csv && self.by.is_none() {
             return Err(wrong("--format csv needs a table: add --by"));
         }
-        let report = input::read(&self.graph, self.execution.as_deref(), self.by.is_none())?;
+        let is_check = self.findings.is_check();
+        let input = input::read(&self.graph, self.execution.as_deref(), self.by.is_none() && !is_check)?;
+        let report = &input.report;
         let Some(graph) = &report.graph else {
             return Err(wrong("this is an execution profile: give the graph profile before it").in_file(&self.graph));
         };
         let profile = Profile { graph, execution: report.execution.as_ref() };
+        if is_check {
+            return self.check(tool, &profile, &input);
+        }
         let mut out = tool.out();
         match self.by {
             None => self.summary(&mut out, &profile, &report.remarks),
@@ -83,7 +126,11 @@ impl Args {
 
     fn summary(&self, out: &mut Out, profile: &Profile<'_>, remarks: &Remarks) -> io::Result<()> {
         let Profile { graph, execution } = *profile;
+        let Report { mut findings, skipped, .. } = propose(graph, execution, &Policy::default());
+        findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
         let summary = Summary {
+            findings: findings.into_iter().map(Finding::from).collect(),
+            skipped: skipped.into_iter().map(Skipped::from).collect(),
             head: self.head(remarks),
             facts: facts(graph, execution),
             tile_sizes: histogram(graph, 10),
@@ -95,7 +142,7 @@ impl Args {
         match self.format {
             Form::Json => json_document(out, &summary),
             Form::Ndjson => json_line(out, "report", &summary),
-            Form::Text | Form::Csv => summary::write(out, graph, &summary),
+            _ => summary::write(out, graph, &summary),
         }
     }
 }

@@ -69,7 +69,9 @@ impl Args {
             row: &'r R,
         }
         match self.format {
-            Form::Text => {
+            Form::Csv => csv(out, rows),
+            // Other formats are for findings.
+            Form::Text | Form::Sarif | Form::GitHub | Form::JUnit => {
                 R::write(rows.get(..self.shown()).unwrap_or(rows), out)?;
                 if rows.len() > self.shown() { out.put("... and more, which --top shows").end_line() } else { Ok(()) }
             }
@@ -79,7 +81,6 @@ impl Args {
                 rows.iter().try_for_each(|row| json_line(out, by.name(), &InFileRow { file, row }))?;
                 json_line(out, "file", &self.head(remarks))
             }
-            Form::Csv => csv(out, rows),
         }
     }
 }

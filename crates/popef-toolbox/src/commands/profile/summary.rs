@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::io;
 
+use popef::check::Severity;
 use popef_show::{Kind, Out, counted, escape, size};
 use poplar_inspect::profile::{Consistency, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, categories};
 
 use super::bars::{WIDTH, bar, percent, time};
-use super::{Bucket, Summary};
+use super::{Bucket, Finding, Summary};
 use crate::common::words::fact;
 
 /// So many categories and activities are shown.
@@ -34,7 +35,31 @@ pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) 
     if let Some(consistency) = &summary.consistency {
         fact(out, "recomputed", &recomputed(consistency))?;
     }
+    findings(out, &summary.findings)?;
     remarks(out, summary.head.remarks)
+}
+
+/// The worst rules, each with its first finding.
+fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
+    const SHOWN: usize = 5;
+    let rules: Vec<_> = findings.chunk_by(|one, other| one.id == other.id).collect();
+    for (Finding { id, severity, message, .. }, others) in rules.iter().filter_map(|rule| rule.split_first()).take(SHOWN) {
+        let kind = match severity {
+            Severity::Error => Kind::Error,
+            Severity::Warning => Kind::Warning,
+            Severity::Note => Kind::Note,
+        };
+        let label = format!("{severity} {id}");
+        let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+        out.put("  ").put_as(kind, &label).put(&" ".repeat(14_usize.saturating_sub(label.len())));
+        out.put(message).put(&others).end_line()?;
+    }
+    if rules.is_empty() {
+        return Ok(());
+    }
+    let more = counted(rules.len().saturating_sub(SHOWN), "more rule found something", "more rules found something");
+    let others = if rules.len() > SHOWN { format!("{more}; ") } else { String::new() };
+    fact(out, "to do", &format!("{others}--check tells what to do about it"))
 }
 
 fn target(graph: &GraphProfile) -> String {

@@ -54,7 +54,7 @@ impl TileStatistics {
 
 /// An integer for a fraction. Integers above 2⁵³ are rounded.
 #[expect(clippy::cast_precision_loss, reason = "fractions need no more")]
-pub(super) fn float(value: u64) -> f64 {
+pub(in crate::profile) fn float(value: u64) -> f64 {
     value as f64
 }
 
@@ -279,7 +279,8 @@ fn at(list: &[u64], index: usize) -> u64 {
     list.get(index).copied().unwrap_or_default()
 }
 
-fn largest(memory: &Memory, tile: u32, limit: usize) -> Vec<CategoryBytes<'_>> {
+/// The categories with the most bytes on a tile.
+pub(in crate::profile) fn largest(memory: &Memory, tile: u32, limit: usize) -> Vec<CategoryBytes<'_>> {
     let bytes = |category: &Category| at(&category.total, tile as usize);
     let all =
         memory.by_category.iter().map(|category| CategoryBytes { category: &category.name, size: bytes(category) });

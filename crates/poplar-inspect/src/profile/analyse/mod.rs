@@ -7,6 +7,7 @@ pub(super) mod exchanges;
 pub(super) mod facts;
 pub(super) mod liveness;
 pub(super) mod memory;
+pub(super) mod overlap;
 pub(super) mod programs;
 pub(super) mod select;
 pub(super) mod steps;

@@ -1,0 +1,158 @@
+//! What the rules find, and whether the limits hold.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use popef::check::Report;
+use popef_dump_tool::read_policy;
+use popef_dump_tool::screen::screen;
+use popef_ops::Error;
+use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
+use poplar_inspect::profile::{Policy, parse_bytes, propose, rules};
+
+use super::Profile;
+use super::args::{Args, Form};
+use super::input::Input;
+use crate::common::end::{answered, refused, unwritten};
+use crate::common::tool::Tool;
+use crate::common::values::path;
+use crate::common::words::wrong;
+
+/// What is to be found.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Findings")]
+pub(super) struct FindingsArgs {
+    /// Show what the rules find and what to do about it, and fail on errors
+    ///
+    /// The other options here do this too. `popef explain` lists the rules.
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Fail if a tile needs more memory than SIZE, such as 600KiB
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    max_tile: Option<u64>,
+    /// Fail if all tiles together need more than SIZE: what is always live, and the most of the rest on each tile
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    max_total: Option<u64>,
+    /// Fail if the execution takes more than N cycles
+    #[arg(long, value_name = "N")]
+    max_cycles: Option<u64>,
+    /// Fail if a heavy step has a balance below B, which is from 0 to 1
+    #[arg(long, value_name = "B", value_parser = share)]
+    min_balance: Option<f64>,
+    /// Take limits, thresholds and severities of rules from POLICY, a TOML file; `-` is standard input
+    ///
+    /// Limits on the command line count more.
+    #[arg(long, value_name = "POLICY", value_parser = path())]
+    policy: Option<PathBuf>,
+    /// Fail on warnings too
+    #[arg(long)]
+    strict: bool,
+    /// Print only findings, and what could not be checked
+    #[arg(short, long)]
+    quiet: bool,
+    /// Show what findings mean
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+impl FindingsArgs {
+    /// Whether findings are shown, and not the summary.
+    pub(super) fn is_check(&self) -> bool {
+        let has_limit = self.max_tile.or(self.max_total).or(self.max_cycles).is_some() || self.min_balance.is_some();
+        self.check || has_limit || self.policy.is_some() || self.strict || self.quiet || self.verbose
+    }
+
+    fn policy(&self, tool: &Tool) -> Result<Policy, Error> {
+        let all = || rules().flat_map(|(_, rules)| rules).collect();
+        let mut policy = match &self.policy {
+            Some(path) => read_policy(tool.program(), path, all).map_err(refused)?,
+            None => Policy::default(),
+        };
+        policy.max_tile = self.max_tile.or(policy.max_tile);
+        policy.max_total = self.max_total.or(policy.max_total);
+        policy.max_cycles = self.max_cycles.or(policy.max_cycles);
+        policy.min_balance = self.min_balance.or(policy.min_balance);
+        Ok(policy)
+    }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    parse_bytes(text).ok_or_else(|| format!("{text} is no size; write a number and a unit, such as 600KiB or 614400"))
+}
+
+fn share(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("it must be a number from 0 to 1")
+}
+
+impl Args {
+    /// Fails if options would have no effect.
+    pub(super) fn hold_together(&self) -> Result<(), Error> {
+        let is_check = self.findings.is_check();
+        let format = self.format.name();
+        let findings_format = self.format.of_findings();
+        let only_of_tables = [
+            (self.by.is_some(), "--by"),
+            (self.name.is_some(), "--name"),
+            (self.top.is_some(), "--top"),
+            (self.items.is_some(), "--items"),
+        ];
+        match findings_format {
+            None if is_check => return Err(wrong(format!("--format {format} is for tables: findings have no columns"))),
+            Some(_) if !is_check && !self.format.is_of_summary() => {
+                return Err(wrong(format!("--format {format} is for findings: add --check")));
+            }
+            _ => {}
+        }
+        if let Some((_, option)) = only_of_tables.iter().find(|(is_given, _)| is_check && *is_given) {
+            return Err(wrong(format!("{option} has no effect on findings: leave it out, or --check and limits")));
+        }
+        let has_everything = !matches!(self.format, Form::Text | Form::GitHub);
+        if self.findings.quiet && has_everything {
+            return Err(wrong(format!("--quiet is for --format text and github: {format} always has everything")));
+        }
+        Ok(())
+    }
+
+    /// Shows what the rules find, and returns the exit status.
+    pub(super) fn check(&self, tool: &Tool, profile: &Profile<'_>, input: &Input) -> Result<ExitCode, Error> {
+        let mut report = propose(profile.graph, profile.execution, &self.findings.policy(tool)?);
+        place(&mut report, input);
+        let paths = [Some(&self.graph), self.execution.as_ref()].into_iter().flatten();
+        let files = paths.zip(&input.sizes);
+        let files = files.map(|(path, size)| CheckedFile { path: path.clone(), size: Some(*size), foreign: None });
+        let group = Group::new(files.collect(), report);
+        let mut totals = Totals::default();
+        totals.add(&group);
+        let status = totals.verdict(self.findings.strict).status();
+        let shown = self.show(&mut tool.out(), group, &totals);
+        answered(shown.map(|()| ExitCode::from(status)).map_err(unwritten), Some(status))
+    }
+
+    fn show(&self, out: &mut Out, group: Group, totals: &Totals) -> io::Result<()> {
+        let mut options = FindingsOptions::default();
+        options.file_word = "profile";
+        options.screen = screen();
+        options.verbose = self.findings.verbose;
+        options.strict = self.findings.strict;
+        options.quiet = self.findings.quiet;
+        let format = self.format.of_findings().unwrap_or(FindingsFormat::Text);
+        let mut renderer = format.renderer(options);
+        renderer.group(out, group)?;
+        renderer.end(out, totals, totals.verdict(self.findings.strict))?;
+        out.send()
+    }
+}
+
+/// Says which of the files each finding is about: the one that has its half of the report.
+fn place(report: &mut Report, input: &Input) {
+    let (graph, execution) = match input.sizes.len() {
+        0 | 1 => (0, 0),
+        _ if input.is_swapped => (1, 0),
+        _ => (0, 1),
+    };
+    for finding in &mut report.findings {
+        finding.file = if finding.file == 0 { graph } else { execution };
+    }
+    report.findings.sort_by_key(|finding| (finding.file, finding.rule.id));
+}

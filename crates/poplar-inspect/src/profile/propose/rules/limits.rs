@@ -1,0 +1,109 @@
+//! Limits that a team sets.
+
+use popef::check::{Rule, Severity};
+
+use super::super::found::{Found, Missing};
+use super::super::subject::Subject;
+use super::super::words::bytes;
+use super::{Check, Half};
+use crate::profile::program::StepKind;
+
+const CONDITION: Option<&str> = Some("only with this limit");
+
+pub(in super::super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule::new(
+            "PP401",
+            Severity::Error,
+            "a tile over the limit",
+            "A tile needs more memory than allowed (max-tile), with the gaps between its data.",
+            "Find out what has grown: popef profile --by tile and --by category. Otherwise raise the limit.",
+            CONDITION,
+        ),
+        half: Half::Graph,
+        run: tile,
+    },
+    Check {
+        rule: Rule::new(
+            "PP402",
+            Severity::Error,
+            "total memory over the limit",
+            "All tiles together need more memory than allowed (max-total): what is always live, and the most of the rest \
+             on each tile. Graphcore's own benchmarks count like this.",
+            "Find out what has grown: popef profile --by category. Otherwise raise the limit.",
+            CONDITION,
+        ),
+        half: Half::Graph,
+        run: total,
+    },
+    Check {
+        rule: Rule::new(
+            "PP403",
+            Severity::Error,
+            "cycles over the limit",
+            "The execution takes more cycles than allowed (max-cycles), from its start to its end.",
+            "Find out what takes longer: popef profile --by step. Otherwise raise the limit.",
+            CONDITION,
+        ),
+        half: Half::Execution,
+        run: cycles,
+    },
+    Check {
+        rule: Rule::new(
+            "PP404",
+            Severity::Error,
+            "a balance below the limit",
+            "A heavy step (policy: heavy-step) has a smaller balance than demanded (min-balance). Copies with the host are \
+             not looked at.",
+            "Spread the work of the step more evenly over tiles. Otherwise lower the limit.",
+            CONDITION,
+        ),
+        half: Half::Execution,
+        run: balance,
+    },
+];
+
+fn tile(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
+    let Some(most) = subject.policy.max_tile else { return Ok(()) };
+    let tiles = subject.tiles()?;
+    if tiles.max > most {
+        found.add([], format!("tile {} needs {}; {} are allowed", tiles.max_tile, exact(tiles.max), exact(most)));
+    }
+    Ok(())
+}
+
+fn total(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
+    let Some(most) = subject.policy.max_total else { return Ok(()) };
+    let total = subject.liveness()?.always_live_plus_max_not_always_live;
+    if total > most {
+        found.add([], format!("all tiles need {}; {} are allowed", exact(total), exact(most)));
+    }
+    Ok(())
+}
+
+fn cycles(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
+    let Some(most) = subject.policy.max_cycles else { return Ok(()) };
+    let cycles = subject.cycles()?;
+    if cycles > most {
+        found.add([], format!("the execution takes {cycles} cycles; {most} are allowed"));
+    }
+    Ok(())
+}
+
+fn balance(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
+    let Some(least) = subject.policy.min_balance else { return Ok(()) };
+    for work in subject.heavy()?.iter().filter(|work| *work.kind != StepKind::StreamCopy) {
+        if let Some(balance) = work.tile_balance.filter(|balance| *balance < least) {
+            found.add(
+                work.name,
+                format!("{} has a balance of {balance:.3}; at least {least} is demanded", work.described()),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Bytes, also exactly, because a limit may be missed by one.
+fn exact(size: u64) -> String {
+    if size < 1024 { bytes(size) } else { format!("{} ({size} B)", bytes(size)) }
+}

@@ -1,0 +1,42 @@
+//! The tables of rules, by subject.
+
+mod build;
+mod limits;
+mod memory;
+mod time;
+
+use popef::check::Rule;
+
+use super::found::{Found, Missing};
+use super::subject::Subject;
+
+/// A rule, and the function that looks.
+pub(super) struct Check {
+    pub(super) rule: Rule,
+    /// Which file its findings are about.
+    pub(super) half: Half,
+    pub(super) run: fn(&Subject<'_>, &mut Found) -> Result<(), Missing>,
+}
+
+/// A half of a report.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Graph,
+    Execution,
+}
+
+/// Rules about a subject.
+pub(super) struct Group {
+    pub(super) title: &'static str,
+    pub(super) checks: &'static [Check],
+    /// Whether somebody asked for just this, so that it has failed if it cannot be looked at.
+    pub(super) is_asked_for: bool,
+}
+
+/// All rules, in the order of their ids.
+pub(super) static GROUPS: &[Group] = &[
+    Group { title: "Memory in profiles", checks: memory::RULES, is_asked_for: false },
+    Group { title: "Time in profiles", checks: time::RULES, is_asked_for: false },
+    Group { title: "How a profiled model was built", checks: build::RULES, is_asked_for: false },
+    Group { title: "Limits for profiles", checks: limits::RULES, is_asked_for: true },
+];
