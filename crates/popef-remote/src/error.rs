@@ -1,0 +1,211 @@
+//! What can go wrong between here and a store, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use popef::read::ReadAt;
+use popef::{Error, File, OpenOptions};
+
+/// Why a file on another machine could not be read.
+///
+/// The text says what happened, what the server said, and what to try. It does not repeat the [location](Self::location).
+#[derive(Clone, Debug)]
+pub struct RemoteError {
+    code: Code,
+    location: String,
+    /// What was found, in words without secrets.
+    found: String,
+    status: Option<u16>,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident, $text:literal, $kind:ident, $what:literal, $advice:literal;)*) => {
+        /// What kind of failure it is. The names are stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $($(#[$doc])* $name,)* }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// The name for programs.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text,)* }
+            }
+
+            /// The nearest kind of the standard library's errors.
+            pub fn io_kind(self) -> io::ErrorKind {
+                match self { $(Code::$name => io::ErrorKind::$kind,)* }
+            }
+
+            /// What happened.
+            pub fn what(self) -> &'static str {
+                match self { $(Code::$name => $what,)* }
+            }
+
+            /// What to do about it.
+            pub fn advice(self) -> &'static str {
+                match self { $(Code::$name => $advice,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The text is no address that can be read.
+    Url, "remote-url", InvalidInput, "the address cannot be used",
+        "give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH";
+    /// There is no such object or bucket.
+    NotFound, "remote-not-found", NotFound, "there is no such object",
+        "look at the spelling of the bucket and the key";
+    /// The store does not let this user read it.
+    Denied, "remote-denied", PermissionDenied, "the store refuses access",
+        "give credentials in the environment (docs/REMOTE.md has the variables of each store), or --header for https";
+    /// No credentials were found.
+    NoCredentials, "remote-no-credentials", PermissionDenied, "no credentials were found",
+        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_SERVICE_ACCOUNT, or AZURE_STORAGE_ACCOUNT_NAME and \
+         AZURE_STORAGE_ACCOUNT_KEY; for a public bucket AWS_SKIP_SIGNATURE=true, GOOGLE_SKIP_SIGNATURE=true or \
+         AZURE_SKIP_SIGNATURE=true";
+    /// The bucket is in another region.
+    Region, "remote-region", InvalidInput, "the bucket is in another region",
+        "give its region with --region or AWS_REGION";
+    /// The object changed while it was read.
+    Changed, "remote-changed", Other, "the object was changed while it was read",
+        "try again when nobody writes to it";
+    /// The server sends whole files only.
+    NoRanges, "remote-no-ranges", Unsupported, "the server cannot send parts of a file",
+        "download the file first";
+    /// The server sent other bytes than were asked for.
+    WrongRange, "remote-wrong-range", InvalidData, "the server sent another range than was asked for",
+        "try again without the proxy or cache in between, or download the file first";
+    /// The server compressed what it sent.
+    Encoded, "remote-encoded", InvalidData, "the server changed the encoding of the file",
+        "turn off compression in the server, or in the proxy in between";
+    /// The answer ended too early.
+    Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
+        "try again; if it happens again, a proxy in between may cut answers";
+    /// The server redirects to where it must not.
+    Redirect, "remote-redirect", InvalidInput, "the redirect was not followed",
+        "give the address that it leads to, if you trust it";
+    /// Http was not allowed.
+    Http, "remote-http", InvalidInput, "http protects neither the data nor secrets",
+        "use https, or allow http with --allow-http";
+    /// It took too long.
+    Timeout, "remote-timeout", TimedOut, "the server took too long",
+        "try again, or look at the network and the proxy";
+    /// There is no connection.
+    Connect, "remote-connect", NotConnected, "cannot connect to the server",
+        "look at the address, the network, and HTTPS_PROXY and NO_PROXY";
+    /// The server cannot prove who it is.
+    Tls, "remote-tls", NotConnected, "there is no safe connection to the server",
+        "if its certificate is from an authority of your own, name that in SSL_CERT_FILE";
+    /// The server is busy or broken.
+    Busy, "remote-busy", Other, "the server could not answer",
+        "try again later";
+    /// The server refused the request for another reason.
+    Refused, "remote-refused", InvalidInput, "the server refused the request",
+        "look at the address and at what the server says";
+    /// The caller gave up.
+    Stopped, "remote-stopped", Interrupted, "the work was stopped",
+        "start it again";
+    /// No object has a name like that.
+    NoMatch, "remote-no-match", NotFound, "no object fits",
+        "look at the pattern: * stays within a folder, ** does not";
+    /// Something else.
+    Other, "remote-failed", Other, "the store could not be read",
+        "look at the settings of the store (docs/REMOTE.md)";
+}
+
+impl RemoteError {
+    pub(crate) fn new(code: Code, location: String, found: impl Into<String>) -> Self {
+        RemoteError { code, location, found: found.into(), status: None }
+    }
+
+    pub(crate) fn with_status(mut self, status: Option<u16>) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// What kind of failure it is.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// Where the file is, without secrets. Empty if it is not about a file.
+    pub fn location(&self) -> &str {
+        &self.location
+    }
+
+    /// The status of the server's last answer, if there was one.
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        self.code.advice()
+    }
+
+    /// The error that the library's error comes from, if that is one of this crate.
+    pub fn of(error: &Error) -> Option<&RemoteError> {
+        let mut next: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
+        while let Some(error) = next {
+            if let Some(remote) = error.downcast_ref::<RemoteError>() {
+                return Some(remote);
+            }
+            let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            if let Some(remote) = inner.and_then(|inner| inner.downcast_ref::<RemoteError>()) {
+                return Some(remote);
+            }
+            next = error.source();
+        }
+        None
+    }
+
+    /// The same as the library says it of a file that cannot be read: its error has the location as its path.
+    pub fn into_result(self) -> Result<File, Error> {
+        struct Failing(PathBuf, RemoteError);
+        impl ReadAt for Failing {
+            fn size(&self) -> u64 {
+                1
+            }
+            fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+                Err(self.1.clone().into())
+            }
+            fn name(&self) -> Option<&Path> {
+                Some(&self.0)
+            }
+        }
+        // Looking for a pickle comes before the first blob, so the error is of no blob.
+        OpenOptions::new().after_pickle(true).source(Failing(self.location.clone().into(), self))
+    }
+}
+
+impl fmt::Display for RemoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code.what())?;
+        if !self.found.is_empty() {
+            write!(f, ": {}", self.found)?;
+        }
+        if let Some(status) = self.status {
+            write!(f, " (HTTP {status})")?;
+        }
+        write!(f, "; {}", self.advice())
+    }
+}
+
+impl std::error::Error for RemoteError {}
+
+impl From<RemoteError> for io::Error {
+    fn from(error: RemoteError) -> Self {
+        // To the library, an early end means that the file was changed, and `Interrupted` means to try again.
+        let kind = match (error.code, error.code.io_kind()) {
+            (Code::Changed, _) => io::ErrorKind::UnexpectedEof,
+            (_, io::ErrorKind::Interrupted) => io::ErrorKind::Other,
+            (_, kind) => kind,
+        };
+        io::Error::new(kind, error)
+    }
+}

@@ -1,0 +1,93 @@
+//! What the gate saw of a request, for the error that comes of it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use object_store::client::{HttpError, HttpErrorKind};
+
+use crate::usage::Usage;
+
+/// Why the gate refused a request or an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The whole file came instead of a range.
+    NoRanges,
+    /// Another range came, or none that can be understood.
+    WrongRange(String),
+    /// The answer says another length than its range has.
+    WrongLength,
+    /// The body is compressed.
+    Encoded(String),
+    /// The body ended too early.
+    Cut,
+    /// The body is longer than it may be.
+    Long,
+    /// A redirect to somewhere else than https, or one of too many.
+    Redirect(String),
+    /// Http, which was not allowed.
+    Http,
+    /// The service of a cloud's machines for credentials is not there.
+    NoCredentials,
+    /// There is nothing at the asked place. The object's size, if the server says it.
+    OutOfRange(Option<u64>),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What was seen of the requests for one range, over all repetitions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) usage: Usage,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What was seen last.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) status: Option<u16>,
+    pub(crate) fault: Option<Fault>,
+    /// Where the bucket is, if the store says so.
+    pub(crate) region: Option<String>,
+}
+
+tokio::task_local! {
+    /// The trace of the request that this task makes.
+    pub(crate) static TRACE: Trace;
+}
+
+impl Trace {
+    pub(crate) fn new(usage: Usage) -> Self {
+        Trace { usage, seen: Arc::default() }
+    }
+
+    /// The trace of this task. Without one, nobody wants to know.
+    pub(super) fn current() -> Trace {
+        TRACE.try_with(Trace::clone).unwrap_or_default()
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn begin(&self) {
+        self.usage.add_request();
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
+    }
+
+    pub(super) fn answered(&self, status: u16, region: Option<String>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (seen.status, seen.region) = (Some(status), region);
+    }
+
+    /// Records a fault, and makes the error of it.
+    pub(super) fn fault(&self, kind: HttpErrorKind, fault: Fault) -> HttpError {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault.clone());
+        HttpError::new(kind, fault)
+    }
+}

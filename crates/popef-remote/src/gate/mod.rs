@@ -1,0 +1,221 @@
+//! The gate, through which all requests of all stores go. It checks what an answer claims before anybody uses it.
+
+mod body;
+mod fault;
+mod range;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderValue, LOCATION,
+    RANGE,
+};
+use http::{Method, StatusCode};
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
+use url::Url;
+
+pub(crate) use fault::{Fault, TRACE, Trace};
+
+use body::Checked;
+
+/// A gate for a store, or for one address.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    client: reqwest::Client,
+    allow_http: bool,
+    address: Option<Address>,
+}
+
+/// One address exactly as it was given, with its query, which may be a signature.
+#[derive(Clone)]
+pub(crate) struct Address {
+    pub(crate) url: Url,
+    /// The caller's headers. They go to this host only.
+    pub(crate) headers: HeaderMap,
+}
+
+/// Refusals and their reasons are short.
+const MOST_OF_A_REFUSAL: u64 = 64 << 10;
+/// Pages of listings have a thousand names, of a thousand bytes each at most, and as much again around them.
+const MOST_OF_A_LISTING: u64 = 16 << 20;
+const MOST_REDIRECTS: usize = 10;
+/// The services for credentials on a cloud's machines answer at once, or are not there.
+const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Gate {
+    pub(crate) fn new(client: reqwest::Client, allow_http: bool, address: Option<Address>) -> Self {
+        Gate { client, allow_http, address }
+    }
+
+    /// Asks for the whole file, for servers without ranges.
+    pub(crate) async fn whole(&self) -> Result<HttpResponse, HttpError> {
+        let mut request = HttpRequest::new(object_store::client::HttpRequestBody::empty());
+        *request.method_mut() = Method::GET;
+        self.call(request).await
+    }
+
+    async fn send(&self, mut request: HttpRequest, trace: &Trace) -> Result<HttpResponse, HttpError> {
+        let Some(address) = &self.address else { return self.send_once(request, trace).await };
+        let mut url = address.url.clone();
+        request.headers_mut().extend(address.headers.clone());
+        for _ in 0..MOST_REDIRECTS {
+            let mut once = HttpRequest::new(object_store::client::HttpRequestBody::empty());
+            *once.method_mut() = request.method().clone();
+            *once.headers_mut() = request.headers().clone();
+            *once.uri_mut() = url.as_str().parse().map_err(|error| HttpError::new(HttpErrorKind::Decode, error))?;
+            let answer = self.send_once(once, trace).await?;
+            let to = answer.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+            let Some(to) = to.filter(|_| answer.status().is_redirection()) else { return Ok(answer) };
+            let Ok(next) = url.join(to) else {
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect("its address is not one".to_owned())));
+            };
+            let is_same = next.scheme() == url.scheme() || (url.scheme(), next.scheme()) == ("http", "https");
+            if !is_same {
+                let what = format!("it leads from {} to {}", url.scheme(), next.scheme());
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(what)));
+            }
+            if (next.host_str(), next.port_or_known_default()) != (url.host_str(), url.port_or_known_default()) {
+                address.headers.keys().for_each(|name| _ = request.headers_mut().remove(name));
+                request.headers_mut().remove(AUTHORIZATION);
+            }
+            url = next;
+        }
+        Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(format!("there are more than {MOST_REDIRECTS}"))))
+    }
+
+    async fn send_once(&self, request: HttpRequest, trace: &Trace) -> Result<HttpResponse, HttpError> {
+        let uri = request.uri();
+        let host = uri.host().unwrap_or_default();
+        let place = Place::of(host);
+        if uri.scheme_str() != Some("https") && place == Place::Elsewhere && !self.allow_http {
+            return Err(trace.fault(HttpErrorKind::Decode, Fault::Http));
+        }
+        trace.begin();
+        let answer = self.client.call(request);
+        let answer = match place {
+            Place::Metadata => match tokio::time::timeout(CREDENTIALS_TIMEOUT, answer).await {
+                Ok(Ok(answer)) => answer,
+                _ => return Err(trace.fault(HttpErrorKind::Decode, Fault::NoCredentials)),
+            },
+            _ => answer.await?,
+        };
+        let region = answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
+        trace.answered(answer.status().as_u16(), region.map(str::to_owned));
+        Ok(answer)
+    }
+}
+
+#[async_trait]
+impl HttpService for Gate {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let trace = Trace::current();
+        request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).and_then(range::asked);
+        let reads = request.method() == Method::GET;
+        let answer = self.send(request, &trace).await?;
+        let (mut parts, body) = answer.into_parts();
+        let checked = match (range, parts.status) {
+            (Some(asked), StatusCode::PARTIAL_CONTENT) => {
+                let len =
+                    checked_len(&parts.headers, &asked).map_err(|fault| trace.fault(HttpErrorKind::Decode, fault))?;
+                parts.headers.insert(CONTENT_LENGTH, len.into());
+                Checked::exactly(len, body, trace)
+            }
+            (Some(_), status) if status.is_success() => {
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::NoRanges));
+            }
+            (Some(_), StatusCode::RANGE_NOT_SATISFIABLE) => {
+                let size = text(&parts.headers, &CONTENT_RANGE).and_then(range::size_without_range);
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::OutOfRange(size)));
+            }
+            (None, status) if status.is_success() && reads && self.address.is_some() => {
+                check_encoding(&parts.headers).map_err(|fault| trace.fault(HttpErrorKind::Decode, fault))?;
+                match text(&parts.headers, &CONTENT_LENGTH).and_then(|len| len.parse().ok()) {
+                    Some(len) => Checked::exactly(len, body, trace),
+                    None => Checked::at_most(u64::MAX, body, trace),
+                }
+            }
+            (None, status) if status.is_success() => Checked::at_most(MOST_OF_A_LISTING, body, trace),
+            _ => Checked::at_most(MOST_OF_A_REFUSAL, body, trace),
+        };
+        Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(checked)))
+    }
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
+    match headers.get(CONTENT_ENCODING) {
+        Some(encoding) if !encoding.as_bytes().eq_ignore_ascii_case(b"identity") && !encoding.is_empty() => {
+            let name = encoding.to_str().unwrap_or_default().chars().filter(char::is_ascii_graphic).take(40).collect();
+            Err(Fault::Encoded(name))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How long the body must be, if the answer is for the range that was asked for. Only the end of the object cuts a range.
+fn checked_len(headers: &HeaderMap, asked: &std::ops::Range<u64>) -> Result<u64, Fault> {
+    check_encoding(headers)?;
+    let words = text(headers, &CONTENT_RANGE);
+    let shown = || words.unwrap_or("no Content-Range").chars().filter(|c| !c.is_control()).take(80).collect();
+    let answered = words.and_then(range::answered).ok_or_else(|| Fault::WrongRange(shown()))?;
+    if answered.range.start != asked.start || answered.range.end != asked.end.min(answered.size) {
+        return Err(Fault::WrongRange(shown()));
+    }
+    let len = answered.range.end.saturating_sub(answered.range.start);
+    match headers.get(CONTENT_LENGTH) {
+        Some(claim) if claim.as_bytes() != len.to_string().as_bytes() => Err(Fault::WrongLength),
+        _ => Ok(len),
+    }
+}
+
+/// Where a host is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// This machine.
+    Here,
+    /// The services that machines in clouds have for their credentials.
+    Metadata,
+    Elsewhere,
+}
+
+impl Place {
+    fn of(host: &str) -> Place {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let is_local_name = host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
+        match host.parse::<IpAddr>() {
+            Ok(address) if address.is_loopback() => Place::Here,
+            Ok(IpAddr::V4(address)) if address.is_link_local() => Place::Metadata,
+            Ok(_) => Place::Elsewhere,
+            Err(_) if is_local_name => Place::Here,
+            Err(_) if host.eq_ignore_ascii_case("metadata.google.internal") || host == "metadata" => Place::Metadata,
+            Err(_) => Place::Elsewhere,
+        }
+    }
+}
+
+/// Whether requests to a host stay on this machine.
+pub(crate) fn is_here(host: &str) -> bool {
+    Place::of(host) == Place::Here
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The address may be a secret.
+        f.debug_struct("Gate").finish_non_exhaustive()
+    }
+}
+
+impl HttpConnector for Gate {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(self.clone()))
+    }
+}

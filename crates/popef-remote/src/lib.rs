@@ -1,0 +1,62 @@
+//! Reads PopEF files where they live: in the buckets of S3, Google and Azure, and behind https.
+//!
+//! A file is listed by its headers, with few requests for ranges of it. So the overview of a model of many gigabytes costs some
+//! kilobytes. Data is read on request, ahead of a reader that goes from front to back. [`Remote`] has the connections, and opens
+//! many files at once without a thread for each:
+//!
+//! ```no_run
+//! use popef::OpenOptions;
+//! use popef_remote::{Location, Options, Remote};
+//!
+//! let remote = Remote::new(Options::default())?;
+//! let names = ["s3://models/resnet50.popef", "https://example.com/bert.popef"];
+//! let locations = names.iter().map(|name| Location::parse(name)).collect::<Result<Vec<_>, _>>()?;
+//! let openings: Vec<_> = locations.iter().map(|location| remote.begin(location, OpenOptions::new())).collect();
+//! for opening in openings {
+//!     let opened = opening.wait(popef_remote::Need::Data)?;
+//!     let (requests, bytes) = (opened.usage.requests(), opened.usage.bytes());
+//!     println!("{} blobs, {requests} requests, {bytes} bytes", opened.file?.len());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What a server answers is checked before it is used: that it is the range that was asked for, of the object that was opened, as
+//! long as it says, and not compressed. If an object changes while it is read, this is an error, never other data.
+//!
+//! Secrets are never shown: neither the headers of a caller, nor the query of an address, which can be a signature.
+
+#![forbid(unsafe_code, reason = "nothing here needs it")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "no answer of a server may panic"
+    )
+)]
+
+mod error;
+mod gate;
+mod growth;
+mod index;
+mod list;
+mod location;
+mod object;
+mod options;
+mod remote;
+mod source;
+mod store;
+mod stream;
+mod usage;
+
+pub use error::{Code, RemoteError};
+pub use location::{Location, is_remote};
+pub use options::Options;
+pub use remote::{Need, Opened, Opening, Remote};
+pub use usage::Usage;

@@ -1,0 +1,82 @@
+//! The objects that a prefix or a pattern means.
+
+use futures_util::StreamExt as _;
+use globset::{GlobBuilder, GlobMatcher};
+use object_store::path::Path;
+
+use crate::error::{Code, RemoteError};
+use crate::gate::{TRACE, Trace};
+use crate::location::{Location, Place, has_pattern};
+use crate::object::Context;
+use crate::store::Stores;
+
+/// The names of files that a prefix means.
+const NAMES: [&str; 2] = [".popef", ".poptorch"];
+
+/// So many objects are looked at.
+const MOST: usize = 10_000_000;
+
+/// The locations of all objects that a location means, in the order of their names.
+pub(crate) async fn list(
+    stores: &Stores,
+    location: &Location,
+    context: &Context,
+) -> Result<Vec<Location>, RemoteError> {
+    let Place::Bucket { kind, bucket, key } = &location.place else { return Ok(vec![location.clone()]) };
+    let matcher = matcher(key).map_err(|what| context.error(Code::Url, what))?;
+    let fixed = key.split(['*', '?', '[']).next().unwrap_or_default();
+    let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = Path::parse(folder).map_err(|error| context.error(Code::Url, error.to_string()))?;
+    let store = stores.bucket(*kind, bucket, location)?;
+    let trace = Trace::new(context.usage.clone());
+    let work = async {
+        let mut objects = store.list(Some(&folder).filter(|folder| !folder.as_ref().is_empty()));
+        let mut keys = Vec::new();
+        let mut count = 0_usize;
+        while let Some(object) = objects.next().await {
+            let name = object.map_err(|error| context.explained(&error, &trace))?.location;
+            count = count.saturating_add(1);
+            if count > MOST {
+                return Err(context.error(Code::Url, format!("there are more than {MOST} objects")));
+            }
+            let fits = match &matcher {
+                Some(matcher) => matcher.is_match(name.as_ref()),
+                None => name.as_ref().starts_with(key) && NAMES.iter().any(|end| name.as_ref().ends_with(end)),
+            };
+            if fits {
+                keys.push(name.to_string());
+            }
+        }
+        Ok(keys)
+    };
+    let mut keys = TRACE.scope(trace.clone(), work).await?;
+    keys.sort();
+    if keys.is_empty() {
+        let what = if matcher.is_some() { "" } else { "there is no .popef or .poptorch in it" };
+        return Err(context.error(Code::NoMatch, what));
+    }
+    Ok(keys.into_iter().map(|key| Location::of_object(*kind, bucket.clone(), key)).collect())
+}
+
+/// The pattern of a key, if it is one.
+fn matcher(key: &str) -> Result<Option<GlobMatcher>, String> {
+    if !has_pattern(key) {
+        return Ok(None);
+    }
+    let glob = GlobBuilder::new(key).literal_separator(true).build().map_err(|error| error.kind().to_string())?;
+    Ok(Some(glob.compile_matcher()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stays_within_a_folder() {
+        let fits = |pattern: &str, key: &str| matcher(pattern).unwrap().unwrap().is_match(key);
+        assert!(fits("models/*.popef", "models/a.popef") && !fits("models/*.popef", "models/x/a.popef"));
+        assert!(fits("models/**/*.popef", "models/x/y/a.popef") && fits("models/**/*.popef", "models/a.popef"));
+        assert!(fits("m[12]?.popef", "m1x.popef") && !fits("m[12]?.popef", "m3x.popef"));
+        assert!(matcher("m[1").is_err() && matcher("models/").unwrap().is_none());
+    }
+}

@@ -1,0 +1,269 @@
+//! What an address names.
+
+use std::env;
+use std::fmt;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderValue;
+use url::Url;
+
+use crate::error::{Code, RemoteError};
+
+/// Where a file is: what an address such as `s3://bucket/model.popef` names.
+///
+/// It is shown without what may be secret: the query of an address with https, which can be a signature, and a user's name and
+/// password.
+///
+/// ```
+/// let location = popef_remote::Location::parse("https://me:word@example.com/model.popef?signature=1234")?;
+/// assert_eq!(location.to_string(), "https://example.com/model.popef?...");
+/// # Ok::<(), popef_remote::RemoteError>(())
+/// ```
+#[derive(Clone)]
+pub struct Location {
+    pub(crate) place: Place,
+    shown: String,
+}
+
+#[derive(Clone)]
+pub(crate) enum Place {
+    /// An object in a bucket, a prefix, or a pattern.
+    Bucket { kind: Kind, bucket: Bucket, key: String },
+    /// An address, as it is, and a header that says who asks.
+    Address { url: Url, authorization: Option<HeaderValue> },
+    /// A file on this machine.
+    File(PathBuf),
+}
+
+/// Whose buckets they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    S3,
+    Google,
+    Azure,
+}
+
+/// A bucket, or a container of Azure.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Bucket {
+    pub(crate) name: String,
+    /// The account, where the address has it.
+    pub(crate) account: Option<String>,
+    /// What comes before the key in addresses: `s3://bucket`.
+    pub(crate) base: String,
+}
+
+const SCHEMES: [&str; 10] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "https", "http", "hf"];
+
+/// Whether a text is an address of a file, and not a path. The files of addresses with `file:` are on this machine, and count too.
+///
+/// ```
+/// assert!(popef_remote::is_remote("s3://bucket/model.popef"));
+/// assert!(!popef_remote::is_remote("models/s3/model.popef"));
+/// assert!(!popef_remote::is_remote(r"C:\model.popef"));
+/// ```
+pub fn is_remote(text: &str) -> bool {
+    scheme_of(text).is_some_and(|(scheme, _)| scheme == "file" || SCHEMES.contains(&scheme.as_str()))
+}
+
+fn scheme_of(text: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_word = (1..=8).contains(&scheme.len()) && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_word.then(|| (scheme.to_ascii_lowercase(), rest))
+}
+
+impl Location {
+    /// Reads an address.
+    pub fn parse(text: &str) -> Result<Location, RemoteError> {
+        let wrong = |what: &str| RemoteError::new(Code::Url, without_secrets(text), what);
+        let (scheme, rest) = scheme_of(text).ok_or_else(|| wrong("it has no scheme"))?;
+        match scheme.as_str() {
+            "s3" | "s3a" => in_bucket(Kind::S3, "s3", rest).ok_or_else(|| wrong("it has no bucket")),
+            "gs" => in_bucket(Kind::Google, "gs", rest).ok_or_else(|| wrong("it has no bucket")),
+            "az" | "azure" => in_bucket(Kind::Azure, "az", rest).ok_or_else(|| wrong("it has no container")),
+            "abfs" | "abfss" => in_bucket(Kind::Azure, "abfs", rest).ok_or_else(|| wrong("it has no container")),
+            "https" | "http" => at_address(text).map_err(|what| wrong(&what)),
+            "hf" => of_hugging_face(rest).ok_or_else(|| wrong("it is hf://OWNER/NAME[@REVISION]/PATH")),
+            "file" => on_this_machine(text).ok_or_else(|| wrong("it is file:///PATH")),
+            _ => Err(wrong("its scheme is not known")),
+        }
+    }
+
+    /// The path of a file on this machine, for an address with `file:`.
+    pub fn local_path(&self) -> Option<&std::path::Path> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether it means several objects: a prefix, which ends with a slash, or a pattern.
+    pub fn is_many(&self) -> bool {
+        matches!(&self.place, Place::Bucket { key, .. } if key.is_empty() || key.ends_with('/') || has_pattern(key))
+    }
+
+    pub(crate) fn of_object(kind: Kind, bucket: Bucket, key: String) -> Location {
+        let shown = format!("{}/{key}", bucket.base);
+        Location { place: Place::Bucket { kind, bucket, key }, shown }
+    }
+
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+/// Whether a key is a pattern.
+pub(crate) fn has_pattern(key: &str) -> bool {
+    key.contains(['*', '?', '['])
+}
+
+fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
+    let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['?', '#', '@', ':', '\\']);
+    let base = format!("{scheme}://{host}");
+    let (name, account) = match host.split_once('@') {
+        Some((name, account)) if kind == Kind::Azure => (name, Some(account.split('.').next()?.to_owned())),
+        _ => (host, None),
+    };
+    let bucket = Bucket { name: name.to_owned(), account, base };
+    is_name(name).then(|| Location::of_object(kind, bucket, key.to_owned()))
+}
+
+fn at_address(text: &str) -> Result<Location, String> {
+    let mut url = Url::parse(text).map_err(|error| error.to_string())?;
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err("it has no host".to_owned());
+    }
+    let authorization = (!url.username().is_empty() || url.password().is_some()).then(|| {
+        let decoded = |part: &str| {
+            url::form_urlencoded::parse(part.replace('+', "%2B").as_bytes()).next().map(|(name, _)| name.into_owned())
+        };
+        let user = decoded(url.username()).unwrap_or_default();
+        let password = url.password().and_then(decoded).unwrap_or_default();
+        secret(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
+    });
+    // Neither fails where there is a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_fragment(None);
+    let shown = shown(&url);
+    Ok(Location { place: Place::Address { url, authorization: authorization.flatten() }, shown })
+}
+
+fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    if url.query().is_some() { format!("{shown}?...") } else { shown.into() }
+}
+
+fn secret(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// The addresses of Hugging Face's own tools. Its files are behind https.
+fn of_hugging_face(rest: &str) -> Option<Location> {
+    let (folder, rest) = match rest.split_once('/')? {
+        (kind @ ("datasets" | "spaces"), rest) => (format!("{kind}/"), rest),
+        ("models", rest) => (String::new(), rest),
+        _ => (String::new(), rest),
+    };
+    let (owner, rest) = rest.split_once('/')?;
+    let (name, path) = rest.split_once('/')?;
+    let (name, revision) = name.split_once('@').unwrap_or((name, "main"));
+    let endpoint = env::var("HF_ENDPOINT").unwrap_or_else(|_| "https://huggingface.co".to_owned());
+    let mut url = Url::parse(&endpoint).ok()?;
+    let parts = format!("{folder}{owner}/{name}/resolve/{revision}");
+    url.path_segments_mut().ok()?.pop_if_empty().extend(parts.split('/')).extend(path.split('/'));
+    let token = env::var("HF_TOKEN").ok().and_then(|token| secret(&format!("Bearer {token}")));
+    let shown = format!("hf://{folder}{owner}/{rest}");
+    (!owner.is_empty() && !name.is_empty() && !path.is_empty())
+        .then_some(Location { place: Place::Address { url, authorization: token }, shown })
+}
+
+fn on_this_machine(text: &str) -> Option<Location> {
+    let path = Url::parse(text).ok()?.to_file_path().ok()?;
+    Some(Location { place: Place::File(path), shown: text.to_owned() })
+}
+
+/// An address that could not be read, as far as it surely has no secrets.
+fn without_secrets(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        _ => text.to_owned(),
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Location({})", self.shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (Kind, String, Option<String>, String) {
+        match Location::parse(text).unwrap().place {
+            Place::Bucket { kind, bucket, key } => (kind, bucket.name, bucket.account, key),
+            _ => panic!("{text} is in no bucket"),
+        }
+    }
+
+    #[test]
+    fn buckets_and_keys_are_told_apart() {
+        assert_eq!(parts("s3://b/k/a b?c.popef"), (Kind::S3, "b".into(), None, "k/a b?c.popef".into()));
+        assert_eq!(parts("GS://b/k"), (Kind::Google, "b".into(), None, "k".into()));
+        assert_eq!(parts("az://c/k"), (Kind::Azure, "c".into(), None, "k".into()));
+        let account = Some("store".into());
+        assert_eq!(parts("abfss://c@store.dfs.core.windows.net/k"), (Kind::Azure, "c".into(), account, "k".into()));
+        assert!(Location::parse("s3://").is_err() && Location::parse("s3:///k").is_err());
+        assert!(Location::parse("ftp://host/file").is_err() && !is_remote("ftp://host/file"));
+    }
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        let texts = [
+            "https://user:SECRET@h/p.popef?X-Amz-Signature=SECRET#SECRET",
+            "https://SECRET@h/p.popef?sig=SECRET",
+            "http://:SECRET@h:80x/?SECRET",
+            "s3://user:SECRET@b/k",
+            "https://SECRET@/p?SECRET",
+        ];
+        for text in texts {
+            let shown = match Location::parse(text) {
+                Ok(location) => format!("{location} {location:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            assert!(!shown.contains("SECRET"), "{text} is shown as {shown}");
+        }
+    }
+
+    #[test]
+    fn patterns_and_prefixes_mean_many() {
+        for many in ["s3://b", "s3://b/", "s3://b/models/", "gs://b/**/*.popef", "az://c/m[12].popef"] {
+            assert!(Location::parse(many).unwrap().is_many(), "{many}");
+        }
+        for one in ["s3://b/m.popef", "https://h/a*?b=c", "hf://o/n/p"] {
+            assert!(!Location::parse(one).unwrap().is_many(), "{one}");
+        }
+    }
+
+    #[test]
+    fn hugging_face_is_behind_https() {
+        let place = Location::parse("hf://datasets/o/n@v1/a/m 1.popef").unwrap().place;
+        let Place::Address { url, .. } = place else { panic!("it is an address") };
+        assert!(url.path().ends_with("/datasets/o/n/resolve/v1/a/m%201.popef"), "{url}");
+    }
+}

@@ -1,0 +1,261 @@
+//! One object, of which every answer must be of the same state.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt as _;
+use object_store::client::{HttpError, HttpErrorKind};
+use object_store::{GetOptions, GetRange, ObjectMeta};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::error::{Code, RemoteError};
+use crate::gate::{Fault, Gate, TRACE, Trace};
+use crate::options::Options;
+use crate::store::{Placed, innermost};
+use crate::usage::Usage;
+
+/// An object that is read by ranges. Clones are the same object.
+#[derive(Clone)]
+pub(crate) struct Object {
+    placed: Placed,
+    pin: Pin,
+    context: Context,
+}
+
+/// What all requests for a file share.
+#[derive(Clone)]
+pub(crate) struct Context {
+    /// The location, as it is shown.
+    pub(crate) name: Arc<str>,
+    pub(crate) usage: Usage,
+    pub(crate) options: Arc<Options>,
+    /// Has a permit for each request that may be under way.
+    pub(crate) permits: Arc<Semaphore>,
+}
+
+/// By what a change is seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pin {
+    size: u64,
+    etag: Option<String>,
+    modified: i64,
+}
+
+impl Pin {
+    fn of(meta: &ObjectMeta) -> Self {
+        Pin { size: meta.size, etag: meta.e_tag.clone(), modified: meta.last_modified.timestamp_micros() }
+    }
+
+    /// The ETag, if the server must compare it byte by byte. Weak ones are never equal to `If-Match`.
+    fn strong(&self) -> Option<String> {
+        self.etag.clone().filter(|etag| !etag.starts_with("W/"))
+    }
+}
+
+/// No server may take longer for a range than at this rate, in bytes per second.
+const LEAST_RATE: u64 = 16 << 10;
+/// How often a range is asked for again if its body ended too early.
+const AGAIN: usize = 3;
+
+impl Object {
+    /// Opens an object by its first bytes. Returns them too. They are as many as asked for, or all of them.
+    pub(crate) async fn open(placed: Placed, context: Context) -> Result<(Object, Bytes), RemoteError> {
+        let first = 0..context.options.first.max(1);
+        match context.get(&placed, &GetOptions::default(), first).await {
+            Ok((meta, bytes)) => Ok((Object { placed, pin: Pin::of(&meta), context }, bytes)),
+            // There is no range of an object without bytes.
+            Err(Failure { fault: Some(Fault::OutOfRange(Some(0))), .. }) => {
+                let pin = Pin { size: 0, etag: None, modified: 0 };
+                Ok((Object { placed, pin, context }, Bytes::new()))
+            }
+            Err(failure) => Err(failure.error),
+        }
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.pin.size
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Reads a range, which must not be empty.
+    pub(crate) async fn read(&self, range: Range<u64>) -> Result<Bytes, RemoteError> {
+        let options = GetOptions { if_match: self.pin.strong(), ..GetOptions::default() };
+        match self.context.get(&self.placed, &options, range).await {
+            Ok((meta, bytes)) if Pin::of(&meta) == self.pin => Ok(bytes),
+            Ok(_) => Err(self.context.error(Code::Changed, "it is another version now")),
+            // The object has become shorter.
+            Err(Failure { fault: Some(Fault::OutOfRange(_)), .. }) => {
+                Err(self.context.error(Code::Changed, "it is shorter now"))
+            }
+            Err(failure) => Err(failure.error),
+        }
+    }
+}
+
+/// An error, and what the gate saw.
+struct Failure {
+    error: RemoteError,
+    fault: Option<Fault>,
+    /// Whether the connection broke in the middle of an answer, so that it is worth asking again.
+    broke: bool,
+}
+
+impl Context {
+    pub(crate) fn error(&self, code: Code, found: impl Into<String>) -> RemoteError {
+        RemoteError::new(code, self.name.to_string(), found)
+    }
+
+    async fn get(
+        &self,
+        placed: &Placed,
+        options: &GetOptions,
+        range: Range<u64>,
+    ) -> Result<(ObjectMeta, Bytes), Failure> {
+        let mut tries = 0_usize;
+        loop {
+            tries = tries.saturating_add(1);
+            match self.get_once(placed, options, range.clone()).await {
+                Err(failure) if failure.broke && tries < AGAIN.min(self.options.retries.saturating_add(1)) => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn get_once(
+        &self,
+        placed: &Placed,
+        options: &GetOptions,
+        range: Range<u64>,
+    ) -> Result<(ObjectMeta, Bytes), Failure> {
+        let _permit = self.permits.acquire().await;
+        let trace = Trace::new(self.usage.clone());
+        let len = range.end.saturating_sub(range.start);
+        let slowest = Duration::from_secs(len.checked_div(LEAST_RATE).unwrap_or_default());
+        let longest = self.options.retry_timeout.saturating_add(self.options.read_timeout).saturating_add(slowest);
+        let options = GetOptions { range: Some(GetRange::Bounded(range)), ..options.clone() };
+        let work = async {
+            let answer = placed.store.get_opts(&placed.path, options).await?;
+            let meta = answer.meta.clone();
+            let expected = answer.range.end.saturating_sub(answer.range.start);
+            let mut bytes = BytesMut::with_capacity(usize::try_from(expected).unwrap_or_default());
+            let mut pieces = answer.into_stream();
+            while let Some(piece) = pieces.next().await {
+                bytes.extend_from_slice(&piece?);
+            }
+            Ok((meta, bytes.freeze(), expected))
+        };
+        match timeout(longest, TRACE.scope(trace.clone(), work)).await {
+            Ok(Ok((meta, bytes, expected))) if u64::try_from(bytes.len()) == Ok(expected) => Ok((meta, bytes)),
+            Ok(Ok(_)) => {
+                let error = self.error(Code::Cut, "");
+                Err(Failure { error, fault: Some(Fault::Cut), broke: true })
+            }
+            Ok(Err(error)) => Err(self.explain(&error, &trace)),
+            Err(_) => {
+                let error = self.error(Code::Timeout, "");
+                Err(Failure { error, fault: None, broke: false })
+            }
+        }
+    }
+
+    /// What an error of a store means.
+    fn explain(&self, error: &object_store::Error, trace: &Trace) -> Failure {
+        let seen = trace.seen();
+        let http = http_error(error);
+        let (code, found) = match (&seen.fault, http.map(HttpError::kind), error) {
+            (Some(fault), ..) => of_fault(fault),
+            (None, Some(HttpErrorKind::Timeout), _) => (Code::Timeout, String::new()),
+            (None, Some(HttpErrorKind::Connect), _) => of_connection(&innermost(error)),
+            (None, Some(HttpErrorKind::Request | HttpErrorKind::Interrupted | HttpErrorKind::Unknown), _) => {
+                (Code::Cut, innermost(error))
+            }
+            (.., object_store::Error::Precondition { .. }) => (Code::Changed, String::new()),
+            _ => of_status(seen.status, seen.region.as_deref(), &error.to_string()),
+        };
+        let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
+        let broke = code == Code::Cut;
+        Failure { error: self.error(code, found).with_status(status), fault: seen.fault, broke }
+    }
+
+    /// What an error of a store means, for a caller who wants nothing else.
+    pub(crate) fn explained(&self, error: &object_store::Error, trace: &Trace) -> RemoteError {
+        self.explain(error, trace).error
+    }
+
+    /// Begins to read a whole file, for servers without ranges.
+    pub(crate) async fn whole(&self, gate: &Gate) -> Result<object_store::client::HttpResponse, RemoteError> {
+        let trace = Trace::new(self.usage.clone());
+        let answer = TRACE.scope(trace.clone(), gate.whole()).await;
+        match answer {
+            Ok(answer) if answer.status().is_success() => Ok(answer),
+            Ok(answer) => {
+                let status = Some(answer.status().as_u16());
+                let (code, found) = of_status(status, None, "");
+                Err(self.error(code, found).with_status(status))
+            }
+            Err(error) => {
+                let error = object_store::Error::Generic { store: "http", source: Box::new(error) };
+                Err(self.explained(&error, &trace))
+            }
+        }
+    }
+}
+
+fn http_error(error: &object_store::Error) -> Option<&HttpError> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(http) = error.downcast_ref::<HttpError>() {
+            return Some(http);
+        }
+        next = error.source();
+    }
+    None
+}
+
+fn of_fault(fault: &Fault) -> (Code, String) {
+    match fault {
+        Fault::NoRanges => (Code::NoRanges, String::new()),
+        Fault::WrongRange(found) => (Code::WrongRange, found.clone()),
+        Fault::WrongLength => (Code::WrongRange, "its Content-Length is not that of the range".to_owned()),
+        Fault::Encoded(encoding) => (Code::Encoded, format!("Content-Encoding is {encoding}")),
+        Fault::Cut => (Code::Cut, String::new()),
+        Fault::Long => (Code::WrongRange, "there are more bytes than it said".to_owned()),
+        Fault::Redirect(what) => (Code::Redirect, what.clone()),
+        Fault::Http => (Code::Http, String::new()),
+        Fault::NoCredentials => (Code::NoCredentials, String::new()),
+        Fault::OutOfRange(_) => (Code::WrongRange, "the server says that there is no such range".to_owned()),
+    }
+}
+
+fn of_connection(reason: &str) -> (Code, String) {
+    let is_tls = ["certificate", "tls", "TLS", "handshake"].iter().any(|word| reason.contains(word));
+    (if is_tls { Code::Tls } else { Code::Connect }, reason.to_owned())
+}
+
+fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, String) {
+    let said = said(text).unwrap_or_default();
+    match (status, region) {
+        (Some(301 | 307 | 308 | 400), Some(region)) => (Code::Region, format!("it is {region}")),
+        (Some(404 | 410), _) => (Code::NotFound, said),
+        (Some(401 | 403), _) => (Code::Denied, said),
+        (Some(412), _) => (Code::Changed, said),
+        (Some(408 | 429 | 500..), _) => (Code::Busy, said),
+        (Some(301..=308), _) => (Code::Region, "it redirects to another place".to_owned()),
+        (Some(400..), _) => (Code::Refused, said),
+        _ => (Code::Other, said),
+    }
+}
+
+/// The code in a store's own words: `<Code>NoSuchKey</Code>`. The rest of what it says may have secrets.
+fn said(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    let is_code = code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_code.then(|| code.to_owned())
+}

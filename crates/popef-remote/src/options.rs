@@ -1,0 +1,112 @@
+use std::fmt;
+use std::time::Duration;
+
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::error::{Code, RemoteError};
+
+/// How files are read from other machines.
+///
+/// What is not said here comes from the usual environment of each store, such as `AWS_REGION`.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// How many bytes the first request asks for. Also how many are asked for with a header that is far from the one before.
+    pub first: u64,
+    /// How many bytes are asked for at most at a time where headers lie close together.
+    pub most: u64,
+    /// How large the pieces are in which data is read. Several are read at once.
+    pub piece: u64,
+    /// How far data is read ahead of a reader that goes from front to back.
+    pub ahead: u64,
+    /// How many requests are under way at most, for all files together.
+    pub parallel: usize,
+    /// The address of the store, for stores other than those of Amazon, Google and Microsoft, such as MinIO.
+    pub endpoint: Option<String>,
+    /// The region of the bucket.
+    pub region: Option<String>,
+    /// Whether addresses may be http, which protects neither the data nor secrets. It is always allowed on this machine.
+    pub allow_http: bool,
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long a server may be silent.
+    pub read_timeout: Duration,
+    /// How often a request is repeated that failed for a reason that may pass.
+    pub retries: usize,
+    /// For how long a request is repeated.
+    pub retry_timeout: Duration,
+    /// Is asked several times in a second while something is waited for, whether to give up.
+    pub stopped: Option<fn() -> bool>,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            first: 64 << 10,
+            most: 512 << 10,
+            piece: 1 << 20,
+            ahead: 4 << 20,
+            parallel: 64,
+            endpoint: None,
+            region: None,
+            allow_http: false,
+            connect_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+            retries: 5,
+            retry_timeout: Duration::from_secs(60),
+            stopped: None,
+            headers: HeaderMap::new(),
+        }
+    }
+}
+
+impl Options {
+    /// Adds a header to requests for addresses with https and http, such as `Authorization: Bearer ...`. It is never shown, and
+    /// not sent to another machine that the first one redirects to.
+    ///
+    /// ```
+    /// let mut options = popef_remote::Options::default();
+    /// options.header("Authorization: Bearer secret")?;
+    /// assert!(!format!("{options:?}").contains("secret"));
+    /// assert!(options.header("no colon").is_err());
+    /// # Ok::<(), popef_remote::RemoteError>(())
+    /// ```
+    pub fn header(&mut self, line: &str) -> Result<(), RemoteError> {
+        let wrong = |what| RemoteError::new(Code::Url, String::new(), what);
+        let (name, value) = line.split_once(':').ok_or_else(|| wrong("a header is NAME: VALUE"))?;
+        let name: HeaderName = name.trim().parse().map_err(|_| wrong("the name of a header has other characters"))?;
+        let mut value: HeaderValue =
+            value.trim().parse().map_err(|_| wrong("the value of a header has other characters"))?;
+        if FIXED.contains(&name) {
+            return Err(wrong("this header is part of how ranges are read, and cannot be changed"));
+        }
+        value.set_sensitive(true);
+        self.headers.append(name, value);
+        Ok(())
+    }
+}
+
+/// What cannot be changed without reading something else.
+const FIXED: [HeaderName; 8] = [
+    http::header::RANGE,
+    http::header::IF_MATCH,
+    http::header::IF_RANGE,
+    http::header::ACCEPT_ENCODING,
+    http::header::HOST,
+    http::header::CONTENT_LENGTH,
+    http::header::TRANSFER_ENCODING,
+    http::header::CONNECTION,
+];
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("first", &self.first)
+            .field("endpoint", &self.endpoint)
+            .field("region", &self.region)
+            .field("allow_http", &self.allow_http)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

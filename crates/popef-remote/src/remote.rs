@@ -1,0 +1,221 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use bytes::Bytes;
+use popef::read::Indexer;
+use popef::{Error, File, OpenOptions};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::Semaphore;
+
+use crate::error::{Code, RemoteError};
+use crate::gate::Gate;
+use crate::index::{Kept, index};
+use crate::list::list;
+use crate::location::Location;
+use crate::object::{Context, Object};
+use crate::options::Options;
+use crate::source::{Source, wait};
+use crate::store::Stores;
+use crate::stream::Whole;
+use crate::usage::Usage;
+
+/// The connections to all stores. A program needs only one.
+///
+/// Its calls wait on the thread that makes them, which must not be one that runs asynchronous tasks.
+pub struct Remote {
+    handle: Handle,
+    runtime: Option<Runtime>,
+    stores: Arc<Stores>,
+    options: Arc<Options>,
+    permits: Arc<Semaphore>,
+    ahead: Arc<AtomicU64>,
+}
+
+/// What a caller needs of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Its headers. A server that only sends whole files will do, and takes as long as that.
+    Headers,
+    /// Its data too. A server must be able to send ranges.
+    Data,
+}
+
+/// A file that is being opened. Nothing waits for it until [`wait`](Self::wait) is called.
+pub struct Opening {
+    answered: Receiver<Result<Begun, RemoteError>>,
+    context: Context,
+    options: OpenOptions,
+    gate: Option<Gate>,
+    runtime: Handle,
+    ahead: Arc<AtomicU64>,
+}
+
+/// A file that was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file, or what is wrong with it.
+    pub file: Result<File, Error>,
+    /// Its first bytes, as far as they came with the first answer.
+    pub first: Vec<u8>,
+    /// What it has cost so far. It grows while the file is read.
+    pub usage: Usage,
+    /// What a user should know, such as that the server sent the whole file.
+    pub notice: Option<String>,
+}
+
+/// A file whose first bytes are there.
+enum Begun {
+    Indexed {
+        object: Object,
+        indexer: Box<Indexer>,
+        kept: Kept,
+        first: Bytes,
+    },
+    /// A Python pickle comes first, whose end must be found.
+    Pickle {
+        object: Object,
+        first: Bytes,
+    },
+}
+
+/// How many threads work on all requests. They only wait and copy.
+const THREADS: usize = 2;
+/// How many of the first bytes are kept to tell what a file is.
+const FIRST: usize = 512;
+
+impl Remote {
+    /// Prepares connections. None is made before it is needed.
+    pub fn new(options: Options) -> Result<Remote, RemoteError> {
+        let failed = |error: std::io::Error| RemoteError::new(Code::Other, String::new(), error.to_string());
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("popef-remote")
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let options = Arc::new(options);
+        let stores = {
+            // The client may want to know the runtime.
+            let _inside = runtime.enter();
+            Arc::new(Stores::new(Arc::clone(&options))?)
+        };
+        let permits = Arc::new(Semaphore::new(options.parallel.max(1)));
+        let handle = runtime.handle().clone();
+        Ok(Remote { handle, runtime: Some(runtime), stores, options, permits, ahead: Arc::default() })
+    }
+
+    fn context(&self, location: &Location) -> Context {
+        Context {
+            name: location.shown().into(),
+            usage: Usage::default(),
+            options: Arc::clone(&self.options),
+            permits: Arc::clone(&self.permits),
+        }
+    }
+
+    /// Begins to open a file. Any number can be opened at once: they need no threads, and share the bound of requests.
+    ///
+    /// How far headers are read ahead is decided by [`Options`], not by the library's options.
+    pub fn begin(&self, location: &Location, options: OpenOptions) -> Opening {
+        let context = self.context(location);
+        let (answer, answered) = sync_channel(1);
+        let placed = self.stores.place(location);
+        let gate = placed.as_ref().ok().and_then(|placed| placed.gate.clone());
+        let runtime = self.handle.clone();
+        let of_task = context.clone();
+        runtime.spawn(async move {
+            let begun = async { begin(Object::open(placed?, of_task).await?, &options).await }.await;
+            // If nobody waits any more, nobody wants it.
+            let _ = answer.send(begun);
+        });
+        Opening { answered, context, options, gate, runtime, ahead: Arc::clone(&self.ahead) }
+    }
+
+    /// The objects that a prefix or a pattern means, in the order of their names. Any other location means itself.
+    pub fn list(&self, location: &Location) -> Result<(Vec<Location>, Usage), RemoteError> {
+        let context = self.context(location);
+        let usage = context.usage.clone();
+        if !location.is_many() {
+            return Ok((vec![location.clone()], usage));
+        }
+        let (answer, answered) = sync_channel(1);
+        let (stores, of_task, asked) = (Arc::clone(&self.stores), context.clone(), location.clone());
+        self.handle.spawn(async move {
+            let _ = answer.send(list(&stores, &asked, &of_task).await);
+        });
+        let found = wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""))?;
+        Ok((found, usage))
+    }
+}
+
+async fn begin((object, first): (Object, Bytes), options: &OpenOptions) -> Result<Begun, RemoteError> {
+    if popef_starts_later(&first) {
+        return Ok(Begun::Pickle { object, first });
+    }
+    let (indexer, kept) = index(&object, first.clone(), options).await?;
+    Ok(Begun::Indexed { object, indexer: Box::new(indexer), kept, first })
+}
+
+/// Whether the file begins as a Python pickle does.
+fn popef_starts_later(first: &[u8]) -> bool {
+    matches!(first, [0x80, 2..=5, ..])
+}
+
+impl Opening {
+    /// Waits until the file is open.
+    pub fn wait(self, need: Need) -> Result<Opened, RemoteError> {
+        let Opening { answered, context, options, gate, runtime, ahead } = self;
+        let usage = context.usage.clone();
+        let begun = wait(&answered, context.options.stopped, || context.error(Code::Stopped, ""));
+        let start = |first: &Bytes| first.get(..FIRST).unwrap_or(first).to_vec();
+        match (begun, gate) {
+            (Ok(Begun::Indexed { object, indexer, kept, first }), _) => {
+                let source = Source::new(object, kept, runtime, ahead);
+                let ends = source.ends();
+                let file = indexer.finish_on(source);
+                if let Ok(file) = &file {
+                    let _ = ends.set(file.blobs().map(|blob| blob.offset().saturating_add(blob.size())).collect());
+                }
+                Ok(Opened { file, first: start(&first), usage, notice: None })
+            }
+            (Ok(Begun::Pickle { object, first }), _) => {
+                let source = Source::new(object, Kept::default(), runtime, ahead);
+                Ok(Opened { file: options.source(source), first: start(&first), usage, notice: None })
+            }
+            (Err(error), Some(gate)) if error.code() == Code::NoRanges && need == Need::Headers => {
+                let file = options.stream(Whole::begin(gate, context, &runtime));
+                let notice = "the server cannot send parts of a file, so all of it was received".to_owned();
+                Ok(Opened { file, first: Vec::new(), usage, notice: Some(notice) })
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// What it has cost so far.
+    pub fn usage(&self) -> &Usage {
+        &self.context.usage
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // What is under way is of no use to anybody.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Opening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opening").field("name", &self.context.name).finish_non_exhaustive()
+    }
+}

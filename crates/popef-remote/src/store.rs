@@ -1,0 +1,185 @@
+//! The stores that objects are in.
+
+use std::collections::HashMap;
+use std::env;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::header::{AUTHORIZATION, HeaderMap};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::path::Path;
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+
+use crate::error::{Code, RemoteError};
+use crate::gate::{Address, Gate, is_here};
+use crate::location::{Bucket, Kind, Location, Place};
+use crate::options::Options;
+
+pub(crate) type Store = Arc<dyn ObjectStore>;
+
+/// The connections to stores. Those of a bucket share what was learned about its credentials.
+pub(crate) struct Stores {
+    client: reqwest::Client,
+    options: Arc<Options>,
+    buckets: Mutex<HashMap<(Kind, Bucket), Store>>,
+}
+
+/// An object in its store, not looked at yet.
+#[derive(Clone)]
+pub(crate) struct Placed {
+    pub(crate) store: Store,
+    pub(crate) path: Path,
+    /// The way to an address without the store, for servers without ranges.
+    pub(crate) gate: Option<Gate>,
+}
+
+impl Stores {
+    pub(crate) fn new(options: Arc<Options>) -> Result<Self, RemoteError> {
+        // Another part of the program may have chosen already, and then that holds.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("popef/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(options.connect_timeout)
+            .read_timeout(options.read_timeout)
+            .build()
+            .map_err(|error| RemoteError::new(Code::Tls, String::new(), innermost(&error)))?;
+        Ok(Stores { client, options, buckets: Mutex::default() })
+    }
+
+    /// The object that a location names.
+    pub(crate) fn place(&self, location: &Location) -> Result<Placed, RemoteError> {
+        let wrong = |what: String| RemoteError::new(Code::Url, location.to_string(), what);
+        match &location.place {
+            Place::File(_) => Err(wrong("it is a file on this machine".to_owned())),
+            Place::Bucket { kind, bucket, key } => {
+                let path = Path::parse(key).map_err(|error| wrong(error.to_string()))?;
+                Ok(Placed { store: self.bucket(*kind, bucket, location)?, path, gate: None })
+            }
+            Place::Address { url, authorization } => {
+                let mut headers = HeaderMap::new();
+                if let Some(value) = authorization {
+                    headers.insert(AUTHORIZATION, value.clone());
+                }
+                // What the caller says goes before what the address says.
+                headers.extend(self.options.headers.clone());
+                let host = url.host_str().unwrap_or_default();
+                if url.scheme() == "http" && !is_here(host) && !self.options.allow_http {
+                    return Err(RemoteError::new(Code::Http, location.to_string(), ""));
+                }
+                let address = Address { url: url.clone(), headers };
+                let gate = Gate::new(self.client.clone(), self.options.allow_http, Some(address));
+                let store = HttpBuilder::new()
+                    .with_url(format!("{}://{host}/", url.scheme()))
+                    .with_retry(self.retry())
+                    .with_http_connector(gate.clone())
+                    .build()
+                    .map_err(|_| wrong("it cannot be read".to_owned()))?;
+                Ok(Placed { store: Arc::new(store), path: Path::from("file"), gate: Some(gate) })
+            }
+        }
+    }
+
+    /// The store of a bucket.
+    pub(crate) fn bucket(&self, kind: Kind, bucket: &Bucket, location: &Location) -> Result<Store, RemoteError> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = buckets.get(&(kind, bucket.clone())) {
+            return Ok(Arc::clone(store));
+        }
+        let gate = Gate::new(self.client.clone(), self.options.allow_http, None);
+        let made = match kind {
+            Kind::S3 => self.s3(bucket, gate),
+            Kind::Google => self.google(bucket, gate),
+            Kind::Azure => self.azure(bucket, gate),
+        };
+        let store = made.map_err(|error| {
+            // Settings of the environment are wrong or missing. Their values are not shown.
+            let code = if matches!(error, object_store::Error::Generic { .. }) { Code::Other } else { Code::Url };
+            RemoteError::new(code, location.to_string(), setting(&error))
+        })?;
+        buckets.insert((kind, bucket.clone()), Arc::clone(&store));
+        Ok(store)
+    }
+
+    fn s3(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
+        let mut builder = AmazonS3Builder::from_env()
+            .with_bucket_name(&bucket.name)
+            .with_retry(self.retry())
+            .with_allow_http(true)
+            .with_http_connector(gate);
+        if let Some(endpoint) = &self.options.endpoint {
+            builder = builder.with_endpoint(endpoint);
+        }
+        if let Some(region) = &self.options.region {
+            builder = builder.with_region(region);
+        }
+        Ok(Arc::new(builder.build()?))
+    }
+
+    fn google(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
+        let mut builder = GoogleCloudStorageBuilder::from_env()
+            .with_bucket_name(&bucket.name)
+            .with_retry(self.retry())
+            .with_http_connector(gate);
+        // Google's own tools take the address of an emulator from here. Emulators have no credentials.
+        let emulator = env::var("STORAGE_EMULATOR_HOST").ok().filter(|host| !host.is_empty());
+        let emulator = emulator.map(|host| if host.contains("://") { host } else { format!("http://{host}") });
+        if emulator.is_some() {
+            builder = builder.with_skip_signature(true);
+        }
+        if let Some(endpoint) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
+            builder = builder.with_base_url(endpoint);
+        }
+        Ok(Arc::new(builder.build()?))
+    }
+
+    fn azure(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
+        let mut builder = MicrosoftAzureBuilder::from_env()
+            .with_container_name(&bucket.name)
+            .with_retry(self.retry())
+            .with_allow_http(true)
+            .with_http_connector(gate);
+        if let Some(account) = &bucket.account {
+            builder = builder.with_account(account);
+        }
+        if let Some(endpoint) = &self.options.endpoint {
+            builder = builder.with_endpoint(endpoint.clone());
+        }
+        Ok(Arc::new(builder.build()?))
+    }
+
+    fn retry(&self) -> RetryConfig {
+        RetryConfig {
+            backoff: BackoffConfig {
+                init_backoff: Duration::from_millis(100),
+                max_backoff: Duration::from_secs(5),
+                base: 2.0,
+            },
+            max_retries: self.options.retries,
+            retry_timeout: self.options.retry_timeout,
+        }
+    }
+}
+
+/// What is wrong with the settings of a store, without the values of any of them.
+fn setting(error: &object_store::Error) -> String {
+    let text = innermost(error);
+    if text.len() < 200 && !text.contains("://") {
+        text
+    } else {
+        "its settings in the environment are wrong".to_owned()
+    }
+}
+
+/// The words of the first cause of an error.
+pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
