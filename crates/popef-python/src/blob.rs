@@ -343,7 +343,7 @@ impl Feed {
                 found.name()?
             )));
         }
-        let index: i64 = run.extract()?;
+        let index: i64 = run.extract().unwrap_or(i64::MAX);
         let index = if index < 0 { index.saturating_add(count) } else { index };
         if !(0..count).contains(&index) {
             return Err(PyIndexError::new_err(format!("there is no such run: the feed has {count} tensors")));

@@ -128,11 +128,12 @@ impl<'py> Given<'py> {
     }
 
     /// Calls `put` with the first `len` bytes, in pieces, without the interpreter's lock. Bytes that others could change
-    /// meanwhile are copied first.
+    /// meanwhile are copied first, unless they go unseen to a file object.
     pub(crate) fn in_pieces(
         &self,
         py: Python<'py>,
         len: usize,
+        unseen: bool,
         mut put: impl FnMut(&[u8]) -> io::Result<()> + Send,
     ) -> PyResult<()> {
         match self {
@@ -143,11 +144,19 @@ impl<'py> Given<'py> {
                 }
             }
             Given::View { view, .. } => {
-                for start in (0..len).step_by(COPIED) {
-                    let end = start.saturating_add(COPIED).min(len);
+                let most = if unseen { PIECE } else { COPIED };
+                for start in (0..len).step_by(most) {
+                    let end = start.saturating_add(most).min(len);
                     let [from, to] = [start, end].map(|at| isize::try_from(at).unwrap_or(isize::MAX));
-                    let piece = view.get_item(PySlice::new(py, from, to, 1))?.call_method0("tobytes")?;
-                    let piece = piece.cast_into::<PyBytes>()?;
+                    let piece = view.get_item(PySlice::new(py, from, to, 1))?;
+                    if unseen {
+                        let written =
+                            stream::unseen(piece, end.saturating_sub(start), |zeros| py.detach(|| put(zeros)));
+                        written.map_err(|error| raise_io(py, error))?;
+                        py.check_signals()?;
+                        continue;
+                    }
+                    let piece = piece.call_method0("tobytes")?.cast_into::<PyBytes>()?;
                     let bytes = PyBackedBytes::from(piece.clone());
                     let written = stream::offering(piece, || py.detach(|| put(&bytes)));
                     written.map_err(|error| raise_io(py, error))?;

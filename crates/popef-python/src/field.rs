@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use popef::types::{ProgramInfo, Text};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
@@ -78,13 +78,38 @@ macro_rules! plain_fields {
             }
 
             fn value_of(given: &Bound<'_, PyAny>) -> PyResult<$type> {
-                given.extract()
+                given.extract().map_err(|error| in_words::<$type>(given, error))
             }
         }
     )+ };
 }
 
 plain_fields!(bool, u32, i64);
+
+/// What values a type of a field has, in words.
+trait Range {
+    const WORDS: &str;
+}
+
+impl Range for bool {
+    const WORDS: &str = "True or False";
+}
+
+impl Range for u32 {
+    const WORDS: &str = "a whole number from 0 to 4294967295";
+}
+
+impl Range for i64 {
+    const WORDS: &str = "a whole number from -9223372036854775808 to 9223372036854775807";
+}
+
+/// The error of a number that is out of range, which Python says in terms of C.
+fn in_words<T: Range>(given: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyOverflowError>(given.py()) {
+        true => PyOverflowError::new_err(format!("{} is needed; this is out of range", T::WORDS)),
+        false => error,
+    }
+}
 
 /// A list of fields.
 pub(crate) struct List<T>(Py<PyList>, PhantomData<fn() -> T>);

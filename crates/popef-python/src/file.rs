@@ -260,7 +260,8 @@ impl File {
             let found = key.get_type();
             return Err(PyTypeError::new_err(format!("a number or a name is needed, not {}", found.name()?)));
         }
-        let index: isize = key.extract()?;
+        // As with lists, a number beyond all indices is only one that is not there.
+        let index: isize = key.extract().unwrap_or(isize::MAX);
         let index = if index < 0 { self.file.len().checked_add_signed(index) } else { usize::try_from(index).ok() };
         self.object(py, index.ok_or_else(|| PyIndexError::new_err("there is no such blob"))?)
     }

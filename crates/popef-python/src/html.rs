@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use popef::File;
-use popef::types::Text;
 use popef_show::{counted, escape, shorten, size};
 
 /// So many blobs are shown.
@@ -33,8 +32,8 @@ pub(crate) fn table(file: &File) -> String {
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             blob.index(),
             plain(&blob.blob_type().to_string()),
-            shown(&name.unwrap_or_default()),
-            plain(&shorten(&elements.unwrap_or_default(), WIDTH)),
+            shown(&name.unwrap_or_default().to_string_lossy()),
+            shown(&elements.unwrap_or_default()),
             size(blob.size())
         );
     }
@@ -47,15 +46,19 @@ pub(crate) fn table(file: &File) -> String {
     html
 }
 
-fn shown(name: &Text<'_>) -> String {
-    plain(&shorten(&name.to_string_lossy(), WIDTH))
+/// A text that may be long.
+fn shown(text: &str) -> String {
+    without_markup(&shorten(&escape(text), WIDTH))
 }
 
 /// The text without markup and without characters that hide what is there.
 fn plain(text: &str) -> String {
-    let escaped = escape(text);
-    let mut html = String::with_capacity(escaped.len());
-    for letter in escaped.chars() {
+    without_markup(&escape(text))
+}
+
+fn without_markup(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for letter in text.chars() {
         match letter {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),

@@ -106,6 +106,8 @@ pub(crate) struct Session {
     inner: Mutex<Inner>,
     /// A process that was forked must not finish the file of its parent.
     process: u32,
+    /// Whether the file is a file object that takes pieces of arrays.
+    takes_views: bool,
 }
 
 struct Inner {
@@ -115,9 +117,9 @@ struct Inner {
 }
 
 impl Session {
-    pub(crate) fn of(writer: Writer) -> Arc<Self> {
+    pub(crate) fn of(writer: Writer, takes_views: bool) -> Arc<Self> {
         let inner = Inner { state: State::Ready(Box::new(writer)), last: 0 };
-        Arc::new(Session { inner: Mutex::new(inner), process: process::id() })
+        Arc::new(Session { inner: Mutex::new(inner), process: process::id(), takes_views })
     }
 
     /// The state. Never waits, because what is waited for may need the interpreter's lock, or be in this thread.
@@ -165,7 +167,8 @@ impl Session {
     pub(crate) fn write(&self, py: Python<'_>, number: u64, given: &Given<'_>, len: usize) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         let blob = inner.blob(py, number)?;
-        let written = given.in_pieces(py, len, |piece| blob.write_all(piece));
+        let unseen = self.takes_views && matches!(blob, OpenBlob::Plain(_));
+        let written = given.in_pieces(py, len, unseen, |piece| blob.write_all(piece));
         if written.is_err() {
             inner.state = State::Discarded;
         }

@@ -13,11 +13,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
-use crate::bytes::COPIED;
+use crate::bytes::{COPIED, PIECE};
 use crate::error::raise;
 
 /// A file object that can seek. Data is read when it is asked for.
@@ -102,6 +102,8 @@ fn check_binary(read: &Bound<'_, PyAny>) -> PyResult<()> {
 thread_local! {
     /// The piece that this thread is writing, as Python has it.
     static OFFERED: RefCell<Option<Py<PyBytes>>> = const { RefCell::new(None) };
+    /// A piece of an array that this thread is writing, which only a file object looks at.
+    static UNSEEN: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
 }
 
 /// Lets `write` write a piece, which a file object then gets as it is, instead of a copy.
@@ -117,6 +119,38 @@ fn offered<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
     OFFERED.with_borrow(|piece| {
         piece.as_ref().map(|piece| piece.bind(py).clone()).filter(|piece| ptr::eq(piece.as_bytes(), bytes))
     })
+}
+
+/// What the library gets for a piece that it does not see.
+static STAND_IN: [u8; PIECE] = [0; PIECE];
+
+/// Lets `write` write a piece of an array into a file object without a copy. Python code can change an array at any time, so the
+/// library cannot look at its bytes. It gets zeros in their place, and the file object the piece when these arrive. Fails if
+/// anything else became of them.
+pub(crate) fn unseen(
+    piece: Bound<'_, PyAny>,
+    len: usize,
+    write: impl FnOnce(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let Some(stand_in) = STAND_IN.get(..len) else { return Err(io::Error::other("the piece is too long")) };
+    UNSEEN.replace(Some(piece.unbind()));
+    let written = write(stand_in);
+    match UNSEEN.take() {
+        Some(_) => written.and_then(|()| Err(io::Error::other("an array did not arrive at the file object"))),
+        None => written,
+    }
+}
+
+/// The piece that the library has not seen, if zeros in its place arrive.
+fn arrived(bytes: &[u8]) -> Option<Py<PyAny>> {
+    ptr::eq(bytes.as_ptr(), STAND_IN.as_ptr()).then(|| UNSEEN.take()).flatten()
+}
+
+/// Whether it is a file object of Python's own, which takes a piece of an array as it takes bytes, and keeps nothing of it.
+pub(crate) fn takes_views(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (io, found) = (stream.py().import("io")?, stream.get_type());
+    let own = ["BufferedWriter", "BufferedRandom", "FileIO", "BytesIO"];
+    own.iter().try_fold(false, |is_own, name| Ok(is_own || found.is(&io.getattr(*name)?)))
 }
 
 /// Less is not worth the calls.
@@ -160,8 +194,30 @@ impl Sink {
     }
 }
 
+/// Writes all of a piece into a file object, which may take less at a time.
+fn write_view(stream: &Bound<'_, PyAny>, piece: &Bound<'_, PyAny>, len: usize) -> PyResult<()> {
+    let mut rest = piece.clone();
+    let mut written = 0usize;
+    while written < len {
+        // Raw streams that would block return None.
+        let now: Option<usize> = stream.call_method1("write", (&rest,))?.extract()?;
+        let now = now.unwrap_or_default();
+        if now == 0 {
+            return Err(io::Error::from(io::ErrorKind::WriteZero).into());
+        }
+        written = written.saturating_add(now);
+        let [from, to] = [written, len].map(|at| isize::try_from(at).unwrap_or(isize::MAX));
+        rest = piece.get_item(PySlice::new(piece.py(), from, to, 1))?;
+    }
+    Ok(())
+}
+
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(piece) = arrived(bytes) {
+            self.call(|stream| write_view(stream, piece.bind(stream.py()), bytes.len()))?;
+            return Ok(bytes.len());
+        }
         let piece = bytes.get(..COPIED).unwrap_or(bytes);
         self.call(|stream| {
             let py = stream.py();

@@ -30,6 +30,20 @@ pub(crate) enum Mode {
     Append,
 }
 
+#[pymethods]
+impl Mode {
+    /// Others find it as `FileWriter.Mode`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        let name = match self {
+            Mode::Write => "WRITE",
+            Mode::Append => "APPEND",
+        };
+        let writer = py.import("popef")?.getattr("FileWriter")?;
+        let getter = py.import("operator")?.call_method1("attrgetter", (format!("Mode.{name}"),))?;
+        Ok((getter, (writer,)))
+    }
+}
+
 /// Writes a new file, at a path or into a binary file object that can seek.
 ///
 /// The file appears at its path when the writer is closed, or when the writer and its blob writers are gone. Until then, and
@@ -55,7 +69,8 @@ pub(crate) struct Writer {
 impl Writer {
     fn of(writer: session::Writer, file: &Bound<'_, PyAny>) -> PyResult<Self> {
         let stream = is_stream(file)?.then(|| file.clone().unbind());
-        Ok(Writer { session: Session::of(writer), stream })
+        let takes_views = stream.is_some() && stream::takes_views(file)?;
+        Ok(Writer { session: Session::of(writer, takes_views), stream })
     }
 
     /// Begins the data of a tensor or a feed, of so many bytes if that is known.

@@ -59,6 +59,10 @@ def test_a_damaged_file_is_a_finding_and_a_missing_one_raises(tmp_path, interop)
         popef.check(tmp_path / "missing.popef")
     with pytest.raises(ValueError, match="popart, poptorch, tensorflow, triton"):
         popef.check(content, loaders=["another"])
+    assert popef.check(content, loaders="popart") == popef.check(content, loaders=["popart"])
+    # A number is no path, but a file that is open.
+    with pytest.raises(TypeError):
+        popef.check(content, policy=0)
 
 
 def test_findings_are_values_that_cannot_be_changed():

@@ -78,7 +78,7 @@ def test_blobs_are_found_by_number_name_and_type(interop):
     assert "popart" in file
     assert "missing" not in file
     assert 3 not in file
-    for wrong in 4, -5:
+    for wrong in 4, -5, 2**70, -(2**70):
         with pytest.raises(IndexError):
             file[wrong]
     with pytest.raises(KeyError, match="missing"):
@@ -212,7 +212,7 @@ def test_one_run_of_a_feed_is_read_alone(tmp_path):
             assert np.array_equal(feed[runs], expected[runs])
         assert sum(np.array_equal(run, wanted) for run, wanted in zip(feed, expected, strict=True)) == 4
         assert np.asarray(feed).shape == (4, 2, 3_000_000)
-        for wrong in 4, -5:
+        for wrong in 4, -5, 2**70:
             with pytest.raises(IndexError, match="4 tensors"):
                 feed[wrong]
         with pytest.raises(TypeError, match="not str"):
@@ -362,9 +362,11 @@ class Tags(html.parser.HTMLParser):
 
 def test_notebooks_show_a_short_table_in_which_names_are_text(tmp_path):
     hostile = "<script>alert(1)</script>&amp;\"'\u202e\x1b[31m"
+    wide = "\u2601\ufe0f\x07" * 100
     path = tmp_path / "<b>&.popef"
     with popef.Writer(path) as writer:
         writer.createOpaqueBlob(hostile, "").write(b"")
+        writer.createOpaqueBlob(wide, "").write(b"")
         for number in range(100_000):
             writer.createOpaqueBlob(f"{number}" * 100, "").write(b"")
     shown = popef.open(path)._repr_html_()
@@ -374,8 +376,8 @@ def test_notebooks_show_a_short_table_in_which_names_are_text(tmp_path):
     assert str(path) in found.text
     assert "<script>alert(1)</script>&amp;\"'" in found.text
     assert not re.search("[\x00-\x1f\u202e]", shown)
-    assert "100001 blobs" in found.text
-    assert "and 99981 more" in found.text
+    assert "100002 blobs" in found.text
+    assert "and 99982 more" in found.text
     assert len(shown) < 5000
 
 

@@ -4,6 +4,7 @@ import array
 import collections
 import contextlib
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -390,6 +391,14 @@ def test_a_selection_that_chooses_nothing_or_makes_no_sense_is_refused(model):
         popef.merge([model], dry_run=True, keep="newest")
 
 
+def test_what_is_no_list_of_files_is_refused(model):
+    for wrong in str(model), model.read_bytes(), popef.open(model), io.BytesIO(model.read_bytes()):
+        with pytest.raises(TypeError, match="a list of files is needed"):
+            popef.merge(wrong, dry_run=True)
+    with pytest.raises(ValueError, match="no files to merge"):
+        popef.merge([], dry_run=True)
+
+
 def test_nothing_is_replaced_that_may_not_be(model, tmp_path):
     before = model.read_bytes()
     other = tmp_path / "other.popef"
@@ -403,8 +412,9 @@ def test_nothing_is_replaced_that_may_not_be(model, tmp_path):
         assert raised.value.code == "output-is-input"
     with pytest.raises(TypeError, match="a path to write to"):
         popef.merge([model])
-    with pytest.raises(ValueError, match="inputs"):
-        popef.merge([model], other, overwrite="yes")
+    for overwrite, raised in [("yes", ValueError), (1, TypeError), (["inputs"], TypeError)]:
+        with pytest.raises(raised, match="overwrite is True, False or 'inputs'"):
+            popef.merge([model], other, overwrite=overwrite)
     assert (other.read_bytes(), model.read_bytes()) == (b"old", before)
     popef.merge([model], other, overwrite=True)
     assert other.read_bytes() == before

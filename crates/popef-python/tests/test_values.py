@@ -225,6 +225,18 @@ def test_enumerations_are_like_those_of_pybind11(kind, names):
         kind(-1)
 
 
+def test_a_number_that_is_out_of_range_is_told_the_range():
+    with pytest.raises(OverflowError, match="from 0 to 4294967295"):
+        popef.Metadata(numIpus=-1)
+    with pytest.raises(OverflowError, match="9223372036854775807"):
+        popef.TensorInfo([2**63])
+
+
+@pytest.mark.parametrize("mode", [popef.FileWriter.Mode.WRITE, popef.FileWriter.Mode.APPEND])
+def test_modes_are_pickled_and_copied(mode):
+    assert pickle.loads(pickle.dumps(mode)) == copy.deepcopy(mode) == mode
+
+
 @pytest.mark.parametrize(
     ("value", "names"),
     [

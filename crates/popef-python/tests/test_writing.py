@@ -3,6 +3,7 @@
 import io
 import os
 import pathlib
+import tempfile
 import threading
 
 import numpy as np
@@ -275,6 +276,81 @@ def test_a_large_tensor_in_a_file_object_takes_only_its_place(tmp_path):
     first, second = popef.open(content[14:]).tensors
     assert np.array_equal(first.numpy(), array) and second.read() == array.tobytes()
     assert second.data_offset + second.data_size + 14 == len(content)
+
+
+class Sips(io.RawIOBase):
+    """Takes at most 100,001 bytes at a time, as pipes and sockets do."""
+
+    def __init__(self):
+        self.inner = io.BytesIO()
+
+    def write(self, data):
+        return self.inner.write(bytes(data[:100_001]))
+
+    def seek(self, *to):
+        return self.inner.seek(*to)
+
+    def truncate(self, size=None):
+        return self.inner.truncate(size)
+
+    def seekable(self):
+        return True
+
+    def writable(self):
+        return True
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        return self.inner.readinto(buffer)
+
+
+class Own(io.BytesIO):
+    """Keeps what it was given, and may expect bytes."""
+
+    def write(self, data):
+        assert type(data) is bytes
+        return super().write(data)
+
+
+def of(stream):
+    """What was written to a file object."""
+    inner = getattr(stream, "raw", stream)
+    if isinstance(inner, Sips):
+        return inner.inner.getvalue()
+    return stream.getvalue() if isinstance(stream, io.BytesIO) else pathlib.Path(stream.name).read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["file", "update", "raw", "bytes", "temporary", "own", "sips", "buffered"])
+def test_arrays_reach_every_kind_of_file_object(kind, tmp_path):
+    path = tmp_path / "model.popef"
+    stream = {
+        "file": lambda: open(path, "wb"),
+        "update": lambda: open(path, "w+b"),
+        "raw": lambda: open(path, "wb", buffering=0),
+        "bytes": io.BytesIO,
+        "temporary": lambda: tempfile.NamedTemporaryFile(dir=tmp_path),
+        "own": Own,
+        "sips": Sips,
+        "buffered": lambda: io.BufferedWriter(Sips()),
+    }[kind]()
+    array = np.arange(5_000_003, dtype=np.int32)
+    with stream:
+        with popef.Writer(stream) as writer:
+            writer.createOpaqueBlob("first", "").write(memoryview(b"1"))
+            blob = writer.createTensorData(tensor([5_000_003], popef.DataType.S32))
+            for part in array[:3], array[3:4_000_000], array[4_000_000:4_000_000], array[4_000_000:]:
+                blob.write(part)
+            writer.createExecutable("packed", True).write(np.zeros(1000, np.uint8))
+            writer.createOpaqueBlob("last", "").write(array[::2], 20_000)
+        stream.flush()
+        content = of(stream)
+    file = popef.open(content)
+    assert file.names() == ["first", "t", "packed", "last"]
+    assert (file["t"].numpy() == array).all()
+    assert (file[0].read(), file["packed"].unpack()) == (b"1", bytes(1000))
+    assert file["last"].read() == array[::2].tobytes()[:20_000]
 
 
 def test_what_a_file_object_raises_reaches_the_caller():

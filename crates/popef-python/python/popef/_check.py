@@ -151,16 +151,23 @@ def check(*files, deep=False, loaders=(), policy=None, progress=None):
     error PE...: blob 0, byte 0: ...
     """
     opened = [file if isinstance(file, _popef.File) else _popef.open(file, damaged=True) for file in files]
-    findings, skipped = _popef.check(opened, deep, list(loaders), policy_of(policy), progress)
+    findings, skipped = _popef.check(opened, deep, names_of(loaders), policy_of(policy), progress)
     return Report(tuple(Finding(**fields) for fields in findings), tuple(Skipped(**fields) for fields in skipped))
+
+
+def names_of(loaders):
+    """The names of loaders, of which one may be given alone."""
+    return [loaders] if isinstance(loaders, str) else list(loaders)
 
 
 def policy_of(path):
     """The name and the text of a policy."""
     if path is None:
         return None
+    # A number would be a file that the program has open.
+    path = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        return os.fsdecode(path), file.read()
+        return path, file.read()
 
 
 # Errors, help and pickles name what users import.

@@ -95,8 +95,9 @@ class Report(_Record):
 def check(
     *files: File | str | PathLike[str] | PathLike[bytes] | Buffer | _Readable,
     deep: bool = False,
-    loaders: Iterable[_Loader] = (),
+    loaders: _Loader | Iterable[_Loader] = (),
     policy: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report: ...
+def names_of(loaders: str | Iterable[str]) -> list[str]: ...
 def policy_of(path: str | bytes | PathLike[str] | PathLike[bytes] | None) -> tuple[str, str] | None: ...

@@ -3,7 +3,7 @@
 import os
 
 from popef import _popef
-from popef._check import policy_of
+from popef._check import names_of, policy_of
 
 _ENDINGS = (".popef", ".poptorch")
 
@@ -39,7 +39,7 @@ class Scan:
         self._options = {
             "per_file": per == "file",
             "columns": list(self._columns),
-            "check": None if check is None else (check, list(loaders), policy_of(policy)),
+            "check": None if check is None else (check, names_of(loaders), policy_of(policy)),
             "hash": hash,
             "threads": threads,
             "raises": on_error == "raise",
@@ -111,8 +111,8 @@ def scan(
     any number of folders. Files come in the order given, and those of a folder or a pattern by name.
 
     Only headers are read, unless more is asked for. ``check`` checks each file on its own: ``"quick"`` or ``"deep"``, with
-    ``loaders`` and ``policy`` as ``popef.check`` has them. ``hash`` computes digests: ``"blake3"`` or ``"sha256"``. ``columns`` names the columns that are wanted, and what none of them needs is
-    not done. ``threads`` is how many files are read at once.
+    ``loaders`` and ``policy`` as ``popef.check`` has them. ``hash`` computes digests: ``"blake3"`` or ``"sha256"``. ``columns``
+    names the columns that are wanted, and what none of them needs is not done. ``threads`` is how many files are read at once.
 
     A file that cannot be read, or not to its end, has a record with the error, after those of its blobs before the damage. With
     ``on_error="raise"``, the first error is raised.

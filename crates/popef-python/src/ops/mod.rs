@@ -74,13 +74,19 @@ impl To {
     }
 }
 
+/// The name of the type of an object, for errors.
+fn kind_of(given: &Bound<'_, PyAny>) -> String {
+    given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 fn overwrite_of(given: &Bound<'_, PyAny>) -> PyResult<Overwrite> {
-    let Ok(word) = given.cast::<PyString>() else {
-        return Ok(if given.is_truthy()? { Overwrite::Others } else { Overwrite::Never });
-    };
-    match word.to_str()? {
-        "inputs" => Ok(Overwrite::Inputs),
-        _ => Err(PyValueError::new_err(format!("overwrite is True, False or 'inputs', not {}", word.repr()?))),
+    let needed = |found: &str| format!("overwrite is True, False or 'inputs', not {found}");
+    match (given.extract::<bool>(), given.cast::<PyString>()) {
+        (Ok(true), _) => Ok(Overwrite::Others),
+        (Ok(false), _) => Ok(Overwrite::Never),
+        (_, Ok(word)) if word == "inputs" => Ok(Overwrite::Inputs),
+        (_, Ok(word)) => Err(PyValueError::new_err(needed(word.repr()?.to_str()?))),
+        _ => Err(PyTypeError::new_err(needed(&kind_of(given)))),
     }
 }
 

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyMapping};
 
 use super::arrays::{GivenArrays, array};
 use super::select::Select;
-use super::{To, opened, operate, packing, wrong};
+use super::{To, kind_of, opened, operate, packing, wrong};
 use crate::path;
 
 /// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
@@ -145,10 +145,6 @@ pub(super) fn paths(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> 
             given.try_iter().map_err(|_| needed())?.map(|path| path::extract(&path?)).collect()
         }
     }
-}
-
-fn kind_of(given: &Bound<'_, PyAny>) -> String {
-    given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// What a mapping has.

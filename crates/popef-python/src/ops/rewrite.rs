@@ -6,12 +6,12 @@ use std::ffi::OsString;
 use popef_ops::{
     CompressOptions, DecompressOptions, Keep, MergeOptions, RecompressedExecutable, SplitBy, SplitOptions, StripOptions,
 };
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::select::Select;
-use super::{To, opened, operate, packing, stem, wrong};
+use super::{To, kind_of, opened, operate, packing, stem, wrong};
 use crate::file;
 
 /// What an operation without rows tells of each blob.
@@ -126,13 +126,30 @@ pub(crate) fn merge<'py>(
         Some("all") => Keep::All,
         Some(other) => return Err(wrong("keep", other, "first, last and all")),
     };
-    let files = files.try_iter()?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
+    let files = several(files)?;
     let (to, select) = (To::of(output, overwrite, dry_run)?, Select::of(select, &files)?);
     operate::<_, Nothing>(py, progress, &select, None, |watch, _| {
         let select = |blob: &popef::Blob<'_>| select.takes(blob);
         let options = MergeOptions { keep, unpacked, drop_prefixes: drop_prefix, select: &select };
         popef_ops::merge(&files, to.target(), &options, watch)
     })
+}
+
+/// The files of a list.
+fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
+    // These can be gone through too, but are one file.
+    let is_one = given.is_instance_of::<PyString>()
+        || given.is_instance_of::<PyBytes>()
+        || given.is_instance_of::<file::File>()
+        || given.hasattr("read")?;
+    if is_one {
+        return Err(PyTypeError::new_err(format!("a list of files is needed, not {}", kind_of(given))));
+    }
+    let files = given.try_iter()?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
+    match files.is_empty() {
+        true => Err(PyValueError::new_err("there are no files to merge")),
+        false => Ok(files),
+    }
 }
 
 /// Splits a file into several in a folder, as `popef split` does.

@@ -40,7 +40,12 @@ impl Select {
         match given {
             Some(given) if !select.chooses_any() => {
                 let py = given.py();
-                let error = || raise_operation(py, &Error::new(Code::NothingChosen, "select chooses no blob"));
+                let error = || {
+                    raise_operation(
+                        py,
+                        &Error::new(Code::NothingChosen, "no blob is chosen: none is as select, or drop, asks for"),
+                    )
+                };
                 Err(select.raised().unwrap_or_else(error))
             }
             _ => Ok(select),

@@ -16,7 +16,8 @@ pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     }
     let room = most.saturating_sub(1);
     let start = take(text.chars(), room.div_ceil(2));
-    let end = take(text.chars().rev(), room - width(&start));
+    // Letters can be wider together than each alone.
+    let end = take(text.chars().rev(), room.saturating_sub(width(&start)));
     Cow::Owned(format!("{start}…{}", end.chars().rev().collect::<String>()))
 }
 
@@ -43,6 +44,7 @@ mod tests {
             ("重み重み重み", 7, "重…重み"),
             ("", 0, ""),
             ("x", 0, "…"),
+            ("\u{2601}\u{fe0f}\u{2601}\u{fe0f}\u{2601}\u{fe0f}", 3, "\u{2601}\u{fe0f}…\u{fe0f}"),
         ];
         for (text, width, short) in cases {
             assert_eq!(shorten(text, width), short);
