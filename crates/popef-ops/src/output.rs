@@ -34,7 +34,7 @@ pub enum Target<'t> {
 impl Target<'_> {
     /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs that are no PopEF
     /// files, such as arrays and lists; the operations themselves look at the PopEF files that they read.
-    pub fn check_sources<'p>(&self, sources: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+    pub fn check_sources(&self, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
         match self {
             Target::Path(path, overwrite) | Target::Trial(path, overwrite) => overwrite.check_sources(path, sources),
             Target::Stream(_) | Target::Nowhere => Ok(()),
@@ -60,12 +60,12 @@ impl Overwrite {
     }
 
     /// Fails if the path is one of these files, by whatever name, and inputs may not be replaced.
-    pub fn check_sources<'p>(self, path: &Path, sources: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+    pub fn check_sources(self, path: &Path, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
         // If there is no such file, it is no input. Another failure shows when it is replaced.
         let target = FileId::of_path(path).ok().filter(|_| self != Overwrite::Inputs);
         let Some(target) = target else { return Ok(()) };
         match sources.into_iter().find(|source| FileId::of_path(source).is_ok_and(|id| id == target)) {
-            Some(source) => Err(is_input(path, Some(source))),
+            Some(source) => Err(is_input(path, Some(source.as_ref()))),
             None => Ok(()),
         }
     }

@@ -258,11 +258,18 @@ fn operations_on_parts_tell_what_they_expect() {
         }
     }
 
-    let weights = Weights::read(&folders[0].join("tensors")).unwrap();
+    // Of one tensor, new data.
+    let tensors = folders[0].join("tensors");
+    let rest = tensors.join("rest.npy");
+    let mut changed = fs::read(&rest).unwrap();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&rest, changed).unwrap();
+    let weights = vec![Weights::At(tensors)];
     let (path, value) = FieldPath::parse_assignment("anchors[both].repeats=2").unwrap();
     let fields = vec![Change::Set(path, value)];
     let changes = Changes { model: Some("large".into()), fields, weights, ..Changes::default() };
     for target in [Target::Nowhere, Target::Path(&new, Overwrite::Others)] {
+        hold("set, compare", |progress| Plan::of(&plain, &changes, &|_| true, progress));
         let plan = Plan::of(&plain, &changes, &|_| true, &Silent).unwrap();
         hold("set", |progress| plan.write(target, false, progress));
     }

@@ -36,8 +36,15 @@ fn tip(error: &Error, command: &Command) -> Option<String> {
                 has(command, "output").then(|| format!("to write to '{word}', use '-o {word}'"))
             }
         }
+        (ErrorKind::UnknownArgument, ContextValue::String(word)) if is_negative(word) => {
+            Some(format!("'{word}' is a negative number, and no option takes one"))
+        }
         _ => None,
     }
+}
+
+fn is_negative(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 fn has(command: &Command, option: &str) -> bool {

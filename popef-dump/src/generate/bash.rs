@@ -15,7 +15,7 @@ pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String 
     let patterns: Vec<_> = commands.iter().map(|(typed, _)| pattern(typed)).collect();
     let find = FIND.replace("{commands}", &patterns.join("|"));
     let offer = OFFER_OF_COMMANDS.replace("{offers}", &offers(program));
-    let variables = " command='' options='' arguments='' several=''";
+    let variables = " command='' options='' arguments='' several='' files=''";
     let parts = [("{variables}", variables), ("{find}", &find), ("{command}", "$command"), ("{offer}", &offer)];
     filled(program, names, &cases, parts)
 }
@@ -61,6 +61,9 @@ fn offers(program: &Program) -> String {
         let arguments = match &command.arguments {
             Words::One(words) => format!(" arguments='{}'", words.join(" ")),
             Words::List(words) => format!(" arguments='{}' several=1", words.join(" ")),
+            Words::Path if !command.commands.is_empty() => {
+                format!(" arguments='{}' files=1", command.command_names().join(" "))
+            }
             Words::Path | Words::Any => String::new(),
         };
         format!("        {}) options='{}'{arguments} ;;\n", pattern(&typed), command.long_options().join(" "))
@@ -116,5 +119,13 @@ const OFFER_OF_COMMANDS: &str = r#"    if [[ -z $words && -z $equals ]]; then
         case $command in
 {offers}        esac
         if [[ $current == -* ]]; then words=$options; else words=$arguments list=$several; fi
+        if [[ -n $files && $current != -* ]]; then
+            # Beside commands, bash does not complete names of files itself.
+            compopt -o filenames 2>/dev/null
+            while IFS= read -r word; do
+                COMPREPLY+=("$word")
+            done < <(compgen -W "$words" -- "$current"; compgen -f -- "$current")
+            return
+        fi
     fi
 "#;

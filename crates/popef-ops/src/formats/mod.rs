@@ -28,6 +28,7 @@
 //! [`Array::as_type`] says whether an array can stand for a type.
 
 mod memory;
+mod named;
 mod npy;
 mod npz;
 mod order;
@@ -47,6 +48,7 @@ use popef::{DataType, TensorInfo};
 
 use crate::error::{Code, Error};
 
+pub(crate) use named::{MOST_OPEN, NamedArrays};
 pub(crate) use place::{Place, Source};
 pub(crate) use safetensors::write_header as write_safetensors_header;
 pub(crate) use types::is_float8;

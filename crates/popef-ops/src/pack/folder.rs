@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use popef::Metadata;
 use popef::types::Text;
 
+use super::metadata::read_metadata;
 use super::part::{Bytes, Each, Part, array_of};
 use super::report::State;
 use crate::error::{Code, Error};
 use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
-use crate::formats::{Array, ArrayFile, Place, Source};
+use crate::formats::{Array, ArrayFile, MOST_OPEN, NamedArrays, Place, Source};
 
 /// A folder, which is gone through once.
 pub(super) struct Folder<'f> {
@@ -24,18 +23,10 @@ pub(super) struct Folder<'f> {
     archives: HashMap<String, Archive>,
 }
 
-/// As many files with several arrays may be in a folder. `extract` makes two.
-const MOST_ARCHIVES: usize = 16;
-
 /// A file with several arrays.
 struct Archive {
     source: Source,
-    file: ArrayFile,
-    /// The array that is probably asked for next.
-    next: usize,
-    /// Hashes of the names with the numbers of their arrays, sorted, once it was another.
-    numbers: Option<Vec<(u64, u32)>>,
-    hasher: RandomState,
+    arrays: NamedArrays,
 }
 
 impl<'f> Folder<'f> {
@@ -129,19 +120,19 @@ impl<'f> Folder<'f> {
         }
         let key = Text::from(stored.key.clone().unwrap_or_default());
         if !self.archives.contains_key(&stored.file) {
-            if self.archives.len() >= MOST_ARCHIVES {
-                return Err(self.bad(&format!("it names more than {MOST_ARCHIVES} files with several arrays")));
+            if self.archives.len() >= MOST_OPEN {
+                return Err(self.bad(&format!("it names more than {MOST_OPEN} files with several arrays")));
             }
             let (source, _) = self.source(&stored.file)?;
-            let (file, hasher) = (ArrayFile::of(source.clone())?, RandomState::new());
-            let archive = Archive { source, file, next: 0, numbers: None, hasher };
-            self.archives.insert(stored.file.clone(), archive);
+            let arrays = NamedArrays::of(ArrayFile::of(source.clone())?);
+            self.archives.insert(stored.file.clone(), Archive { source, arrays });
         }
         let archive = self.archives.get_mut(&stored.file);
-        let found =
-            archive.map(|archive| archive.array(&key).map(|found| (found, archive.source.clone()))).transpose()?;
+        let found = archive
+            .map(|archive| archive.arrays.array(&key).map(|found| (found, archive.source.clone())))
+            .transpose()?;
         match found {
-            Some((Some(array), source)) => Ok((array, self.is_same(&source))),
+            Some((Some((_, array)), source)) => Ok((array, self.is_same(&source))),
             _ => Err(self.bad(&format!("{:?} has no array {:?}", stored.file, key.to_string()))),
         }
     }
@@ -167,45 +158,6 @@ impl<'f> Folder<'f> {
 
     fn bad(&self, message: &str) -> Error {
         bad_index(self.path, message)
-    }
-}
-
-impl Archive {
-    /// The array of a name.
-    fn array(&mut self, name: &Text<'_>) -> Result<Option<Array>, Error> {
-        let mut found = self.file.get(self.next)?.filter(|array| array.name == *name);
-        if found.is_none() {
-            for index in self.numbers_of(name)? {
-                let array = self.file.get(index)?.filter(|array| array.name == *name);
-                if array.is_some() {
-                    self.next = index;
-                    found = array;
-                    break;
-                }
-            }
-        }
-        self.next = self.next.saturating_add(1);
-        Ok(found)
-    }
-
-    /// The arrays whose names have the same hash.
-    fn numbers_of(&mut self, name: &Text<'_>) -> Result<Vec<usize>, Error> {
-        let numbers = match &mut self.numbers {
-            Some(numbers) => numbers,
-            None => {
-                let mut all = Vec::with_capacity(self.file.len());
-                for index in 0..self.file.len() {
-                    let Some(array) = self.file.get(index)? else { continue };
-                    all.push((self.hasher.hash_one(array.name.as_bytes()), u32::try_from(index).unwrap_or(u32::MAX)));
-                }
-                all.sort_unstable();
-                self.numbers.insert(all)
-            }
-        };
-        let hash = self.hasher.hash_one(name.as_bytes());
-        let start = numbers.partition_point(|(known, _)| *known < hash);
-        let same = numbers.iter().skip(start).take_while(|(known, _)| *known == hash);
-        Ok(same.filter_map(|(_, index)| usize::try_from(*index).ok()).collect())
     }
 }
 
@@ -264,16 +216,4 @@ pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
         }
     }
     Ok(path)
-}
-
-/// Metadata as JSON.
-pub(super) fn read_metadata(place: &Place) -> Result<Metadata, Error> {
-    let read = || {
-        let reader = BufReader::new(place.reader()?);
-        serde_json::from_reader(reader).map_err(|error| match error.io_error_kind() {
-            Some(kind) => Error::io("read the metadata", kind.into()),
-            None => super::bad_metadata(&error.to_string()),
-        })
-    };
-    read().map_err(|error: Error| error.in_file(place.path()))
 }

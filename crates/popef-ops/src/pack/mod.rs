@@ -4,6 +4,7 @@ mod check;
 mod compose;
 pub(crate) mod folder;
 mod left_out;
+mod metadata;
 mod part;
 mod report;
 mod seal;
@@ -201,10 +202,6 @@ fn write(
 
 fn too_large() -> Error {
     Error::new(Code::WrongArguments, "the file would be too large")
-}
-
-fn bad_metadata(message: &str) -> Error {
-    Error::new(Code::BadMetadata, format!("it is no metadata as JSON: {message}"))
 }
 
 /// The bytes of several readers after each other.

@@ -6,8 +6,9 @@ use popef::read::FileId;
 use popef::types::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 
 use super::PackInput;
-use super::folder::{Folder, check_files, read_metadata};
+use super::folder::{Folder, check_files};
 use super::left_out::LeftOut;
+use super::metadata::read_metadata;
 use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
 use crate::extract::{INDEX, Index, Kind};

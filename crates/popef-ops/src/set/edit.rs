@@ -20,10 +20,25 @@ pub(super) enum NewInfo {
 
 /// New data of a blob. There may be one for each blob of a file, so it has only numbers.
 pub(super) struct NewData {
-    /// The blob's number.
-    pub(super) blob: usize,
+    /// The blob's number, of which a file has no more than fit.
+    blob: u32,
     /// Which one of the weights it is.
-    pub(super) weights: usize,
+    weights: u32,
+}
+
+impl NewData {
+    pub(super) fn of(blob: usize, weights: usize) -> Self {
+        let [blob, weights] = [blob, weights].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        NewData { blob, weights }
+    }
+
+    pub(super) fn blob(&self) -> usize {
+        usize::try_from(self.blob).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn weights(&self) -> usize {
+        usize::try_from(self.weights).unwrap_or(usize::MAX)
+    }
 }
 
 /// A tensor that comes behind all other blobs.

@@ -1,17 +1,21 @@
 //! Changes metadata, names, versions and the data of tensors.
 
+mod arrays;
 mod compare;
 mod edit;
 mod edited;
 mod elements;
+mod files;
 mod findings;
 mod path;
+mod place;
 mod plan;
 mod renames;
 mod value;
 mod verify;
-mod weights;
 mod write;
+
+use std::path::PathBuf;
 
 use popef::File;
 use popef::types::{BlobType, Text};
@@ -22,9 +26,9 @@ pub use compare::FieldChange;
 pub use findings::NewFinding;
 pub use plan::Plan;
 pub use value::Given;
-pub use weights::Weights;
 
 use crate::error::{Code, Error};
+use crate::formats::Array;
 use crate::name::Name;
 use path::Path;
 
@@ -54,6 +58,17 @@ impl Changes {
         let Changes { fields, renames, weights, version, .. } = self;
         fields.is_empty() && renames.is_empty() && weights.is_empty() && version.is_none()
     }
+}
+
+/// Where new data is.
+#[derive(Clone, Debug)]
+pub enum Weights {
+    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder has the `index.json` of an
+    /// extracted file, that says which arrays belong to which tensors. Other arrays of its files with several have their own
+    /// names.
+    At(PathBuf),
+    /// In an array, whose name is that of the tensor.
+    Array(Array),
 }
 
 /// A change to fields of metadata.

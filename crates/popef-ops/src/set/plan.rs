@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
 use popef::types::{BlobType, OpaqueInfo, Text};
 use popef::{Blob, File, Metadata};
 use serde_json::json;
 
+use super::arrays::Arrays;
 use super::compare::{FieldChange, compare};
 use super::edit::{Added, Edit, NewData, NewInfo};
 use super::edited::Edited;
+use super::place::{Inputs, Place, elements_len, inputs, is_same, place};
 use super::renames::Names;
-use super::weights::{Inputs, Place, Weights, check_names, elements_len, inputs, is_same, place};
 use super::{BlobChange, Change, Changes};
 use crate::error::{Code, Error};
 use crate::listed::name_of;
@@ -44,6 +44,7 @@ use crate::progress::Progress;
 pub struct Plan<'f> {
     pub(super) file: &'f File,
     wanted: &'f Changes,
+    pub(super) weights: Arrays,
     /// New names and infos, by the blob's number.
     pub(super) edits: BTreeMap<usize, Edit>,
     /// New data, in the order of the blobs.
@@ -62,8 +63,9 @@ impl<'f> Plan<'f> {
         chosen: &dyn Fn(&Blob<'_>) -> bool,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
+        let weights = Arrays::of(&changes.weights)?;
         let (edits, data, added, versioned) = Default::default();
-        let mut plan = Plan { file, wanted: changes, edits, data, added, versioned };
+        let mut plan = Plan { file, wanted: changes, weights, edits, data, added, versioned };
         plan.find(chosen, progress).map_err(|error| match file.path() {
             Some(path) => error.in_file(path),
             None => error,
@@ -74,13 +76,13 @@ impl<'f> Plan<'f> {
     fn find(&mut self, chosen: &dyn Fn(&Blob<'_>) -> bool, progress: &dyn Progress) -> Result<(), Error> {
         let changes = self.wanted;
         let old = self.old_metadata(changes)?;
-        check_names(&changes.weights)?;
         let inputs = changes.add_missing.then(|| inputs(&old));
-        for (number, weights) in changes.weights.iter().enumerate() {
-            let changed = self.change_data(number, weights, chosen, inputs.as_ref(), progress);
-            changed.map_err(|error| weights.in_file(error))?;
+        progress.expect(self.weights.total());
+        for number in 0..self.weights.len() {
+            let changed = self.change_data(number, chosen, inputs.as_ref(), progress);
+            changed.map_err(|error| self.weights.in_file(number, error))?;
         }
-        self.data.sort_by_key(|new| new.blob);
+        self.data.sort_by_key(NewData::blob);
         let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
         let model =
             if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref(), chosen)?) };
@@ -160,15 +162,18 @@ impl<'f> Plan<'f> {
     fn change_data(
         &mut self,
         number: usize,
-        weights: &Weights,
         chosen: &dyn Fn(&Blob<'_>) -> bool,
         inputs: Option<&Inputs<'_>>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
-        match place(self.file, &weights.array, chosen, inputs)? {
-            Place::Blob(blob) if is_same(&weights.array, &blob, progress)? => {}
-            Place::Blob(blob) => self.data.push(NewData { blob: blob.index(), weights: number }),
-            Place::New(info) => self.added.push(Added { info, weights: number }),
+        let array = self.weights.get(number)?;
+        match place(self.file, &array, chosen, inputs)? {
+            Place::Blob(blob) if is_same(&array, &blob, progress)? => {}
+            Place::Blob(blob) => self.data.push(NewData::of(blob.index(), number)),
+            Place::New(info) => {
+                progress.add(info.tensor_info.size_in_bytes().unwrap_or(0))?;
+                self.added.push(Added { info, weights: number });
+            }
         }
         Ok(())
     }
@@ -177,22 +182,10 @@ impl<'f> Plan<'f> {
         self.edits.entry(index).or_default()
     }
 
-    pub(super) fn weights(&self, number: usize) -> Option<&Weights> {
-        self.wanted.weights.get(number)
-    }
-
-    /// The files that new data is read from.
-    pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
-        let mut paths: Vec<&Path> = self.wanted.weights.iter().filter_map(|weights| weights.path.as_deref()).collect();
-        // The arrays of a file follow each other.
-        paths.dedup();
-        paths.into_iter()
-    }
-
-    /// The new data of a blob, if it gets any.
-    pub(super) fn data_of(&self, index: usize) -> Option<&Weights> {
-        let found = self.data.binary_search_by_key(&index, |new| new.blob).ok()?;
-        self.weights(self.data.get(found)?.weights)
+    /// The number of a blob's new data, if it gets any.
+    pub(super) fn data_of(&self, index: usize) -> Option<usize> {
+        let found = self.data.binary_search_by_key(&index, NewData::blob).ok()?;
+        Some(self.data.get(found)?.weights())
     }
 
     /// The version that a blob gets, if it gets one.
@@ -216,7 +209,7 @@ impl<'f> Plan<'f> {
     /// All changes, in the order of the blobs. They are made one by one: there may be millions.
     pub fn changes(&self) -> impl Iterator<Item = BlobChange> {
         let changed = self.file.blobs().filter_map(|blob| self.change_of(&blob));
-        changed.chain(self.added.iter().enumerate().filter_map(|(number, added)| self.addition(number, added)))
+        changed.chain(self.added.iter().enumerate().map(|(number, added)| self.addition(number, added)))
     }
 
     fn change_of(&self, blob: &Blob<'_>) -> Option<BlobChange> {
@@ -224,7 +217,8 @@ impl<'f> Plan<'f> {
         let mut changes = Vec::new();
         if let Some(weights) = self.data_of(index) {
             let size = elements_len(blob);
-            changes.push(FieldChange::of("data", json!({ "dataSize": size }), weights.described(size)));
+            let new = self.weights.described(weights, size);
+            changes.push(FieldChange::of("data", json!({ "dataSize": size }), new));
         }
         changes.extend(self.edits.get(&index).into_iter().flat_map(|edit| edit.changes.iter().cloned()));
         if let Some(version) = self.version_of(index) {
@@ -234,11 +228,11 @@ impl<'f> Plan<'f> {
         (!changes.is_empty()).then(|| BlobChange { index, blob_type: blob.blob_type(), name, changes })
     }
 
-    fn addition(&self, number: usize, added: &Added) -> Option<BlobChange> {
+    fn addition(&self, number: usize, added: &Added) -> BlobChange {
         let index = self.file.len().saturating_add(number);
         let size = added.info.tensor_info.size_in_bytes().unwrap_or_default();
-        let changes = vec![FieldChange::of("data", json!(null), self.weights(added.weights)?.described(size))];
-        Some(BlobChange { index, blob_type: BlobType::DataTensor, name: added.info.name.by_ref().into(), changes })
+        let changes = vec![FieldChange::of("data", json!(null), self.weights.described(added.weights, size))];
+        BlobChange { index, blob_type: BlobType::DataTensor, name: added.info.name.by_ref().into(), changes }
     }
 }
 

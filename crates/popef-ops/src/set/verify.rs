@@ -3,8 +3,8 @@
 use popef::{Blob, File};
 
 use super::edit::{Added, Edit, NewInfo};
+use super::place::is_same;
 use super::plan::Plan;
-use super::weights::is_same;
 use crate::error::{Code, Error};
 use crate::progress::Progress;
 use crate::verify::{has_same_head, wrong};
@@ -37,9 +37,8 @@ impl Verify<'_> {
             }
         }
         for (Added { info, weights }, new) in added.iter().zip(written.blobs().skip(file.len())) {
-            let Some(weights) = self.plan.weights(*weights) else { return Err(wrong(&new)) };
             let is_right = new.as_tensor().is_some_and(|tensor| tensor.info() == *info);
-            if !is_right || !is_same(&weights.array, &new, self.progress)? {
+            if !is_right || !is_same(&self.plan.weights.get(*weights)?, &new, self.progress)? {
                 return Err(wrong(&new));
             }
         }
@@ -54,7 +53,9 @@ impl Verify<'_> {
         if !heads || new.data().len() != old.data().len() || !has_info(old, edit, new)? {
             return Ok(false);
         }
-        self.plan.data_of(old.index()).map_or(Ok(true), |weights| is_same(&weights.array, new, self.progress))
+        self.plan
+            .data_of(old.index())
+            .map_or(Ok(true), |weights| is_same(&self.plan.weights.get(weights)?, new, self.progress))
     }
 }
 

@@ -9,9 +9,9 @@ use popef::write::BlobCopy;
 use super::Outcome;
 use super::edit::{Added, NewInfo};
 use super::findings::{NewFinding, new_findings};
+use super::place::{elements_len, fits, with_surplus};
 use super::plan::Plan;
 use super::verify::Verify;
-use super::weights::with_surplus;
 use crate::error::{Code, Error};
 use crate::output::{Output, Target};
 use crate::progress::Progress;
@@ -20,8 +20,10 @@ impl Plan<'_> {
     /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
     /// library's checks find something in the new file that they do not find in the old one.
     pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
-        target.check_sources(self.sources())?;
+        target.check_sources(self.weights.paths())?;
         progress.expect(self.file.size());
+        // The new data is read back and compared.
+        progress.expect(if matches!(target, Target::Path(..)) { self.new_len() } else { 0 });
         let mut output = Output::begin(target, [self.file], progress)?;
         output.prefix_of(self.file)?;
         self.write_blobs(&mut output)?;
@@ -39,22 +41,34 @@ impl Plan<'_> {
         Ok(Outcome { size: size.size, new_findings: found })
     }
 
+    /// The length of all new data.
+    fn new_len(&self) -> u64 {
+        let changed = self.data.iter().filter_map(|new| self.file.blob(new.blob())).map(|blob| elements_len(&blob));
+        let added = self.added.iter().map(|added| added.info.tensor_info.size_in_bytes().unwrap_or(0));
+        changed.chain(added).fold(0, u64::saturating_add)
+    }
+
     /// Blobs whose data stays are copied together.
     fn write_blobs(&self, output: &mut Output<'_>) -> Result<(), Error> {
         let copies =
             |range: Range<usize>| range.filter_map(|index| self.file.blob(index)).map(|blob| self.copy_of(blob));
         let mut copied = 0;
         for new in &self.data {
-            let (Some(weights), Some(blob)) = (self.weights(new.weights), self.file.blob(new.blob)) else { continue };
-            output.copy_all(copies(copied..new.blob))?;
-            let mut data = with_surplus(&weights.array, &blob)?;
-            output.refilled(self.copy_of(blob), &mut data).map_err(|error| weights.in_file(error))?;
-            copied = new.blob.saturating_add(1);
+            let Some(blob) = self.file.blob(new.blob()) else { continue };
+            output.copy_all(copies(copied..new.blob()))?;
+            let mut refill = || {
+                let array = self.weights.get(new.weights())?;
+                // It may be another one by now.
+                fits(blob, &array)?;
+                output.refilled(self.copy_of(blob), &mut with_surplus(&array, &blob)?)
+            };
+            refill().map_err(|error| self.weights.in_file(new.weights(), error))?;
+            copied = new.blob().saturating_add(1);
         }
         output.copy_all(copies(copied..self.file.len()))?;
         for Added { info, weights } in &self.added {
-            let Some(weights) = self.weights(*weights) else { continue };
-            output.tensor(info, &mut weights.array.reader()?).map_err(|error| weights.in_file(error))?;
+            let mut add = || output.tensor(info, &mut self.weights.get(*weights)?.reader()?);
+            add().map_err(|error| self.weights.in_file(*weights, error))?;
         }
         Ok(())
     }

@@ -38,13 +38,6 @@ impl GivenArrays {
             _ => paths(given).map(GivenArrays::Files),
         }
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            GivenArrays::Files(paths) => paths.is_empty(),
-            GivenArrays::Memory(arrays) => arrays.is_empty(),
-        }
-    }
 }
 
 /// The arrays of a mapping from names to whatever has elements. Bytes without a type are those of the elements that `wanted` says.

@@ -89,14 +89,17 @@ pub(crate) fn set<'py>(
         return Err(PyValueError::new_err("strict needs a file that can be read back, which a dry run does not write"));
     }
     let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
-    let tensors = GivenArrays::of(tensors, |name| wanted_by(&file, name))?;
+    let weights = match GivenArrays::of(tensors, |name| wanted_by(&file, name))? {
+        GivenArrays::Files(paths) => paths.into_iter().map(Weights::At).collect(),
+        GivenArrays::Memory(arrays) => arrays.into_iter().map(Weights::Array).collect(),
+    };
     let select = Select::of(select, std::slice::from_ref(&file))?;
     let mut changes = Changes {
         model: model.map(text::extract).transpose()?,
         fields: merge.map(|patch| json::of(patch).map(Change::Merge)).transpose()?.into_iter().collect(),
         renames: renames(rename)?,
         keep_references,
-        weights: Vec::new(),
+        weights,
         add_missing,
         version: version.map(text::extract).transpose()?,
     };
@@ -111,20 +114,10 @@ pub(crate) fn set<'py>(
             changes.fields.push(change(path, json::of(&value)?));
         }
     }
-    if changes.is_empty() && tensors.is_empty() {
+    if changes.is_empty() {
         return Err(PyValueError::new_err("there is nothing to set, such as fields={\"numIpus\": 4}"));
     }
     operate::<_, BlobChange>(py, progress, &select, Some("blobs"), |watch, each| {
-        match tensors {
-            GivenArrays::Files(paths) => {
-                for path in &paths {
-                    changes.weights.extend(Weights::read(path)?);
-                }
-            }
-            GivenArrays::Memory(arrays) => {
-                changes.weights = arrays.into_iter().map(|array| Weights { array, path: None }).collect();
-            }
-        }
         let plan = Plan::of(&file, &changes, &|blob| select.takes(blob), watch)?;
         let done = match plan.is_empty() && only_changes {
             true => None,

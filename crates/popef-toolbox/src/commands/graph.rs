@@ -23,7 +23,7 @@ use poplar_inspect::graph::{Graph, IrDump, NoteKind, Order};
 
 use super::{Command, profile};
 use crate::common::end::unwritten;
-use crate::common::json_file::{Damage, open, unread};
+use crate::common::json_file::{Damage, open, refused};
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 use crate::common::words::wrong;
@@ -75,7 +75,7 @@ pub(crate) struct Args {
         long,
         global = true,
         value_name = "FORMAT",
-        value_parser = form(),
+        value_parser = form(Form::ALL),
         default_value = "text",
         hide_default_value = true,
         hide_possible_values = true,
@@ -140,16 +140,16 @@ impl Form {
     }
 }
 
-fn form() -> impl TypedValueParser<Value = Form> {
-    named(Form::ALL, |form| form.name())
+fn form<const N: usize>(forms: [Form; N]) -> impl TypedValueParser<Value = Form> {
+    named(forms, |form| form.name())
 }
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         match (&self.what, &self.file) {
-            (Some(What::Diff(args)), None) => args.run(tool, self.format),
+            (Some(What::Diff(args)), None) => args.run(tool),
             (None, Some(file)) => self.show(tool, file),
-            _ => Err(Error::new(Code::WrongArguments, "give either one file, or diff and two files")),
+            _ => Err(wrong("give either one file, or diff and two files")),
         }
     }
 }
@@ -207,7 +207,7 @@ impl Args {
 /// Reads a dump. If its ops are said to be in the order of a schedule, they must be: analyses would say what is not so.
 fn read(file: &Path, scheduled: bool) -> Result<IrDump, Error> {
     let order = if scheduled { Order::Schedule } else { Order::Unknown };
-    let dump = IrDump::read(open(file)?, order).map_err(|error| unread(&error, Code::BadGraphFile, file))?;
+    let dump = IrDump::read(open(file)?, order).map_err(|error| refused(&error, Code::BadGraphFile, file))?;
     match dump.note(NoteKind::NoSchedule).filter(|_| scheduled) {
         Some(note) => {
             let message =

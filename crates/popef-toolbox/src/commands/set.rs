@@ -162,7 +162,7 @@ impl Args {
             fields,
             renames: Vec::new(),
             keep_references: self.keep_references,
-            weights: self.weights()?,
+            weights: self.tensors.iter().cloned().map(Weights::At).collect(),
             add_missing: self.add_missing,
             version: self.set_version.clone().map(Text::from),
         })
@@ -191,11 +191,6 @@ impl Args {
             }
         }
         Ok(())
-    }
-
-    fn weights(&self) -> Result<Vec<Weights>, Error> {
-        let all = self.tensors.iter().map(|path| Weights::read(path)).collect::<Result<Vec<_>, _>>()?;
-        Ok(all.into_iter().flatten().collect())
     }
 
     /// Writes the file, unless it stays in its place without a change.

@@ -9,6 +9,7 @@ use popef_ops::{Code, Error, ErrorReport};
 use poplar_inspect::tiles::{ReadError, ReadErrorKind};
 
 use super::end::FAILED;
+use super::meant::meant;
 use super::tool::{Tool, described};
 
 /// Opens a file, or standard input for `-`.
@@ -27,6 +28,14 @@ pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
         _ => Error::new(code, error.to_string()),
     }
     .in_file(path)
+}
+
+/// The same of a file of which nothing could be read. It may be for another command.
+pub(crate) fn refused(error: &ReadError, code: Code, path: &Path) -> Error {
+    match (&error.kind, meant(path)) {
+        (ReadErrorKind::Unreadable(_), _) | (_, None) => unread(error, code, path),
+        (_, Some(meant)) => Error::new(code, format!("{error}; {meant}")).in_file(path),
+    }
 }
 
 /// The damage of a file, of which the part before it is shown.

@@ -8,6 +8,7 @@ pub(crate) mod in_turn;
 pub(crate) mod input;
 pub(crate) mod json_file;
 pub(crate) mod listing;
+pub(crate) mod meant;
 pub(crate) mod one_blob;
 pub(crate) mod output;
 pub(crate) mod rows;

@@ -47,6 +47,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("tiles plan --ipu", &["tiles", "plan", "--ipus"]),
     ("tiles plan --format=nd", &["tiles", "plan", "--format=ndjson"]),
     ("graph a", &["graph", "a b.popef"]),
+    ("graph di", &["graph", "diff"]),
     ("graph a --to", &["graph", "a", "--top"]),
     ("graph diff --sche", &["graph", "diff", "--scheduled"]),
     ("tiles model a", &["tiles", "model", "a b.popef"]),

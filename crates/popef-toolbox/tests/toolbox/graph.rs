@@ -55,6 +55,8 @@ fn what_cannot_be_shown_is_said() {
         "graph diff - -",
         "graph diff train.json vars.json",
         "graph diff train.json train.json --format dot",
+        "graph --format dot diff train.json train.json",
+        "graph --format json diff train.json vars.json",
         "graph train.json --format svg",
         "graph train.json --profile",
         "graph model.execution.json --profile",

@@ -35,7 +35,7 @@ pub use arithmetic::{Binary, Unary};
 pub use array::{Array, Elements};
 pub use builder::{Builder, CallSiteInfo, Destination, Inputs, Module, Outputs, Sequence, Stream, TensorRef};
 pub use call_graph::{CallGraph, CallRow, CallSite, Called};
-pub use compare::{GraphDiff, IrDiff, OpTypeDiff, TensorDiff, TensorInfo};
+pub use compare::{GraphDiff, IrDiff, OpChange, OpDiff, OpName, OpTypeDiff, TensorDiff, TensorInfo};
 pub use counts::{NumberCount, OpCounts, Parameter, Parameters, TypeCount};
 pub use error::Error;
 pub use interpret::{Interpreter, RunLimits};

@@ -55,7 +55,8 @@ impl Overview {
         let mut details = Details { out, report, failures, indent: &indent, width: self.width() };
         let mut cells = table.cells();
         for row in &table.rows {
-            let Some(blob) = report.input.file.and_then(|file| file.blob(row.blob)) else { continue };
+            let number = usize::try_from(row.blob).unwrap_or(usize::MAX);
+            let Some(blob) = report.input.file.and_then(|file| file.blob(number)) else { continue };
             table.line(details.out, &blob, &mut cells)?;
             if row.has_details {
                 details.of(&blob)?;

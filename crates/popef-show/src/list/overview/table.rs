@@ -16,7 +16,8 @@ use crate::report::type_word::type_word;
 
 /// One line per blob. All lines are worked out before the first is written, because the columns have to fit.
 pub(super) struct Table {
-    /// Four cells per row (type, name, what it holds, size), each ended by a line feed, which no escaped text has.
+    /// Three cells per row (type, what it holds, size), each ended by a line feed, which no escaped text has. Names are in the
+    /// file's index, and can be most of what there is.
     cells: String,
     pub(super) rows: Vec<Row>,
     pub(super) columns: Columns,
@@ -25,7 +26,7 @@ pub(super) struct Table {
 /// A blob's line.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    pub(super) blob: usize,
+    pub(super) blob: u32,
     /// Whether there are lines under it.
     pub(super) has_details: bool,
 }
@@ -42,12 +43,14 @@ impl Table {
 
     fn add<'f>(&mut self, blob: &Blob<'f>, report: &FileReport<'f>) {
         let holds = Holds::of(blob, report);
-        self.rows.push(Row { blob: blob.index(), has_details: holds.has_details(report.options) });
+        // A file has no more blobs.
+        let number = u32::try_from(blob.index()).unwrap_or(u32::MAX);
+        self.rows.push(Row { blob: number, has_details: holds.has_details(report.options) });
         let Table { cells, columns, .. } = self;
         columns.index = columns.index.max(digits(blob.index()));
         columns.offset = columns.offset.max(digits(blob.offset()));
         cell(cells, &mut columns.kind, |text| text.push_str(&kind(blob.blob_type())));
-        cell(cells, &mut columns.name, |text| push_name(text, blob));
+        columns.name = columns.name.max(width(&escape(&link(blob).to_string_lossy())));
         cell(cells, &mut columns.holds, |text| holds.write(text));
         cell(cells, &mut columns.size, |text| text.push_str(&units::size(blob.size())));
     }
@@ -71,7 +74,7 @@ impl Table {
         let mut next = || cells.next().unwrap_or_default();
         right(out, self.columns.index, itoa::Buffer::new().format(blob.index()));
         left(out, self.columns.kind, Plain, next());
-        left(out, self.columns.name, Name, &self.fitted(next(), self.columns.name));
+        left(out, self.columns.name, Name, &self.fitted(&escape(&link(blob).to_string_lossy()), self.columns.name));
         left(out, self.columns.holds, Type, &self.fitted(next(), self.columns.holds));
         right(out, self.columns.size, next());
         right(out, self.columns.offset, itoa::Buffer::new().format(blob.offset()));
@@ -99,11 +102,6 @@ fn left(out: &mut Out, column: usize, kind: Kind, text: &str) {
 /// A cell with a number, and the gap before it.
 fn right(out: &mut Out, column: usize, number: &str) {
     out.spaces(2 + column.saturating_sub(width(number))).put_as(Number, number);
-}
-
-/// The name that a blob goes by.
-fn push_name(text: &mut String, blob: &Blob<'_>) {
-    text.push_str(&escape(&link(blob).to_string_lossy()));
 }
 
 /// A blob's type in a word.

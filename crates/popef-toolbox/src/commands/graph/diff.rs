@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use popef_ops::{Code, Error, FilePath};
 use popef_show::{Kind, Out, counted, escape, size};
-use poplar_inspect::graph::{GraphDiff, IrDiff, IrDump, OpTypeDiff, TensorDiff, TensorInfo};
+use poplar_inspect::graph::{GraphDiff, IrDiff, IrDump, OpChange, OpDiff, OpTypeDiff, TensorDiff, TensorInfo};
 use serde::Serialize;
 
-use super::{Form, read};
+use super::{Form, form, read};
 use crate::common::end::{NO, unwritten};
 use crate::common::format::{json_document, json_line};
 use crate::common::json_file::unread;
@@ -38,9 +38,21 @@ pub(super) struct Args {
     /// The ops of both are in the order in which they run: the order counts
     #[arg(long, help_heading = "Comparison")]
     scheduled: bool,
-    /// Show at most N graphs, and of each at most N tensors
+    /// Show at most N graphs, and of each at most N ops and N tensors
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     top: usize,
+    /// Format: text; json, one document; ndjson, lines of JSON
+    // The same as that of `popef graph`, which clap also takes for this one: with other words, and without pictures.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = form([Form::Text, Form::Json, Form::Ndjson]),
+        default_value = "text",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    format: Form,
 }
 
 /// One of both dumps.
@@ -74,7 +86,7 @@ struct Document<'d> {
 }
 
 impl Args {
-    pub(super) fn run(&self, tool: &Tool, form: Form) -> Result<ExitCode, Error> {
+    pub(super) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         if [&self.a, &self.b].iter().all(|path| path.as_os_str() == "-") {
             return Err(wrong("standard input (-) can be read only once"));
         }
@@ -83,7 +95,7 @@ impl Args {
         let (a, b) = (Side::new(&self.a, &before), Side::new(&self.b, &after));
         let sums = Sums { a: &a, b: &b, same: diff.is_same(), same_graphs: diff.same_graphs, ops: &diff.ops };
         let mut out = tool.out();
-        match form {
+        match self.format {
             Form::Text => self.write(&mut out, &sums, &diff),
             Form::Json => json_document(&mut out, &Document { sums, graphs: &diff.graphs }),
             Form::Ndjson => write_lines(&mut out, &sums, &diff),
@@ -153,6 +165,15 @@ impl Args {
             let ops = counted(super::words::many(graph.changed_ops), "op differs", "ops differ");
             out.put(&format!("    {ops} in names, inputs, outputs, calls or settings")).end_line()?;
         }
+        for op in graph.op_diffs.iter().take(self.top) {
+            write_op(out, op)?;
+        }
+        let by_number = graph.ops.iter().map(|ops| ops.before.abs_diff(ops.after));
+        let all = super::words::many(by_number.fold(graph.changed_ops, u64::saturating_add));
+        match all.saturating_sub(self.top.min(graph.op_diffs.len())) {
+            0 => {}
+            more => out.put(&format!("    ... and {}", counted(more, "more op", "more ops"))).end_line()?,
+        }
         if graph.reordered {
             out.put("    the same ops run in another order").end_line()?;
         }
@@ -161,7 +182,7 @@ impl Args {
         }
         match graph.tensors.len().saturating_sub(self.top) {
             0 => Ok(()),
-            more => out.put(&format!("    ... and {more} more tensors")).end_line(),
+            more => out.put(&format!("    ... and {}", counted(more, "more tensor", "more tensors"))).end_line(),
         }
     }
 }
@@ -191,6 +212,29 @@ fn write_lines(out: &mut Out, sums: &Sums<'_>, diff: &IrDiff) -> io::Result<()> 
 fn write_ops(out: &mut Out, indent: &str, ops: &OpTypeDiff) -> io::Result<()> {
     out.put(indent).put("ops of type ").put_as(Kind::Type, &escape(&ops.op_type));
     out.put(&format!(": {} -> {}", ops.before, ops.after)).end_line()
+}
+
+/// An op, and what of it differs.
+fn write_op(out: &mut Out, op: &OpDiff) -> io::Result<()> {
+    let sign = match (&op.before, &op.after) {
+        (None, _) => "+",
+        (_, None) => "-",
+        _ => "~",
+    };
+    let Some(known) = op.before.as_ref().or(op.after.as_ref()) else { return Ok(()) };
+    out.put("    ").put(sign).put(" op ").put_as(Kind::Type, &escape(&op.op_type));
+    if !known.name.is_empty() {
+        out.put(" ").put_as(Kind::Name, &escape(&known.name));
+    }
+    if let Some(output) = &known.output {
+        out.put(" makes ").put(&escape(output));
+    }
+    out.end_line()?;
+    for OpChange { field, before, after, .. } in &op.changes {
+        let [before, after] = [before, after].map(|value| value.as_deref().map_or_else(|| "nothing".into(), escape));
+        out.put(&format!("        {}: {before} -> {after}", escape(field))).end_line()?;
+    }
+    Ok(())
 }
 
 fn write_tensor(out: &mut Out, tensor: &TensorDiff) -> io::Result<()> {

@@ -14,7 +14,7 @@ use super::picture::Picture;
 use super::words::fullest_tiles;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
-use crate::common::json_file::{Damage, open, unread};
+use crate::common::json_file::{Damage, open, refused};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
@@ -123,7 +123,7 @@ struct TileSize {
 
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
-        let map = TensorMap::read(open(&self.file)?).map_err(|error| unread(&error, Code::BadTileFile, &self.file))?;
+        let map = TensorMap::read(open(&self.file)?).map_err(|error| refused(&error, Code::BadTileFile, &self.file))?;
         let report = Report { map: &map, target: self.target(&map)? };
         let damage = Damage::of(map.damage.as_ref(), Code::BadTileFile, &self.file);
         let mut out = tool.out();
@@ -186,7 +186,9 @@ impl Args {
             counted(sums.tensors, "tensor", "tensors"),
             size(sums.size),
         ];
-        out.put(&format!("  {} on {}", counts.join(", "), counted(sums.used_tiles, "tile", "tiles"))).end_line()?;
+        let tiles = counted(usize::try_from(report.target.tiles()).unwrap_or(usize::MAX), "tile", "tiles");
+        let ipus = if sums.ipus > 1 { format!(" of {} IPUs", sums.ipus) } else { String::new() };
+        out.put(&format!("  {} on {} of {tiles}{ipus}", counts.join(", "), sums.used_tiles)).end_line()?;
         if sums.unknown_types > 0 {
             out.put(&format!("  without those of {} of unknown type", sums.unknown_types)).end_line()?;
         }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::picture::MemoryPicture;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
-use crate::common::json_file::{Damage, open, unread};
+use crate::common::json_file::{Damage, open, refused};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
@@ -105,7 +105,7 @@ struct InFileTile<'v> {
 
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
-        let vars = LoweredVars::read(open(&self.file)?).map_err(|error| unread(&error, Code::BadTileFile, &self.file))?;
+        let vars = LoweredVars::read(open(&self.file)?).map_err(|error| refused(&error, Code::BadTileFile, &self.file))?;
         let memories = vars.tile_memories();
         let damage = Damage::of(vars.damage.as_ref(), Code::BadTileFile, &self.file);
         let shown = self.shown(&memories)?;
@@ -126,7 +126,7 @@ impl Args {
             None => Ok(memories.iter().max_by_key(|memory| (memory.used_bytes, Reverse(memory.tile)))),
             Some(tile) => match memories.iter().find(|memory| memory.tile == tile) {
                 Some(memory) => Ok(Some(memory)),
-                None => Err(wrong(format!("tile {tile} has no variables")).in_file(&self.file)),
+                None => Err(wrong(no_tile(tile, memories)).in_file(&self.file)),
             },
         }
     }
@@ -221,6 +221,19 @@ impl Args {
         }
         table.write(out)?;
         more(out, fullest.len(), self.top)
+    }
+}
+
+/// Why a tile cannot be shown.
+fn no_tile(tile: u32, memories: &[TileMemory]) -> String {
+    let tiles = || memories.iter().map(|memory| memory.tile);
+    match (tiles().min(), tiles().max()) {
+        (Some(first), Some(last)) if first < last => {
+            let count = memories.len();
+            format!("tile {tile} has no variables; {count} tiles from {first} to {last} have some")
+        }
+        (Some(only), _) => format!("tile {tile} has no variables; only tile {only} has some"),
+        (None, _) => format!("tile {tile} has no variables; the file has none"),
     }
 }
 

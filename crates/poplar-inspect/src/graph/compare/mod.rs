@@ -1,6 +1,9 @@
+mod ops;
+
 use std::collections::BTreeMap;
 
-use super::{Callee, CodeLocation, Graph, Ir, Op, Order, Tensor};
+use super::{Graph, Ir, Op, Order, Tensor};
+use ops::{Described, unequal};
 
 /// How two programs differ. Graphs, ops and tensors are paired by name and type, not by their place.
 ///
@@ -45,6 +48,8 @@ pub struct GraphDiff {
     pub ops: Vec<OpTypeDiff>,
     /// Ops of one type of which both have the same number, and which differ in their names, inputs, outputs, calls or settings.
     pub changed_ops: u64,
+    /// The first [`MOST_OP_DIFFS`](Self::MOST_OP_DIFFS) ops that have no equal in the other program, by type and name.
+    pub op_diffs: Vec<OpDiff>,
     /// Tensors that only one of both has, or that have another shape or type, by name.
     pub tensors: Vec<TensorDiff>,
     /// Whether the ops are the same in another order. Only if both orders are known.
@@ -63,6 +68,52 @@ pub struct OpTypeDiff {
     pub before: u64,
     /// How many there are in the second program.
     pub after: u64,
+}
+
+impl GraphDiff {
+    /// How many ops are listed of each graph.
+    pub const MOST_OP_DIFFS: usize = 1000;
+}
+
+/// An op that has no equal in the other program. Two of one type are paired if they have the same name or make the same tensors, or
+/// else as they come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct OpDiff {
+    /// Its type.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub op_type: String,
+    /// The op of the first program, if it is there.
+    pub before: Option<OpName>,
+    /// The op of the second program.
+    pub after: Option<OpName>,
+    /// What differs, if both programs have the op: the first few inputs, outputs, calls and settings.
+    pub changes: Vec<OpChange>,
+}
+
+/// By what an op is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct OpName {
+    /// Its name, of which the middle may be left out.
+    pub name: String,
+    /// The first tensor that it makes.
+    pub output: Option<String>,
+}
+
+/// A field in which two ops differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct OpChange {
+    /// Which one: `inputs[0]`, `outputs[0]`, `calls[0]`, `loads`, `name`, `ipu`, `stage`, `phase`, or the name of a setting.
+    pub field: String,
+    /// Its value in the first program, of which the middle may be left out.
+    pub before: Option<String>,
+    /// Its value in the second program.
+    pub after: Option<String>,
 }
 
 /// A tensor that differs.
@@ -135,83 +186,22 @@ fn named(ir: &Ir) -> Vec<(String, &Graph)> {
 
 fn compare(name: String, pair: [Option<&Graph>; 2], irs: [&Ir; 2], ordered: bool) -> Option<GraphDiff> {
     let ([before, after], [ir_before, ir_after]) = (pair, irs);
-    let number = |graph: Option<&Graph>| graph.map(|graph| u64::try_from(graph.ops.len()).unwrap_or(u64::MAX));
+    let number = |graph: Option<&Graph>| graph.map(|graph| count(graph.ops.len()));
     let mut diff = GraphDiff { name, ops_before: number(before), ops_after: number(after), ..GraphDiff::default() };
     let (Some(before), Some(after)) = (before, after) else { return Some(diff) };
     diff.ops = op_types(before.ops.iter(), after.ops.iter());
     diff.tensors = tensors(before, after);
     let (old, new) = (Described::all(ir_before, before), Described::all(ir_after, after));
-    let (only_old, only_new) = unpaired(&old, &new);
-    let by_number: u64 = diff.ops.iter().map(|ops| ops.before.abs_diff(ops.after)).fold(0, u64::saturating_add);
-    // Ops of types whose numbers differ are told already.
-    diff.changed_ops = only_old.saturating_add(only_new).saturating_sub(by_number) / 2;
-    diff.reordered = ordered && only_old == 0 && only_new == 0 && old != new;
+    let unequal = unequal(&old, &new);
+    diff.reordered = ordered && unequal.is_empty() && old != new;
+    diff.changed_ops = count(unequal.iter().filter(|pair| matches!(pair, (Some(_), Some(_)))).count());
+    diff.op_diffs = unequal.into_iter().take(GraphDiff::MOST_OP_DIFFS).map(ops::diff).collect();
     let is_same = diff.ops.is_empty() && diff.tensors.is_empty() && diff.changed_ops == 0 && !diff.reordered;
     (!is_same).then_some(diff)
 }
 
-/// All that is known of an op, with names instead of ids.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Described<'i> {
-    op: (&'i str, &'i str),
-    inputs: Vec<(u32, &'i str)>,
-    outputs: Vec<(u32, &'i str)>,
-    calls: Vec<(&'i str, u64, Option<u64>)>,
-    /// The graph whose code it loads, and whether code can run where that goes.
-    loads: Option<(&'i str, bool)>,
-    places: [Option<i64>; 3],
-    attributes: Vec<(&'i str, &'i str)>,
-}
-
-impl<'i> Described<'i> {
-    fn all(ir: &'i Ir, graph: &'i Graph) -> Vec<Self> {
-        graph.ops.iter().map(|op| Self::of(ir, graph, op)).collect()
-    }
-
-    fn of(ir: &'i Ir, graph: &'i Graph, op: &'i Op) -> Self {
-        let name = |id| ir.graph(id).map_or("", |graph| graph.name.as_str());
-        let tensor = |id| graph.tensor(id).map_or("", |tensor| tensor.name.as_str());
-        let call = |callee: Callee| (name(callee.graph), callee.times.least, callee.times.most);
-        Described {
-            op: (&op.op_type, &op.name),
-            inputs: op.inputs.iter().map(|slot| (slot.index, tensor(slot.tensor))).collect(),
-            outputs: op.outputs.iter().map(|slot| (slot.index, tensor(slot.tensor))).collect(),
-            calls: op.calls.iter().map(call).collect(),
-            loads: op.loads.map(|load| (name(load.graph), load.destination == CodeLocation::Executable)),
-            places: [op.ipu, op.stage, op.phase],
-            attributes: op.attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
-        }
-    }
-}
-
-/// How many of each list have no equal in the other one.
-fn unpaired(before: &[Described<'_>], after: &[Described<'_>]) -> (u64, u64) {
-    let sorted = |ops: &[Described<'_>]| {
-        let mut places: Vec<usize> = (0..ops.len()).collect();
-        places.sort_by(|left, right| ops.get(*left).cmp(&ops.get(*right)));
-        places
-    };
-    let (old, new) = (sorted(before), sorted(after));
-    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
-    let (mut only_old, mut only_new) = (0_u64, 0_u64);
-    while let (Some(left), Some(right)) = (old.peek(), new.peek()) {
-        match before.get(**left).cmp(&after.get(**right)) {
-            std::cmp::Ordering::Less => {
-                only_old = only_old.saturating_add(1);
-                old.next();
-            }
-            std::cmp::Ordering::Greater => {
-                only_new = only_new.saturating_add(1);
-                new.next();
-            }
-            std::cmp::Ordering::Equal => {
-                old.next();
-                new.next();
-            }
-        }
-    }
-    let rest = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    (only_old.saturating_add(rest(old.count())), only_new.saturating_add(rest(new.count())))
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 fn all_ops(ir: &Ir) -> impl Iterator<Item = &Op> {

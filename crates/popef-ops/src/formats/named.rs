@@ -1,0 +1,73 @@
+//! A file with several arrays, which are found by their names.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use popef::types::Text;
+
+use super::{Array, ArrayFile};
+use crate::error::Error;
+
+/// As many files with several arrays are used together, because each stays open.
+pub(crate) const MOST_OPEN: usize = 128;
+
+/// A file whose arrays are asked for by name, most often in its own order.
+#[derive(Debug)]
+pub(crate) struct NamedArrays {
+    file: ArrayFile,
+    /// The array that is probably asked for next.
+    next: usize,
+    /// Hashes of the names with the numbers of their arrays, sorted, once it was another.
+    numbers: Option<Vec<(u64, u32)>>,
+    hasher: RandomState,
+}
+
+impl NamedArrays {
+    pub(crate) fn of(file: ArrayFile) -> Self {
+        NamedArrays { file, next: 0, numbers: None, hasher: RandomState::new() }
+    }
+
+    /// The file, whose arrays have numbers.
+    pub(crate) fn into_file(self) -> ArrayFile {
+        self.file
+    }
+
+    /// The array of a name, and its number.
+    pub(crate) fn array(&mut self, name: &Text<'_>) -> Result<Option<(usize, Array)>, Error> {
+        let mut found = self.named(self.next, name)?;
+        if found.is_none() {
+            for index in self.numbers_of(name)? {
+                found = self.named(index, name)?;
+                if found.is_some() {
+                    self.next = index;
+                    break;
+                }
+            }
+        }
+        self.next = self.next.saturating_add(1);
+        Ok(found)
+    }
+
+    fn named(&mut self, index: usize, name: &Text<'_>) -> Result<Option<(usize, Array)>, Error> {
+        Ok(self.file.get(index)?.filter(|array| array.name == *name).map(|array| (index, array)))
+    }
+
+    /// The arrays whose names have the same hash.
+    fn numbers_of(&mut self, name: &Text<'_>) -> Result<Vec<usize>, Error> {
+        let numbers = match &mut self.numbers {
+            Some(numbers) => numbers,
+            None => {
+                let mut all = Vec::with_capacity(self.file.len());
+                for index in 0..self.file.len() {
+                    let Some(array) = self.file.get(index)? else { continue };
+                    all.push((self.hasher.hash_one(array.name.as_bytes()), u32::try_from(index).unwrap_or(u32::MAX)));
+                }
+                all.sort_unstable();
+                self.numbers.insert(all)
+            }
+        };
+        let hash = self.hasher.hash_one(name.as_bytes());
+        let start = numbers.partition_point(|(known, _)| *known < hash);
+        let same = numbers.iter().skip(start).take_while(|(known, _)| *known == hash);
+        Ok(same.filter_map(|(_, index)| usize::try_from(*index).ok()).collect())
+    }
+}

@@ -1,0 +1,66 @@
+//! The command that reads a file that was given to another one.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::Path;
+
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::Deserializer;
+
+/// What a file seems to be, and the command for it.
+pub(crate) fn meant(path: &Path) -> Option<&'static str> {
+    if popef::File::open(path).is_ok_and(|file| !file.is_empty()) {
+        return Some("this is a PopEF file, which popef ls lists");
+    }
+    let keys = keys(path)?;
+    let has = |wanted: &[&str]| keys.iter().any(|key| wanted.contains(&key.as_str()));
+    match () {
+        () if has(&["mappings"]) => Some("this seems to be TensorFlow's tensor map, for popef tiles map"),
+        () if has(&["numTiles", "targetMemoryInfo", "vars"]) => {
+            Some("this seems to be Poplar's lowered variables, for popef tiles vars")
+        }
+        () if has(PROFILE) => Some("this seems to be a profiling report of Poplar, for popef profile"),
+        () if has(&["maingraph"]) => Some("this seems to be an IR dump of PopART, for popef graph"),
+        () => None,
+    }
+}
+
+/// Keys that only profiling reports have.
+const PROFILE: &[&str] =
+    &["graphProfile", "executionProfile", "computeSets", "controlPrograms", "programTrace", "profilerMode"];
+
+/// So many keys of a document are looked at, and so much of it.
+const MOST_KEYS: usize = 64;
+const LONGEST: u64 = 16 << 20;
+
+/// The first keys of an object in JSON, which may be cut off or damaged behind them.
+fn keys(path: &Path) -> Option<Vec<String>> {
+    struct Keys<'k>(&'k mut Vec<String>);
+
+    impl<'de> Visitor<'de> for Keys<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key()? {
+                self.0.push(key);
+                if self.0.len() == MOST_KEYS {
+                    return Err(A::Error::custom("enough"));
+                }
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    let mut keys = Vec::new();
+    let json = &mut Deserializer::from_reader(BufReader::new(file.take(LONGEST)));
+    // What was found until then is enough.
+    let _ = json.deserialize_map(Keys(&mut keys));
+    Some(keys)
+}
