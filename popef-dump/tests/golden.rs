@@ -43,6 +43,7 @@ const CASES: &[(&str, &str)] = &[
     ("all-unknown", "--all unknown-types.popef"),
     ("all-damaged", "--all damaged.popef"),
     ("metadata", "-m ../interop/executable.popef"),
+    ("metadata-profiling", "-m -v ../checks/PE225.popef"),
     ("anchors", "-a ../interop/executable.popef"),
     ("user-anchors", "-u ../interop/executable.popef"),
     ("user-anchors-each", "-u --each ../interop/executable.popef ../interop/split-executable.popef"),

@@ -274,6 +274,10 @@ def metadata_alone():
     alike = [anchor(composed, "input", 1), anchor(decomposed, "input", 1)]
     write("PE224", whole(anchors=[*anchors(), *alike]))
     write("PE223", whole(anchors=anchors()[:-1]))
+    # The last value counts, and a report that is only about the graph measures nothing.
+    on = ["debug.instrumentCompute", "autoReport.outputExecutionProfile", "autoReport.outputGraphProfile"]
+    measured = [{"name": name, "value": "true"} for name in on]
+    write("PE225", whole(engineOptions=[*measured, {"name": "debug.instrument", "value": "false"}]))
 
 
 def shapes_and_data():

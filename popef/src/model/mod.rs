@@ -8,6 +8,7 @@ mod calls;
 mod links;
 mod options;
 mod problem;
+mod profiling;
 mod programs;
 mod shape;
 mod sources;

@@ -134,6 +134,9 @@ impl<'f> Sections<'_, '_, 'f> {
         for option in options {
             self.out.put(ITEM).text(Name, &option.name).put(":");
             self.value(&option.value)?;
+            if let Some(meaning) = option.profiling().filter(|_| self.report.options.inside) {
+                self.out.put(ITEM).put("  (profiling: ").put(meaning).put(")").end_line()?;
+            }
         }
         Ok(())
     }

@@ -435,6 +435,29 @@ pub(super) const RULES: &[Check] = &[
         },
         run: model(|_, model, out| look_alike(model, out)),
     },
+    Check {
+        rule: Rule {
+            id: "PE225",
+            severity: Severity::Warning,
+            title: "instrumentation left on",
+            meaning: "Engine options say that the program measures itself, for example to profile it. That takes memory on \
+                      the tiles and cycles in each run, so without them the model fits better and is faster. If Poplar \
+                      was also told to write reports, it does so wherever the model is run.",
+            fix: "Export the model again without these options. If it was made to be profiled, nothing needs to be done.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let options = model.metadata().instrumentation();
+            if !options.is_empty() {
+                let names = || options.iter().map(|option| &option.name);
+                out.add(Spot::model(model), names().map(Text::by_ref), || {
+                    let verb = if options.len() == 1 { "is" } else { "are" };
+                    let names = list(names(), u64::try_from(options.len()).unwrap_or(u64::MAX));
+                    format!("engine options with which the program measures itself {verb} on: {names}")
+                });
+            }
+        }),
+    },
 ];
 
 fn look_alike(model: &Model, out: &mut Findings<'_>) {
