@@ -17,7 +17,7 @@ use crate::common::filter::Filter;
 use crate::common::format::{Format, FormatArgs, LongObject, json_line};
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
-use crate::common::values::path;
+use crate::common::values::{path, tolerance};
 
 const AFTER: &str = "Examples:
   popef diff cached.popef fresh.popef
@@ -65,11 +65,6 @@ pub(crate) struct Args {
     all: bool,
     #[command(flatten)]
     format: FormatArgs,
-}
-
-fn tolerance(given: &str) -> Result<f64, String> {
-    let wrong = || format!("{given} is not a number from 0 on");
-    given.parse().ok().filter(|number: &f64| *number >= 0.0).ok_or_else(wrong)
 }
 
 impl Command for Args {

@@ -102,6 +102,30 @@ fn what_cannot_be_read_is_told() {
     hold_golden("profile-mistakes", &files, &commands);
 }
 
+#[test]
+fn two_reports_are_compared() {
+    let files = [
+        "profile/tiny.graph.json",
+        "profile/tiny.execution.json",
+        "profile/oom.graph.json",
+        "profile/oom.execution.json",
+        "profile/odd/36-control-names.graph.json",
+    ];
+    let commands = [
+        "profile diff tiny.graph.json oom.graph.json --executions tiny.execution.json oom.execution.json --top 3",
+        "profile diff tiny.graph.json tiny.graph.json",
+        "profile diff tiny.graph.json oom.graph.json --executions tiny.execution.json oom.execution.json --by step --format csv",
+        "profile diff tiny.graph.json oom.graph.json --by tile --by category --rtol 1e9",
+        "profile diff tiny.graph.json 36-control-names.graph.json",
+        "profile diff tiny.graph.json tiny.execution.json",
+        "profile diff -q tiny.graph.json oom.graph.json",
+        "profile diff - -",
+        "profile diff tiny.graph.json no.json --format json",
+        "profile diff tiny.graph.json oom.graph.json --rtol -1",
+    ];
+    hold_golden("profile-diff", &files, &commands);
+}
+
 /// The JSON has the facts that the generator of the samples computed.
 #[test]
 fn facts_have_the_keys_of_the_samples() {

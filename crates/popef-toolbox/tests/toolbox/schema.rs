@@ -218,6 +218,8 @@ const CASES: &[Case] = &[
             "tiny.graph.json tiny.execution.json --by exchange",
             "tiny.graph.json tiny.execution.json --by step",
             "tiny.graph.json tiny.execution.json --by layer",
+            "diff tiny.graph.json tiny.graph.json",
+            "diff tiny.graph.json hardware.graph.json --executions tiny.execution.json hardware.execution.json",
         ],
         failed: &[
             "no.json",
@@ -225,6 +227,7 @@ const CASES: &[Case] = &[
             "tiny.execution.json",
             "tiny.graph.json --by step",
             "tiny.graph.json tiny.graph.json",
+            "diff no.json tiny.graph.json",
         ],
     },
 ];

@@ -28,6 +28,7 @@
 mod analyse;
 mod calls;
 mod check;
+mod diff;
 mod document;
 mod execution;
 mod graph;
@@ -59,6 +60,10 @@ pub use analyse::steps::{
     TopStep, execution, items_per_second, layers, seconds, steps,
 };
 pub use analyse::vertex_types::{VertexTypeRow, vertex_types};
+pub use diff::{
+    DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict,
+    profile_diff,
+};
 pub use execution::{ExecutionProfile, MODES, Simulation, Step, VertexCycles};
 pub use graph::{
     ComputeSets, CycleEstimates, ExchangeKind, Exchanges, GraphCounts, GraphProfile, Target, VertexCount, VertexTypes,

@@ -2,6 +2,7 @@
 
 mod calls;
 mod damage;
+mod diff;
 #[cfg(feature = "serde")]
 mod facts;
 #[cfg(feature = "serde")]

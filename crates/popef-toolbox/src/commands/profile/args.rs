@@ -1,10 +1,12 @@
 //! What the command line of `popef profile` says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_show::FindingsFormat;
 
+use super::diff;
 use super::findings::FindingsArgs;
 use crate::common::values::{named, path};
 
@@ -16,6 +18,9 @@ use crate::common::values::{named, path};
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
+    disable_help_subcommand = true,
+    subcommand_negates_reqs = true,
+    override_usage = "popef profile [OPTIONS] <GRAPH> [EXECUTION]\n       popef profile diff [OPTIONS] <A> <B>",
     after_help = "\
 Examples:
   popef profile graph.json                               # memory, and what it is used for
@@ -26,6 +31,7 @@ Examples:
   popef profile graph.json execution.json --by step --format csv > steps.csv
   popef profile graph.json execution.json --check            # what is wrong, and what to do about it
   popef profile graph.json --max-tile 600KiB --format github # for CI: fails if a tile needs more
+  popef profile diff before.json after.json                  # exit status 1 if they differ
 
 Exit status:
   0  The report was shown; with --check or a limit, nothing worse than a warning was found.
@@ -33,9 +39,11 @@ Exit status:
   2  A file could not be read, or a limit could not be checked."
 )]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(super) what: Option<What>,
     /// The graph profile, or a report with both halves; `-` is standard input
-    #[arg(value_name = "GRAPH", value_parser = path())]
-    pub(super) graph: PathBuf,
+    #[arg(value_name = "GRAPH", value_parser = path(), required = true)]
+    graph: Option<PathBuf>,
     /// The execution profile
     #[arg(value_name = "EXECUTION", value_parser = path())]
     pub(super) execution: Option<PathBuf>,
@@ -62,6 +70,7 @@ pub(crate) struct Args {
     /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; for findings also sarif, github and junit
     #[arg(
         long,
+        global = true,
         value_name = "FORMAT",
         value_parser = named(Form::ALL, |form| form.name()),
         default_value = "text",
@@ -72,6 +81,18 @@ pub(crate) struct Args {
     pub(super) format: Form,
     #[command(flatten)]
     pub(super) findings: FindingsArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum What {
+    Diff(diff::Args),
+}
+
+impl Args {
+    /// The first file. There is one unless `what` is given.
+    pub(super) fn graph(&self) -> &Path {
+        self.graph.as_deref().unwrap_or_else(|| Path::new("-"))
+    }
 }
 
 /// What a table has a row for.

@@ -118,9 +118,9 @@ impl Args {
     pub(super) fn check(&self, tool: &Tool, profile: &Profile<'_>, input: &Input) -> Result<ExitCode, Error> {
         let mut report = propose(profile.graph, profile.execution, &self.findings.policy(tool)?);
         place(&mut report, input);
-        let paths = [Some(&self.graph), self.execution.as_ref()].into_iter().flatten();
+        let paths = [Some(self.graph()), self.execution.as_deref()].into_iter().flatten();
         let files = paths.zip(&input.sizes);
-        let files = files.map(|(path, size)| CheckedFile { path: path.clone(), size: Some(*size), foreign: None });
+        let files = files.map(|(path, size)| CheckedFile { path: path.to_owned(), size: Some(*size), foreign: None });
         let group = Group::new(files.collect(), report);
         let mut totals = Totals::default();
         totals.add(&group);

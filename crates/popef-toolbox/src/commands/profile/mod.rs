@@ -2,6 +2,7 @@
 
 mod args;
 mod bars;
+mod diff;
 mod findings;
 pub(in crate::commands) mod input;
 mod rows;
@@ -10,10 +11,11 @@ mod tables;
 
 use std::cmp::Reverse;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) use args::Args;
-use args::Form;
+use args::{Form, What};
 use popef::check::{self, Report, Severity};
 use popef_ops::{Error, FilePath};
 use popef_show::Out;
@@ -55,6 +57,13 @@ struct Head<'r> {
     remarks: &'r Remarks,
 }
 
+impl<'r> Head<'r> {
+    fn new(graph: &Path, execution: Option<&Path>, remarks: &'r Remarks) -> Self {
+        let execution_path = execution.map(|path| path.to_string_lossy().into_owned());
+        Head { path: graph.into(), execution_path, remarks }
+    }
+}
+
 /// A finding in the summary.
 #[derive(Serialize)]
 struct Finding {
@@ -93,15 +102,18 @@ struct Profile<'r> {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if let Some(What::Diff(args)) = &self.what {
+            return args.run(tool, self.format);
+        }
         self.hold_together()?;
         if self.format == Form::Csv && self.by.is_none() {
             return Err(wrong("--format csv needs a table: add --by"));
         }
         let is_check = self.findings.is_check();
-        let input = input::read(&self.graph, self.execution.as_deref(), self.by.is_none() && !is_check)?;
+        let input = input::read(self.graph(), self.execution.as_deref(), self.by.is_none() && !is_check)?;
         let report = &input.report;
         let Some(graph) = &report.graph else {
-            return Err(wrong("this is an execution profile: give the graph profile before it").in_file(&self.graph));
+            return Err(wrong("this is an execution profile: give the graph profile before it").in_file(self.graph()));
         };
         let profile = Profile { graph, execution: report.execution.as_ref() };
         if is_check {
@@ -120,8 +132,7 @@ impl Command for Args {
 
 impl Args {
     fn head<'r>(&self, remarks: &'r Remarks) -> Head<'r> {
-        let execution_path = self.execution.as_ref().map(|path| path.to_string_lossy().into_owned());
-        Head { path: self.graph.as_path().into(), execution_path, remarks }
+        Head::new(self.graph(), self.execution.as_deref(), remarks)
     }
 
     fn summary(&self, out: &mut Out, profile: &Profile<'_>, remarks: &Remarks) -> io::Result<()> {

@@ -77,7 +77,7 @@ impl Args {
             }
             Form::Json => json_document(out, &Document { head: self.head(remarks), by: by.name(), rows }),
             Form::Ndjson => {
-                let file = &InFile::from(self.graph.as_path());
+                let file = &InFile::from(self.graph());
                 rows.iter().try_for_each(|row| json_line(out, by.name(), &InFileRow { file, row }))?;
                 json_line(out, "file", &self.head(remarks))
             }

@@ -62,7 +62,7 @@ fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
     fact(out, "to do", &format!("{others}--check tells what to do about it"))
 }
 
-fn target(graph: &GraphProfile) -> String {
+pub(super) fn target(graph: &GraphProfile) -> String {
     let target = &graph.target;
     let mut words = vec![counted(target.num_tiles as usize, "tile", "tiles")];
     if let Some(ipus) = target.num_ipus.and_then(|ipus| usize::try_from(ipus).ok()) {
