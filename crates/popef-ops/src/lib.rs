@@ -114,7 +114,7 @@ pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};
 pub use name::{FilePath, InFile, Name, OutputPath};
 pub use near::did_you_mean;
-pub use output::{Output, Overwrite, Target, TargetFolder};
+pub use output::{Output, Overwrite, Store, Target, TargetFolder};
 pub use plain_file::PlainFile;
 pub use progress::{Progress, Silent};
 pub use split::{Part, Split, SplitBy, SplitOptions, split};

@@ -11,12 +11,13 @@ use popef::read::{ExecutableBlob, FileId, LocalFile};
 use popef::types::TensorDataInfo;
 use popef::write::{BlobCopy, BlobWriter, CreateOptions, Destination, Packing, Rewind, Written};
 use popef::{Blob, File, OpenOptions, Writer};
+use tempfile::TempDir;
 
 use crate::error::{Code, Error};
 use crate::progress::{Progress, Silent};
 use crate::read_back::{Arrived, Compare, Counted, ReadBack, same_unpacked, write_unpacked};
 use crate::verify::wrong;
-use crate::work::{copy, temporary};
+use crate::work::{copy, temporary, temporary_folder};
 
 /// Where a new file goes.
 pub enum Target<'t> {
@@ -29,6 +30,19 @@ pub enum Target<'t> {
     /// Nowhere, but it fails as [`Target::Path`] would because of what is at the path, before anything is read: a file that
     /// must not be replaced, an input, something that is no file, or no folder.
     Trial(&'t Path, Overwrite),
+    /// To a place that takes the file as a whole. Until then, it is a temporary file on this machine.
+    Store(Box<dyn Store + 't>),
+}
+
+/// A place that takes a new file as a whole, such as a bucket.
+///
+/// The file is made and checked on this machine, as any other is. So the place never has a file that was not checked.
+pub trait Store: Send {
+    /// Fails as [`put`](Self::put) would because of what is there, before anything is read.
+    fn check(&mut self) -> Result<(), Error>;
+
+    /// Puts the file there, all of it or nothing.
+    fn put(self: Box<Self>, file: fs::File) -> Result<(), Error>;
 }
 
 impl Target<'_> {
@@ -37,7 +51,7 @@ impl Target<'_> {
     pub fn check_sources(&self, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
         match self {
             Target::Path(path, overwrite) | Target::Trial(path, overwrite) => overwrite.check_sources(path, sources),
-            Target::Stream(_) | Target::Nowhere => Ok(()),
+            Target::Stream(_) | Target::Store(_) | Target::Nowhere => Ok(()),
         }
     }
 }
@@ -135,6 +149,29 @@ pub struct Output<'t> {
     progress: &'t dyn Progress,
     /// Whether what is written is not told to the progress now, because what is read is.
     quiet: Arc<AtomicBool>,
+    goes: Option<Goes<'t>>,
+}
+
+/// Where a file goes when it is complete.
+struct Goes<'t> {
+    store: Box<dyn Store + 't>,
+    /// Where it is until then.
+    path: PathBuf,
+    /// The folder of that, which is removed when this is dropped.
+    _folder: TempDir,
+}
+
+impl<'t> Goes<'t> {
+    fn begin(mut store: Box<dyn Store + 't>) -> Result<Self, Error> {
+        store.check()?;
+        let folder = temporary_folder()?;
+        Ok(Goes { store, path: folder.path().join("new.popef"), _folder: folder })
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        let file = fs::File::open(&self.path).map_err(|error| Error::io("open", error).in_file(&self.path))?;
+        self.store.put(file)
+    }
 }
 
 enum To<'t> {
@@ -164,7 +201,8 @@ impl<'t> Output<'t> {
         let quiet = Arc::new(AtomicBool::new(false));
         let is_quiet = quiet.clone();
         let watch = move |bytes| progress.advance(if is_quiet.load(Relaxed) { 0 } else { bytes });
-        let is_file = matches!(target, Target::Path(..));
+        let is_file = matches!(target, Target::Path(..) | Target::Store(_));
+        let mut goes = None;
         let nowhere = || To::Back(Writer::nowhere().watched(watch.clone()).map_destination(|to| Box::new(to) as _));
         let to = match target {
             Target::Path(path, overwrite) => {
@@ -182,8 +220,13 @@ impl<'t> Output<'t> {
                 To::Forward(writer.watched(watch).map_destination(|to| Box::new(to) as _))
             }
             Target::Nowhere => nowhere(),
+            Target::Store(store) => {
+                let goes = goes.insert(Goes::begin(store)?);
+                let writer = Overwrite::Never.options().create(&goes.path)?;
+                To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+            }
         };
-        Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet })
+        Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet, goes })
     }
 
     /// Writes what comes before the first blob of a file, if anything does.
@@ -295,8 +338,9 @@ impl<'t> Output<'t> {
         let written = match self.to {
             To::Back(writer) => writer.finish(),
             To::Forward(writer) => writer.finish(),
-        };
-        Ok(written?)
+        }?;
+        self.goes.map_or(Ok(()), Goes::finish)?;
+        Ok(written)
     }
 
     /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears. What
@@ -428,6 +472,7 @@ impl fmt::Debug for Target<'_> {
             Target::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
             Target::Nowhere => f.write_str("Nowhere"),
             Target::Trial(path, overwrite) => f.debug_tuple("Trial").field(path).field(overwrite).finish(),
+            Target::Store(_) => f.debug_tuple("Store").finish_non_exhaustive(),
         }
     }
 }

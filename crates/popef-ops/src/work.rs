@@ -14,6 +14,7 @@ use std::thread;
 
 use popef::error::ErrorKind;
 use popef::read::Data;
+use tempfile::TempDir;
 
 use crate::error::Error;
 use crate::progress::Progress;
@@ -172,6 +173,11 @@ pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn Write, progress: &dyn Progr
 /// A temporary file without a name. It is gone however the program ends.
 pub(crate) fn temporary() -> Result<fs::File, Error> {
     tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error).in_file(env::temp_dir()))
+}
+
+/// A folder of its own for files that need names, which only this user can open.
+pub(crate) fn temporary_folder() -> Result<TempDir, Error> {
+    tempfile::tempdir().map_err(|error| Error::io("make a temporary folder", error).in_file(env::temp_dir()))
 }
 
 /// Works on tasks on all processors, and hands the results to `take` in the order of the tasks, on the calling thread.
