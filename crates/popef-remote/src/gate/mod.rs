@@ -126,11 +126,16 @@ impl HttpService for Gate {
                 parts.headers.insert(CONTENT_LENGTH, len.into());
                 Checked::exactly(len, body, trace)
             }
-            (Some(_), status) if status.is_success() => {
-                return Err(trace.fault(HttpErrorKind::Decode, Fault::NoRanges));
+            // Some servers send an empty object as a whole, because it has no ranges.
+            (Some(asked), status) if status.is_success() => {
+                let is_empty = asked.start == 0 && text(&parts.headers, &CONTENT_LENGTH) == Some("0");
+                let fault = if is_empty { Fault::OutOfRange(Some(0)) } else { Fault::NoRanges };
+                return Err(trace.fault(HttpErrorKind::Decode, fault));
             }
-            (Some(_), StatusCode::RANGE_NOT_SATISFIABLE) => {
+            // Not all say the size, but only an empty object has nothing at its start.
+            (Some(asked), StatusCode::RANGE_NOT_SATISFIABLE) => {
                 let size = text(&parts.headers, &CONTENT_RANGE).and_then(range::size_without_range);
+                let size = size.or((asked.start == 0).then_some(0));
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::OutOfRange(size)));
             }
             (None, status) if status.is_success() && reads && self.address.is_some() => {
