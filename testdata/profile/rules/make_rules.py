@@ -92,7 +92,7 @@ def graph(memory, types=("popops::Fill<half>",)):
         "hostExchanges": {"bytesReceivedByTile": row, "bytesSentByTile": row, "estimatedCyclesByTile": row},
         "programs": [
             {"type": "Sequence", "children": [1, 2]},
-            {"type": "StreamCopy", "hostExchange": 0},
+            {"type": "StreamCopy", "exchange": 0},
             {"type": "OnTileExecute", "computeSet": 0, "name": "work/OnTileExecute"},
         ],
         "controlPrograms": [0],

@@ -1,7 +1,7 @@
 //! `popef profile`, with synthetic reports: no whole report of Poplar is public.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -73,6 +73,50 @@ fn findings_are_shown() {
         "explain PP9O1 PP10",
     ];
     hold_golden("profile-findings", &files, &commands);
+}
+
+/// What a profile and a model have in common is compared, and the rest is said.
+#[test]
+fn models_are_compared() {
+    let files = [
+        "profile/tiny.graph.json",
+        "profile/tiny.execution.json",
+        "profile/hardware.graph.json",
+        "profile/rules/no-memory.graph.json",
+        "checks/PE225.popef",
+        "interop/replicated.popef",
+        "interop/split-tensors.popef",
+    ];
+    let commands = [
+        "profile hardware.graph.json PE225.popef",
+        "profile no-memory.graph.json replicated.popef",
+        "profile tiny.graph.json PE225.popef tiny.execution.json",
+        "profile tiny.graph.json split-tensors.popef",
+        "profile tiny.graph.json PE225.popef --by tile",
+        "profile tiny.graph.json PE225.popef --check",
+    ];
+    hold_golden("profile-models", &files, &commands);
+}
+
+#[test]
+fn tiles_of_executables_are_counted() {
+    let place = Place::with(&["profile/rules/healthy.graph.json", "profile/tiny.graph.json"]);
+    let archive = fs::read(testdata().join("executables/models.popef")).unwrap();
+    let whole = popef::File::from_bytes(archive).unwrap();
+    let mut executable = Vec::new();
+    whole.executable("whole").unwrap().unpack().unwrap().read_to_end(&mut executable).unwrap();
+    let mut model = Vec::new();
+    let mut writer = popef::Writer::stream(&mut model);
+    writer.write_executable("whole", &executable[..]).unwrap();
+    writer.write_metadata(&popef::Metadata { executable: "whole".into(), ..Default::default() }).unwrap();
+    writer.finish().unwrap();
+    place.write("model.popef", &model);
+    for (profile, agree) in [("healthy", true), ("tiny", false)] {
+        let run = place.run(&["profile", &format!("{profile}.graph.json"), "model.popef", "--format", "json"]).good();
+        let compared = run.json()["model"]["models"][0]["compared"].as_array().unwrap().clone();
+        let tiles = compared.iter().find(|one| one["what"] == "tiles of the executable, unverified").unwrap();
+        assert_eq!((&tiles["model"], &tiles["agree"]), (&"8".into(), &agree.into()), "{tiles}");
+    }
 }
 
 #[test]

@@ -210,6 +210,7 @@ const CASES: &[Case] = &[
             "hardware.graph.json hardware.execution.json",
             "hardware.graph.json hardware.execution.json --check",
             "tiny.graph.json --max-tile 1KiB",
+            "hardware.graph.json executable.popef",
             "tiny.graph.json --by category",
             "tiny.graph.json --by tile",
             "tiny.graph.json --by vertex",

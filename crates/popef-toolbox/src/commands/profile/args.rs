@@ -15,16 +15,17 @@ use crate::common::values::{named, path};
 /// Reads Poplar's profiling reports (SDK 2.1 and earlier): the graph profile, and the execution profile if there is one, or one
 /// file with both. They may be JSON or CBOR, and compressed with gzip. No whole report of Poplar is public, so this was
 /// tested with synthetic ones: docs/PROFILE.md tells what that means.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
     disable_help_subcommand = true,
     subcommand_negates_reqs = true,
-    override_usage = "popef profile [OPTIONS] <GRAPH> [EXECUTION]\n       popef profile diff [OPTIONS] <A> <B>",
+    override_usage = "popef profile [OPTIONS] <GRAPH> [EXECUTION] [MODEL]\n       popef profile diff [OPTIONS] <A> <B>",
     after_help = "\
 Examples:
   popef profile graph.json                               # memory, and what it is used for
   popef profile graph.json execution.json                # time too
+  popef profile graph.json model.popef                   # whether it can be that of this model
   popef profile graph.json --by tile --top 5             # the fullest tiles, and what is on them
   popef profile graph.json execution.json --by step --name conv
   popef profile graph.json --format json | jq .facts.memory.overMemory
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     /// The execution profile
     #[arg(value_name = "EXECUTION", value_parser = path())]
     pub(super) execution: Option<PathBuf>,
+    /// A PopEF file, to see whether the profile can be of its model; it can stand in the place of EXECUTION
+    #[arg(value_name = "MODEL", value_parser = path())]
+    pub(super) model: Option<PathBuf>,
     /// Show a table instead: category, tile, vertex, computeset, program, exchange, step or layer
     ///
     /// The tables of steps and of layers need an execution. A layer is all steps whose names begin alike.
@@ -83,7 +87,7 @@ pub(crate) struct Args {
     pub(super) findings: FindingsArgs,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub(super) enum What {
     Diff(diff::Args),
 }

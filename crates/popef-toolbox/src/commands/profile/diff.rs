@@ -27,7 +27,7 @@ use crate::common::words::wrong;
 ///
 /// Memory is compared by category and by the fullest tile, cycles by the names of compute sets and of steps. Several of one name are
 /// summed up. What only one report tells is not compared, and said.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   popef profile diff before.graph.json after.graph.json

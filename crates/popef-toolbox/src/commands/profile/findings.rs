@@ -20,7 +20,7 @@ use crate::common::values::path;
 use crate::common::words::wrong;
 
 /// What is to be found.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Findings")]
 pub(super) struct FindingsArgs {
     /// Show what the rules find and what to do about it, and fail on errors
@@ -96,6 +96,7 @@ impl Args {
             (self.name.is_some(), "--name"),
             (self.top.is_some(), "--top"),
             (self.items.is_some(), "--items"),
+            (self.model.is_some(), "a PopEF file"),
         ];
         match findings_format {
             None if is_check => return Err(wrong(format!("--format {format} is for tables: findings have no columns"))),

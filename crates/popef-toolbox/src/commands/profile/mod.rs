@@ -5,6 +5,7 @@ mod bars;
 mod diff;
 mod findings;
 pub(in crate::commands) mod input;
+mod model;
 mod rows;
 mod summary;
 mod tables;
@@ -29,6 +30,7 @@ use crate::common::end::unwritten;
 use crate::common::format::{json_document, json_line};
 use crate::common::tool::Tool;
 use crate::common::words::wrong;
+use model::Models;
 
 /// A report, and what was computed of it.
 #[derive(Serialize)]
@@ -45,6 +47,8 @@ struct Summary<'r> {
     findings: Vec<Finding>,
     /// Rules that draw no conclusion, and why.
     skipped: Vec<Skipped>,
+    /// The model of a PopEF file.
+    model: Option<Models>,
 }
 
 /// The files, and what is odd in them.
@@ -105,6 +109,28 @@ impl Command for Args {
         if let Some(What::Diff(args)) = &self.what {
             return args.run(tool, self.format);
         }
+        self.apart()?.show_report(tool)
+    }
+}
+
+impl Args {
+    /// With the PopEF file in its own place, if it stands in that of the execution.
+    fn apart(&self) -> Result<Self, Error> {
+        let mut args = self.clone();
+        match (&self.execution, &self.model) {
+            (Some(path), None) if model::is_popef(path) => args.model = args.execution.take(),
+            (_, Some(path)) if !model::is_popef(path) => {
+                return Err(wrong("this is no PopEF file: a profile has at most two files").in_file(path));
+            }
+            _ => {}
+        }
+        if args.model.is_some() && args.by.is_some() {
+            return Err(wrong("--by shows a table: a PopEF file has no effect on it"));
+        }
+        Ok(args)
+    }
+
+    fn show_report(&self, tool: &Tool) -> Result<ExitCode, Error> {
         self.hold_together()?;
         if self.format == Form::Csv && self.by.is_none() {
             return Err(wrong("--format csv needs a table: add --by"));
@@ -121,27 +147,35 @@ impl Command for Args {
         }
         let mut out = tool.out();
         match self.by {
-            None => self.summary(&mut out, &profile, &report.remarks),
+            None => {
+                let models = self.model.as_ref().map(|path| model::compare(graph, path)).transpose()?;
+                self.summary(&mut out, &profile, &report.remarks, models)
+            }
             Some(by) => self.table(&mut out, &profile, &report.remarks, by)?,
         }
         .and_then(|()| out.send())
         .map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
-}
 
-impl Args {
     fn head<'r>(&self, remarks: &'r Remarks) -> Head<'r> {
         Head::new(self.graph(), self.execution.as_deref(), remarks)
     }
 
-    fn summary(&self, out: &mut Out, profile: &Profile<'_>, remarks: &Remarks) -> io::Result<()> {
+    fn summary(
+        &self,
+        out: &mut Out,
+        profile: &Profile<'_>,
+        remarks: &Remarks,
+        model: Option<Models>,
+    ) -> io::Result<()> {
         let Profile { graph, execution } = *profile;
         let Report { mut findings, skipped, .. } = propose(graph, execution, &Policy::default());
         findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
         let summary = Summary {
             findings: findings.into_iter().map(Finding::from).collect(),
             skipped: skipped.into_iter().map(Skipped::from).collect(),
+            model,
             head: self.head(remarks),
             facts: facts(graph, execution),
             tile_sizes: histogram(graph, 10),

@@ -35,6 +35,9 @@ pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) 
     if let Some(consistency) = &summary.consistency {
         fact(out, "recomputed", &recomputed(consistency))?;
     }
+    if let Some(models) = &summary.model {
+        super::model::write(out, models)?;
+    }
     findings(out, &summary.findings)?;
     remarks(out, summary.head.remarks)
 }
