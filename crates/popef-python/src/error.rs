@@ -17,6 +17,8 @@ pub(crate) enum Own {
     WriterClosed,
     WriterBusy,
     NoSuchModel,
+    #[cfg(not(feature = "remote"))]
+    NotBuiltIn,
 }
 
 impl Own {
@@ -27,6 +29,10 @@ impl Own {
             }
             Own::WriterClosed => ("writer-closed", "Create a new writer."),
             Own::WriterBusy => ("writer-busy", "Let one thread at a time use a writer."),
+            #[cfg(not(feature = "remote"))]
+            Own::NotBuiltIn => {
+                ("not-built-in", "Read the file with another package, or build the module with this feature.")
+            }
             Own::NoSuchModel => {
                 ("no-such-model", "Give the files that belong together, and name the executable if there are several.")
             }
@@ -53,6 +59,10 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
     if let Some(raised) = system.and_then(|system| raised_by_python(py, system)) {
         return raised;
     }
+    #[cfg(feature = "remote")]
+    if let Some(raised) = crate::remote::raised(py, error) {
+        return raised;
+    }
     match error.kind() {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),
         ErrorKind::Exists => os_error(py, error, libc_number(io::ErrorKind::AlreadyExists)),
@@ -61,6 +71,19 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
             None => popef_error(py, &error.to_string(), || fields_of(py, error)),
         },
     }
+}
+
+/// A `PopefError` for a file on another machine.
+#[cfg(feature = "remote")]
+pub(crate) fn remote_error(py: Python<'_>, message: &str, code: &str, advice: &str, path: &str) -> PyErr {
+    popef_error(py, message, || {
+        let fields = PyDict::new(py);
+        fields.set_item("code", code)?;
+        fields.set_item("kind", "io")?;
+        fields.set_item("advice", advice)?;
+        fields.set_item("path", (!path.is_empty()).then_some(path))?;
+        Ok(fields)
+    })
 }
 
 /// The exception for an error of an operation.

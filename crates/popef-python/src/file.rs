@@ -9,22 +9,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use popef::read::FileId;
 use popef::types::BlobType;
 use popef::{File as Opened, OpenOptions};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyOSError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
 
 use crate::error::raise;
-use crate::{blob, html, local, path, stream, text};
+use crate::{blob, html, local, path, remote, stream, text};
 
-/// All bytes of a file, as a Python object that arrays can share: `bytes`, or a `mmap.mmap` for reading. `None` if the file is
-/// read in parts.
-pub(crate) struct Bytes(Option<Py<PyAny>>);
+/// Where the bytes of a file are, as Python has it.
+pub(crate) enum Bytes {
+    /// They are read in parts.
+    InParts,
+    /// An object with all of them that arrays can share: `bytes`, or a `mmap.mmap` for reading.
+    Shared(Py<PyAny>),
+    /// On another machine, at the address that the caller gave.
+    Remote(String),
+}
 
 impl Bytes {
     /// For blobs whose data is read.
     pub(crate) fn none() -> Self {
-        Bytes(None)
+        Bytes::InParts
     }
 
     /// Whether a blob or a file with these bytes is of the same file as another: the same file on disk, the same bytes in memory,
@@ -35,7 +41,7 @@ impl Bytes {
         }
         match (file.id(), other.0.id()) {
             (Some(id), Some(other_id)) => id == other_id && file.size() == other.0.size(),
-            (None, None) => self.0.as_ref().zip(other.1.0.as_ref()).is_some_and(|(one, other)| one.is(other)),
+            (None, None) => self.shared().zip(other.1.shared()).is_some_and(|(one, other)| one.is(other)),
             _ => false,
         }
     }
@@ -43,7 +49,7 @@ impl Bytes {
     /// The same number for the same file.
     pub(crate) fn hash(self: &Arc<Self>, file: &Opened, index: Option<usize>) -> u64 {
         let mut hasher = DefaultHasher::new();
-        match (file.id(), &self.0) {
+        match (file.id(), self.shared()) {
             (Some(id), _) => id.hash(&mut hasher),
             (None, Some(owner)) => owner.as_ptr().addr().hash(&mut hasher),
             (None, None) => Arc::as_ptr(self).addr().hash(&mut hasher),
@@ -53,7 +59,14 @@ impl Bytes {
     }
 
     pub(crate) fn owner<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.0.as_ref().map(|owner| owner.bind(py).clone())
+        self.shared().map(|owner| owner.bind(py).clone())
+    }
+
+    fn shared(&self) -> Option<&Py<PyAny>> {
+        match self {
+            Bytes::Shared(owner) => Some(owner),
+            Bytes::InParts | Bytes::Remote(_) => None,
+        }
     }
 }
 
@@ -75,7 +88,7 @@ pub(crate) struct File {
 /// Opens a PopEF file. Headers are read at once, and data when it is asked for.
 ///
 /// `file` is a path, the content of a file as `bytes` or another buffer, or a binary file object, which is read from its
-/// position on.
+/// position on. It is also an address, such as `s3://BUCKET/KEY`, if the module was built with the feature `remote`.
 ///
 /// With `map`, arrays share the memory of the file, which is mapped, and getting one takes no time. Nobody may change the file
 /// then: arrays would change too, and after the file was shortened, reading them ends the process. Replacing the file by
@@ -95,6 +108,16 @@ pub(crate) struct File {
 pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResult<File> {
     let mut options = OpenOptions::new();
     options.damaged(damaged).after_pickle(true);
+    if let Ok(text) = file.cast::<PyString>()
+        && let Ok(address) = text.to_str()
+        && remote::is_address(address)
+    {
+        if map {
+            return Err(PyValueError::new_err("a file on another machine cannot be mapped: leave map out"));
+        }
+        let opened = remote::open(file.py(), address, &options)?;
+        return Ok(File { file: opened, bytes: Arc::new(Bytes::Remote(address.to_owned())) });
+    }
     if map {
         let (file, bytes) = open_mapped(file.py(), &path::extract(file)?, &options)?;
         return Ok(File { file, bytes: Arc::new(bytes) });
@@ -102,14 +125,14 @@ pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResul
     if let Some(bytes) = content(file)? {
         let backed: PyBackedBytes = bytes.extract()?;
         let opened = file.py().detach(|| options.bytes(backed)).map_err(|error| raise(file.py(), &error))?;
-        return Ok(File { file: opened, bytes: Arc::new(Bytes(Some(bytes.into_any().unbind()))) });
+        return Ok(File { file: opened, bytes: Arc::new(Bytes::Shared(bytes.into_any().unbind())) });
     }
     let opened = if file.hasattr("read")? {
         stream::open(file, &options)?
     } else {
         local::open(file.py(), &path::extract(file)?, &options)?
     };
-    Ok(File { file: opened, bytes: Arc::new(Bytes(None)) })
+    Ok(File { file: opened, bytes: Arc::new(Bytes::InParts) })
 }
 
 /// The content of a file in memory. `None` if something else was given.
@@ -132,7 +155,7 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
 fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<(Opened, Bytes)> {
     let file = local::open(py, path, options)?;
     if file.size() == 0 {
-        return Ok((file, Bytes(None)));
+        return Ok((file, Bytes::InParts));
     }
     let mmap = py.import("mmap")?;
     let opened = py.import("io")?.call_method1("open", (path.as_os_str(), "rb"))?;
@@ -147,7 +170,7 @@ fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<(
     if !is_same {
         return Err(PyOSError::new_err("the file was replaced or changed while it was opened; try again"));
     }
-    Ok((file, Bytes(Some(mapped.unbind()))))
+    Ok((file, Bytes::Shared(mapped.unbind())))
 }
 
 impl File {
@@ -314,17 +337,18 @@ impl File {
 
     /// A file is pickled as its path, or as its bytes if it is in memory, and opened again.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
-        let given = match (self.path(), self.bytes.owner(py)) {
-            (Some(path), _) => path.into_pyobject(py)?.into_any(),
-            (None, Some(bytes)) => bytes,
-            (None, None) => {
+        let given = match (&*self.bytes, self.path()) {
+            (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
+            (_, Some(path)) => path.into_pyobject(py)?.into_any(),
+            (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
+            (Bytes::InParts, None) => {
                 return Err(PyTypeError::new_err(
                     "a File of a file object cannot be pickled: open it by its path, or as bytes",
                 ));
             }
         };
         let options = PyDict::new(py);
-        options.set_item("map", self.file.path().is_some() && self.bytes.0.is_some())?;
+        options.set_item("map", self.file.path().is_some() && self.bytes.shared().is_some())?;
         options.set_item("damaged", self.file.damage().is_some())?;
         let open = py.import("popef")?.getattr("open")?;
         let open = py.import("functools")?.getattr("partial")?.call((open,), Some(&options))?;

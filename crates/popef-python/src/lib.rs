@@ -42,6 +42,7 @@ mod model;
 mod ops;
 mod path;
 mod reader;
+mod remote;
 mod scan;
 mod session;
 mod stream;
