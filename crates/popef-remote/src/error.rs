@@ -113,6 +113,15 @@ codes! {
     /// No object has a name like that.
     NoMatch, "remote-no-match", NotFound, "no object fits",
         "look at the pattern: * stays within a folder, ** does not";
+    /// There is an object already.
+    Exists, "remote-exists", AlreadyExists, "there is an object with that name",
+        "choose another name, or allow with --force that it is replaced";
+    /// The store cannot replace an object only if it is still the same.
+    NoCondition, "remote-no-condition", Unsupported, "the object cannot be replaced safely",
+        "write to another name with -o, and compare before you replace it";
+    /// A file on this machine could not be read.
+    Local, "remote-local", Other, "the new file could not be read on this machine",
+        "look at the disk that has the temporary files";
     /// Something else.
     Other, "remote-failed", Other, "the store could not be read",
         "look at the settings of the store (docs/REMOTE.md)";

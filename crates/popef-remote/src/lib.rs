@@ -54,9 +54,11 @@ mod source;
 mod store;
 mod stream;
 mod usage;
+mod write;
 
 pub use error::{Code, RemoteError};
 pub use location::{Location, is_remote};
 pub use options::Options;
 pub use remote::{Need, Opened, Opening, Remote};
 pub use usage::Usage;
+pub use write::Replace;

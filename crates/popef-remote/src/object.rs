@@ -40,13 +40,28 @@ pub(crate) struct Context {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pin {
     size: u64,
+    /// The store's own number of the version.
+    number: Option<String>,
     etag: Option<String>,
     modified: i64,
 }
 
+/// What an object was when it was opened, for a store that replaces only that.
+#[derive(Clone, Debug)]
+pub(crate) struct Version {
+    pub(crate) etag: String,
+    /// The store's own number of it, if it has one.
+    pub(crate) number: Option<String>,
+}
+
 impl Pin {
     fn of(meta: &ObjectMeta) -> Self {
-        Pin { size: meta.size, etag: meta.e_tag.clone(), modified: meta.last_modified.timestamp_micros() }
+        Pin {
+            size: meta.size,
+            number: meta.version.clone(),
+            etag: meta.e_tag.clone(),
+            modified: meta.last_modified.timestamp_micros(),
+        }
     }
 
     /// The ETag, if the server must compare it byte by byte. Weak ones are never equal to `If-Match`.
@@ -68,11 +83,16 @@ impl Object {
             Ok((meta, bytes)) => Ok((Object { placed, pin: Pin::of(&meta), context }, bytes)),
             // There is no range of an object without bytes.
             Err(Failure { fault: Some(Fault::OutOfRange(Some(0))), .. }) => {
-                let pin = Pin { size: 0, etag: None, modified: 0 };
+                let pin = Pin { size: 0, number: None, etag: None, modified: 0 };
                 Ok((Object { placed, pin, context }, Bytes::new()))
             }
             Err(failure) => Err(failure.error),
         }
+    }
+
+    /// What it is now, if the store can tell that from other versions.
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.pin.strong().map(|etag| Version { etag, number: self.pin.number.clone() })
     }
 
     pub(crate) fn size(&self) -> u64 {
@@ -161,6 +181,16 @@ impl Context {
                 let error = self.error(Code::Timeout, "");
                 Err(Failure { error, fault: None, broke: false })
             }
+        }
+    }
+
+    /// The ETag of an object, if there is one. It is asked for its first byte.
+    pub(crate) async fn etag(&self, placed: &Placed) -> Result<Option<String>, RemoteError> {
+        match self.get(placed, &GetOptions::default(), 0..1).await {
+            Ok((meta, _)) => Ok(Some(meta.e_tag.unwrap_or_default())),
+            Err(Failure { fault: Some(Fault::OutOfRange(Some(0))), .. }) => Ok(Some(String::new())),
+            Err(failure) if failure.error.code() == Code::NotFound => Ok(None),
+            Err(failure) => Err(failure.error),
         }
     }
 

@@ -1,7 +1,8 @@
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use popef::read::Indexer;
@@ -14,7 +15,7 @@ use crate::gate::Gate;
 use crate::index::{Kept, index};
 use crate::list::list;
 use crate::location::Location;
-use crate::object::{Context, Object};
+use crate::object::{Context, Object, Version};
 use crate::options::Options;
 use crate::source::{Source, wait};
 use crate::store::Stores;
@@ -25,13 +26,17 @@ use crate::usage::Usage;
 ///
 /// Its calls wait on the thread that makes them, which must not be one that runs asynchronous tasks.
 pub struct Remote {
-    handle: Handle,
+    pub(crate) handle: Handle,
     runtime: Option<Runtime>,
-    stores: Arc<Stores>,
+    pub(crate) stores: Arc<Stores>,
     options: Arc<Options>,
     permits: Arc<Semaphore>,
     ahead: Arc<AtomicU64>,
+    versions: Versions,
 }
+
+/// What the objects were that were opened for their data, by location. Who replaces one wants to replace that.
+type Versions = Arc<Mutex<HashMap<Arc<str>, Version>>>;
 
 /// What a caller needs of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,7 @@ pub struct Opening {
     gate: Option<Gate>,
     runtime: Handle,
     ahead: Arc<AtomicU64>,
+    versions: Versions,
 }
 
 /// A file that was opened.
@@ -103,10 +109,24 @@ impl Remote {
         };
         let permits = Arc::new(Semaphore::new(options.parallel.max(1)));
         let handle = runtime.handle().clone();
-        Ok(Remote { handle, runtime: Some(runtime), stores, options, permits, ahead: Arc::default() })
+        Ok(Remote {
+            handle,
+            runtime: Some(runtime),
+            stores,
+            options,
+            permits,
+            ahead: Arc::default(),
+            versions: Versions::default(),
+        })
     }
 
-    fn context(&self, location: &Location) -> Context {
+    /// What an object was when it was opened last, if the store can tell that from other versions.
+    pub(crate) fn version_opened(&self, location: &Location) -> Option<Version> {
+        let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        versions.get(location.shown()).cloned()
+    }
+
+    pub(crate) fn context(&self, location: &Location) -> Context {
         Context {
             name: location.shown().into(),
             usage: Usage::default(),
@@ -130,7 +150,8 @@ impl Remote {
             // If nobody waits any more, nobody wants it.
             let _ = answer.send(begun);
         });
-        Opening { answered, context, options, gate, runtime, ahead: Arc::clone(&self.ahead) }
+        let (ahead, versions) = (Arc::clone(&self.ahead), Arc::clone(&self.versions));
+        Opening { answered, context, options, gate, runtime, ahead, versions }
     }
 
     /// The objects that a prefix or a pattern means, in the order of their names. Any other location means itself.
@@ -166,12 +187,17 @@ fn popef_starts_later(first: &[u8]) -> bool {
 impl Opening {
     /// Waits until the file is open.
     pub fn wait(self, need: Need) -> Result<Opened, RemoteError> {
-        let Opening { answered, context, options, gate, runtime, ahead } = self;
+        let Opening { answered, context, options, gate, runtime, ahead, versions } = self;
         let usage = context.usage.clone();
         let begun = wait(&answered, context.options.stopped, || context.error(Code::Stopped, ""));
         let start = |first: &Bytes| first.get(..FIRST).unwrap_or(first).to_vec();
         match (begun, gate) {
-            (Ok(Begun::Indexed { object, indexer, kept, first }), _) => {
+            (Ok(Begun::Indexed { object, indexer, kept, first }), gate) => {
+                let version = object.version().filter(|_| need == Need::Data && gate.is_none());
+                if let Some(version) = version {
+                    let mut versions = versions.lock().unwrap_or_else(PoisonError::into_inner);
+                    versions.insert(Arc::clone(&context.name), version);
+                }
                 let source = Source::new(object, kept, runtime, ahead);
                 let ends = source.ends();
                 let file = indexer.finish_on(source);

@@ -5,7 +5,7 @@ use std::env;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, HeaderMap};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -40,14 +40,7 @@ impl Stores {
     pub(crate) fn new(options: Arc<Options>) -> Result<Self, RemoteError> {
         // Another part of the program may have chosen already, and then that holds.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("popef/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(options.connect_timeout)
-            .read_timeout(options.read_timeout)
-            .build()
-            .map_err(|error| RemoteError::new(Code::Tls, String::new(), innermost(&error)))?;
+        let client = client(&options, options.read_timeout)?;
         Ok(Stores { client, options, buckets: Mutex::default() })
     }
 
@@ -91,18 +84,36 @@ impl Stores {
             return Ok(Arc::clone(store));
         }
         let gate = Gate::new(self.client.clone(), self.options.allow_http, None);
+        let store = self.make(kind, bucket, location, gate)?;
+        buckets.insert((kind, bucket.clone()), Arc::clone(&store));
+        Ok(store)
+    }
+
+    /// A store for one object that is written. A header is added when its upload is completed.
+    pub(crate) fn for_writing(
+        &self,
+        kind: Kind,
+        bucket: &Bucket,
+        location: &Location,
+        condition: Option<(HeaderName, HeaderValue)>,
+    ) -> Result<Store, RemoteError> {
+        // A server says nothing while it receives, so its silence is no sign of a failure.
+        let client = client(&self.options, self.options.read_timeout.saturating_mul(SLOWER))?;
+        let gate = Gate::new(client, self.options.allow_http, None).with_condition(condition);
+        self.make(kind, bucket, location, gate)
+    }
+
+    fn make(&self, kind: Kind, bucket: &Bucket, location: &Location, gate: Gate) -> Result<Store, RemoteError> {
         let made = match kind {
             Kind::S3 => self.s3(bucket, gate),
             Kind::Google => self.google(bucket, gate),
             Kind::Azure => self.azure(bucket, gate),
         };
-        let store = made.map_err(|error| {
+        made.map_err(|error| {
             // Settings of the environment are wrong or missing. Their values are not shown.
             let code = if matches!(error, object_store::Error::Generic { .. }) { Code::Other } else { Code::Url };
             RemoteError::new(code, location.to_string(), setting(&error))
-        })?;
-        buckets.insert((kind, bucket.clone()), Arc::clone(&store));
-        Ok(store)
+        })
     }
 
     fn s3(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
@@ -163,6 +174,20 @@ impl Stores {
             retry_timeout: self.options.retry_timeout,
         }
     }
+}
+
+/// How much longer a server may be silent while it receives.
+const SLOWER: u32 = 10;
+
+fn client(options: &Options, read_timeout: Duration) -> Result<reqwest::Client, RemoteError> {
+    reqwest::Client::builder()
+        .user_agent(concat!("popef/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .connect_timeout(options.connect_timeout)
+        .read_timeout(read_timeout)
+        .build()
+        .map_err(|error| RemoteError::new(Code::Tls, String::new(), innermost(&error)))
 }
 
 /// What is wrong with the settings of a store, without the values of any of them.

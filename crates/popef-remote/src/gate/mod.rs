@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderValue, LOCATION,
-    RANGE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
+    HeaderValue, LOCATION, RANGE,
 };
 use http::{Method, StatusCode};
 use object_store::ClientOptions;
@@ -29,6 +29,8 @@ pub(crate) struct Gate {
     client: reqwest::Client,
     allow_http: bool,
     address: Option<Address>,
+    /// A header with which an upload is completed.
+    condition: Option<(HeaderName, HeaderValue)>,
 }
 
 /// One address exactly as it was given, with its query, which may be a signature.
@@ -49,7 +51,12 @@ const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Gate {
     pub(crate) fn new(client: reqwest::Client, allow_http: bool, address: Option<Address>) -> Self {
-        Gate { client, allow_http, address }
+        Gate { client, allow_http, address, condition: None }
+    }
+
+    /// A gate that adds a header to the request that completes an upload.
+    pub(crate) fn with_condition(self, condition: Option<(HeaderName, HeaderValue)>) -> Self {
+        Gate { condition, ..self }
     }
 
     /// Asks for the whole file, for servers without ranges.
@@ -117,6 +124,9 @@ impl HttpService for Gate {
         request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).and_then(range::asked);
         let reads = request.method() == Method::GET;
+        if let Some((name, value)) = self.condition.as_ref().filter(|_| completes_upload(&request)) {
+            request.headers_mut().insert(name, value.clone());
+        }
         let answer = self.send(request, &trace).await?;
         let (mut parts, body) = answer.into_parts();
         let checked = match (range, parts.status) {
@@ -152,7 +162,13 @@ impl HttpService for Gate {
     }
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> Option<&'h str> {
+/// Whether a request completes an upload in parts, at Amazon's or at Google's.
+fn completes_upload(request: &HttpRequest) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    request.method() == Method::POST && query.split('&').any(|part| part.starts_with("uploadId="))
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 

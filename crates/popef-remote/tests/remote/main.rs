@@ -7,6 +7,7 @@ mod cost;
 mod faults;
 mod random;
 mod stores;
+mod write;
 
 use std::path::Path;
 use std::time::Duration;

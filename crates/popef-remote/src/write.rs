@@ -1,0 +1,276 @@
+//! Writes objects: all of one, or nothing.
+
+use std::fs;
+use std::io::{self, Read};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
+use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, UpdateVersion};
+use tokio::time::{sleep, timeout};
+
+use crate::error::{Code, RemoteError};
+use crate::gate::{TRACE, Trace};
+use crate::location::{Kind, Location, Place};
+use crate::object::{Context, Version};
+use crate::remote::Remote;
+use crate::store::Placed;
+
+/// Which object a new one may replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// None.
+    Nothing,
+    /// Whatever is there.
+    Anything,
+    /// That which was opened at the same location, as it was then.
+    Opened,
+}
+
+/// The same, with what a store must know for it.
+#[derive(Clone)]
+enum Condition {
+    None,
+    Missing,
+    Same(Version),
+}
+
+/// Up to this size, an object is written with one request.
+const PIECE: u64 = 8 << 20;
+/// No store takes more parts than this.
+const MOST_PARTS: u64 = 9_000;
+/// How many parts are under way at once.
+const AT_ONCE: usize = 4;
+/// How long taking back an upload may take.
+const ABORT: Duration = Duration::from_secs(20);
+
+impl Remote {
+    /// Fails if [`write`](Self::write) would because of what is there. Asks for the first byte of the object.
+    pub fn check_write(&self, location: &Location, replace: &Replace) -> Result<(), RemoteError> {
+        let context = self.context(location);
+        self.condition(location, replace, &context)?;
+        if *replace != Replace::Nothing {
+            return Ok(());
+        }
+        let placed = self.stores.place(location)?;
+        let (answer, answered) = sync_channel(1);
+        let of_task = context.clone();
+        self.handle.spawn(async move {
+            let _ = answer.send(of_task.etag(&placed).await);
+        });
+        match answered.recv() {
+            Ok(Ok(Some(_))) => Err(exists(&context)),
+            Ok(Ok(None)) => Ok(()),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(context.error(Code::Stopped, "")),
+        }
+    }
+
+    /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a failure, nothing
+    /// has changed, and no part of it is left.
+    ///
+    /// What may be replaced is decided by the store in the moment in which the object appears. Azure cannot do that for objects
+    /// of more than 8 MiB: there it is only looked at just before, and [`Replace::Opened`] is refused.
+    pub fn write(&self, location: &Location, file: fs::File, replace: &Replace) -> Result<(), RemoteError> {
+        let context = self.context(location);
+        let failed = |error: io::Error| context.error(Code::Local, error.to_string());
+        let len = file.metadata().map_err(failed)?.len();
+        let condition = self.condition(location, replace, &context)?;
+        let Place::Bucket { kind, bucket, .. } = &location.place else { return Err(no_bucket(&context)) };
+        let in_parts = len > PIECE;
+        if let (true, Kind::Azure, Condition::Same(_)) = (in_parts, *kind, &condition) {
+            let why = "Azure compares versions only of objects of up to 8 MiB";
+            return Err(context.error(Code::NoCondition, why));
+        }
+        let header = if in_parts { condition.header(*kind) } else { None };
+        let store = self.stores.for_writing(*kind, bucket, location, header)?;
+        let placed = self.stores.place(location)?;
+        let (answer, answered) = sync_channel(1);
+        let (of_task, replace) = (context.clone(), replace.clone());
+        self.handle.spawn(async move {
+            let trace = Trace::new(of_task.usage.clone());
+            let upload = Upload { store: &*store, placed: &placed, context: &of_task, condition, file, len };
+            let work = async { if in_parts { upload.in_parts().await } else { upload.at_once().await } };
+            let done = TRACE.scope(trace.clone(), work).await.map_err(|failure| match failure {
+                Failure::Changed if replace == Replace::Nothing => exists(&of_task),
+                Failure::Changed => changed(&of_task),
+                Failure::Remote(error) => error,
+                Failure::Local(error) => of_task.error(Code::Local, error.to_string()),
+                Failure::Stopped => of_task.error(Code::Stopped, ""),
+                Failure::Store(error) => refused(&of_task, &replace, &error, &trace),
+            });
+            let _ = answer.send(done);
+        });
+        // The task looks itself whether to stop, because it has to take back what it began.
+        answered.recv().unwrap_or_else(|_| Err(context.error(Code::Stopped, "")))
+    }
+
+    fn condition(&self, location: &Location, replace: &Replace, context: &Context) -> Result<Condition, RemoteError> {
+        if !matches!(location.place, Place::Bucket { .. }) {
+            return Err(no_bucket(context));
+        }
+        match replace {
+            Replace::Nothing => Ok(Condition::Missing),
+            Replace::Anything => Ok(Condition::None),
+            Replace::Opened => match self.version_opened(location) {
+                Some(version) => Ok(Condition::Same(version)),
+                None => Err(context.error(Code::NoCondition, "the store gave no ETag for it")),
+            },
+        }
+    }
+}
+
+impl Condition {
+    fn mode(&self) -> PutMode {
+        match self {
+            Condition::None => PutMode::Overwrite,
+            Condition::Missing => PutMode::Create,
+            Condition::Same(version) => {
+                PutMode::Update(UpdateVersion { e_tag: Some(version.etag.clone()), version: version.number.clone() })
+            }
+        }
+    }
+
+    /// The header with which a store completes an upload only if the condition holds. Stores do not want it to be signed, but
+    /// Azure does.
+    fn header(&self, kind: Kind) -> Option<(HeaderName, HeaderValue)> {
+        let generation = HeaderName::from_static("x-goog-if-generation-match");
+        match (self, kind) {
+            (Condition::Missing, Kind::S3) => Some((IF_NONE_MATCH, HeaderValue::from_static("*"))),
+            (Condition::Missing, Kind::Google) => Some((generation, HeaderValue::from_static("0"))),
+            (Condition::Same(version), Kind::S3) => Some((IF_MATCH, version.etag.parse().ok()?)),
+            (Condition::Same(version), Kind::Google) => Some((generation, version.number.as_ref()?.parse().ok()?)),
+            (Condition::None, _) | (_, Kind::Azure) => None,
+        }
+    }
+}
+
+enum Failure {
+    Local(io::Error),
+    Store(object_store::Error),
+    Remote(RemoteError),
+    /// What is there now may not be replaced.
+    Changed,
+    Stopped,
+}
+
+impl From<object_store::Error> for Failure {
+    fn from(error: object_store::Error) -> Self {
+        Failure::Store(error)
+    }
+}
+
+struct Upload<'u> {
+    store: &'u dyn ObjectStore,
+    placed: &'u Placed,
+    context: &'u Context,
+    condition: Condition,
+    file: fs::File,
+    len: u64,
+}
+
+impl Upload<'_> {
+    async fn at_once(mut self) -> Result<(), Failure> {
+        let bytes = read(&mut self.file, self.len)?;
+        let options = PutOptions { mode: self.condition.mode(), ..PutOptions::default() };
+        let put = self.store.put_opts(&self.placed.path, bytes.into(), options);
+        // One request either arrives whole or has no effect, so there is nothing to take back.
+        unless_stopped(self.context.options.stopped, async { Ok(put.await.map(drop)?) }).await
+    }
+
+    async fn in_parts(mut self) -> Result<(), Failure> {
+        let mut upload = self.store.put_multipart(&self.placed.path).await?;
+        let stopped = self.context.options.stopped;
+        let work = async {
+            send(&mut *upload, &mut self.file, self.len).await?;
+            self.look_again().await
+        };
+        let done = match unless_stopped(stopped, work).await {
+            Ok(()) => upload.complete().await.map(drop).map_err(Failure::from),
+            failed => failed,
+        };
+        if done.is_err() {
+            // The reason of the failure is worth more than what becomes of this.
+            let _ = timeout(ABORT, upload.abort()).await;
+        }
+        done
+    }
+
+    /// Looks at what would be replaced. Not all stores that talk like Amazon's look at conditions when an upload is completed.
+    async fn look_again(&self) -> Result<(), Failure> {
+        if let Condition::None = self.condition {
+            return Ok(());
+        }
+        let now = self.context.etag(self.placed).await.map_err(Failure::Remote)?;
+        match (&self.condition, now) {
+            (Condition::Missing, Some(_)) => Err(Failure::Changed),
+            (Condition::Same(version), now) if now.as_ref() != Some(&version.etag) => Err(Failure::Changed),
+            _ => Ok(()),
+        }
+    }
+}
+
+async fn send(upload: &mut dyn MultipartUpload, file: &mut fs::File, len: u64) -> Result<(), Failure> {
+    let size = PIECE.max(len.div_ceil(MOST_PARTS));
+    let mut under_way = FuturesUnordered::new();
+    let mut left = len;
+    while left > 0 {
+        let piece = left.min(size);
+        under_way.push(upload.put_part(read(file, piece)?.into()));
+        left = left.saturating_sub(piece);
+        if under_way.len() >= AT_ONCE {
+            under_way.next().await.transpose()?;
+        }
+    }
+    while under_way.next().await.transpose()?.is_some() {}
+    Ok(())
+}
+
+fn read(file: &mut fs::File, len: u64) -> Result<Vec<u8>, Failure> {
+    let len = usize::try_from(len).map_err(|_| Failure::Local(io::ErrorKind::OutOfMemory.into()))?;
+    let mut bytes = vec![0; len];
+    file.read_exact(&mut bytes).map_err(Failure::Local)?;
+    Ok(bytes)
+}
+
+/// Does the work, unless the caller wants to stop first.
+async fn unless_stopped<T>(
+    stopped: Option<fn() -> bool>,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let Some(stopped) = stopped else { return work.await };
+    let asked = async {
+        while !stopped() {
+            sleep(Duration::from_millis(100)).await;
+        }
+    };
+    match select(Box::pin(work), Box::pin(asked)).await {
+        Either::Left((done, _)) => done,
+        Either::Right(_) => Err(Failure::Stopped),
+    }
+}
+
+fn refused(context: &Context, replace: &Replace, error: &object_store::Error, trace: &Trace) -> RemoteError {
+    let explained = context.explained(error, trace);
+    let is_condition = explained.code() == Code::Changed || matches!(error, object_store::Error::AlreadyExists { .. });
+    match replace {
+        Replace::Nothing if is_condition => exists(context),
+        Replace::Opened if is_condition => changed(context),
+        _ => explained,
+    }
+}
+
+fn exists(context: &Context) -> RemoteError {
+    context.error(Code::Exists, "")
+}
+
+fn changed(context: &Context) -> RemoteError {
+    context.error(Code::Changed, "so it was not replaced")
+}
+
+fn no_bucket(context: &Context) -> RemoteError {
+    context.error(Code::Url, "only objects in buckets can be written")
+}
