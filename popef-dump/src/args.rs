@@ -73,6 +73,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    pub(crate) remote: crate::remote::RemoteArgs,
+
     #[command(flatten)]
     pub(crate) other: Other,
 

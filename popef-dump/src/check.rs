@@ -185,6 +185,7 @@ impl Check<'_> {
             told.tell(&self.progress, so_far);
             ControlFlow::Continue(())
         });
+        files.iter().for_each(|opened| self.log.cost(opened));
         let unread = files.iter().filter_map(|opened| self.unread(opened)).collect();
         let files = files.into_iter().map(|opened| self.checked(opened)).collect();
         Checked { group: Group::new(files, report), unread }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use popef_open::{is_stdin, listed};
+use popef_open::{expanded, is_elsewhere, is_stdin, listed};
 
 use crate::groups::Sources;
 use crate::program::{Program, Refusal};
@@ -46,7 +46,7 @@ pub(crate) fn files(
             EmptyList::Refused(_) => program.complain(&problem),
         }
     }
-    Ok(files)
+    expanded(files).map_err(|(path, source)| Refusal::Unread { doing: "list the objects", path, source })
 }
 
 /// What was meant by a missing file whose name is a number: --values takes its value only after `=`.
@@ -61,7 +61,7 @@ pub(crate) fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<Str
 /// What was meant by a missing file that looks like the value of an option.
 pub(crate) fn meant(path: &Path, option: &str) -> Option<String> {
     let word = path.to_str()?;
-    (!path.exists()).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
+    (!path.exists() && !is_elsewhere(path)).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
 }
 
 /// A list in a message.

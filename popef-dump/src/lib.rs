@@ -24,6 +24,8 @@ mod list;
 mod log;
 mod policy;
 mod program;
+#[cfg(feature = "remote-options")]
+pub mod remote;
 mod run;
 pub mod screen;
 pub mod sections;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::types::BlobType;
-use popef_open::{Inputs, Opened, Presence, Provided, StreamData, in_order, name_of};
+use popef_open::{Cost, Inputs, Network, Opened, Presence, Provided, StreamData, in_order, name_of};
 use popef_show::{
     Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
     type_word,
@@ -247,8 +247,18 @@ impl Show<'_> {
             provider: &|name| provider(provided.has(name)),
         };
         let mut failures = Failures::default();
-        let report = FileReport::new(input, self.options);
+        let cost = opened.network.as_ref().map(|network| {
+            || -> (u64, u64) {
+                let Cost { requests, bytes } = network.cost();
+                (requests, bytes)
+            }
+        });
+        let mut report = FileReport::new(input, self.options);
+        if let Some(cost) = &cost {
+            report.with_network(cost);
+        }
         self.renderer.file(out, &report, &mut failures)?;
+        self.log.cost(opened);
         let line = |failure: String| format!("{}: {failure}", name_of(&opened.path));
         let complaint = |failure: &Failure| self.program.complaint(&opened.path, failure);
         let more = failures.more().map(|more| Complaint::from(line(more)));
@@ -261,6 +271,7 @@ impl Show<'_> {
         };
         let is_silent = self.everything && says_nothing && opened.file().is_some_and(File::is_empty);
         let mut remarks: Vec<_> = opened.before_popef().map(line).into_iter().collect();
+        remarks.extend(opened.network.iter().filter_map(Network::notice).map(|notice| line(notice.to_owned())));
         match opened.empty_stream() {
             Some(empty) => remarks.push(line(empty.to_owned())),
             None if is_silent && complaints.is_empty() => remarks.push(line("the file has no blobs".to_owned())),

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use popef_open::{Cost, Network, Opened};
 use popef_show::escape;
 
 use crate::program::Program;
@@ -65,6 +66,14 @@ impl Log {
     /// Logs that a file is about to be read.
     pub(crate) fn opening(&self, path: &Path) {
         self.line(Verbosity::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
+    }
+
+    /// Logs what a file on another machine has cost so far.
+    pub(crate) fn cost(&self, opened: &Opened) {
+        let Some(Cost { requests, bytes }) = opened.network.as_ref().map(Network::cost) else { return };
+        let s = if requests == 1 { "" } else { "s" };
+        let path = opened.path.to_string_lossy();
+        self.line(Verbosity::Debug, || format!("{}: received {bytes} bytes in {requests} request{s}", escape(&path)));
     }
 
     /// Writes a line. Its text is made only if it is logged.

@@ -23,6 +23,10 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
     if let Some(meant) = values_meant(&args.files, args.narrow.values).or_else(meant) {
         return POPEF_DUMP.unread(&meant);
     }
+    #[cfg(feature = "remote")]
+    if let Err(wrong) = args.remote.apply(None) {
+        return POPEF_DUMP.unread(&wrong);
+    }
     let out = |to| Out::new(to, colors(args.output.color));
     match combine::job(args) {
         Err(error) => POPEF_DUMP.unread(&error),

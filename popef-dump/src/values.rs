@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 use popef::check::Loader;
+use popef_open::path_of;
 use popef_show::rules::Groups;
 use popef_show::{Sort, When};
 
@@ -21,11 +22,11 @@ pub fn named<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// A path. An empty one is most likely a variable of the shell that is not set.
+/// A path, or the name of an address. An empty one is most likely a variable of the shell that is not set.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|path| match path.is_empty() {
         true => Err("the name is empty; is a variable of the shell not set?"),
-        false => Ok(PathBuf::from(path)),
+        false => Ok(path_of(path)),
     })
 }
 

@@ -24,6 +24,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! With the feature `remote`, names can be addresses of files in buckets and behind https. [`path_of`] makes paths of them.
+//!
 //! [`Inputs`] opens many files on all processors, works on them there, and gives the results in the order of the files.
 //! [`in_order`] does that for any other work, and [`Ahead`] for a caller who asks for one result after the other. [`listed`]
 //! reads a list of paths, and [`policy()`] a policy for checks.
@@ -48,16 +50,26 @@ mod ahead;
 mod foreign;
 mod inputs;
 mod list;
+#[cfg(not(feature = "remote"))]
+mod local;
+mod network;
 mod open;
 mod ordered;
 mod policy;
 mod provided;
+#[cfg(feature = "remote")]
+mod remote;
 
 pub use ahead::{Ahead, Waited};
 pub use foreign::Foreign;
 pub use inputs::Inputs;
 pub use list::listed;
+#[cfg(not(feature = "remote"))]
+pub use local::{expanded, is_elsewhere, path_of};
+pub use network::{Cost, Network};
 pub use open::{Opened, StreamData, is_stdin, name_of, open, open_handle};
 pub use ordered::in_order;
 pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};
+#[cfg(feature = "remote")]
+pub use remote::{configure_remote, expanded, is_elsewhere, path_of};

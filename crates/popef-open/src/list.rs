@@ -68,10 +68,10 @@ fn has_empty_names(first: &[u8]) -> bool {
 #[cfg(unix)]
 fn path_of(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
-    Path::new(std::ffi::OsStr::from_bytes(bytes)).to_owned()
+    crate::path_of(std::ffi::OsStr::from_bytes(bytes).to_owned())
 }
 
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+    crate::path_of(String::from_utf8_lossy(bytes).into_owned().into())
 }

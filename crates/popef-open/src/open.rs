@@ -7,6 +7,7 @@ use popef::read::LocalFile;
 use popef::{Error, File, OpenOptions};
 
 use crate::foreign::{self, Foreign};
+use crate::network::Network;
 
 /// What becomes of the data that comes through a stream. Files on disk are read when they are asked for data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +27,16 @@ pub struct Opened {
     pub file: Result<File, Error>,
     /// What it is, if it is plainly something else. That says more than the library's error.
     pub foreign: Option<Foreign>,
+    /// How it was read, if it is not on this machine.
+    pub network: Option<Network>,
 }
 
 impl Opened {
+    /// A file that was opened elsewhere in the program, under the path that the user named.
+    pub fn of(path: PathBuf, file: Result<File, Error>) -> Self {
+        Opened { path, file, foreign: None, network: None }
+    }
+
     /// The file, unless it could not be opened at all.
     pub fn file(&self) -> Option<&File> {
         self.file.as_ref().ok()
@@ -65,11 +73,31 @@ impl Opened {
 
 /// Opens a file, a pipe, or standard input for `-`.
 pub fn open(path: &Path, data: StreamData) -> Opened {
+    if crate::is_elsewhere(path) {
+        return open_elsewhere(path, data);
+    }
     let (file, foreign) = match is_stdin(path) {
         true => open_stdin(data),
         false => open_path(path, data),
     };
-    Opened { path: path.to_owned(), file, foreign }
+    Opened { foreign, ..Opened::of(path.to_owned(), file) }
+}
+
+#[cfg(feature = "remote")]
+fn open_elsewhere(path: &Path, data: StreamData) -> Opened {
+    match crate::remote::open_elsewhere(path, data) {
+        Ok(popef_remote::Opened { file, first, usage, notice, .. }) => {
+            let foreign = recognize(&file, || Ok(first));
+            let network = Some(Network { usage, notice });
+            Opened { foreign, network, ..Opened::of(path.to_owned(), file) }
+        }
+        Err(file) => Opened::of(path.to_owned(), file),
+    }
+}
+
+#[cfg(not(feature = "remote"))]
+fn open_elsewhere(path: &Path, _: StreamData) -> Opened {
+    Opened::of(path.to_owned(), options().open(path))
 }
 
 /// Opens a regular file whose handle the caller has, such as an unnamed copy of a stream. `path` is what the user named.
@@ -92,7 +120,7 @@ pub fn open_handle(handle: fs::File, path: &Path) -> io::Result<Opened> {
         start.rewind()?;
         first_bytes(start)
     });
-    Ok(Opened { path: path.to_owned(), file, foreign })
+    Ok(Opened { foreign, ..Opened::of(path.to_owned(), file) })
 }
 
 /// Whether a path means standard input.
@@ -130,7 +158,7 @@ fn open_path(path: &Path, data: StreamData) -> Found {
     }
 }
 
-fn options() -> OpenOptions {
+pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.damaged(true).after_pickle(true);
     options

@@ -88,9 +88,7 @@ impl Input {
     /// Opens the file. Fails if there is nothing to show.
     fn open(self) -> PyResult<Opened> {
         let opened = match self {
-            Input::Opened(file) => {
-                Opened { path: file.path().map(PathBuf::from).unwrap_or_default(), file: Ok(file), foreign: None }
-            }
+            Input::Opened(file) => Opened::of(file.path().map(PathBuf::from).unwrap_or_default(), Ok(file)),
             // Here it is a file of this name.
             Input::Path(path) if is_stdin(&path) => popef_open::open(&Path::new(".").join(path), StreamData::Keep),
             Input::Path(path) => popef_open::open(&path, StreamData::Keep),

@@ -178,17 +178,20 @@ impl RemoteError {
         struct Failing(PathBuf, RemoteError);
         impl ReadAt for Failing {
             fn size(&self) -> u64 {
-                1
+                0
             }
             fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+                Err(self.1.clone().into())
+            }
+            fn is_unchanged(&self) -> io::Result<bool> {
                 Err(self.1.clone().into())
             }
             fn name(&self) -> Option<&Path> {
                 Some(&self.0)
             }
         }
-        // Looking for a pickle comes before the first blob, so the error is of no blob.
-        OpenOptions::new().after_pickle(true).source(Failing(self.location.clone().into(), self))
+        // Without bytes there is no blob that the error would be of.
+        OpenOptions::new().indexer(0).finish_on(Failing(self.location.clone().into(), self))
     }
 }
 
@@ -216,5 +219,25 @@ impl From<RemoteError> for io::Error {
             (_, kind) => kind,
         };
         io::Error::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_says_the_same_without_a_blob() {
+        let error = RemoteError::new(Code::NotFound, "s3://b/k".to_owned(), "NoSuchKey").with_status(Some(404));
+        let of_library = error.clone().into_result().unwrap_err();
+        assert_eq!((of_library.blob(), of_library.path()), (None, Some(Path::new("s3://b/k"))));
+        assert!(of_library.to_string().ends_with(&error.to_string()), "{of_library}");
+        assert_eq!(RemoteError::of(&of_library).map(RemoteError::code), Some(Code::NotFound));
+    }
+
+    #[test]
+    fn names_of_codes_are_unique() {
+        let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
     }
 }

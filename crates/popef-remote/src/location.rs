@@ -21,13 +21,13 @@ use crate::error::{Code, RemoteError};
 /// assert_eq!(location.to_string(), "https://example.com/model.popef?...");
 /// # Ok::<(), popef_remote::RemoteError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Location {
     pub(crate) place: Place,
     shown: String,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// An object in a bucket, a prefix, or a pattern.
     Bucket { kind: Kind, bucket: Bucket, key: String },

@@ -55,6 +55,10 @@ struct Args {
     )]
     color: When,
 
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: popef_dump_tool::remote::RemoteArgs,
+
     /// Print help; -h prints a summary
     #[arg(short, long, global = true, action = ArgAction::Help, display_order = LAST, help_heading = "Other")]
     help: Option<bool>,
@@ -76,7 +80,13 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
     match parsed(line) {
         Ok((args, options)) => {
             let tool = Tool::new(args.command.name(), args.color, &options);
-            ended(&tool, tool.check_stdout().and_then(|()| args.command.run(&tool)))
+            let ready = tool.check_stdout();
+            #[cfg(feature = "remote")]
+            let ready = ready.and_then(|()| {
+                let wrong = |wrong| popef_ops::Error::new(popef_ops::Code::WrongArguments, wrong);
+                args.remote.apply(Some(common::signals::is_stopped)).map_err(wrong)
+            });
+            ended(&tool, ready.and_then(|()| args.command.run(&tool)))
         }
         Err(error) => POPEF.printed(error.print(), error.exit_code()),
     }

@@ -35,6 +35,8 @@ pub struct FileReport<'f> {
     pub(crate) options: &'f Options,
     /// All Metadata of the file, in its order: read once, when it is first needed.
     metadata: OnceCell<Vec<MetadataView<'f>>>,
+    /// What reading the file over the network has cost so far: requests and bytes.
+    network: Option<&'f dyn Fn() -> (u64, u64)>,
 }
 
 type Iter<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
@@ -42,9 +44,20 @@ type Iter<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 impl<'f> FileReport<'f> {
     /// What `options` ask of a file.
     pub fn new(input: FileToShow<'f>, options: &'f Options) -> Self {
-        let report = FileReport { input, options, metadata: OnceCell::new() };
+        let report = FileReport { input, options, metadata: OnceCell::new(), network: None };
         report.expect_values();
         report
+    }
+
+    /// Adds what reading the file over the network has cost so far: how many requests and bytes. JSON has it.
+    pub fn with_network(&mut self, network: &'f dyn Fn() -> (u64, u64)) -> &mut Self {
+        self.network = Some(network);
+        self
+    }
+
+    /// What reading the file over the network has cost so far.
+    pub(crate) fn network(&self) -> Option<(u64, u64)> {
+        self.network.map(|network| network())
     }
 
     /// The path as a text of bytes.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use popef::File;
-use popef_open::{Opened, StreamData, is_stdin, listed, open, open_handle};
+use popef_open::{Opened, StreamData, expanded, is_stdin, listed, open, open_handle};
 use popef_ops::{Code, Error};
 
 use super::signals::is_stopped;
@@ -38,7 +38,7 @@ impl Inputs {
         }
         match self.files_from.first().filter(|_| paths.is_empty()) {
             Some(list) => Err(Error::new(Code::WrongArguments, "the list names no files").in_file(list)),
-            None => Ok(paths),
+            None => expanded(paths).map_err(|(path, error)| Error::io("list the objects", error).in_file(path)),
         }
     }
 
@@ -62,7 +62,8 @@ pub(crate) fn open_any(path: &Path) -> Result<Opened, Error> {
             copied(fs::File::open(path).map_err(|error| unreadable(error).in_file(path))?)?
         }
         // If there is no such file, the library says so.
-        _ => return Ok(open(path, StreamData::Skip)),
+        // Files are read when they are asked for data, and those on other machines must allow it.
+        _ => return Ok(open(path, StreamData::Keep)),
     };
     let opened = open_handle(handle, path).map_err(unreadable)?;
     match opened.empty_stream() {

@@ -160,6 +160,8 @@ fn advice(code: &str, blob: Option<usize>) -> &'static str {
 /// Whether a text ends with its advice, as errors of damaged files do, and those that say what another file is.
 fn has_advice(text: &str, code: &str, advice: &str) -> bool {
     let says_more = code == Code::NotPopef.as_str() && text.contains("; ");
+    #[cfg(feature = "remote")]
+    let says_more = says_more || popef_remote::Code::ALL.iter().any(|code| text.ends_with(code.advice()));
     says_more || text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
 }
 

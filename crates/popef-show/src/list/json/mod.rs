@@ -48,6 +48,10 @@ impl ListRenderer for Json {
             out.flush_if_full()?;
         }
         out.put(if separator == "\n" { "]" } else { "\n]" });
+        if let Some(cost) = report.network() {
+            out.put(",\"network\":");
+            object(out, &NetworkObject(cost))?;
+        }
         if let Some(failure) = report.input.failure {
             out.put(",\"error\":");
             object(out, failure)?;
@@ -65,6 +69,9 @@ impl ListRenderer for JsonLines {
         for blob in report.selected() {
             blob_object(out, report, Some(report.path()), blob, failures)?;
             out.end_line()?;
+        }
+        if let Some(cost) = report.network() {
+            line(out, &NetworkLine { file: report.path(), cost })?;
         }
         if let Some(failure) = report.input.failure {
             line(out, &FailureLine { file: report.path(), failure })?;
@@ -141,6 +148,34 @@ impl Serialize for FileObject<'_, '_> {
         if let Some(failure) = self.0.input.failure {
             map.serialize_entry("error", failure)?;
         }
+        map.end()
+    }
+}
+
+/// What reading a file over the network has cost: requests and bytes.
+struct NetworkObject((u64, u64));
+
+impl Serialize for NetworkObject {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (requests, bytes) = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("requests", &requests)?;
+        map.serialize_entry("bytes", &bytes)?;
+        map.end()
+    }
+}
+
+struct NetworkLine<'a> {
+    file: Text<'a>,
+    cost: (u64, u64),
+}
+
+impl Serialize for NetworkLine<'_> {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", "network")?;
+        text(&mut map, "file", &self.file)?;
+        map.serialize_entry("network", &NetworkObject(self.cost))?;
         map.end()
     }
 }

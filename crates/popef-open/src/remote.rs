@@ -1,0 +1,149 @@
+//! Files on other machines: which address a name stands for, and the connections.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use popef::{Error, File};
+use popef_remote::{Location, Need, Opened, Opening, Options, Remote, RemoteError, is_remote};
+
+use crate::open::{StreamData, options};
+
+/// So many files are opened before anybody asks for them.
+const AHEAD: usize = 100;
+
+/// What the process knows of other machines. There is one, because connections and secrets are the same for all inputs, and names
+/// go through places that know only paths.
+#[derive(Default)]
+struct State {
+    settings: Mutex<Options>,
+    remote: OnceLock<Result<Remote, RemoteError>>,
+    known: Mutex<HashMap<PathBuf, Result<Location, RemoteError>>>,
+    begun: Mutex<Begun>,
+}
+
+/// Files that are being opened, and those that will be.
+#[derive(Default)]
+struct Begun {
+    openings: HashMap<PathBuf, Vec<Opening>>,
+    count: usize,
+    queue: VecDeque<PathBuf>,
+}
+
+static STATE: LazyLock<State> = LazyLock::new(State::default);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn remote(&self) -> Result<&Remote, RemoteError> {
+        self.remote.get_or_init(|| Remote::new(lock(&self.settings).clone())).as_ref().map_err(RemoteError::clone)
+    }
+
+    fn location(&self, path: &Path) -> Option<Result<Location, RemoteError>> {
+        if let Some(known) = lock(&self.known).get(path) {
+            return Some(known.clone());
+        }
+        path.to_str().filter(|text| is_remote(text)).map(Location::parse)
+    }
+
+    fn begin(&self, path: &Path) -> Result<Opening, RemoteError> {
+        let location = self.location(path).unwrap_or_else(|| Location::parse(&path.to_string_lossy()))?;
+        Ok(self.remote()?.begin(&location, options()))
+    }
+
+    /// Begins to open files until there are enough.
+    fn go_on(&self, begun: &mut Begun) {
+        while begun.count < AHEAD
+            && let Some(path) = begun.queue.pop_front()
+        {
+            // An error is met again when the file has its turn.
+            if let Ok(opening) = self.begin(&path) {
+                begun.openings.entry(path).or_default().push(opening);
+                begun.count = begun.count.saturating_add(1);
+            }
+        }
+    }
+
+    /// The opening of a file, which may have begun before.
+    fn take(&self, path: &Path) -> Result<Opening, RemoteError> {
+        let mut begun = lock(&self.begun);
+        let taken = begun.openings.get_mut(path).and_then(Vec::pop);
+        if taken.is_some() {
+            begun.count = begun.count.saturating_sub(1);
+        }
+        self.go_on(&mut begun);
+        drop(begun);
+        taken.map_or_else(|| self.begin(path), Ok)
+    }
+}
+
+/// Sets how files on other machines are read. It must come before the first of them is opened.
+pub fn configure_remote(options: Options) {
+    *lock(&STATE.settings) = options;
+}
+
+/// The path for what a user wrote. For an address it is a name without secrets, by which [`open`](crate::open()) finds the address.
+/// So the path can be shown anywhere.
+pub fn path_of(text: OsString) -> PathBuf {
+    let Some(address) = text.to_str().filter(|text| is_remote(text)) else { return text.into() };
+    let location = Location::parse(address);
+    if let Ok(location) = &location
+        && let Some(path) = location.local_path()
+    {
+        return path.to_owned();
+    }
+    let shown = match &location {
+        Ok(location) => location.to_string(),
+        Err(error) => error.location().to_owned(),
+    };
+    let mut known = lock(&STATE.known);
+    let mut name = PathBuf::from(&shown);
+    // Addresses that differ only in what is not shown are still different files.
+    for nth in 2_u64.. {
+        match (known.get(&name), &location) {
+            (Some(Ok(other)), Ok(location)) if other != location => name = format!("{shown}#{nth}").into(),
+            _ => break,
+        }
+    }
+    known.insert(name.clone(), location);
+    name
+}
+
+/// Whether a path is the name of a file on another machine.
+pub fn is_elsewhere(path: &Path) -> bool {
+    STATE.location(path).is_some()
+}
+
+/// The paths with the objects in place of the prefixes and patterns that mean them. Begins to open what is on other machines, many
+/// files at once. The error has the location as the path.
+pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let mut all = Vec::with_capacity(paths.len());
+    for path in paths {
+        match STATE.location(&path) {
+            Some(Ok(location)) if location.is_many() => {
+                let found = STATE.remote().and_then(|remote| remote.list(&location));
+                let (found, _) = found.map_err(|error| (path, error.into()))?;
+                all.extend(found.into_iter().map(|location| path_of(location.to_string().into())));
+            }
+            _ => all.push(path),
+        }
+    }
+    let mut begun = lock(&STATE.begun);
+    begun.queue.extend(all.iter().filter(|path| is_elsewhere(path)).cloned());
+    STATE.go_on(&mut begun);
+    drop(begun);
+    Ok(all)
+}
+
+/// Opens a file on another machine.
+pub(crate) fn open_elsewhere(path: &Path, data: StreamData) -> Result<Opened, Result<File, Error>> {
+    let need = match data {
+        StreamData::Skip => Need::Headers,
+        StreamData::Keep => Need::Data,
+    };
+    STATE.take(path).and_then(|opening| opening.wait(need)).map_err(RemoteError::into_result)
+}

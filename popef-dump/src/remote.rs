@@ -1,0 +1,65 @@
+//! Options for files on other machines.
+
+use std::fs;
+
+use clap::{ArgAction, Args};
+use popef_open::configure_remote;
+use popef_remote::Options;
+
+/// How files in buckets and behind https are read.
+#[derive(Clone, Default, Args)]
+#[command(next_help_heading = "Files on other machines")]
+pub struct RemoteArgs {
+    /// Send a header with requests to https addresses
+    ///
+    /// HEADER is "NAME: VALUE", or @FILE for a file with one in each line, which other users of this machine cannot see as they can see
+    /// arguments. It is never shown, and not sent to another host after a redirect. Can be given several times.
+    #[arg(long, value_name = "HEADER", action = ArgAction::Append, global = true, hide_short_help = true)]
+    header: Vec<String>,
+    /// Address of the store, for stores such as MinIO
+    #[arg(long, value_name = "URL", global = true, hide_short_help = true)]
+    endpoint: Option<String>,
+    /// Region of the bucket
+    #[arg(long, value_name = "REGION", global = true, hide_short_help = true)]
+    region: Option<String>,
+    /// Allow http, which protects neither data nor secrets
+    ///
+    /// It is always allowed to this machine.
+    #[arg(long, global = true, hide_short_help = true)]
+    allow_http: bool,
+    /// How many bytes the first request for a file asks for (default 65536)
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=1 << 24), global = true, hide_short_help = true)]
+    first_request: Option<u64>,
+}
+
+impl RemoteArgs {
+    /// Makes these options hold for all files. `stopped` is asked whether to give up waiting. The error says which option is wrong.
+    pub fn apply(&self, stopped: Option<fn() -> bool>) -> Result<(), String> {
+        let mut options = Options::default();
+        options.endpoint.clone_from(&self.endpoint);
+        options.region.clone_from(&self.region);
+        options.allow_http = self.allow_http;
+        options.first = self.first_request.unwrap_or(options.first);
+        options.stopped = stopped;
+        for header in &self.header {
+            let lines = match header.strip_prefix('@') {
+                Some(path) => {
+                    fs::read_to_string(path).map_err(|error| format!("--header: cannot read {path}: {error}"))?
+                }
+                None => header.clone(),
+            };
+            for line in lines.lines().filter(|line| !line.trim().is_empty()) {
+                options.header(line).map_err(|error| format!("--header: {error}"))?;
+            }
+        }
+        configure_remote(options);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for RemoteArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Headers are secrets.
+        f.debug_struct("RemoteArgs").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
