@@ -17,6 +17,7 @@ mod peers;
 mod profile;
 mod readme;
 mod recover;
+mod remote;
 mod report;
 mod schema;
 mod set;

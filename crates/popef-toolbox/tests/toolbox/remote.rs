@@ -1,0 +1,72 @@
+//! Files behind http on this machine.
+
+#![cfg(feature = "remote")]
+
+#[path = "../../../popef-remote/tests/loopback/server.rs"]
+mod server;
+
+use crate::common::Place;
+use server::{Server, answer};
+
+const FILE: &str = "executable.popef";
+
+fn place() -> Place {
+    Place::with(&["interop/executable.popef"])
+}
+
+#[test]
+fn commands_print_the_same_of_an_address() {
+    let place = place();
+    let server = Server::of(place.read(FILE));
+    let url = server.url();
+    let commands: [&[&str]; 8] = [
+        &["ls", "FILE"],
+        &["dump", "FILE", "--format", "ndjson"],
+        &["check", "--deep", "FILE"],
+        &["hash", "FILE"],
+        &["cat", "FILE", "--blob", "0"],
+        &["diff", "FILE", FILE],
+        &["ls", "--values", "FILE"],
+        &["split", "FILE", "--dry-run"],
+    ];
+    for words in commands {
+        let with = |file: &str| words.iter().map(|word| word.replace("FILE", file)).collect::<Vec<_>>();
+        let run = |file: &str| place.run(&with(file).iter().map(String::as_str).collect::<Vec<_>>());
+        let (local, remote) = (run(FILE), run(&url));
+        let text = remote.text().replace(&url, FILE);
+        let without_cost: Vec<_> = text.lines().filter(|line| !line.contains("\"kind\":\"network\"")).collect();
+        assert_eq!(without_cost, local.text().lines().collect::<Vec<_>>(), "{words:?}");
+        assert_eq!((remote.err.replace(&url, FILE), remote.status), (local.err, local.status), "{words:?}");
+    }
+}
+
+#[test]
+fn the_cost_is_said() {
+    let place = place();
+    let server = Server::of(place.read(FILE));
+    let run = place.run(&["ls", "-v", "--format", "json", &server.url()]).good();
+    let requests = server.asked().len();
+    assert_eq!(run.json()["files"][0]["network"]["requests"], requests);
+    assert!(run.err.contains(&format!("in {requests} requests")), "{}", run.err);
+}
+
+#[test]
+fn nothing_secret_is_shown() {
+    let place = place();
+    let server = Server::of(place.read(FILE));
+    place.write("headers", "X-Token: SECRET\n");
+    let url = format!("{}?signature=SECRET", server.url()).replace("http://", "http://user:SECRET@");
+    let good = place.run(&["ls", "-v", "--header", "@headers", "--header", "X-More: SECRET", &url]).good();
+    let asked = server.asked();
+    assert!(asked[0].line.contains("?signature=SECRET") && asked[0].header("x-more") == Some("SECRET"));
+    let refusing = Server::start(|_, _| answer("403 Forbidden", &[("Content-Length", "0".into())], b""));
+    let url = url.replace(&server.port.to_string(), &refusing.port.to_string());
+    for format in ["text", "json"] {
+        let bad = place.run(&["hash", "--format", format, "--header", "@headers", &url]);
+        assert_eq!(bad.status, 2);
+        assert!(bad.err.contains("HTTP 403") && bad.err.contains("model.popef?..."), "{}", bad.err);
+        for run in [&good, &bad] {
+            assert!(!run.err.contains("SECRET") && !run.text().contains("SECRET"), "{run:?}");
+        }
+    }
+}
