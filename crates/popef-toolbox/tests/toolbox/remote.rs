@@ -9,9 +9,10 @@ use crate::common::Place;
 use server::{Server, answer};
 
 const FILE: &str = "executable.popef";
+const OTHER: &str = "split-executable.popef";
 
 fn place() -> Place {
-    Place::with(&["interop/executable.popef"])
+    Place::with(&["interop/executable.popef", "interop/split-executable.popef"])
 }
 
 #[test]
@@ -24,8 +25,8 @@ fn commands_print_the_same_of_an_address() {
         &["dump", "FILE", "--format", "ndjson"],
         &["check", "--deep", "FILE"],
         &["hash", "FILE"],
-        &["cat", "FILE", "--blob", "0"],
-        &["diff", "FILE", FILE],
+        &["cat", "FILE", "--blob", "0", "--hex"],
+        &["diff", "FILE", OTHER],
         &["ls", "--values", "FILE"],
         &["split", "FILE", "--dry-run"],
     ];
