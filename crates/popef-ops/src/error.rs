@@ -119,6 +119,16 @@ impl Error {
         }
     }
 
+    /// A failure of copying data of a file to somewhere else. If only writing fails in this way, it is not about the file that was
+    /// read.
+    pub fn of_copy(error: popef::Error) -> Self {
+        let source = StdError::source(&error).and_then(<dyn StdError>::downcast_ref::<io::Error>);
+        match source.filter(|source| is_of_writing(source.kind())).and_then(io::Error::raw_os_error) {
+            Some(code) => Error::io("write the data", io::Error::from_raw_os_error(code)),
+            None => error.into(),
+        }
+    }
+
     fn of(kind: Kind) -> Self {
         Error(Box::new(Inner { kind, path: None }))
     }
@@ -221,6 +231,11 @@ impl From<popef::Error> for Error {
     fn from(error: popef::Error) -> Self {
         Error::of(Kind::Library(error))
     }
+}
+
+fn is_of_writing(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{BrokenPipe, FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(kind, BrokenPipe | FileTooLarge | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
 }
 
 /// A failure to write.

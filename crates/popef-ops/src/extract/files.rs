@@ -123,7 +123,7 @@ impl<'t> NewFile<'t> {
         let mut start = 0;
         while start < data.len() {
             let end = start.saturating_add(STEP).min(data.len());
-            data.range(start..end)?.copy_to(out.get_mut())?;
+            data.range(start..end)?.copy_to(out.get_mut()).map_err(Error::of_copy)?;
             self.progress.add(end.saturating_sub(start))?;
             start = end;
         }

@@ -117,7 +117,7 @@ impl Args {
         }
         let mut out = raw_stdout().map_err(unwritten)?;
         match source {
-            Source::Stored(data) => _ = part(&data, self.skip, wanted)?.copy_to(&mut out)?,
+            Source::Stored(data) => _ = part(&data, self.skip, wanted)?.copy_to(&mut out).map_err(Error::of_copy)?,
             source => pass_on(source, self.skip, wanted, |piece| out.write_all(piece))?,
         }
         Ok(())

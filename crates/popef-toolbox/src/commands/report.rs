@@ -73,7 +73,8 @@ impl Command for Args {
         let mut failures = Failures::default();
         match self.place(&opened)? {
             Some(mut file) => {
-                self.write(&opened, &unread, &group, &mut file, &mut failures)?;
+                let written = self.write(&opened, &unread, &group, &mut file, &mut failures);
+                written.map_err(|error| error.in_file(&self.output))?;
                 file.finish()?;
             }
             None => self.write(&opened, &unread, &group, &mut io::stdout().lock(), &mut failures)?,

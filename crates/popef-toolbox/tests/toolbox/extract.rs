@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use popef::{DataType, File};
 
-use crate::common::{Place, hold_golden};
+use crate::common::{Place, finish, hold_golden};
 use crate::peers::python;
 
 #[test]
@@ -305,5 +305,25 @@ fn what_is_killed_leaves_nothing_that_looks_whole() {
         while let Some(left) = begun() {
             fs::remove_dir_all(left.path()).unwrap();
         }
+    }
+}
+
+/// A limit on the length of files stands for a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_said_of_the_file_that_could_not_be_written() {
+    let place = Place::with(&[]);
+    let mut writer = popef::Writer::create(place.path("large.popef")).unwrap();
+    let info =
+        popef::types::TensorDataInfo { name: "w".into(), tensor_info: popef::TensorInfo::new(DataType::U8, [1 << 20]) };
+    writer.write_tensor_bytes(&info, &vec![1; 1 << 20]).unwrap();
+    writer.finish().unwrap();
+    for (args, path) in [("extract large.popef -o folder", "folder/tensors/w.npy: "), ("cat large.popef w", "")] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 256; exec \"$@\" > out", "sh", env!("CARGO_BIN_EXE_popef")]);
+        let run = finish(shell.args(args.split(' ')).current_dir(place.path("")).env("LC_ALL", "C"));
+        let line = format!("{path}cannot write the data: File too large");
+        assert!(run.status == 2 && run.err.contains(&line) && !run.err.contains("large.popef"), "{run:?}");
+        assert!(!place.path("folder").exists());
     }
 }
