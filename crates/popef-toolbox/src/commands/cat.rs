@@ -117,7 +117,10 @@ impl Args {
         }
         let mut out = raw_stdout().map_err(unwritten)?;
         match source {
-            Source::Stored(data) => _ = part(&data, self.skip, wanted)?.copy_to(&mut out).map_err(Error::of_copy)?,
+            Source::Stored(data) => {
+                let copied = part(&data, self.skip, wanted)?.copy_to(&mut out);
+                copied.map_err(|error| Error::of_copy(error).in_file("standard output"))?;
+            }
             source => pass_on(source, self.skip, wanted, |piece| out.write_all(piece))?,
         }
         Ok(())

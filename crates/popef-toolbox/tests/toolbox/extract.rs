@@ -318,7 +318,9 @@ fn a_full_disk_is_said_of_the_file_that_could_not_be_written() {
         popef::types::TensorDataInfo { name: "w".into(), tensor_info: popef::TensorInfo::new(DataType::U8, [1 << 20]) };
     writer.write_tensor_bytes(&info, &vec![1; 1 << 20]).unwrap();
     writer.finish().unwrap();
-    for (args, path) in [("extract large.popef -o folder", "folder/tensors/w.npy: "), ("cat large.popef w", "")] {
+    for (args, path) in
+        [("extract large.popef -o folder", "folder/tensors/w.npy: "), ("cat large.popef w", "standard output: ")]
+    {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "trap '' XFSZ; ulimit -f 256; exec \"$@\" > out", "sh", env!("CARGO_BIN_EXE_popef")]);
         let run = finish(shell.args(args.split(' ')).current_dir(place.path("")).env("LC_ALL", "C"));
