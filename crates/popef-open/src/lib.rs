@@ -72,4 +72,4 @@ pub use ordered::in_order;
 pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};
 #[cfg(feature = "remote")]
-pub use remote::{configure_remote, expanded, is_elsewhere, path_of};
+pub use remote::{check_write_elsewhere, configure_remote, expanded, is_elsewhere, path_of, write_elsewhere};

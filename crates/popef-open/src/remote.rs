@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use popef::{Error, File};
-use popef_remote::{Location, Need, Opened, Opening, Options, Remote, RemoteError, is_remote};
+use popef_remote::{Location, Need, Opened, Opening, Options, Remote, RemoteError, Replace, is_remote};
 
 use crate::open::{StreamData, options};
 
@@ -51,8 +52,11 @@ impl State {
     }
 
     fn begin(&self, path: &Path) -> Result<Opening, RemoteError> {
-        let location = self.location(path).unwrap_or_else(|| Location::parse(&path.to_string_lossy()))?;
-        Ok(self.remote()?.begin(&location, options()))
+        Ok(self.remote()?.begin(&self.named(path)?, options()))
+    }
+
+    fn named(&self, path: &Path) -> Result<Location, RemoteError> {
+        self.location(path).unwrap_or_else(|| Location::parse(&path.to_string_lossy()))
     }
 
     /// Begins to open files until there are enough.
@@ -137,6 +141,16 @@ pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error
     STATE.go_on(&mut begun);
     drop(begun);
     Ok(all)
+}
+
+/// Fails if [`write_elsewhere`] would because of what is there.
+pub fn check_write_elsewhere(path: &Path, replace: &Replace) -> io::Result<()> {
+    Ok(STATE.remote()?.check_write(&STATE.named(path)?, replace)?)
+}
+
+/// Puts a file on another machine, all of it or nothing.
+pub fn write_elsewhere(path: &Path, file: fs::File, replace: &Replace) -> io::Result<()> {
+    Ok(STATE.remote()?.write(&STATE.named(path)?, file, replace)?)
 }
 
 /// Opens a file on another machine.

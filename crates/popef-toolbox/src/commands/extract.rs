@@ -11,6 +11,7 @@ use popef_show::{Kind, Out, counted, size};
 use serde::Serialize;
 
 use super::Command;
+use crate::common::output::check_folder;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, json_line};
@@ -75,6 +76,7 @@ fn form_name(form: &Arrays) -> &'static str {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        check_folder(self.output.as_deref())?;
         if self.output.as_deref() == Some(Path::new("-")) {
             let message = "extract makes a folder, which cannot go to standard output; see popef cat";
             return Err(Error::new(Code::WrongArguments, message));

@@ -9,6 +9,7 @@ use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, Ta
 use popef_show::{Kind, Out, counted, size};
 
 use super::Command;
+use crate::common::output::check_folder;
 use crate::common::end::unwritten;
 use crate::common::filter::type_name;
 use crate::common::format::FormatArgs;
@@ -81,6 +82,7 @@ impl By {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        check_folder(self.output.as_deref())?;
         let options = SplitOptions { by: self.by()?, stem: self.stem()? };
         let file = open_whole(&self.file)?;
         let watch = tool.progress("splitting");

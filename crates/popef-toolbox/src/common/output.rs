@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use popef_ops::{Code, Error, Overwrite, Target};
 
+use super::elsewhere;
 use super::tool::raw_stdout;
 use super::values::path;
 
@@ -80,8 +81,8 @@ impl Goes {
         match self {
             Goes::Nowhere => Target::Nowhere,
             Goes::Stdout => Target::Stream(stdout()),
-            Goes::To(path, overwrite) => Target::Path(path, *overwrite),
-            Goes::Trial(path, overwrite) => Target::Trial(path, *overwrite),
+            Goes::To(path, overwrite) => elsewhere::target(path, *overwrite),
+            Goes::Trial(path, overwrite) => elsewhere::trial(path, *overwrite),
         }
     }
 
@@ -108,7 +109,9 @@ impl EachArgs {
             let message = format!("two of the inputs would be written to {}", twice.display());
             return Err(Error::new(Code::WrongArguments, message));
         }
-        if let (Some(dir), false) = (&self.output_dir, self.dry_run) {
+        if let (Some(dir), false) = (&self.output_dir, self.dry_run)
+            && !popef_open::is_elsewhere(dir)
+        {
             std::fs::create_dir_all(dir).map_err(|error| Error::io("make the folder", error).in_file(dir))?;
         }
         Ok(places)
@@ -116,7 +119,7 @@ impl EachArgs {
 
     /// Whether the folder for the new files is still to be made.
     pub(crate) fn makes_folder(&self) -> bool {
-        self.output_dir.as_ref().is_some_and(|dir| !self.dry_run && !dir.exists())
+        self.output_dir.as_ref().is_some_and(|dir| !self.dry_run && !popef_open::is_elsewhere(dir) && !dir.exists())
     }
 
     /// Removes the folder that was made, if no file was put there.
@@ -192,8 +195,8 @@ impl ChangeArgs {
         }
         let stdin = || Error::new(Code::WrongArguments, "standard input cannot be changed in place; use --output");
         let in_place = |path| match self.dry_run {
-            true => Target::Trial(path, Overwrite::Inputs),
-            false => Target::Path(path, Overwrite::Inputs),
+            true => elsewhere::trial(path, Overwrite::Inputs),
+            false => elsewhere::target(path, Overwrite::Inputs),
         };
         input.map(in_place).ok_or_else(stdin)
     }
@@ -214,8 +217,8 @@ fn target(output: Option<&Path>, force: bool, dry_run: bool) -> Target<'_> {
     match output {
         Some(path) if is_stdout(path) && !dry_run => Target::Stream(stdout()),
         Some(path) if is_stdout(path) => Target::Nowhere,
-        Some(path) if dry_run => Target::Trial(path, overwrite),
-        Some(path) => Target::Path(path, overwrite),
+        Some(path) if dry_run => elsewhere::trial(path, overwrite),
+        Some(path) => elsewhere::target(path, overwrite),
         None => Target::Nowhere,
     }
 }
@@ -225,6 +228,17 @@ fn stdout() -> Box<dyn Write + Send> {
     match raw_stdout() {
         Ok(stdout) => Box::new(stdout),
         Err(_) => Box::new(io::stdout()),
+    }
+}
+
+/// Fails if a folder is not on this machine.
+pub(crate) fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
+    match folder.filter(|folder| popef_open::is_elsewhere(folder)) {
+        Some(folder) => {
+            let message = "several files cannot be put into a bucket at once; write them here, and copy them with the store's own tool";
+            Err(Error::new(Code::WrongArguments, message).in_file(folder))
+        }
+        None => Ok(()),
     }
 }
 

@@ -1,0 +1,61 @@
+//! New files that go to buckets.
+
+use std::path::Path;
+
+use popef_ops::{Overwrite, Target};
+
+/// A path, or an object in a bucket.
+pub(super) fn target(path: &Path, overwrite: Overwrite) -> Target<'_> {
+    #[cfg(feature = "remote")]
+    if popef_open::is_elsewhere(path) {
+        return Target::Store(Box::new(object::Object { path, overwrite }));
+    }
+    Target::Path(path, overwrite)
+}
+
+/// The same for a dry run. What is in a bucket is not looked at.
+pub(super) fn trial(path: &Path, overwrite: Overwrite) -> Target<'_> {
+    if popef_open::is_elsewhere(path) { Target::Nowhere } else { Target::Trial(path, overwrite) }
+}
+
+#[cfg(feature = "remote")]
+mod object {
+    use std::fs;
+    use std::path::Path;
+
+    use popef_ops::{Code, Error, Overwrite, Store};
+    use popef_remote::Replace;
+
+    pub(super) struct Object<'p> {
+        pub(super) path: &'p Path,
+        pub(super) overwrite: Overwrite,
+    }
+
+    impl Object<'_> {
+        fn replace(&self) -> Replace {
+            match self.overwrite {
+                Overwrite::Never => Replace::Nothing,
+                Overwrite::Others => Replace::Anything,
+                Overwrite::Inputs => Replace::Opened,
+            }
+        }
+
+        fn error(&self, error: std::io::Error) -> Error {
+            match error.kind() {
+                std::io::ErrorKind::AlreadyExists => Error::new(Code::FileExists, error.to_string()),
+                _ => Error::io("write the object", error),
+            }
+            .in_file(self.path)
+        }
+    }
+
+    impl Store for Object<'_> {
+        fn check(&mut self) -> Result<(), Error> {
+            popef_open::check_write_elsewhere(self.path, &self.replace()).map_err(|error| self.error(error))
+        }
+
+        fn put(self: Box<Self>, file: fs::File) -> Result<(), Error> {
+            popef_open::write_elsewhere(self.path, file, &self.replace()).map_err(|error| self.error(error))
+        }
+    }
+}
