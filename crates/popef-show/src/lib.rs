@@ -94,6 +94,7 @@ pub use output::screen::Screen;
 pub use output::units::{counted, size};
 pub use output::width::{shorten, width};
 pub use page::Page;
+pub use page::profile::ProfilePage;
 pub use report::file::{FileReport, FileToShow};
 pub use report::glob::Glob;
 pub use report::metadata::Provider;

@@ -109,7 +109,7 @@ impl Contents {
 }
 
 /// Writes a value. `<` is only in texts, where it can be written in another way, so that no name is a tag.
-fn json(html: &mut Html<'_>, value: &(impl Serialize + ?Sized)) {
+pub(super) fn json(html: &mut Html<'_>, value: &(impl Serialize + ?Sized)) {
     match serde_json::to_string(value) {
         Ok(text) if text.contains('<') => _ = html.put(&text.replace('<', "\\u003c")),
         Ok(text) => _ = html.put(&text),

@@ -13,6 +13,7 @@ mod odd;
 mod overview;
 mod picture;
 mod place;
+pub(crate) mod profile;
 mod sums;
 mod unknown;
 mod values;
@@ -79,7 +80,7 @@ impl Page<'_, '_> {
     pub fn write(&self, to: &mut dyn Write, failures: &mut Failures) -> io::Result<()> {
         let mut html = Html::new(to);
         // The head goes out before the values are read, which takes a while.
-        self.head(&mut html);
+        head(&mut html, self.title, POLICY, &[STYLE]);
         html.send();
         let sums = Sums::of(self.reports);
         let mut values = ValuesOf::new(self);
@@ -102,24 +103,27 @@ impl Page<'_, '_> {
         html.finish()
     }
 
-    fn head(&self, html: &mut Html<'_>) {
-        html.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        html.put("<meta http-equiv=\"Content-Security-Policy\" content=\"").put(POLICY.trim_end()).put("\">\n");
-        html.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        html.put(
-            "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
-        );
-        html.put("<title>").text(self.title).put("</title>\n<style>").put(STYLE).put("</style>\n</head>\n");
-    }
-
     /// Whether the values of tensors are read.
     fn has_values(&self) -> bool {
         self.reports.iter().any(|report| report.options.values.is_some())
     }
 }
 
+/// The head of a page, with its policy and styles.
+fn head(html: &mut Html<'_>, title: &str, policy: &str, styles: &[&str]) {
+    html.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.put("<meta http-equiv=\"Content-Security-Policy\" content=\"").put(policy.trim_end()).put("\">\n");
+    html.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.put("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
+    html.put("<title>").text(title).put("</title>\n");
+    for style in styles {
+        html.put("<style>").put(style).put("</style>\n");
+    }
+    html.put("</head>\n");
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
@@ -138,27 +142,36 @@ mod tests {
         bytes.chunks(3).flat_map(group).collect()
     }
 
-    #[test]
-    fn the_policy_has_the_hashes_of_style_and_script() {
+    /// A policy is made of the hashes, and renewed with them.
+    pub(super) fn hold_policy(path: &str, kept: &str, styles: &[&str], script: &str) {
         let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
-        let (style, script) = (hash(STYLE), hash(SCRIPT));
+        let styles: Vec<_> = styles.iter().map(|style| hash(style)).collect();
+        let (styles, script) = (styles.join(" "), hash(script));
         let policy = format!(
-            "default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'\n"
+            "default-src 'none'; style-src {styles}; script-src {script}; base-uri 'none'; form-action 'none'\n"
         );
         if std::env::var_os("POPEF_RENEW").is_some() {
-            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page/policy.txt");
-            std::fs::write(path, policy).unwrap();
+            std::fs::write(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path), policy).unwrap();
             return;
         }
-        assert_eq!(POLICY, policy, "POPEF_RENEW=1 cargo test -p popef-show --lib page");
+        assert_eq!(kept, policy, "POPEF_RENEW=1 cargo test -p popef-show --lib page");
     }
 
-    #[test]
-    fn nothing_in_style_and_script_ends_them_or_asks_for_anything() {
-        for text in [STYLE, SCRIPT] {
+    pub(super) fn hold_nothing_foreign(texts: &[&str]) {
+        for text in texts {
             for forbidden in ["</", "<!--", "http:", "https:", "url(", "@import", "innerHTML", "eval(", "fetch("] {
                 assert!(!text.replace("http://www.w3.org/2000/svg", "").contains(forbidden), "{forbidden}");
             }
         }
+    }
+
+    #[test]
+    fn the_policy_has_the_hashes_of_style_and_script() {
+        hold_policy("src/page/policy.txt", POLICY, &[STYLE], SCRIPT);
+    }
+
+    #[test]
+    fn nothing_in_style_and_script_ends_them_or_asks_for_anything() {
+        hold_nothing_foreign(&[STYLE, SCRIPT]);
     }
 }

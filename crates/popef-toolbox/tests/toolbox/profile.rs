@@ -5,9 +5,11 @@ use std::io::{Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Place, hold_golden, testdata};
+use crate::peers::python;
+use crate::report::{Shown, chromium, without_scripts};
 
 #[test]
 fn reports_are_shown() {
@@ -168,6 +170,139 @@ fn two_reports_are_compared() {
         "profile diff tiny.graph.json oom.graph.json --rtol -1",
     ];
     hold_golden("profile-diff", &files, &commands);
+}
+
+/// Timelines follow the rules of their format, as a script that shares no code with this project checks them, and have what the report says.
+#[test]
+fn timelines_follow_their_format() {
+    let place = Place::with(&[]);
+    for case in ["model", "external", "hardware"] {
+        let file = |half: &str| testdata().join(format!("profile/{case}.{half}.json")).display().to_string();
+        let (graph, execution) = (file("graph"), file("execution"));
+        place.run(&["profile", &graph, &execution, "--trace", "trace.json", "--force"]).good();
+        let facts: Value = serde_json::from_slice(&fs::read(file("facts")).unwrap()).unwrap();
+        let cycles = &facts["execution"]["sumOfStepCycles"];
+        let read: Value = serde_json::from_slice(&fs::read(&graph).unwrap()).unwrap();
+        let clock = read["target"]["clockFrequency"].to_string();
+        let trace = place.path("trace.json").display().to_string();
+        let Some(said) = python(include_str!("trace.py"), &["json"], &[&trace, &execution, &clock]) else { return };
+        assert!(said.trim_end().ends_with(&format!(" {cycles} cycles")), "{said}");
+    }
+}
+
+#[test]
+fn a_page_says_what_there_is_and_is_replaced_only_if_asked_for() {
+    let place = Place::with(&["profile/oom.graph.json", "profile/oom.execution.json", "profile/tiny.graph.json"]);
+    let page =
+        |arguments: &[&str]| place.run(&[&["profile", "oom.graph.json", "oom.execution.json"], arguments].concat());
+    page(&["-o", "page.html"]).good();
+    let first = String::from_utf8(place.read("page.html")).unwrap();
+    assert_eq!(page(&["--format", "html"]).good().text(), first);
+    let content = without_scripts(&first);
+    for part in [
+        "tile 17 needs 377.5 KiB of 256.0 KiB",
+        "<td class=\"n\" data-v=\"386608\">377.5 KiB",
+        "fc0/Reduce/OnTileExecute",
+        "Live memory",
+    ] {
+        assert!(content.contains(part), "{part}");
+    }
+    assert!(!first.contains("http:") && !first.contains("https:") && !first.contains(" src="));
+    let refused = page(&["-o", "page.html"]);
+    assert!(refused.status == 2 && refused.err.contains("[file-exists]"), "{}", refused.err);
+    assert!(page(&["-o", "oom.graph.json", "--force"]).err.contains("[output-is-input]"));
+    for wrong in [
+        &["--format", "html", "--by", "tile"][..],
+        &["-o", "a.html", "--format", "csv"],
+        &["--force"],
+        &["-o", "a.html", "--check"],
+    ] {
+        assert!(page(wrong).err.contains("[wrong-arguments]"), "{wrong:?}");
+    }
+    place.run(&["profile", "tiny.graph.json", "-o", "page.html", "--force"]).good();
+    assert!(String::from_utf8(place.read("page.html")).unwrap().contains("nothing is known of time"));
+    assert_eq!(place.names(), ["oom.execution.json", "oom.graph.json", "page.html", "tiny.graph.json"]);
+}
+
+#[test]
+fn names_stay_text_in_a_browser() {
+    let Some(chromium) = chromium() else { return };
+    let hostile = [
+        "<img src=x onerror=document.title='x'>",
+        "</script><script>document.title='x'</script>",
+        "\"><svg onload=document.title='x'>",
+        "<!--<script>",
+        "</title></style><link rel=stylesheet href=x>\u{202e}\u{0}",
+    ];
+    let zeros = json!([vec![[1, 2]; hostile.len()]]);
+    let steps: Vec<_> = (0..hostile.len())
+        .map(|nth| {
+            json!({"type": "OnTileExecute", "computeSet": nth, "program": nth, "name": hostile[nth], "cycles": 2,
+            "cyclesFrom": nth * 2, "cyclesTo": nth * 2 + 1})
+        })
+        .collect();
+    let programs: Vec<_> = (0..hostile.len())
+        .map(|nth| json!({"type": "OnTileExecute", "computeSet": nth, "name": hostile[nth]}))
+        .collect();
+    let mut categories = serde_json::Map::new();
+    categories.insert(hostile[1].to_owned(), json!({"total": [5, 6]}));
+    let document = json!({
+        "graphProfile": {
+            "target": {"numIPUs": 1, "numTiles": 2, "tilesPerIPU": 2, "type": "IPU_MODEL", "bytesPerTile": 10},
+            "computeSets": {"names": hostile, "cycleEstimates": {"cyclesByTile": zeros[0]}},
+            "vertexTypes": {"names": hostile, "sizes": [1, 1, 1, 1, 1]},
+            "memory": {"byTile": {"total": [5, 6], "totalIncludingGaps": [7, 11]}, "byCategory": categories},
+            "programs": programs, "controlPrograms": [0], "functionPrograms": [],
+        },
+        "executionProfile": {"profilerMode": hostile[0], "simulation": {"cycles": 10, "steps": steps, "tileCycles": {}}},
+    });
+    let place = Place::with(&[]);
+    place.write("report.json", document.to_string());
+    place.run(&["profile", "report.json", "-o", "page.html"]).good();
+    let shown = Shown::of(&chromium, &place, "page.html", "");
+    assert_eq!(shown.console, [""; 0]);
+    assert!(shown.dom.contains("data-ready=") && shown.dom.contains("<title>report.json</title>"));
+    for tag in ["<img", "<link", "<svg onload"] {
+        assert!(!shown.dom.contains(tag), "{tag}");
+    }
+    assert_eq!(shown.dom.matches("<script").count(), 2, "the data and the page's own");
+    assert!(shown.dom.contains("\\u{202e}\\0"));
+}
+
+/// A large report has a small page, which works.
+#[test]
+fn a_large_report_has_a_small_page() {
+    let Some(chromium) = chromium() else { return };
+    let place = Place::with(&[]);
+    let folder = place.path("large").display().to_string();
+    let script = include_str!("../../benches/large_profile.py");
+    if python(script, &["json"], &[&folder]).is_none() {
+        return;
+    }
+    place.run(&["profile", "large/graph.json", "large/execution.json", "-o", "page.html"]).good();
+    assert!(place.read("page.html").len() <= 2 << 20);
+    let shown = Shown::of(&chromium, &place, "page.html", "");
+    assert_eq!(shown.console, [""; 0]);
+    // The script has run to its end, and drew both pictures.
+    assert!(shown.dom.contains("data-ready="));
+    assert_eq!(shown.dom.matches("<option").count(), 12);
+    assert!(shown.dom.contains("id=\"range\">From 0 \u{b5}s (0 cycles) to "));
+}
+
+#[test]
+fn what_cannot_be_on_a_timeline_is_told() {
+    let names = ["none.graph.json", "none.execution.json", "tiny.graph.json", "tiny.report.json"];
+    let files = names.map(|name| format!("profile/{name}"));
+    let commands = [
+        "profile tiny.graph.json --trace -",
+        "profile none.graph.json none.execution.json --trace -",
+        "profile tiny.report.json --trace - --steps 13..",
+        "profile tiny.report.json --trace - --steps 5..2",
+        "profile tiny.report.json --trace tiny.report.json --force",
+        "profile tiny.report.json --trace - --steps 11..13",
+        "profile diff tiny.graph.json tiny.graph.json --format html",
+    ];
+    hold_golden("profile-trace", &files.each_ref().map(String::as_str), &commands);
 }
 
 /// The JSON has the facts that the generator of the samples computed.

@@ -47,7 +47,7 @@ fn without_scripts_the_page_says_what_there_is() {
 }
 
 /// A page as it is without its scripts and their data.
-fn without_scripts(page: &str) -> String {
+pub(crate) fn without_scripts(page: &str) -> String {
     let mut parts = page.split("<script");
     let first = parts.next().unwrap();
     let others = parts.map(|part| part.split_once("</script>").unwrap().1);
@@ -231,7 +231,7 @@ fn each_file_of_testdata_gives_a_sound_page() {
 // ---- in Chromium ---------------------------------------------------------------
 
 /// The program, or none outside of CI.
-fn chromium() -> Option<PathBuf> {
+pub(crate) fn chromium() -> Option<PathBuf> {
     let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
     let folders: Vec<_> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -245,13 +245,13 @@ fn chromium() -> Option<PathBuf> {
 }
 
 /// A page as Chromium has it after its scripts have run, and what it wrote to the console.
-struct Shown {
-    dom: String,
-    console: Vec<String>,
+pub(crate) struct Shown {
+    pub(crate) dom: String,
+    pub(crate) console: Vec<String>,
 }
 
 impl Shown {
-    fn of(chromium: &Path, place: &Place, page: &str, fragment: &str) -> Shown {
+    pub(crate) fn of(chromium: &Path, place: &Place, page: &str, fragment: &str) -> Shown {
         let profile = place.path("profile");
         let output = Command::new(chromium)
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])

@@ -59,6 +59,7 @@ pub use analyse::steps::{
     BalanceSource, BusiestTile, ExecutionSums, HeavyStep, LayerRow, SimulationSums, StepBalance, StepRow, StepTypeSums,
     TopStep, execution, items_per_second, layers, seconds, steps,
 };
+pub use analyse::timeline::{Activity, Slice, TimelineEvent, TimelineSums, timeline};
 pub use analyse::vertex_types::{VertexTypeRow, vertex_types};
 pub use diff::{
     DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict,

@@ -9,6 +9,7 @@ mod facts;
 mod naive;
 mod odd;
 mod propose;
+mod shown;
 
 use std::fs;
 use std::path::PathBuf;

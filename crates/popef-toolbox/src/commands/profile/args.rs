@@ -1,12 +1,13 @@
 //! What the command line of `popef profile` says.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_show::FindingsFormat;
 
-use super::diff;
+use super::{diff, trace};
 use super::findings::FindingsArgs;
 use crate::common::values::{named, path};
 
@@ -32,6 +33,8 @@ Examples:
   popef profile graph.json execution.json --by step --format csv > steps.csv
   popef profile graph.json execution.json --check            # what is wrong, and what to do about it
   popef profile graph.json --max-tile 600KiB --format github # for CI: fails if a tile needs more
+  popef profile graph.json execution.json --trace steps.json # a timeline for Perfetto
+  popef profile graph.json execution.json -o report.html     # one page with pictures
   popef profile diff before.json after.json                  # exit status 1 if they differ
 
 Exit status:
@@ -71,7 +74,7 @@ pub(crate) struct Args {
     /// An execution works on N items: show how many it does in a second
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(super) items: Option<u64>,
-    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; for findings also sarif, github and junit
+    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; html, one page; for findings also sarif, github and junit
     #[arg(
         long,
         global = true,
@@ -85,6 +88,18 @@ pub(crate) struct Args {
     pub(super) format: Form,
     #[command(flatten)]
     pub(super) findings: FindingsArgs,
+    /// Write the steps as a timeline instead, which Perfetto and chrome://tracing open; `-` is standard output
+    #[arg(long, value_name = "JSON", value_parser = path(), conflicts_with_all = ["by", "items"], help_heading = "Output")]
+    pub(super) trace: Option<PathBuf>,
+    /// Only these steps of the timeline, such as 100..200, of which the last is 199
+    #[arg(long, value_name = "A..B", value_parser = trace::range, requires = "trace", help_heading = "Selection")]
+    pub(super) steps: Option<Range<u32>>,
+    /// Write one HTML page instead, with pictures and tables, which needs no network; `-` is standard output
+    #[arg(short, long, value_name = "HTML", value_parser = path(), conflicts_with_all = ["by", "items", "trace"], help_heading = "Output")]
+    pub(super) output: Option<PathBuf>,
+    /// Replace the page or the timeline if it exists
+    #[arg(long, help_heading = "Output")]
+    pub(super) force: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -96,6 +111,11 @@ impl Args {
     /// The first file. There is one unless `what` is given.
     pub(super) fn graph(&self) -> &Path {
         self.graph.as_deref().unwrap_or_else(|| Path::new("-"))
+    }
+
+    /// The files that are read.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        self.graph.iter().chain(&self.execution).map(|path| &**path)
     }
 }
 
@@ -156,11 +176,12 @@ pub(super) enum Form {
     Sarif,
     GitHub,
     JUnit,
+    Html,
 }
 
 impl Form {
-    const ALL: [Form; 7] =
-        [Form::Text, Form::Json, Form::Ndjson, Form::Csv, Form::Sarif, Form::GitHub, Form::JUnit];
+    const ALL: [Form; 8] =
+        [Form::Text, Form::Json, Form::Ndjson, Form::Csv, Form::Sarif, Form::GitHub, Form::JUnit, Form::Html];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -171,6 +192,7 @@ impl Form {
             Form::Sarif => "sarif",
             Form::GitHub => "github",
             Form::JUnit => "junit",
+            Form::Html => "html",
         }
     }
 
@@ -181,6 +203,6 @@ impl Form {
 
     /// Whether it is one of the summary and of tables too.
     pub(super) fn is_of_summary(self) -> bool {
-        matches!(self, Form::Text | Form::Json | Form::Ndjson | Form::Csv)
+        matches!(self, Form::Text | Form::Json | Form::Ndjson | Form::Csv | Form::Html)
     }
 }

@@ -96,6 +96,8 @@ impl Args {
             (self.name.is_some(), "--name"),
             (self.top.is_some(), "--top"),
             (self.items.is_some(), "--items"),
+            (self.trace.is_some(), "--trace"),
+            (self.output.is_some(), "--output"),
             (self.model.is_some(), "a PopEF file"),
         ];
         match findings_format {

@@ -6,9 +6,12 @@ mod diff;
 mod findings;
 pub(in crate::commands) mod input;
 mod model;
+mod output;
+mod page;
 mod rows;
 mod summary;
 mod tables;
+mod trace;
 
 use std::cmp::Reverse;
 use std::io;
@@ -135,6 +138,8 @@ impl Args {
         if self.format == Form::Csv && self.by.is_none() {
             return Err(wrong("--format csv needs a table: add --by"));
         }
+        self.check_page()?;
+        self.check_place()?;
         let is_check = self.findings.is_check();
         let input = input::read(self.graph(), self.execution.as_deref(), self.by.is_none() && !is_check)?;
         let report = &input.report;
@@ -144,6 +149,12 @@ impl Args {
         let profile = Profile { graph, execution: report.execution.as_ref() };
         if is_check {
             return self.check(tool, &profile, &input);
+        }
+        if let Some(path) = &self.trace {
+            return self.write_trace(tool, &profile, path);
+        }
+        if let Some(path) = self.page() {
+            return self.write_page(tool, &profile, path);
         }
         let mut out = tool.out();
         match self.by {

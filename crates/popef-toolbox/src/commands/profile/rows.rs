@@ -71,7 +71,7 @@ impl Args {
         match self.format {
             Form::Csv => csv(out, rows),
             // Other formats are for findings.
-            Form::Text | Form::Sarif | Form::GitHub | Form::JUnit => {
+            Form::Text | Form::Sarif | Form::GitHub | Form::JUnit | Form::Html => {
                 R::write(rows.get(..self.shown()).unwrap_or(rows), out)?;
                 if rows.len() > self.shown() { out.put("... and more, which --top shows").end_line() } else { Ok(()) }
             }

@@ -1,5 +1,7 @@
 //! When memory is needed.
 
+use std::collections::HashMap;
+
 use crate::profile::graph::GraphProfile;
 use crate::profile::matrix::RowSums;
 use crate::profile::memory::{LiveNode, Liveness};
@@ -144,4 +146,32 @@ fn described(graph: &GraphProfile, steps: PeakSteps) -> PeakPath {
     let names = programs.clone().map(|program| program.name.as_ref().map(ToString::to_string)).collect();
     let types = programs.map(|program| program.kind.to_string()).collect();
     PeakPath { steps, names, types }
+}
+
+/// The bytes that are live during programs, and not always. A program that is in several places of the tree has the most of all.
+pub(super) fn live_by_program(graph: &GraphProfile) -> HashMap<u32, u64> {
+    let mut most: HashMap<u32, u64> = HashMap::new();
+    for (program, bytes) in programs_of_nodes(graph).into_iter().filter_map(|(program, bytes)| Some((program?, bytes)))
+    {
+        let most = most.entry(program).or_default();
+        *most = bytes.max(*most);
+    }
+    most
+}
+
+/// The programs of all nodes in the tree of liveness, in its order, with their bytes. A node that is not one of the programs has none.
+fn programs_of_nodes(graph: &GraphProfile) -> Vec<(Option<u32>, u64)> {
+    let Some(liveness) = graph.memory.as_ref().and_then(|memory| memory.liveness.as_ref()) else { return Vec::new() };
+    let mut programs: Vec<(Option<u32>, u64)> = Vec::with_capacity(liveness.by_program.len());
+    for node in &liveness.by_program {
+        let program = match node.parent {
+            None => graph.control_programs.get(node.child as usize).copied(),
+            Some(parent) => {
+                let parent = programs.get(parent as usize).and_then(|(program, _)| *program);
+                parent.and_then(|parent| graph.resolved_child(parent, node.child))
+            }
+        };
+        programs.push((program, node.bytes));
+    }
+    programs
 }

@@ -11,4 +11,5 @@ pub(super) mod overlap;
 pub(super) mod programs;
 pub(super) mod select;
 pub(super) mod steps;
+pub(super) mod timeline;
 pub(super) mod vertex_types;

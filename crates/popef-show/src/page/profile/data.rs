@@ -1,0 +1,114 @@
+//! The data for the script: the bytes of each tile, and the steps.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use poplar_inspect::profile::{Activity, ExecutionProfile, GraphProfile, Selection, categories};
+use serde::Serialize;
+
+use super::tables::brief;
+use crate::output::escape::escape;
+use crate::page::data::json;
+use crate::page::html::Html;
+
+/// So many numbers of tiles are on the page at most, as far as more than the sums are wanted.
+const TILE_VALUES: usize = 60_000;
+/// So many steps are on the page at most, the longest ones.
+const STEPS: usize = 20_000;
+/// So many bytes of their names.
+const NAME_BYTES: usize = 400_000;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'d> {
+    tiles_per_ipu: u64,
+    bytes_per_tile: Option<u64>,
+    metrics: Vec<(String, &'d [u64])>,
+    kinds: Vec<&'static str>,
+    names: Vec<String>,
+    /// Five numbers for each step, in the order of time: its number, kind, name, first cycle, and cycles until its end.
+    steps: Vec<u64>,
+    all_steps: usize,
+    clock: Option<u64>,
+}
+
+pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option<&ExecutionProfile>) {
+    let tiles = u64::from(graph.target.num_tiles).max(1);
+    let (names, steps, all_steps) = execution.map(steps).unwrap_or_default();
+    let data = Data {
+        tiles_per_ipu: graph.target.tiles_per_ipu.filter(|tiles| *tiles > 0).unwrap_or(tiles),
+        bytes_per_tile: graph.target.bytes_per_tile,
+        metrics: metrics(graph),
+        kinds: Activity::ALL.map(Activity::words).to_vec(),
+        names,
+        steps,
+        all_steps,
+        clock: graph.target.clock_frequency.filter(|clock| *clock > 0),
+    };
+    html.put("<script type=\"application/json\" id=\"data\">");
+    json(html, &data);
+    html.put("</script>\n");
+}
+
+/// What can be shown of each tile. The first one always is.
+fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
+    let Some(memory) = &graph.memory else { return Vec::new() };
+    let mut metrics: Vec<(String, &[u64])> = Vec::new();
+    if let Some(by_tile) = &memory.by_tile {
+        metrics.push(("all, with gaps".to_owned(), &by_tile.total_including_gaps));
+        metrics.push(("all data".to_owned(), &by_tile.total));
+    }
+    if let Some(liveness) = &memory.liveness {
+        metrics.push(("always live".to_owned(), &liveness.always_live_by_tile));
+        metrics.push(("most of the rest".to_owned(), &liveness.max_not_always_live_by_tile));
+    }
+    for row in categories(graph, &Selection::default()) {
+        if let Some(category) = memory.by_category.iter().find(|category| *category.name == *row.category) {
+            metrics.push((escape(row.category).into_owned(), &category.total));
+        }
+    }
+    metrics.retain(|(_, bytes)| !bytes.is_empty());
+    let mut values = 0_usize;
+    let mut nth = 0_usize;
+    metrics.retain(|(_, bytes)| {
+        nth = nth.saturating_add(1);
+        values = values.saturating_add(bytes.len());
+        nth == 1 || values <= TILE_VALUES
+    });
+    metrics
+}
+
+fn steps(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
+    let all = execution.simulation.as_ref().map(|simulation| &simulation.steps[..]).unwrap_or_default();
+    let timed = (0_u64..).zip(all).filter_map(|(number, step)| {
+        let (from, to) = (step.cycles_from?, step.cycles_to?);
+        Some((from, to.saturating_add(1).saturating_sub(from), number, step))
+    });
+    let mut longest: Vec<_> = timed.collect();
+    if longest.len() > STEPS {
+        longest.sort_by_key(|(_, cycles, number, _)| (Reverse(*cycles), *number));
+        longest.truncate(STEPS);
+    }
+    longest.sort_by_key(|(from, _, number, _)| (*from, *number));
+    let mut names: Vec<String> = vec![String::new()];
+    let mut known: HashMap<&str, u64> = HashMap::new();
+    let (mut numbers, mut room) = (Vec::with_capacity(longest.len().saturating_mul(5)), NAME_BYTES);
+    for (from, cycles, number, step) in longest {
+        let activity = Activity::of(&step.kind);
+        let kind = Activity::ALL.iter().position(|it| *it == activity).unwrap_or_default() as u64;
+        let name = step.name.as_deref().unwrap_or_default();
+        let name = match known.get(name) {
+            Some(name) => *name,
+            None if name.is_empty() || name.len() > room => 0,
+            None => {
+                room = room.saturating_sub(name.len());
+                let next = names.len() as u64;
+                names.push(brief(name));
+                known.insert(name, next);
+                next
+            }
+        };
+        numbers.extend([number, kind, name, from, cycles]);
+    }
+    (names, numbers, all.len())
+}

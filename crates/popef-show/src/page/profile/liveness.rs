@@ -1,0 +1,85 @@
+//! What is live over time, as a picture.
+
+use std::convert::Infallible;
+
+use poplar_inspect::profile::{ExecutionProfile, GraphProfile, TimelineEvent, liveness, timeline};
+
+use crate::output::units::size;
+use crate::page::html::Html;
+
+/// The picture has so many columns. Each shows the most of what falls into it.
+const COLUMNS: usize = 500;
+
+pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option<&ExecutionProfile>) {
+    let Some(sums) = liveness(graph) else { return };
+    let (points, over) = points(graph, execution);
+    let columns = columns(&points);
+    let always = sums.always_live_sum;
+    let top = always.saturating_add(columns.iter().copied().max().unwrap_or_default()).max(1);
+    html.put("<section id=\"liveness\"><h2>Live memory</h2>\n<p>")
+        .text(&size(always))
+        .put(" are always live on all tiles together, and up to ");
+    html.text(&size(sums.peak_not_always_live_bytes)).put(" more at one moment");
+    if let Some(path) = &sums.peak_path
+        && let (Some(kind), Some(program)) = (path.types.last(), path.steps.programs.last())
+    {
+        html.put(": in program ").value(program).put(", ").text(&crate::output::escape::escape(kind));
+        if let Some(name) = path.names.iter().rev().flatten().next() {
+            html.put(", in <bdi>").text(&super::tables::brief(name)).put("</bdi>");
+        }
+    }
+    html.put(".</p>\n");
+    if !columns.is_empty() {
+        html.put("<svg class=\"curve\" viewBox=\"0 0 ")
+            .value(COLUMNS)
+            .put(" 120\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Live bytes\">");
+        let height = |bytes: u64| 120.0 - float(bytes) / float(top) * 118.0;
+        let width = float(COLUMNS as u64) / float(columns.len() as u64);
+        html.put("<path class=\"rest\" d=\"M0 120");
+        for (nth, bytes) in (0_u64..).zip(&columns) {
+            let (x, y) = (float(nth) * width, height(always.saturating_add(*bytes)));
+            html.put(&format!("L{x:.1} {y:.1}H{:.1}", x + width));
+        }
+        html.put("V120Z\"/>")
+            .put(&format!("<path class=\"always\" d=\"M0 120V{:.1}H{COLUMNS}V120Z\"/></svg>\n", height(always)));
+        html.put("<p class=\"quiet\">From 0 to ")
+            .text(&size(top))
+            .put(", over ")
+            .put(over)
+            .put(". The lower part is always live.</p>\n");
+    }
+    html.put("</section>\n");
+}
+
+/// The bytes in order, and what that order is.
+fn points(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> (Vec<u64>, &'static str) {
+    let mut points = Vec::new();
+    if let Some(execution) = execution {
+        let mut now = 0;
+        let each = |event: TimelineEvent<'_>| {
+            match event {
+                TimelineEvent::Live { bytes, .. } => now = bytes,
+                TimelineEvent::Slice(_) => points.push(now),
+                _ => {}
+            }
+            Ok::<(), Infallible>(())
+        };
+        let Ok(_) = timeline(graph, execution, 0..u32::MAX, each);
+        if now > 0 {
+            return (points, "the steps of the execution, in their order");
+        }
+    }
+    let tree = graph.memory.as_ref().and_then(|memory| memory.liveness.as_ref());
+    let nodes = tree.map(|tree| tree.by_program.iter().map(|node| node.bytes).collect());
+    (nodes.unwrap_or_default(), "the programs, in the order of the report")
+}
+
+fn columns(points: &[u64]) -> Vec<u64> {
+    let each = points.len().div_ceil(COLUMNS).max(1);
+    points.chunks(each).map(|part| part.iter().copied().max().unwrap_or_default()).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a picture needs no more")]
+fn float(value: u64) -> f64 {
+    value as f64
+}

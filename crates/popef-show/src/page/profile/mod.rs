@@ -1,0 +1,276 @@
+//! One HTML page about a profiling report.
+//!
+//! Like the page about files, it needs nothing but itself, says the most important without scripts, and its policy forbids all
+//! scripts and styles but its own. It stays small however large the report is: of many steps and rows, the largest are on it.
+
+mod data;
+mod liveness;
+mod tables;
+
+use std::io::{self, Write};
+
+use poplar_inspect::profile::{
+    ExecutionProfile, Facts, GraphProfile, Selection, categories, compute_sets, exchanges, facts, steps, tiles,
+    vertex_types,
+};
+
+use super::html::Html;
+use super::{STYLE, head};
+use crate::output::escape::escape;
+use crate::output::units::{counted, size};
+use tables::{Cell, bytes, count, name, share, table};
+
+const OWN_STYLE: &str = include_str!("profile.css");
+const SCRIPT: &str = include_str!("profile.js");
+/// What the page may do: only run its own styles and script, known by their hashes. A test says what it must be.
+const POLICY: &str = include_str!("policy.txt");
+
+/// So many rows of a table are on the page.
+const ROWS: usize = 200;
+
+/// A page about a profiling report.
+///
+/// ```
+/// use popef_show::ProfilePage;
+/// use poplar_inspect::profile::{ReadOptions, Report};
+///
+/// let json = r#"{"target":{"numIPUs":1,"numTiles":2,"tilesPerIPU":2,"bytesPerTile":100},
+///     "memory":{"byTile":{"total":[70,80],"totalIncludingGaps":[70,120]}}}"#;
+/// let report = Report::read(json.as_bytes(), &ReadOptions::default())?;
+/// let graph = report.graph.as_ref().expect("it has a target");
+/// let mut html = Vec::new();
+/// ProfilePage { title: "Two tiles", made_by: "an example", graph, execution: None }.write(&mut html)?;
+/// assert!(String::from_utf8(html)?.contains("tile 1 needs 120 B of 100 B"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ProfilePage<'p> {
+    /// The heading.
+    pub title: &'p str,
+    /// The program and its version.
+    pub made_by: &'p str,
+    /// The graph profile.
+    pub graph: &'p GraphProfile,
+    /// The execution profile, if there is one.
+    pub execution: Option<&'p ExecutionProfile>,
+}
+
+impl ProfilePage<'_> {
+    /// Writes the page.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut html = Html::new(to);
+        let facts = facts(self.graph, self.execution);
+        head(&mut html, self.title, POLICY, &[STYLE, OWN_STYLE]);
+        html.put("<body>\n");
+        self.overview(&mut html, &facts);
+        html.put("<main>\n");
+        self.memory(&mut html);
+        self.categories(&mut html);
+        liveness::write(&mut html, self.graph, self.execution);
+        self.time(&mut html);
+        self.parts(&mut html);
+        html.put("<section><h2>What this page does not know</h2><ul>");
+        html.put("<li>No whole report of Poplar is public. This was tested with synthetic reports only.</li>");
+        html.put("<li>Tiles are shown by their numbers, and not where they are on the chip.</li>");
+        if self.execution.is_none() {
+            html.put("<li>There is no execution profile, so nothing is known of time.</li>");
+        }
+        html.put("</ul></section>\n</main>\n<footer>Made by ").text(self.made_by).put(".</footer>\n");
+        data::write(&mut html, self.graph, self.execution);
+        html.put("<script>").put(SCRIPT).put("</script>\n</body>\n</html>\n");
+        html.finish()
+    }
+
+    fn overview(&self, html: &mut Html<'_>, facts: &Facts<'_>) {
+        let target = &self.graph.target;
+        html.put("<header><p class=\"kind\">Profiling report</p>\n<h1>").text(self.title).put("</h1>\n");
+        if let Some(tiles) = facts.memory.as_ref().and_then(|memory| memory.sums.with_gaps.as_ref()) {
+            let over = target.bytes_per_tile.filter(|bytes| tiles.max > *bytes);
+            if let Some(limit) = over {
+                html.put("<p class=\"damage\">It does not fit: tile ").value(tiles.max_tile).put(" needs ");
+                html.text(&size(tiles.max)).put(" of ").text(&size(limit)).put(".</p>\n");
+            }
+        }
+        html.put("<dl class=\"figures\">");
+        let ipus = target.num_ipus.and_then(|ipus| usize::try_from(ipus).ok()).unwrap_or(1);
+        figure(html, "Tiles", &format!("{} on {}", target.num_tiles, counted(ipus, "IPU", "IPUs")), "");
+        if let Some(memory) = &facts.memory {
+            let over = memory.sums.over_memory.with_gaps.len();
+            if let Some(tiles) = &memory.sums.with_gaps {
+                figure(html, "Fullest tile", &size(tiles.max), if over > 0 { "error" } else { "good" });
+            }
+            if let Some(tiles) = &memory.sums.without_gaps {
+                figure(html, "All data", &size(tiles.sum), "");
+            }
+            figure(html, "Tiles over their memory", &over.to_string(), if over > 0 { "error" } else { "good" });
+        }
+        if let Some(simulation) = facts.execution.as_ref().and_then(|execution| execution.simulation.as_ref()) {
+            let cycles = simulation.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
+            figure(html, "Cycles", &cycles, "");
+            figure(html, "Steps", &simulation.step_count.to_string(), "");
+        }
+        html.put("</dl></header>\n");
+    }
+
+    fn memory(&self, html: &mut Html<'_>) {
+        html.put("<section id=\"memory\"><h2>Memory by tile</h2>\n");
+        html.put("<div id=\"map\" hidden><p class=\"choice\"><label>Show <select id=\"metric\"></select></label>");
+        html.put(" <output id=\"tile\" aria-live=\"polite\">Point at a tile, or use the arrow keys.</output></p>\n");
+        html.put("<div id=\"ipus\"></div>\n<p id=\"scale\" class=\"quiet\"></p></div>\n");
+        let rows = tiles(self.graph, &Selection::largest(ROWS), 3);
+        let heads =
+            ["Tile", "With gaps", "Data", "Overflowed", "Always live", "Most of the rest", "Largest categories"];
+        let row = rows.iter().map(|row| {
+            let largest = row.largest_categories.iter().map(|it| format!("{} {}", escape(it.category), size(it.size)));
+            let largest: Vec<_> = largest.collect();
+            vec![
+                Cell::Count(u64::from(row.tile)),
+                Cell::Bytes(row.size),
+                Cell::Bytes(row.data_size),
+                Cell::Bytes(row.overflowed),
+                bytes(row.always_live),
+                bytes(row.max_not_always_live),
+                Cell::Text(largest.join(", ")),
+            ]
+        });
+        table(html, "The fullest tiles", &heads, row, self.graph.target.num_tiles as usize);
+        html.put("</section>\n");
+    }
+
+    fn categories(&self, html: &mut Html<'_>) {
+        let rows = categories(self.graph, &Selection::default());
+        if rows.is_empty() {
+            return;
+        }
+        html.put("<section id=\"categories\"><h2>What the memory is used for</h2>\n");
+        html.put("<svg class=\"stack\" viewBox=\"0 0 1000 24\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Shares of the categories\">");
+        let mut from = 0.0;
+        for (nth, row) in rows.iter().enumerate() {
+            html.put("<rect class=\"c")
+                .value(nth.min(7))
+                .put(&format!("\" x=\"{from:.2}\" y=\"0\" height=\"24\" width=\"{:.2}\"><title>", row.share * 1000.0));
+            html.text(&escape(row.category)).put(" ").text(&size(row.size)).put("</title></rect>");
+            from += row.share * 1000.0;
+        }
+        html.put("</svg>\n<ul class=\"legend\">");
+        for (nth, row) in rows.iter().enumerate().take(8) {
+            let text = if nth == 7 { "others".into() } else { escape(row.category) };
+            html.put("<li><i class=\"c").value(nth).put("\"></i><bdi>").text(&text).put("</bdi></li>");
+        }
+        html.put("</ul>\n");
+        let heads = ["Category", "Size", "Share", "Most", "On tile", "Tiles", "Overlapped", "Overflowed"];
+        let cells = rows.iter().map(|row| {
+            vec![
+                name(Some(row.category)),
+                Cell::Bytes(row.size),
+                share(row.share),
+                Cell::Bytes(row.most),
+                Cell::Count(u64::from(row.most_tile)),
+                Cell::Count(u64::from(row.tiles)),
+                Cell::Bytes(row.overlapped),
+                Cell::Bytes(row.overflowed),
+            ]
+        });
+        table(html, "Categories", &heads, cells, rows.len());
+        html.put("</section>\n");
+    }
+
+    fn time(&self, html: &mut Html<'_>) {
+        let Some(execution) = self.execution else { return };
+        let Some(simulation) = &execution.simulation else { return };
+        html.put("<section id=\"time\"><h2>Steps</h2>\n<div id=\"timeline\" hidden>");
+        html.put("<p class=\"choice\"><button type=\"button\" id=\"in\">Closer</button> <button type=\"button\" id=\"out\">Farther</button>");
+        html.put(" <button type=\"button\" id=\"left\">Earlier</button> <button type=\"button\" id=\"right\">Later</button> ");
+        html.put(
+            "<output id=\"step\" aria-live=\"polite\">Point at a step.</output></p>\n<canvas id=\"lanes\"></canvas>",
+        );
+        html.put("<p class=\"quiet\" id=\"range\"></p></div>\n");
+        let rows = steps(execution, &Selection::largest(ROWS));
+        let heads = ["Step", "Type", "Cycles", "From", "Tiles", "Balance", "Threads", "Data", "Name"];
+        let cells = rows.iter().map(|row| {
+            vec![
+                Cell::Count(u64::from(row.step)),
+                Cell::Text(escape(row.kind.as_str()).into_owned()),
+                count(row.cycles),
+                count(row.cycles_from),
+                count(row.active_tiles),
+                row.tile_balance.map_or(Cell::None, share),
+                row.thread_balance.map_or(Cell::None, share),
+                bytes(row.total_data),
+                name(row.name),
+            ]
+        });
+        table(html, "The longest steps", &heads, cells, simulation.steps.len());
+        html.put("</section>\n");
+    }
+
+    fn parts(&self, html: &mut Html<'_>) {
+        let largest = Selection::largest(ROWS);
+        html.put("<section id=\"parts\"><h2>Parts of the graph</h2>\n");
+        let rows = compute_sets(self.graph, self.execution, &largest);
+        let heads = ["Number", "Runs", "Cycles", "In all runs", "Tiles", "Balance", "Vertices", "Compute set"];
+        let cells = rows.iter().map(|row| {
+            vec![
+                Cell::Count(u64::from(row.compute_set)),
+                count(row.runs),
+                count(row.max_cycles),
+                count(row.max_cycles_times_runs),
+                count(row.tiles.map(u64::from)),
+                row.tile_balance.map_or(Cell::None, share),
+                Cell::Count(row.vertices),
+                name(row.name),
+            ]
+        });
+        table(html, "Compute sets", &heads, cells, self.graph.compute_sets.len());
+        let rows = vertex_types(self.graph, &largest);
+        let heads = ["Number", "Code", "Tiles", "State", "Vertices", "Vertex type"];
+        let cells = rows.iter().map(|row| {
+            vec![
+                Cell::Count(u64::from(row.vertex_type)),
+                Cell::Bytes(row.code_bytes),
+                Cell::Count(u64::from(row.tiles)),
+                Cell::Bytes(row.vertex_data_bytes),
+                Cell::Count(row.vertices),
+                name(row.name),
+            ]
+        });
+        table(html, "Vertex types", &heads, cells, self.graph.vertex_types.names.len());
+        let rows = exchanges(self.graph, self.execution, &largest);
+        let all = [&self.graph.exchanges, &self.graph.external_exchanges, &self.graph.host_exchanges];
+        let heads = ["Exchange", "Number", "Runs", "Cycles", "Tiles", "Received", "Sent", "Code"];
+        let cells = rows.iter().map(|row| {
+            vec![
+                Cell::Text(row.exchange_kind.section().to_owned()),
+                Cell::Count(u64::from(row.exchange)),
+                count(row.runs),
+                count(row.max_cycles),
+                count(row.tiles.map(u64::from)),
+                Cell::Bytes(row.received),
+                Cell::Bytes(row.sent),
+                bytes(row.code_bytes),
+            ]
+        });
+        table(html, "Exchanges", &heads, cells, all.iter().map(|all| all.len()).sum());
+        html.put("</section>\n");
+    }
+}
+
+fn figure(html: &mut Html<'_>, what: &str, value: &str, class: &str) {
+    html.put("<div class=\"").put(class).put("\"><dt>").put(what).put("</dt><dd>").text(value).put("</dd></div>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::tests::{hold_nothing_foreign, hold_policy};
+
+    #[test]
+    fn the_policy_has_the_hashes_of_styles_and_script() {
+        hold_policy("src/page/profile/policy.txt", POLICY, &[STYLE, OWN_STYLE], SCRIPT);
+    }
+
+    #[test]
+    fn nothing_in_style_and_script_ends_them_or_asks_for_anything() {
+        hold_nothing_foreign(&[OWN_STYLE, SCRIPT]);
+    }
+}
