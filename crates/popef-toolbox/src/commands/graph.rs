@@ -221,7 +221,7 @@ fn read(file: &Path, scheduled: bool) -> Result<IrDump, Error> {
 /// Reads the programs of a profiling report.
 fn programs(file: &Path) -> Result<IrDump, Error> {
     let wrong = |message: String| Error::new(Code::BadProfile, message).in_file(file);
-    let report = profile::input::read(file, None, false)?.report;
+    let report = profile::input::read(file, None, profile::input::Keep::Sums)?.report;
     let graph = report.graph.ok_or_else(|| wrong("it has no graph profile, and so no programs".to_owned()))?;
     Ok(graph.ir().map_err(|error| wrong(error.to_string()))?.into())
 }

@@ -168,6 +168,7 @@ fn two_reports_are_compared() {
         "profile diff - -",
         "profile diff tiny.graph.json no.json --format json",
         "profile diff tiny.graph.json oom.graph.json --rtol -1",
+        "profile --check diff tiny.graph.json oom.graph.json",
     ];
     hold_golden("profile-diff", &files, &commands);
 }

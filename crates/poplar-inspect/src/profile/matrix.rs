@@ -57,6 +57,16 @@ impl Row {
         }
     }
 
+    /// The memory that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        let bytes = match self {
+            Row::Dense(values) => size_of_val::<[u32]>(values),
+            Row::Sparse(pairs) => size_of_val::<[(u32, u32)]>(pairs),
+            Row::Large(pairs) => size_of_val::<[(u32, u64)]>(pairs),
+        };
+        (size_of::<Row>() as u64).saturating_add(bytes as u64)
+    }
+
     /// Calls `each` with all tiles that have more than 0, in order.
     pub(super) fn each(&self, mut each: impl FnMut(usize, u64)) {
         match self {

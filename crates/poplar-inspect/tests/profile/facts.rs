@@ -133,3 +133,33 @@ fn the_tables_are_sorted_and_cut() {
     assert!(!named.is_empty() && named.iter().all(|step| step.name.unwrap().contains("relu")));
     assert!(named.is_sorted_by_key(|step| std::cmp::Reverse(step.cycles)));
 }
+
+/// A bound on what is kept of lists by tile: nothing else is lost, and what fits is kept.
+#[test]
+fn large_lists_are_kept_as_sums() {
+    let report = |each_tile: bool, most_bytes: Option<u64>| {
+        let mut options = ReadOptions::default();
+        options.each_tile = each_tile;
+        options.most_bytes = most_bytes;
+        Report::read(&*bytes("model.graph.json"), &options).unwrap()
+    };
+    let all = report(true, None);
+    let known = |report: &Report| serde_json::to_value(facts(report.graph.as_ref().unwrap(), None)).unwrap();
+    assert_eq!(known(&report(true, Some(0))), known(&all));
+    assert_eq!(report(true, Some(1 << 20)), all);
+    assert_ne!(report(false, None), all);
+    let has_values = |report: &Report| {
+        let graph = report.graph.as_ref().unwrap();
+        let exchanges = graph.exchanges.cycles_by_tile.as_ref().unwrap();
+        let sets = graph.compute_sets.cycle_estimates.as_ref().unwrap().cycles_by_tile.as_ref().unwrap();
+        [exchanges.has_values(), sets.has_values()]
+    };
+    assert_eq!(has_values(&all), [true, true]);
+    assert_eq!(has_values(&report(true, Some(0))), [false, false]);
+    // One list of lists may be too large, and another not.
+    assert!(
+        (0..1 << 20)
+            .step_by(16)
+            .any(|most| has_values(&report(true, Some(most))).iter().filter(|kept| **kept).count() == 1)
+    );
+}

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::args::Form;
 use super::bars::percent;
+use super::input::Keep;
 use super::tables::{TableRow, csv};
 use super::{Head, input, summary};
 use crate::common::end::{FAILED, NO, answered, unwritten};
@@ -120,7 +121,7 @@ impl Args {
             return Err(wrong("standard input (-) can be read only once"));
         }
         let [executed_a, executed_b] = [0, 1].map(|nth| self.executions.get(nth).map(PathBuf::as_path));
-        let (a, b) = (input::read(&self.a, executed_a, false)?.report, input::read(&self.b, executed_b, false)?.report);
+        let (a, b) = (input::read(&self.a, executed_a, Keep::Sums)?.report, input::read(&self.b, executed_b, Keep::Sums)?.report);
         let subjects: Vec<_> = self.by.iter().map(|by| by.subject()).collect();
         let subjects = if subjects.is_empty() { &DiffSubject::ALL } else { subjects.as_slice() };
         let diff = profile_diff(&a, &b, subjects, DiffTolerance { absolute: self.atol, relative: self.rtol });

@@ -22,27 +22,48 @@ pub(in crate::commands) struct Input {
     pub(super) is_swapped: bool,
 }
 
-/// Reads a report from one file or two. `each_tile` keeps what an execution is recomputed from.
-pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, each_tile: bool) -> Result<Input, Error> {
+/// What is kept of lists with a value for each tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Keep {
+    /// What they come to.
+    Sums,
+    /// What an execution is recomputed from, unless it takes much memory.
+    Some,
+    /// All.
+    All,
+}
+
+impl Keep {
+    /// There are eleven such lists of lists, which so take at most 44 MiB.
+    const MOST: u64 = 4 << 20;
+
+    fn options(self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        options.each_tile = self != Keep::Sums;
+        options.most_bytes = (self == Keep::Some).then_some(Keep::MOST);
+        options
+    }
+}
+
+/// Reads a report from one file or two.
+pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, keep: Keep) -> Result<Input, Error> {
     if execution.is_some_and(|execution| execution.as_os_str() == "-") && graph.as_os_str() == "-" {
         return Err(wrong("standard input (-) can be read only once"));
     }
-    let (report, size) = one(graph, each_tile)?;
+    let (report, size) = one(graph, keep)?;
     let Some(path) = execution else { return Ok(Input { report, sizes: vec![size], is_swapped: false }) };
     let is_swapped = report.graph.is_none();
-    let (execution, second) = one(path, each_tile)?;
+    let (execution, second) = one(path, keep)?;
     let report = report.join(execution).map_err(|error| unread(&error, path))?;
     Ok(Input { report, sizes: vec![size, second], is_swapped })
 }
 
 /// Reads a file, and counts its bytes.
-fn one(path: &Path, each_tile: bool) -> Result<(Report, u64), Error> {
-    let mut options = ReadOptions::default();
-    options.each_tile = each_tile;
+fn one(path: &Path, keep: Keep) -> Result<(Report, u64), Error> {
     let size = Rc::new(Cell::new(0));
     let counted = Counted { reader: open(path)?, size: Rc::clone(&size) };
     let reader = unpacked(counted).map_err(|error| Error::io("read the file", error).in_file(path))?;
-    let report = Report::read(reader, &options).map_err(|error| unread(&error, path))?;
+    let report = Report::read(reader, &keep.options()).map_err(|error| unread(&error, path))?;
     Ok((report, size.get()))
 }
 

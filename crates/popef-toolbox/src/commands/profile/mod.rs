@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 pub(crate) use args::Args;
 use args::{Form, What};
+use input::Keep;
 use popef::check::{self, Report, Severity};
 use popef_ops::{Error, FilePath};
 use popef_show::Out;
@@ -110,6 +111,9 @@ struct Profile<'r> {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         if let Some(What::Diff(args)) = &self.what {
+            if self.findings.is_check() || self.by.is_some() || self.output.is_some() || self.trace.is_some() {
+                return Err(wrong("only --format goes before diff; its own options go behind it"));
+            }
             return args.run(tool, self.format);
         }
         self.apart()?.show_report(tool)
@@ -141,7 +145,12 @@ impl Args {
         self.check_page()?;
         self.check_place()?;
         let is_check = self.findings.is_check();
-        let input = input::read(self.graph(), self.execution.as_deref(), self.by.is_none() && !is_check)?;
+        let keep = match () {
+            () if self.trace.is_some() => Keep::All,
+            () if self.by.is_some() || is_check => Keep::Sums,
+            () => Keep::Some,
+        };
+        let input = input::read(self.graph(), self.execution.as_deref(), keep)?;
         let report = &input.report;
         let Some(graph) = &report.graph else {
             return Err(wrong("this is an execution profile: give the graph profile before it").in_file(self.graph()));

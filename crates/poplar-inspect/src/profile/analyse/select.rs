@@ -63,4 +63,19 @@ impl<'s> Selection<'s> {
         rows.truncate(self.limit.unwrap_or(usize::MAX));
         rows
     }
+
+    /// The same as [`of`](Self::of), if few of many rows are wanted: no more than twice the limit are in memory at a time.
+    pub(super) fn of_many<R: Row>(&self, rows: impl Iterator<Item = R>) -> Vec<R> {
+        let Some(limit) = self.limit else { return self.of(rows.collect()) };
+        let most = limit.saturating_mul(2).max(1);
+        let mut kept: Vec<R> = Vec::new();
+        for row in rows {
+            if kept.len() >= most {
+                // Sorting is stable, and what comes later has a higher number: equal rows stay in the order of the report.
+                kept = self.of(kept);
+            }
+            kept.push(row);
+        }
+        self.of(kept)
+    }
 }

@@ -398,7 +398,7 @@ pub fn steps<'r>(execution: &'r ExecutionProfile, selection: &Selection<'_>) -> 
         data_balance: step.data_balance,
         total_data: step.total_data,
     };
-    selection.of(execution.simulation.iter().flat_map(numbered).map(row).collect())
+    selection.of_many(execution.simulation.iter().flat_map(numbered).map(row))
 }
 
 /// Steps whose names begin alike, as those of a layer do.

@@ -333,7 +333,7 @@ fn exchanges(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions, cy
 }
 
 pub(super) fn each_tile(options: &ReadOptions) -> Lists {
-    if options.each_tile { Lists::EachTile } else { Lists::TileSums }
+    if options.each_tile { Lists::EachTile { most: options.most_bytes.unwrap_or(u64::MAX) } } else { Lists::TileSums }
 }
 
 /// A list by tile of an object with only that.

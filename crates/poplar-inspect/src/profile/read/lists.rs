@@ -22,8 +22,8 @@ pub(super) fn uints(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
 /// Which lists of a matrix have one integer for each tile, and what is kept of them.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Lists {
-    /// By tile; each integer is kept.
-    EachTile,
+    /// By tile; each integer is kept, if all together take at most so many bytes.
+    EachTile { most: u64 },
     /// By tile; the sums are kept.
     TileSums,
     /// Not by tile; the sums are kept.
@@ -33,12 +33,16 @@ pub(super) enum Lists {
 /// A list of lists of integers.
 pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> Result<Matrix> {
     let mut rows = Vec::new();
-    let mut values = (lists == Lists::EachTile).then(Vec::new);
+    // The values that are kept, and how many more bytes they may take.
+    let mut values = match lists {
+        Lists::EachTile { most } => Some((Vec::new(), most)),
+        Lists::TileSums | Lists::Other => None,
+    };
     let mut row = Vec::new();
     doc.array(|doc, _| {
         let mut sums = RowSums::default();
         row.clear();
-        let len = if lists == Lists::EachTile {
+        let len = if values.is_some() {
             doc.uints(|tile, value| {
                 sums.add(tile, value);
                 row.push(value);
@@ -50,12 +54,16 @@ pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> 
             lengths.note(len, doc.path(), doc.position());
         }
         rows.push(sums);
-        if let Some(values) = &mut values {
-            values.push(Row::of(&row));
+        if let Some((mut kept, room)) = values.take() {
+            let row = Row::of(&row);
+            values = room.checked_sub(row.bytes()).map(|room| {
+                kept.push(row);
+                (kept, room)
+            });
         }
         Ok(())
     })?;
-    Ok(Matrix { rows, values })
+    Ok(Matrix { rows, values: values.map(|(kept, _)| kept) })
 }
 
 /// A list of indices.

@@ -23,12 +23,14 @@ pub struct ReadOptions {
     /// Keep the cycles and bytes of each tile in each compute set and exchange, not only what they come to. It takes at most 8 bytes for
     /// each one that is not 0. [`Consistency`](super::Consistency) needs all of it, and the busiest tile needs the cycles.
     pub each_tile: bool,
+    /// Of a list of such lists whose values take more bytes than this, keep only what they come to. `None`: there is no bound.
+    pub most_bytes: Option<u64>,
 }
 
 impl ReadOptions {
     /// With all that analysers can use.
     pub fn all() -> Self {
-        ReadOptions { each_tile: true }
+        ReadOptions { each_tile: true, most_bytes: None }
     }
 }
 
