@@ -76,6 +76,7 @@ mod tests {
     use super::{BLOCK, List};
 
     #[test]
+    #[cfg_attr(miri, ignore = "its thousands of steps take a minute there, and none is unsafe")]
     fn a_list_is_as_a_vector_over_the_borders_of_blocks() {
         let (mut list, mut vector) = (List::default(), Vec::new());
         for step in 0..5 * BLOCK {

@@ -398,6 +398,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "its 600 texts take a minute there, and none is unsafe")]
     fn short_texts_are_kept() {
         let mut texts = Texts::default();
         for _ in 0..2 {
