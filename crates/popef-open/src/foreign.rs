@@ -1,6 +1,7 @@
 //! Files of other formats, recognised by their first bytes.
 
 use std::fmt;
+use std::path::Path;
 
 /// What a file is that is clearly not a PopEF file, and what to do about it.
 ///
@@ -33,6 +34,19 @@ impl Foreign {
         Foreign(format!(
             "this is a folder; give the files in it, or a list of them: {find} | popef-dump --files-from -"
         ))
+    }
+
+    /// What a path is that no file has, if it looks like an address. Addresses that can be read never come this far.
+    pub(crate) fn address(path: &Path) -> Option<Self> {
+        let (scheme, _) = path.to_str()?.split_once("://")?;
+        let is_scheme =
+            !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        let why = if cfg!(feature = "remote") {
+            "its scheme is not one of s3, gs, az, abfs, https, hf and file"
+        } else {
+            "this program was built without the network; popef reads addresses (docs/REMOTE.md)"
+        };
+        is_scheme.then(|| Foreign(format!("this looks like an address, and there is no file of that name; {why}")))
     }
 }
 

@@ -149,7 +149,8 @@ fn open_path(path: &Path, data: StreamData) -> Found {
             Ok(pipe) => open_stream(pipe, data),
             Err(_) => (options().open(path), None),
         },
-        // If there is no such file, the library says so.
+        // That there is no such file the library says.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (options().open(path), Foreign::address(path)),
         _ => {
             let file = options().open(path);
             let foreign = recognize(&file, || first_bytes(fs::File::open(path)?));

@@ -34,6 +34,14 @@ fn each_path_says_what_it_is() {
     }
 }
 
+#[test]
+fn an_address_that_is_not_read_is_told_from_a_file_that_lacks() {
+    let said = |path: &str| open(Path::new(path), StreamData::Skip).foreign.map(|foreign| foreign.to_string());
+    let found = said("ftp://host/model.popef");
+    assert!(found.as_ref().is_some_and(|found| found.starts_with("this looks like an address")), "{found:?}");
+    assert_eq!(said("no/such/folder://model.popef"), None);
+}
+
 /// SDK 2.5 put a pickle before PopEF. In a pipe, it is held in memory until its end is found.
 #[test]
 fn popef_is_found_after_a_pickle() {
