@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use popef::read::{BlobHandle, Data, DataBlob};
 use popef::types::BlobType;
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyRange, PySlice, PyString, PyTuple};
 
@@ -202,15 +202,25 @@ impl Tensor {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = Tensor::numpy(slf)?;
-        let array = match dtype {
-            Some(dtype) if !array.getattr("dtype")?.eq(dtype)? && copy == Some(false) => {
-                return Err(PyValueError::new_err("another type needs a copy"));
-            }
-            Some(dtype) if !array.getattr("dtype")?.eq(dtype)? => return array.call_method1("astype", (dtype,)),
-            _ => array,
-        };
-        if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+        let is_shared = is_shared(slf);
+        if copy == Some(false) && !is_shared {
+            return Err(PyValueError::new_err(NO_MEMORY));
+        }
+        let array = elements_of(slf)?;
+        if let Some(dtype) = dtype
+            && !array.getattr("dtype")?.eq(dtype)?
+        {
+            return match copy {
+                Some(false) => Err(PyValueError::new_err("another type needs a copy")),
+                _ => array.call_method1("astype", (dtype,)),
+            };
+        }
+        match copy {
+            // What was read is nobody else's.
+            Some(true) if !is_shared && array.getattr("flags")?.getattr("writeable")?.is_truthy()? => Ok(array),
+            Some(true) => array.call_method0("copy"),
+            _ => read_only(array),
+        }
     }
 
     /// What `torch.from_dlpack(tensor)` and its siblings call. Consumers that know DLPack 1.0, and so what is read-only, share the
@@ -223,6 +233,9 @@ impl Tensor {
         dl_device: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) && !is_shared(slf) {
+            return Err(PyBufferError::new_err(NO_MEMORY));
+        }
         let array = elements_of(slf)?;
         dlpack::export(&array, stream, max_version, dl_device, copy)
     }
@@ -258,6 +271,15 @@ fn elements_of<'py>(tensor: &Bound<'py, Tensor>) -> PyResult<Bound<'py, PyAny>> 
     let tensors = tensors(blob)?;
     let data = elements(&tensors).map_err(|error| raise(py, &error))?;
     array(py, blob, (0, &data), shape_of(py, &tensors)?)
+}
+
+/// Why there is no array without a copy.
+const NO_MEMORY: &str =
+    "the elements are in no memory yet, so they have to be read; open the file with map=True to share them";
+
+/// Whether an array of the elements shares the bytes of the file.
+fn is_shared(tensor: &Bound<'_, Tensor>) -> bool {
+    tensor.as_super().get().bytes.owner(tensor.py()).is_some()
 }
 
 /// Bytes of a blob, from `start` on, as an array of its type.

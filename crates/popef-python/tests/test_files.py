@@ -145,6 +145,19 @@ def test_tensors_are_arrays_for_numpy(big):
         tensor.__array__(np.float64, copy=False)
 
 
+def test_what_has_to_be_read_is_no_array_without_a_copy(big):
+    path, expected = big
+    tensor = popef.open(path)["t"]
+    with pytest.raises(ValueError, match="map=True"):
+        tensor.__array__(copy=False)
+    with pytest.raises(BufferError, match="map=True"):
+        tensor.__dlpack__(max_version=(1, 0), copy=False)
+    mapped = popef.open(path, map=True)["t"]
+    assert np.shares_memory(mapped.__array__(copy=False), mapped.numpy())
+    copied = tensor.__array__(copy=True)
+    assert copied.flags.writeable and (copied == expected).all()
+
+
 def test_tensors_are_given_to_libraries_that_know_dlpack(tmp_path):
     path = tmp_path / "model.popef"
     expected = np.arange(6, dtype=np.float32).reshape(2, 3)
