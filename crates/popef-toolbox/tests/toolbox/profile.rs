@@ -270,6 +270,99 @@ fn names_stay_text_in_a_browser() {
     assert!(shown.dom.contains("\\u{202e}\\0"));
 }
 
+/// The page's own policy allows no other script, so this is a copy without it.
+#[test]
+fn what_a_reader_does_on_a_page_has_its_effect() {
+    let Some(chromium) = chromium() else { return };
+    let place = Place::with(&["profile/oom.graph.json", "profile/oom.execution.json"]);
+    place.run(&["profile", "oom.graph.json", "oom.execution.json", "-o", "page.html"]).good();
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    let (before, policy) = page.split_once("<meta http-equiv=").unwrap();
+    let (_, after) = policy.split_once('>').unwrap();
+    let driver = "<script>
+        const seen = [];
+        const find = (kind, words) => [...document.querySelectorAll(kind)].find((found) => found.textContent.startsWith(words));
+        const cells = (head) => {
+            const table = head.closest('table');
+            return [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex].dataset.v ?? row.cells[head.cellIndex].textContent);
+        };
+        const cycles = find('details', 'The longest steps').querySelectorAll('th')[2];
+        for (let nth = 0; nth < 2; nth += 1) {
+            cycles.querySelector('button').click();
+            seen.push([cycles.getAttribute('aria-sort'), cells(cycles)]);
+        }
+        const name = find('details', 'Compute sets').querySelectorAll('th')[7];
+        for (let nth = 0; nth < 2; nth += 1) name.querySelector('button').click();
+        seen.push([name.getAttribute('aria-sort'), cells(name)]);
+        const canvas = document.querySelector('#ipus canvas');
+        const picture = canvas.toDataURL();
+        const metric = document.querySelector('#metric');
+        metric.value = metric.options.length - 1;
+        metric.dispatchEvent(new Event('change'));
+        seen.push(['picture', picture !== canvas.toDataURL()]);
+        canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+        seen.push(['tile', document.querySelector('#tile').textContent]);
+        const range = () => document.querySelector('#range').textContent;
+        const whole = range();
+        document.querySelector('#in').click();
+        seen.push(['nearer', whole !== range()]);
+        document.querySelector('#out').click();
+        seen.push(['back', whole === range()]);
+        const folded = () => document.querySelectorAll('details:not([open])').length;
+        const usual = folded();
+        dispatchEvent(new Event('beforeprint'));
+        seen.push(['printed', [usual > 0, folded()]]);
+        dispatchEvent(new Event('afterprint'));
+        seen.push(['afterwards', usual === folded()]);
+        document.title = encodeURIComponent(JSON.stringify(seen));
+        </script></body>";
+    place.write("driven.html", [before, after].concat().replace("</body>", driver));
+    let shown = Shown::of(&chromium, &place, "driven.html", "");
+    assert_eq!(shown.console, [""; 0]);
+    let (_, title) = shown.dom.split_once("<title>").unwrap();
+    let title = percent_decoded(title.split_once("</title>").unwrap().0);
+    let seen: Vec<(String, Value)> = serde_json::from_str(&title).unwrap();
+
+    // What the report has, sorted here.
+    let read = |name: &str| serde_json::from_slice::<Value>(&fs::read(testdata().join(name)).unwrap()).unwrap();
+    let steps = read("profile/oom.execution.json");
+    let steps = steps["simulation"]["steps"].as_array().unwrap();
+    let mut cycles: Vec<_> = steps.iter().filter_map(|step| step["cycles"].as_u64()).collect();
+    cycles.sort_unstable();
+    let mut names: Vec<_> = read("profile/oom.graph.json")["computeSets"]["names"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap().to_owned())
+        .collect();
+    names.sort_unstable();
+    let numbers = |list: &Value| -> Vec<u64> {
+        list.as_array().unwrap().iter().filter_map(|cell| cell.as_str().unwrap().parse().ok()).collect()
+    };
+    assert_eq!((&*seen[0].0, &*seen[1].0, &*seen[2].0), ("descending", "ascending", "ascending"));
+    assert!(cycles.iter().rev().eq(&numbers(&seen[0].1)), "{cycles:?}: {:?}", seen[0]);
+    assert_eq!(numbers(&seen[1].1), cycles);
+    assert_eq!(seen[2].1, json!(names));
+    let rest: Vec<_> =
+        seen[3..].iter().filter(|(what, _)| what != "tile").map(|(what, value)| (&**what, value)).collect();
+    assert_eq!(
+        json!(rest),
+        json!([["picture", true], ["nearer", true], ["back", true], ["printed", [true, 0]], ["afterwards", true]])
+    );
+    assert!(seen[4].1.as_str().unwrap().starts_with("Tile 0: "), "{:?}", seen[4]);
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (code, rest) = part.split_at(2);
+        bytes.push(u8::from_str_radix(code, 16).unwrap());
+        bytes.extend(rest.as_bytes());
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
 /// A large report has a small page, which works.
 #[test]
 fn a_large_report_has_a_small_page() {
