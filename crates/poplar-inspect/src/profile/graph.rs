@@ -156,8 +156,8 @@ pub struct CycleEstimates {
     /// The cycles in which a vertex was run, by compute set and tile. If only one of the six threads of a tile runs, that is one cycle
     /// of six.
     pub active_cycles_by_tile: Option<Matrix>,
-    /// The cycles in which a vertex was run, by compute set and vertex type.
-    pub active_cycles_by_vertex_type: Option<Matrix>,
+    /// The cycles in which a vertex was run, by vertex type, in all compute sets together.
+    pub active_cycles_by_vertex_type: Option<Vec<u64>>,
     /// The cycles that each tile takes, by compute set and tile.
     pub cycles_by_tile: Option<Matrix>,
 }

@@ -1,7 +1,8 @@
 //! The facts of the sample reports, which other code computed (testdata/profile/NAME.facts.json).
 
 use poplar_inspect::profile::{
-    Consistency, ReadOptions, Report, Selection, consistency, facts, histogram, steps, tiles,
+    Consistency, ReadOptions, Report, Selection, consistency, exchange_code, facts, histogram, steps, tiles,
+    vertex_types,
 };
 use serde_json::Value;
 
@@ -132,6 +133,56 @@ fn the_tables_are_sorted_and_cut() {
     let named = steps(report.execution.as_ref().unwrap(), &Selection::default().named(Some("relu")));
     assert!(!named.is_empty() && named.iter().all(|step| step.name.unwrap().contains("relu")));
     assert!(named.is_sorted_by_key(|step| std::cmp::Reverse(step.cycles)));
+}
+
+/// The sums of lists in the documents, made here in the simplest way.
+#[test]
+fn vertex_types_have_cycles_and_exchanges_code_by_instruction() {
+    let mut measured = 0;
+    for name in CASES {
+        let (report, graph, execution) =
+            (case(name), json(&format!("{name}.graph.json")), json(&format!("{name}.execution.json")));
+        let numbers = |list: &Value| -> Vec<u64> {
+            list.as_array().into_iter().flatten().map(|value| value.as_u64().unwrap()).collect()
+        };
+        let (cycles, types) = (numbers(&execution["vertexCycles"]), numbers(&execution["vertexType"]));
+        measured += cycles.len();
+        let rows = vertex_types(report.graph.as_ref().unwrap(), report.execution.as_ref(), &Selection::default());
+        for row in &rows {
+            let of_type: Vec<u64> = cycles
+                .iter()
+                .zip(&types)
+                .filter(|(_, of)| **of == u64::from(row.vertex_type))
+                .map(|(cycles, _)| *cycles)
+                .collect();
+            let estimates = &graph["computeSets"]["cycleEstimates"]["activeCyclesByVertexType"];
+            let estimated =
+                estimates.as_array().map(|sets| sets.iter().map(|set| numbers(set)[row.vertex_type as usize]).sum());
+            let expected = if cycles.is_empty() { estimated } else { Some(of_type.iter().sum()) };
+            assert_eq!(row.active_cycles, expected, "{name} {row:?}");
+            let longest = of_type.iter().max().copied().unwrap_or_default();
+            assert_eq!(row.max_vertex_cycles, (!cycles.is_empty()).then_some(longest), "{name} {row:?}");
+        }
+        let mut code = serde_json::Map::new();
+        for (instruction, bytes) in graph["programs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|program| program["memoryByInstruction"].as_object())
+            .flatten()
+        {
+            if instruction != "total" {
+                let before = code.get(instruction).and_then(Value::as_u64).unwrap_or_default();
+                code.insert(instruction.clone(), (before + bytes.as_u64().unwrap()).into());
+            }
+        }
+        assert_eq!(
+            serde_json::to_value(exchange_code(report.graph.as_ref().unwrap())).unwrap(),
+            Value::Object(code),
+            "{name}"
+        );
+    }
+    assert!(measured > 0, "a sample has measured vertices");
 }
 
 /// A bound on what is kept of lists by tile: nothing else is lost, and what fits is kept.

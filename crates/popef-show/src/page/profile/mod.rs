@@ -222,8 +222,8 @@ impl ProfilePage<'_> {
             ]
         });
         table(html, "Compute sets", &heads, cells, self.graph.compute_sets.len());
-        let rows = vertex_types(self.graph, &largest);
-        let heads = ["Number", "Code", "Tiles", "State", "Vertices", "Vertex type"];
+        let rows = vertex_types(self.graph, self.execution, &largest);
+        let heads = ["Number", "Code", "Tiles", "State", "Vertices", "Active cycles", "Vertex type"];
         let cells = rows.iter().map(|row| {
             vec![
                 Cell::Count(u64::from(row.vertex_type)),
@@ -231,6 +231,7 @@ impl ProfilePage<'_> {
                 Cell::Count(u64::from(row.tiles)),
                 Cell::Bytes(row.vertex_data_bytes),
                 Cell::Count(row.vertices),
+                count(row.active_cycles),
                 name(row.name),
             ]
         });

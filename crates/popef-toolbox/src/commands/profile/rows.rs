@@ -23,7 +23,7 @@ impl Args {
         Ok(match by {
             By::Category => self.rows(out, remarks, by, &categories(graph, selection)),
             By::Tile => self.rows(out, remarks, by, &tiles(graph, selection, 3)),
-            By::Vertex => self.rows(out, remarks, by, &vertex_types(graph, selection)),
+            By::Vertex => self.rows(out, remarks, by, &vertex_types(graph, execution, selection)),
             By::ComputeSet => self.rows(out, remarks, by, &compute_sets(graph, execution, selection)),
             By::Program => {
                 let limit = selection.limit.unwrap_or(usize::MAX);

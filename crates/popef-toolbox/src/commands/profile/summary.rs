@@ -1,6 +1,7 @@
 //! The summary: what fits and what does not, and where the time goes.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io;
 
 use popef::check::Severity;
@@ -21,6 +22,10 @@ pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) 
     match &summary.facts.memory {
         Some(memory) => show_memory(out, graph, memory, &summary.tile_sizes)?,
         None => fact(out, "memory", "not in the report")?,
+    }
+    let code = &summary.facts.exchange_code;
+    if code.values().any(|bytes| *bytes > 0) {
+        fact(out, "exchange code", &exchange_code(code))?;
     }
     match &summary.facts.execution {
         Some(execution) => {
@@ -128,6 +133,18 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
 fn live(liveness: &LivenessSums) -> String {
     let (always, peak) = (size(liveness.always_live_sum), size(liveness.peak_not_always_live_bytes));
     format!("{always}, and up to {peak} at one moment")
+}
+
+/// What most of the code of exchanges is for.
+fn exchange_code(code: &BTreeMap<&str, u64>) -> String {
+    const SHOWN: usize = 3;
+    let mut largest: Vec<_> = code.iter().filter(|(_, bytes)| **bytes > 0).collect();
+    largest.sort_by_key(|(_, bytes)| Reverse(**bytes));
+    let words = |(name, bytes): &(&&str, &u64)| format!("{} {}", escape(name), size(**bytes));
+    let first: Vec<_> = largest.iter().take(SHOWN).map(words).collect();
+    let more = if largest.len() > SHOWN { ", ..." } else { "" };
+    let all = code.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    format!("{}: {}{more}", size(all), first.join(", "))
 }
 
 /// A line with a bar.

@@ -86,7 +86,17 @@ impl TableRow for TileRow<'_> {
 }
 
 impl TableRow for VertexTypeRow<'_> {
-    const KEYS: &'static [&'static str] = &["type", "name", "codeBytes", "tiles", "vertexDataBytes", "size", "vertices"];
+    const KEYS: &'static [&'static str] = &[
+        "type",
+        "name",
+        "codeBytes",
+        "tiles",
+        "vertexDataBytes",
+        "size",
+        "vertices",
+        "activeCycles",
+        "maxVertexCycles",
+    ];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         let mut table = Table::new([
@@ -95,6 +105,7 @@ impl TableRow for VertexTypeRow<'_> {
             Column::right("VERTEX DATA"),
             Column::right("ALL"),
             Column::right("VERTICES"),
+            Column::right("ACTIVE CYCLES"),
             Column::left("VERTEX TYPE", Kind::Name),
         ]);
         for row in rows {
@@ -104,6 +115,7 @@ impl TableRow for VertexTypeRow<'_> {
                 &size(row.vertex_data_bytes),
                 &size(row.size),
                 &row.vertices.to_string(),
+                &number(row.active_cycles),
                 row.name.unwrap_or_default(),
             ]);
         }
@@ -155,7 +167,7 @@ impl TableRow for ComputeSetRow<'_> {
 }
 
 impl TableRow for ProgramRow<'_> {
-    const KEYS: &'static [&'static str] = &["program", "depth", "type", "name", "runs", "codeBytes"];
+    const KEYS: &'static [&'static str] = &["program", "depth", "type", "name", "runs", "codeBytes", "codeByInstruction"];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         // Deeper programs are not moved further, so that lines stay short.

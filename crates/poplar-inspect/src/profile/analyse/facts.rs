@@ -1,9 +1,11 @@
 //! All that is known of a report as a whole.
 
+use std::collections::BTreeMap;
+
 use super::exchanges::{ExchangeTotals, exchange_totals};
 use super::liveness::{LivenessSums, liveness};
 use super::memory::{MemorySums, memory};
-use super::programs::{ProgramCounts, TraceStyle, program_counts, trace_style};
+use super::programs::{ProgramCounts, TraceStyle, exchange_code, program_counts, trace_style};
 use super::select::Selection;
 use super::steps::{ExecutionSums, execution};
 use super::vertex_types::{VertexTypeRow, vertex_types};
@@ -24,6 +26,8 @@ pub struct Facts<'r> {
     pub graph: Option<GraphCounts>,
     /// The memory of tiles.
     pub memory: Option<MemoryFacts<'r>>,
+    /// The bytes of code of exchanges between tiles, by instruction, if the report has them.
+    pub exchange_code: BTreeMap<&'r str, u64>,
     /// Numbers of programs.
     pub programs: ProgramCounts,
     /// The hardware.
@@ -54,13 +58,14 @@ pub fn facts<'r>(graph: &'r GraphProfile, executed: Option<&'r ExecutionProfile>
     let memory = memory(graph, TOP).map(|sums| MemoryFacts {
         sums,
         liveness: liveness(graph),
-        top_vertex_types_by_code: vertex_types(graph, &Selection::largest(TOP)),
+        top_vertex_types_by_code: vertex_types(graph, executed, &Selection::largest(TOP)),
     });
     Facts {
         exchanges: exchange_totals(graph, executed),
         execution: executed.map(|executed| execution(graph, executed)),
         graph: graph.graph,
         memory,
+        exchange_code: exchange_code(graph),
         programs: program_counts(graph, executed),
         target: &graph.target,
         trace_style: trace_style(graph, executed),

@@ -116,6 +116,8 @@ pub struct ProgramRow<'g> {
     pub runs: Option<u64>,
     /// The bytes of its code, which exchanges between tiles have.
     pub code_bytes: Option<u64>,
+    /// The same by instruction.
+    pub code_by_instruction: Option<BTreeMap<&'g str, u64>>,
 }
 
 /// The tree of programs with calls resolved, a program before those in it. At most `limit` programs that have `name` in their names
@@ -145,6 +147,7 @@ pub fn program_tree<'g>(
                 kind: &program.kind,
                 name: program.name.as_deref(),
                 runs: runs.as_ref().and_then(|runs| runs.get(number as usize).copied()),
+                code_by_instruction: program.memory_by_instruction.as_deref().map(by_instruction),
                 code_bytes: program.memory_by_instruction.as_ref().and_then(|list| total(list)),
             });
         }
@@ -163,16 +166,25 @@ fn runs(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> Option<Ve
     Some(runs)
 }
 
+/// What the sum is called among the instructions.
+const TOTAL: &str = "total";
+
 fn total(instructions: &[(Box<str>, u64)]) -> Option<u64> {
-    instructions.iter().find(|(name, _)| &**name == "total").map(|(_, bytes)| *bytes)
+    instructions.iter().find(|(name, _)| &**name == TOTAL).map(|(_, bytes)| *bytes)
 }
 
-/// The code of exchanges between tiles by instruction, over all programs, with its `total`.
+fn by_instruction(instructions: &[(Box<str>, u64)]) -> BTreeMap<&str, u64> {
+    let instructions = instructions.iter().filter(|(name, _)| &**name != TOTAL);
+    instructions.map(|(name, bytes)| (&**name, *bytes)).collect()
+}
+
+/// The code of exchanges between tiles by instruction, over all programs.
 pub fn exchange_code(graph: &GraphProfile) -> BTreeMap<&str, u64> {
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
-    for (name, more) in graph.programs.iter().filter_map(|program| program.memory_by_instruction.as_deref()).flatten() {
+    let instructions = graph.programs.iter().filter_map(|program| program.memory_by_instruction.as_deref());
+    for (name, more) in instructions.flat_map(by_instruction) {
         let sum = bytes.entry(name).or_default();
-        *sum = sum.saturating_add(*more);
+        *sum = sum.saturating_add(more);
     }
     bytes
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ReadOptions;
-use super::lists::{Lists, by_tile, indices, matrix, texts, uints};
+use super::lists::{Lists, by_tile, column_sums, indices, matrix, texts, uints};
 use super::memory::MemoryReader;
 use super::programs::programs;
 use crate::profile::check;
@@ -304,7 +304,10 @@ fn estimates(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions) ->
     doc.object(|doc, key| {
         let (slot, lists) = match key {
             "activeCyclesByTile" => (&mut estimates.active_cycles_by_tile, Lists::TileSums),
-            "activeCyclesByVertexType" => (&mut estimates.active_cycles_by_vertex_type, Lists::Other),
+            "activeCyclesByVertexType" => {
+                let sums = column_sums(doc)?;
+                return doc.once(&mut estimates.active_cycles_by_vertex_type, sums).map(|()| true);
+            }
             "cyclesByTile" => (&mut estimates.cycles_by_tile, each_tile(options)),
             _ => return Ok(false),
         };

@@ -19,15 +19,13 @@ pub(super) fn uints(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
     Ok(list)
 }
 
-/// Which lists of a matrix have one integer for each tile, and what is kept of them.
-#[derive(Clone, Copy, PartialEq)]
+/// What is kept of a matrix, whose lists have one integer for each tile.
+#[derive(Clone, Copy)]
 pub(super) enum Lists {
-    /// By tile; each integer is kept, if all together take at most so many bytes.
+    /// Each integer, if all together take at most so many bytes.
     EachTile { most: u64 },
-    /// By tile; the sums are kept.
+    /// The sums.
     TileSums,
-    /// Not by tile; the sums are kept.
-    Other,
 }
 
 /// A list of lists of integers.
@@ -36,7 +34,7 @@ pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> 
     // The values that are kept, and how many more bytes they may take.
     let mut values = match lists {
         Lists::EachTile { most } => Some((Vec::new(), most)),
-        Lists::TileSums | Lists::Other => None,
+        Lists::TileSums => None,
     };
     let mut row = Vec::new();
     doc.array(|doc, _| {
@@ -50,9 +48,7 @@ pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> 
         } else {
             doc.uints(|tile, value| sums.add(tile, value))?
         };
-        if lists != Lists::Other {
-            lengths.note(len, doc.path(), doc.position());
-        }
+        lengths.note(len, doc.path(), doc.position());
         rows.push(sums);
         if let Some((mut kept, room)) = values.take() {
             let row = Row::of(&row);
@@ -64,6 +60,19 @@ pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> 
         Ok(())
     })?;
     Ok(Matrix { rows, values: values.map(|(kept, _)| kept) })
+}
+
+/// The sums of lists of integers by their places in the lists.
+pub(super) fn column_sums(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
+    let mut sums: Vec<u64> = Vec::new();
+    doc.array(|doc, _| {
+        doc.uints(|place, value| match sums.get_mut(place) {
+            Some(sum) => *sum = sum.saturating_add(value),
+            None => sums.push(value),
+        })?;
+        Ok(())
+    })?;
+    Ok(sums)
 }
 
 /// A list of indices.

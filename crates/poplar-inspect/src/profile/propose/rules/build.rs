@@ -94,7 +94,7 @@ fn twins(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
         return Err(Missing::part("vertexTypes.names"));
     }
     let whole = subject.data_of_categories()?;
-    let rows = vertex_types(subject.graph, &Selection::default());
+    let rows = vertex_types(subject.graph, None, &Selection::default());
     // Of each template: the type with float alone, and the largest one with half.
     let mut templates: BTreeMap<String, (Option<&VertexTypeRow<'_>>, Option<&VertexTypeRow<'_>>)> = BTreeMap::new();
     for row in &rows {
