@@ -9,6 +9,8 @@ mod facts;
 mod naive;
 mod odd;
 mod propose;
+#[cfg(feature = "serde")]
+mod real;
 mod shown;
 
 use std::fs;

@@ -89,6 +89,11 @@ impl ProfilePage<'_> {
             if let Some(limit) = over {
                 html.put("<p class=\"damage\">It does not fit: tile ").value(tiles.max_tile).put(" needs ");
                 html.text(&size(tiles.max)).put(" of ").text(&size(limit)).put(".</p>\n");
+            } else if let Some(more @ 1..) =
+                facts.memory.as_ref().map(|memory| memory.sums.over_memory.overflowed_bytes)
+            {
+                html.put("<p class=\"damage\">It does not fit: ").text(&size(more));
+                html.put(" have no place in the region of memory that they need.</p>\n");
             }
         }
         html.put("<dl class=\"figures\">");

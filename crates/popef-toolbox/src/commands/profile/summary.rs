@@ -97,8 +97,12 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
         fact(out, "fullest tile", &words)?;
     }
     let over = &memory.sums.over_memory;
-    if over.with_gaps.is_empty() {
+    if over.with_gaps.is_empty() && over.overflowed_bytes == 0 {
         fact(out, "memory", "all tiles fit")?;
+    } else if over.with_gaps.is_empty() {
+        out.put(&format!("  {:<14}", "memory"));
+        let words = format!("all tiles have enough, but {} did not fit into their regions", size(over.overflowed_bytes));
+        out.put_as(Kind::Error, &words).end_line()?;
     } else {
         let tiles = counted(over.with_gaps.len(), "tile does not fit", "tiles do not fit");
         let first: Vec<_> = over.with_gaps.iter().take(8).map(ToString::to_string).collect();

@@ -16,7 +16,7 @@ pub(in super::super) const RULES: &[Check] = &[
             Severity::Error,
             "tiles that do not fit",
             "Tiles need more memory than they have, so the program cannot be loaded. What a tile needs is the highest \
-             address that it uses, with the gaps between its data.",
+             address that it uses, with the gaps between its data. Data that overflowed does not fit either: it has no              place in the region of memory that it needs.",
             "Look at what the tiles hold: popef profile --by tile and --by category. If few tiles do not fit, spread \
              their tensors over more tiles; if most do not fit, use more IPUs, smaller batches, recomputation, or less \
              memory for matrix multiplications and convolutions (availableMemoryProportion).",
@@ -119,6 +119,14 @@ fn does_not_fit(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing>
     let (needs, has) = (subject.tiles()?, subject.bytes_per_tile()?);
     let over = &subject.memory_sums()?.over_memory;
     if over.with_gaps.is_empty() {
+        // Each region of a tile's memory can be full for itself.
+        if over.overflowed_bytes > 0 {
+            let more = bytes(over.overflowed_bytes);
+            found.add(
+                [],
+                format!("no tile needs more than it has, but {more} did not fit into their regions of memory"),
+            );
+        }
         return Ok(());
     }
     let (count, all) = (over.with_gaps.len(), subject.graph.target.num_tiles);
