@@ -16,7 +16,8 @@ pub(in super::super) const RULES: &[Check] = &[
             Severity::Error,
             "tiles that do not fit",
             "Tiles need more memory than they have, so the program cannot be loaded. What a tile needs is the highest \
-             address that it uses, with the gaps between its data. Data that overflowed does not fit either: it has no              place in the region of memory that it needs.",
+             address that it uses, with the gaps between its data. Data that overflowed does not fit either: it \
+             has no place in the region of memory that it needs.",
             "Look at what the tiles hold: popef profile --by tile and --by category. If few tiles do not fit, spread \
              their tensors over more tiles; if most do not fit, use more IPUs, smaller batches, recomputation, or less \
              memory for matrix multiplications and convolutions (availableMemoryProportion).",
