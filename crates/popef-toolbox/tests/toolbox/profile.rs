@@ -30,6 +30,7 @@ fn reports_are_shown() {
         "profile oom.graph.json oom.execution.json --by program --top 12",
         "profile oom.graph.json --by vertex --top 2 --format ndjson",
         "profile oom.graph.json --by exchange --top 3",
+        "profile oom.graph.json --by exchange --name Stream --sort name --format csv",
         "profile host.graph.json host.execution.json",
         "profile 36-control-names.graph.json",
         "profile 36-control-names.graph.json --by program --format csv",
@@ -143,6 +144,7 @@ fn what_cannot_be_read_is_told() {
         "profile - -",
         "profile vars.json",
         "profile tiny.graph.json --by step",
+        "profile tiny.graph.json --by tile --name x",
         "profile tiny.graph.json --format csv",
     ];
     hold_golden("profile-mistakes", &files, &commands);

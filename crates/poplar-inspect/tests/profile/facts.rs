@@ -1,8 +1,8 @@
 //! The facts of the sample reports, which other code computed (testdata/profile/NAME.facts.json).
 
 use poplar_inspect::profile::{
-    Consistency, ReadOptions, Report, Selection, consistency, exchange_code, facts, histogram, steps, tiles,
-    vertex_types,
+    Consistency, ReadOptions, Report, Selection, Sort, consistency, exchange_code, exchanges, facts, histogram, steps,
+    tiles, vertex_types,
 };
 use serde_json::Value;
 
@@ -213,4 +213,31 @@ fn large_lists_are_kept_as_sums() {
             .step_by(16)
             .any(|most| has_values(&report(true, Some(most))).iter().filter(|kept| **kept).count() == 1)
     );
+}
+
+/// Exchanges are called like the first of their programs that has a name, and can be found by it.
+#[test]
+fn exchanges_have_names_of_programs() {
+    let kinds = [("internal", "DoExchange"), ("external", "GlobalExchange"), ("host", "StreamCopy")];
+    let mut named = 0;
+    for name in CASES {
+        let (report, document) = (case(name), json(&format!("{name}.graph.json")));
+        let graph = report.graph.as_ref().unwrap();
+        let in_order = Selection::default().sorted(Sort::Number);
+        for row in exchanges(graph, None, &in_order) {
+            let kind = serde_json::to_value(row.exchange_kind).unwrap();
+            let (_, tag) = kinds.iter().find(|(of, _)| kind == *of).unwrap();
+            let mut programs = document["programs"].as_array().unwrap().iter().filter(|program| {
+                program["type"] == *tag && program["exchange"] == row.exchange && program["name"].is_string()
+            });
+            let expected = programs.next().map(|program| program["name"].as_str().unwrap());
+            assert_eq!(row.name, expected, "{name} {row:?}");
+            if let Some(part) = expected {
+                named += 1;
+                assert!(exchanges(graph, None, &in_order.clone().named(Some(part))).contains(&row), "{name} {row:?}");
+            }
+        }
+        assert_eq!(exchanges(graph, None, &in_order.named(Some("no such name"))), []);
+    }
+    assert!(named > 0, "a sample has a named exchange");
 }

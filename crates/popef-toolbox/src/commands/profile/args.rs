@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// The tables of steps and of layers need an execution. A layer is all steps whose names begin alike.
     #[arg(long, value_name = "WHAT", value_parser = named(By::ALL, |by| by.name()), hide_possible_values = true, help_heading = "Selection")]
     pub(super) by: Option<By>,
-    /// Show only rows of the table whose name contains TEXT
+    /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
     /// So many parts of a name, between slashes, make a layer

@@ -22,6 +22,7 @@ impl Args {
         let run = || execution.ok_or_else(|| wrong(format!("--by {} needs an execution profile", by.name())));
         Ok(match by {
             By::Category => self.rows(out, remarks, by, &categories(graph, selection)),
+            By::Tile if self.name.is_some() => return Err(wrong("tiles have no names: leave out --name")),
             By::Tile => self.rows(out, remarks, by, &tiles(graph, selection, 3)),
             By::Vertex => self.rows(out, remarks, by, &vertex_types(graph, execution, selection)),
             By::ComputeSet => self.rows(out, remarks, by, &compute_sets(graph, execution, selection)),

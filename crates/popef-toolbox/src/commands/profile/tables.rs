@@ -193,9 +193,9 @@ impl TableRow for ProgramRow<'_> {
     }
 }
 
-impl TableRow for ExchangeRow {
+impl TableRow for ExchangeRow<'_> {
     const KEYS: &'static [&'static str] =
-        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "tiles", "codeBytes", "runs"];
+        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "tiles", "codeBytes", "runs", "name"];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         let mut table = Table::new([
@@ -207,6 +207,7 @@ impl TableRow for ExchangeRow {
             Column::right("RECEIVED"),
             Column::right("SENT"),
             Column::right("CODE"),
+            Column::left("NAME", Kind::Name),
         ]);
         for row in rows {
             let kind = match row.exchange_kind {
@@ -223,6 +224,7 @@ impl TableRow for ExchangeRow {
                 &size(row.received),
                 &size(row.sent),
                 &bytes(row.code_bytes),
+                row.name.unwrap_or_default(),
             ]);
         }
         table.write(out)

@@ -1,5 +1,7 @@
 //! Exchanges.
 
+use std::collections::HashMap;
+
 use super::cycles::Cycles;
 use super::select::{Row, Selection};
 use super::steps::Runs;
@@ -11,7 +13,7 @@ use crate::profile::matrix::Matrix;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
-pub struct ExchangeRow {
+pub struct ExchangeRow<'g> {
     /// What it exchanges data between.
     pub exchange_kind: ExchangeKind,
     /// Its number among those of its kind.
@@ -28,11 +30,13 @@ pub struct ExchangeRow {
     pub code_bytes: Option<u64>,
     /// How often it is done, if an execution says so.
     pub runs: Option<u64>,
+    /// The name of the first program with one that does it. Exchanges have no names of their own.
+    pub name: Option<&'g str>,
 }
 
-impl Row for ExchangeRow {
+impl Row for ExchangeRow<'_> {
     fn name(&self) -> Option<&str> {
-        None
+        self.name
     }
 
     fn weight(&self) -> u64 {
@@ -46,15 +50,16 @@ fn sum_of(matrix: Option<&Matrix>, exchange: u32) -> Option<u64> {
 }
 
 /// The exchanges of a graph. The largest are those that take most cycles in the execution, or once each without one.
-pub fn exchanges(
-    graph: &GraphProfile,
+pub fn exchanges<'g>(
+    graph: &'g GraphProfile,
     execution: Option<&ExecutionProfile>,
     selection: &Selection<'_>,
-) -> Vec<ExchangeRow> {
+) -> Vec<ExchangeRow<'g>> {
     let cycles = Cycles::of(graph, execution);
     let runs = Runs::of(execution);
+    let names = names(graph);
     let rows = ExchangeKind::ALL.into_iter().flat_map(|kind| {
-        let (of_kind, runs) = (graph.exchanges_of(kind), &runs);
+        let (of_kind, runs, names) = (graph.exchanges_of(kind), &runs, &names);
         (0_u32..).zip(0..of_kind.len()).map(move |(exchange, _)| {
             let sums = cycles.exchange(kind, exchange);
             ExchangeRow {
@@ -66,10 +71,23 @@ pub fn exchanges(
                 tiles: sums.map(|sums| sums.tiles),
                 code_bytes: sum_of(of_kind.code_bytes_by_tile.as_ref(), exchange),
                 runs: runs.as_ref().map(|runs| runs.of_exchange(kind, exchange)),
+                name: names.get(&(kind, exchange)).copied(),
             }
         })
     });
     selection.of(rows.collect())
+}
+
+/// The name of the first program with one that does each exchange.
+fn names(graph: &GraphProfile) -> HashMap<(ExchangeKind, u32), &str> {
+    let mut names = HashMap::new();
+    for program in &graph.programs {
+        let kind = program.kind.step().and_then(|step| step.exchange());
+        if let (Some(kind), Some(exchange), Some(name)) = (kind, program.exchange, &program.name) {
+            names.entry((kind, exchange)).or_insert(&**name);
+        }
+    }
+    names
 }
 
 /// Bytes that are exchanged.
@@ -119,7 +137,7 @@ pub fn exchange_totals(graph: &GraphProfile, execution: Option<&ExecutionProfile
 }
 
 /// Sums of exchanges that are done as often as in the run, or once.
-fn sums(rows: &[ExchangeRow], in_run: bool) -> ExchangeSums {
+fn sums(rows: &[ExchangeRow<'_>], in_run: bool) -> ExchangeSums {
     let of = |kind: ExchangeKind| {
         let mut bytes = ExchangeBytes { steps: in_run.then_some(0), ..ExchangeBytes::default() };
         for row in rows.iter().filter(|row| row.exchange_kind == kind) {
