@@ -1,8 +1,10 @@
 //! The facts of the sample reports, which other code computed (testdata/profile/NAME.facts.json).
 
+use std::collections::BTreeSet;
+
 use poplar_inspect::profile::{
-    Consistency, ReadOptions, Report, Selection, Sort, consistency, exchange_code, exchanges, facts, histogram, steps,
-    tiles, vertex_types,
+    Consistency, ReadOptions, Report, Selection, Sort, consistency, copy_overlap, exchange_code, exchanges, facts,
+    histogram, steps, tiles, vertex_types,
 };
 use serde_json::Value;
 
@@ -183,6 +185,30 @@ fn vertex_types_have_cycles_and_exchanges_code_by_instruction() {
         );
     }
     assert!(measured > 0, "a sample has measured vertices");
+}
+
+/// Counted cycle by cycle.
+#[test]
+fn copies_overlap_with_compute_as_the_steps_say() {
+    let mut overlapped = 0;
+    for name in CASES.into_iter().chain(["rules/overlap"]) {
+        let steps = json(&format!("{name}.execution.json"))["simulation"]["steps"].take();
+        let cycles = |kind: &str| -> BTreeSet<u64> {
+            let of_kind = steps.as_array().into_iter().flatten().filter(|step| step["type"] == kind);
+            of_kind
+                .filter_map(|step| Some(step["cyclesFrom"].as_u64()?..=step["cyclesTo"].as_u64()?))
+                .flatten()
+                .collect()
+        };
+        let (copies, compute) = (cycles("StreamCopy"), cycles("OnTileExecute"));
+        let report = case(name);
+        let simulation = report.execution.as_ref().unwrap().simulation.as_ref();
+        let Some(found) = simulation.and_then(copy_overlap) else { continue };
+        let expected = (copies.len() as u64, copies.intersection(&compute).count() as u64);
+        assert_eq!((found.copy_cycles, found.overlapped_cycles), expected, "{name}");
+        overlapped += found.overlapped_cycles;
+    }
+    assert!(overlapped > 0, "in a sample, tiles compute during copies");
 }
 
 /// A bound on what is kept of lists by tile: nothing else is lost, and what fits is kept.

@@ -191,17 +191,33 @@ impl ProfilePage<'_> {
         );
         html.put("<p class=\"quiet\" id=\"range\"></p></div>\n");
         let rows = steps(execution, &Selection::largest(ROWS));
-        let heads = ["Step", "Type", "Cycles", "From", "Tiles", "Balance", "Threads", "Data", "Name"];
+        let heads = [
+            "Step",
+            "Type",
+            "Cycles",
+            "From",
+            "Overlap",
+            "Tiles",
+            "Balance",
+            "Of active",
+            "Threads",
+            "Data",
+            "Of data",
+            "Name",
+        ];
         let cells = rows.iter().map(|row| {
             vec![
                 Cell::Count(u64::from(row.step)),
                 Cell::Text(escape(row.kind.as_str()).into_owned()),
                 count(row.cycles),
                 count(row.cycles_from),
+                count(row.cycles_overlapped),
                 count(row.active_tiles),
                 row.tile_balance.map_or(Cell::None, share),
+                row.active_tile_balance.map_or(Cell::None, share),
                 row.thread_balance.map_or(Cell::None, share),
                 bytes(row.total_data),
+                row.data_balance.map_or(Cell::None, share),
                 name(row.name),
             ]
         });
@@ -243,7 +259,7 @@ impl ProfilePage<'_> {
         table(html, "Vertex types", &heads, cells, self.graph.vertex_types.names.len());
         let rows = exchanges(self.graph, self.execution, &largest);
         let all = [&self.graph.exchanges, &self.graph.external_exchanges, &self.graph.host_exchanges];
-        let heads = ["Exchange", "Number", "Runs", "Cycles", "Tiles", "Received", "Sent", "Code"];
+        let heads = ["Exchange", "Number", "Runs", "Cycles", "Tiles", "Received", "Sent", "Code", "Program"];
         let cells = rows.iter().map(|row| {
             vec![
                 Cell::Text(row.exchange_kind.section().to_owned()),
@@ -254,6 +270,7 @@ impl ProfilePage<'_> {
                 Cell::Bytes(row.received),
                 Cell::Bytes(row.sent),
                 bytes(row.code_bytes),
+                name(row.name),
             ]
         });
         table(html, "Exchanges", &heads, cells, all.iter().map(|all| all.len()).sum());

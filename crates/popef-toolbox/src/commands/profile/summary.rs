@@ -6,7 +6,9 @@ use std::io;
 
 use popef::check::Severity;
 use popef_show::{Kind, Out, counted, escape, size};
-use poplar_inspect::profile::{Consistency, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, categories};
+use poplar_inspect::profile::{
+    Consistency, CopyOverlap, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, StepTypeSums, categories,
+};
 
 use super::bars::{WIDTH, bar, percent, time};
 use super::{Bucket, Finding, Summary};
@@ -171,6 +173,17 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
     for (key, cycles) in activities.into_iter().filter(|(_, cycles)| **cycles > 0).take(ROWS) {
         let share = steps.tile_cycles_share.get(key).copied().unwrap_or_default();
         chart(out, key, &percent(share), *cycles, steps.tile_cycles_sum)?;
+    }
+    let mut kinds: Vec<_> = steps.by_step_type.iter().filter(|(_, sums)| sums.cycles > 0).collect();
+    kinds.sort_by_key(|(_, sums)| Reverse(sums.cycles));
+    let words = |(kind, sums): &(_, &StepTypeSums)| format!("{} {kind} with {} cycles", sums.steps, sums.cycles);
+    let words: Vec<_> = kinds.iter().take(ROWS).map(words).collect();
+    if !words.is_empty() {
+        fact(out, "steps", &words.join(", "))?;
+    }
+    if let Some(overlap) = steps.copy_overlap.filter(|overlap| overlap.copy_cycles > 0) {
+        let CopyOverlap { copy_cycles, overlapped_cycles, .. } = overlap;
+        fact(out, "host copies", &format!("in {copy_cycles} cycles, of which tiles compute in {overlapped_cycles}"))?;
     }
     if let Some(step) = steps.top_steps.first() {
         let name = step.name.map_or_else(|| step.kind.to_string(), |name| escape(name).into_owned());

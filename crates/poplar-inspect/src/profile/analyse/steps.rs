@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::compute_sets::{ComputeSetRow, balance, compute_sets};
 use super::cycles::Cycles;
 use super::memory::float;
+use super::overlap::{CopyOverlap, copy_overlap};
 use super::select::{Row, Selection, Sort};
 use crate::profile::execution::{ExecutionProfile, Simulation, Step};
 use crate::profile::graph::{ExchangeKind, GraphProfile};
@@ -86,6 +87,9 @@ pub struct SimulationSums<'r> {
     pub compute_sets: Option<Vec<ComputeSetRow<'r>>>,
     /// From the start to the end.
     pub cycles: Option<u64>,
+    /// Whether copies with the host overlap with compute, if it is known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub copy_overlap: Option<CopyOverlap>,
     /// Of the steps with at least 1 % of all cycles of steps, the least balanced one; among equal ones, the one with most cycles.
     pub least_balanced_heavy_step: Option<HeavyStep<'r>>,
     /// From the start to the end in seconds, if the clock is known.
@@ -217,6 +221,7 @@ fn sums<'r>(
         busiest_tile: busiest_tile(graph, execution, simulation),
         least_balanced_heavy_step: least_balanced(simulation, &balance, sum_of_step_cycles),
         compute_sets: measured.map(|_| compute_sets(graph, Some(execution), &in_order)),
+        copy_overlap: copy_overlap(simulation),
         cycles: simulation.cycles,
         seconds: simulation.cycles.and_then(|cycles| seconds(graph, cycles)),
         step_count: simulation.steps.len() as u64,
