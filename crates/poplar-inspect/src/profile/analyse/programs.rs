@@ -147,7 +147,10 @@ pub fn program_tree<'g>(
                 kind: &program.kind,
                 name: program.name.as_deref(),
                 runs: runs.as_ref().and_then(|runs| runs.get(number as usize).copied()),
-                code_by_instruction: program.memory_by_instruction.as_deref().map(by_instruction),
+                code_by_instruction: program
+                    .memory_by_instruction
+                    .as_deref()
+                    .map(|instructions| by_instruction(instructions).collect()),
                 code_bytes: program.memory_by_instruction.as_ref().and_then(|list| total(list)),
             });
         }
@@ -173,9 +176,8 @@ fn total(instructions: &[(Box<str>, u64)]) -> Option<u64> {
     instructions.iter().find(|(name, _)| &**name == TOTAL).map(|(_, bytes)| *bytes)
 }
 
-fn by_instruction(instructions: &[(Box<str>, u64)]) -> BTreeMap<&str, u64> {
-    let instructions = instructions.iter().filter(|(name, _)| &**name != TOTAL);
-    instructions.map(|(name, bytes)| (&**name, *bytes)).collect()
+fn by_instruction(instructions: &[(Box<str>, u64)]) -> impl Iterator<Item = (&str, u64)> {
+    instructions.iter().filter(|(name, _)| &**name != TOTAL).map(|(name, bytes)| (&**name, *bytes))
 }
 
 /// The code of exchanges between tiles by instruction, over all programs.

@@ -10,6 +10,7 @@ use super::words::quote;
 use crate::profile::analyse::facts::{Facts, facts};
 use crate::profile::analyse::liveness::LivenessSums;
 use crate::profile::analyse::memory::{MemorySums, TileStatistics, float};
+use crate::profile::analyse::overlap::CopyOverlap;
 use crate::profile::analyse::steps::SimulationSums;
 use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::GraphProfile;
@@ -144,6 +145,12 @@ impl<'r> Subject<'r> {
     /// From the start to the end.
     pub(super) fn cycles(&self) -> Result<u64, Missing> {
         self.simulation_sums()?.cycles.ok_or_else(|| Missing::part("simulation.cycles"))
+    }
+
+    /// How long there are copies with the host, and compute meanwhile.
+    pub(super) fn copy_overlap(&self) -> Result<CopyOverlap, Missing> {
+        let overlap = self.simulation_sums()?.copy_overlap;
+        overlap.ok_or_else(|| Missing::because("steps have no cyclesFrom and cyclesTo"))
     }
 
     /// The share of all tiles' cycles that an activity has.

@@ -7,7 +7,6 @@ use super::super::subject::Subject;
 use super::super::words::percent;
 use super::{Check, Half};
 use crate::profile::analyse::memory::float;
-use crate::profile::analyse::overlap::copy_overlap;
 use crate::profile::program::StepKind;
 
 pub(in super::super) const RULES: &[Check] = &[
@@ -166,8 +165,7 @@ fn host(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
 }
 
 fn no_overlap(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
-    let (simulation, whole) = (subject.simulation()?, subject.cycles()?);
-    let overlap = copy_overlap(simulation).ok_or_else(|| Missing::because("steps have no cyclesFrom and cyclesTo"))?;
+    let (whole, overlap) = (subject.cycles()?, subject.copy_overlap()?);
     let (copies, overlapped) = (float(overlap.copy_cycles), float(overlap.overlapped_cycles));
     let is_heavy = copies > 0.0 && copies >= subject.policy.heavy_copies * float(whole);
     if is_heavy && overlapped < subject.policy.min_overlap * copies {
