@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
 use popef_show::{Kind, Out, counted, size};
+use poplar_inspect::profile::parse_bytes;
 
 use super::Command;
 use crate::common::output::check_folder;
@@ -123,29 +124,10 @@ impl Args {
     }
 }
 
-/// Parses a number of bytes, perhaps with a unit.
+/// A number of bytes, perhaps with a unit.
 fn bytes(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, u64); 13] = [
-        ("", 1),
-        ("B", 1),
-        ("K", 1 << 10),
-        ("M", 1 << 20),
-        ("G", 1 << 30),
-        ("T", 1 << 40),
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("TiB", 1 << 40),
-        ("kB", 1000),
-        ("MB", 1_000_000),
-        ("GB", 1_000_000_000),
-    ];
     let wrong = || format!("{text} is no size; write a number and a unit, such as 4GiB, 500MB or 4096");
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at_checked(digits).ok_or_else(wrong)?;
-    let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim_start())).ok_or_else(wrong)?;
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number.checked_mul(unit.1).filter(|bytes| *bytes > 0).ok_or_else(wrong)
+    parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
 impl Args {
