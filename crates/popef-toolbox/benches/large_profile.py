@@ -14,7 +14,7 @@ import random
 CATEGORIES = ["variable", "vertexCode", "controlCode", "stack", "internalExchangeCode", "constant", "message", "multiple"]
 
 
-def write(folder, tiles, ipus, steps, exchanges, compute_sets, graph_bytes):
+def write(folder, tiles, ipus, steps, exchanges, compute_sets, graph_bytes, distinct=False):
     os.makedirs(folder, exist_ok=True)
     choose = random.Random(19)
     # A few lists of text are used again and again: making random ones takes longer than all else.
@@ -72,6 +72,9 @@ def write(folder, tiles, ipus, steps, exchanges, compute_sets, graph_bytes):
             else:
                 step |= {"type": "OnTileExecute", "computeSet": index, "program": 1 + index, "threadBalance": 0.5}
                 step |= {"name": f"layer{index % 24}/Conv_{index}"}
+            if distinct:
+                step |= {"tileBalance": choose.random(), "activeTileBalance": choose.random(), "cyclesOverlapped": choose.randrange(40)}
+                step |= {"dataBalance" if nth % 2 else "threadBalance": choose.random()}
             out.write(("," if nth else "") + json.dumps(step))
             now += length - choose.randrange(40)
         out.write(f'],"cycles":{now + 900},"tileCycles":{{"compute":{now * tiles // 2},"doExchange":{now * tiles // 3},"sync":{now}}}}}}}')
@@ -83,4 +86,5 @@ if __name__ == "__main__":
     for option, default in [("tiles", 1472), ("ipus", 1), ("steps", 10000), ("exchanges", 50), ("compute-sets", 50)]:
         arguments.add_argument(f"--{option}", type=int, default=default)
     arguments.add_argument("--graph-bytes", type=float, default=0)
+    arguments.add_argument("--distinct", action="store_true", help="no step has the numbers of another")
     write(**vars(arguments.parse_args()))

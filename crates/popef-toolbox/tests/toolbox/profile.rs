@@ -23,8 +23,10 @@ fn reports_are_shown() {
     let commands = [
         "profile oom.graph.json oom.execution.json --items 16",
         "profile oom.graph.json --by tile --top 4",
+        "profile oom.graph.json --by tile --numbers 17..19",
         "profile oom.graph.json --by category --top 3 --format csv",
         "profile oom.graph.json oom.execution.json --by step --name relu --top 3",
+        "profile oom.graph.json oom.execution.json --by step --numbers 10..14 --sort name --format csv",
         "profile oom.graph.json oom.execution.json --by layer --depth 2 --top 5",
         "profile oom.graph.json oom.execution.json --by computeset --sort number --format csv",
         "profile oom.graph.json oom.execution.json --by program --top 12",
@@ -145,6 +147,8 @@ fn what_cannot_be_read_is_told() {
         "profile vars.json",
         "profile tiny.graph.json --by step",
         "profile tiny.graph.json --by tile --name x",
+        "profile tiny.graph.json --by category --numbers 1..2",
+        "profile tiny.graph.json --by tile --numbers 3",
         "profile tiny.graph.json --format csv",
     ];
     hold_golden("profile-mistakes", &files, &commands);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::lengths::Lengths;
 use super::matrix::Matrix;
-use super::program::StepKind;
+use super::steps::Steps;
 
 /// The profile of an execution: the programs that ran since the profile was last reset.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,45 +76,5 @@ pub struct Simulation {
     /// `tileCycles`: the cycles of each kind of activity, summed over tiles. `activeCompute` is a part of `compute`.
     pub tile_cycles: BTreeMap<Box<str>, u64>,
     /// `steps`: what was done, in order.
-    pub steps: Vec<Step>,
-}
-
-/// A step of an execution. Its kind says which fields it has; a `Sync` has only its own.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Step {
-    /// `type`: what kind of step it is.
-    pub kind: StepKind,
-    /// `syncType` of a `Sync`: `External` or `Internal`.
-    pub sync_type: Option<Box<str>>,
-    /// `program`: the number of its program.
-    pub program: Option<u32>,
-    /// `name`: the name of its program, if that has one.
-    pub name: Option<Box<str>>,
-    /// `tileBalance`: the sum of cycles over all tiles, divided by the most cycles and the number of tiles.
-    pub tile_balance: Option<f64>,
-    /// `activeTiles`: the tiles that compute or exchange.
-    pub active_tiles: Option<u64>,
-    /// `activeTileBalance`: the same as `tileBalance`, for the active tiles alone.
-    pub active_tile_balance: Option<f64>,
-    /// `cycles`: the cycles of the tile that takes longest.
-    pub cycles: Option<u64>,
-    /// `cyclesFrom`: the first cycle in which any tile is at this step.
-    pub cycles_from: Option<u64>,
-    /// `cyclesTo`: the last cycle in which any tile is at this step.
-    pub cycles_to: Option<u64>,
-    /// `cyclesOverlapped`: the cycles that overlap with steps before.
-    pub cycles_overlapped: Option<u64>,
-    /// `totalData` of an exchange: the bytes that are moved.
-    pub total_data: Option<u64>,
-    /// `dataBalance` of an exchange: like `tileBalance`, for the bytes that each tile sends and receives.
-    pub data_balance: Option<f64>,
-    /// `threadBalance` of a compute step: how well the threads of tiles are used.
-    pub thread_balance: Option<f64>,
-    /// `computeSet` of a compute step: the number of the compute set.
-    pub compute_set: Option<u32>,
-    /// `exchange`, `externalExchange` or `hostExchange`: the number of the exchange.
-    pub exchange: Option<u32>,
-    /// The byte of the file at which it ends.
-    pub(super) at: u64,
+    pub steps: Steps,
 }

@@ -40,6 +40,7 @@ mod problem;
 mod program;
 mod propose;
 mod read;
+mod steps;
 
 pub use analyse::compute_sets::{ComputeSetRow, compute_sets};
 pub use analyse::consistency::{Consistency, Difference, consistency};
@@ -56,8 +57,8 @@ pub use analyse::programs::{
 };
 pub use analyse::select::{Row, Selection, Sort};
 pub use analyse::steps::{
-    BalanceSource, BusiestTile, ExecutionSums, HeavyStep, LayerRow, SimulationSums, StepBalance, StepRow, StepTypeSums,
-    TopStep, execution, items_per_second, layers, seconds, steps,
+    BalanceSource, BusiestTile, ExecutionSums, HeavyStep, LayerRow, SimulationSums, StepBalance, StepBalances, StepRow,
+    StepTypeSums, TopStep, execution, items_per_second, layers, seconds, steps,
 };
 pub use analyse::timeline::{Activity, Slice, TimelineEvent, TimelineSums, timeline};
 pub use analyse::vertex_types::{VertexTypeRow, vertex_types};
@@ -65,7 +66,7 @@ pub use diff::{
     DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict,
     profile_diff,
 };
-pub use execution::{ExecutionProfile, MODES, Simulation, Step, VertexCycles};
+pub use execution::{ExecutionProfile, MODES, Simulation, VertexCycles};
 pub use graph::{
     ComputeSets, CycleEstimates, ExchangeKind, Exchanges, GraphCounts, GraphProfile, Target, VertexCount, VertexTypes,
 };
@@ -75,3 +76,4 @@ pub use problem::{Error, ErrorKind, Remark, Remarks};
 pub use program::{Instructions, Program, ProgramKind, StepKind};
 pub use propose::{Policy, parse_bytes, propose, rule, rules};
 pub use read::{ReadOptions, Report};
+pub use steps::{Step, Steps, StepsIter};

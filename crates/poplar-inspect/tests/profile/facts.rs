@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use poplar_inspect::profile::{
     Consistency, ReadOptions, Report, Selection, Sort, consistency, copy_overlap, exchange_code, exchanges, facts,
-    histogram, steps, tiles, vertex_types,
+    histogram, memory, steps, tiles, vertex_types,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{CASES, bytes, case, json};
+use crate::{CASES, bytes, case, json as document, read};
 
 /// All that is expected is there: integers are equal, and fractions up to 1e-9. There may be more.
 fn hold(path: &str, ours: &Value, expected: &Value) {
@@ -40,7 +40,7 @@ fn the_facts_of_all_samples_are_found() {
         let report = case(name);
         let graph = report.graph.as_ref().unwrap();
         let ours = serde_json::to_value(facts(graph, report.execution.as_ref())).unwrap();
-        let mut expected = json(&format!("{name}.facts.json"));
+        let mut expected = document(&format!("{name}.facts.json"));
         // It is that of the generator, and not in the report.
         expected.as_object_mut().unwrap().remove("seed");
         hold(name, &ours, &expected);
@@ -129,12 +129,28 @@ fn the_tables_are_sorted_and_cut() {
     // Facts of the generator: tile 17 has 386,608 bytes with its gaps, and 358,248 without.
     assert_eq!((fullest.len(), first.tile, first.size, first.data_size), (3, 17, 386_608, 358_248));
     assert_eq!(first.largest_categories.len(), 2);
+    let some = tiles(graph, &Selection::default().numbered(Some(17..19)).sorted(Sort::Number), 0);
+    assert_eq!(some.iter().map(|row| row.tile).collect::<Vec<_>>(), [17, 18]);
     let histogram = histogram(graph, 8);
     assert_eq!(histogram.iter().map(|bucket| bucket.tiles).sum::<u64>(), 40);
     assert!(histogram.len() <= 8 && histogram.last().unwrap().to > 386_608);
-    let named = steps(report.execution.as_ref().unwrap(), &Selection::default().named(Some("relu")));
+    let named: Vec<_> = steps(report.execution.as_ref().unwrap(), &Selection::default().named(Some("relu"))).collect();
     assert!(!named.is_empty() && named.iter().all(|step| step.name.unwrap().contains("relu")));
     assert!(named.is_sorted_by_key(|step| std::cmp::Reverse(step.cycles)));
+}
+
+#[test]
+fn whether_all_fits_is_said_only_if_it_is_known() {
+    let fits = |bytes: Option<u64>, by_tile: &Value| {
+        let mut target = json!({"numIPUs": 1, "numTiles": 2, "tilesPerIPU": 2, "type": "IPU"});
+        bytes.iter().for_each(|bytes| target["bytesPerTile"] = json!(bytes));
+        let report = read(json!({"target": target, "memory": {"byTile": by_tile}}).to_string().as_bytes()).unwrap();
+        memory(report.graph.as_ref().unwrap(), 1).unwrap().over_memory.fits
+    };
+    let all = &json!({"total": [5, 6], "totalIncludingGaps": [7, 11]});
+    assert_eq!([Some(11), Some(10), None].map(|bytes| fits(bytes, all)), [Some(true), Some(false), None]);
+    let (data, overflowed) = (&json!({"total": [5, 6]}), &json!({"total": [5, 6], "overflowed": [0, 1]}));
+    assert_eq!([fits(Some(11), data), fits(None, overflowed)], [None, Some(false)]);
 }
 
 /// The sums of lists in the documents, made here in the simplest way.
@@ -143,7 +159,7 @@ fn vertex_types_have_cycles_and_exchanges_code_by_instruction() {
     let mut measured = 0;
     for name in CASES {
         let (report, graph, execution) =
-            (case(name), json(&format!("{name}.graph.json")), json(&format!("{name}.execution.json")));
+            (case(name), document(&format!("{name}.graph.json")), document(&format!("{name}.execution.json")));
         let numbers = |list: &Value| -> Vec<u64> {
             list.as_array().into_iter().flatten().map(|value| value.as_u64().unwrap()).collect()
         };
@@ -192,7 +208,7 @@ fn vertex_types_have_cycles_and_exchanges_code_by_instruction() {
 fn copies_overlap_with_compute_as_the_steps_say() {
     let mut overlapped = 0;
     for name in CASES.into_iter().chain(["rules/overlap"]) {
-        let steps = json(&format!("{name}.execution.json"))["simulation"]["steps"].take();
+        let steps = document(&format!("{name}.execution.json"))["simulation"]["steps"].take();
         let cycles = |kind: &str| -> BTreeSet<u64> {
             let of_kind = steps.as_array().into_iter().flatten().filter(|step| step["type"] == kind);
             of_kind
@@ -247,7 +263,7 @@ fn exchanges_have_names_of_programs() {
     let kinds = [("internal", "DoExchange"), ("external", "GlobalExchange"), ("host", "StreamCopy")];
     let mut named = 0;
     for name in CASES {
-        let (report, document) = (case(name), json(&format!("{name}.graph.json")));
+        let (report, document) = (case(name), document(&format!("{name}.graph.json")));
         let graph = report.graph.as_ref().unwrap();
         let in_order = Selection::default().sorted(Sort::Number);
         for row in exchanges(graph, None, &in_order) {

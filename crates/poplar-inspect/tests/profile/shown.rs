@@ -24,7 +24,7 @@ fn slices(report: &Report, range: std::ops::Range<u32>) -> Vec<Slice<'_>> {
 
 /// On each lane, steps follow each other, and each is there at its time.
 fn hold(report: &Report) {
-    let steps = &report.execution.as_ref().unwrap().simulation.as_ref().unwrap().steps;
+    let steps: Vec<_> = report.execution.as_ref().unwrap().simulation.as_ref().unwrap().steps.iter().collect();
     let mut lanes: BTreeMap<_, u64> = BTreeMap::new();
     let mut seen = vec![0_u32; steps.len()];
     for slice in slices(report, 0..u32::MAX) {

@@ -1,9 +1,8 @@
 //! The data for the script: the bytes of each tile, and the steps.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use poplar_inspect::profile::{Activity, ExecutionProfile, GraphProfile, Selection, categories};
+use poplar_inspect::profile::{Activity, ExecutionProfile, GraphProfile, Selection, categories, steps};
 use serde::Serialize;
 
 use super::tables::brief;
@@ -34,7 +33,7 @@ struct Data<'d> {
 
 pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option<&ExecutionProfile>) {
     let tiles = u64::from(graph.target.num_tiles).max(1);
-    let (names, steps, all_steps) = execution.map(steps).unwrap_or_default();
+    let (names, steps, all_steps) = execution.map(timed).unwrap_or_default();
     let data = Data {
         tiles_per_ipu: graph.target.tiles_per_ipu.filter(|tiles| *tiles > 0).unwrap_or(tiles),
         bytes_per_tile: graph.target.bytes_per_tile,
@@ -78,25 +77,18 @@ fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
     metrics
 }
 
-fn steps(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
-    let all = execution.simulation.as_ref().map(|simulation| &simulation.steps[..]).unwrap_or_default();
-    let timed = (0_u64..).zip(all).filter_map(|(number, step)| {
-        let (from, to) = (step.cycles_from?, step.cycles_to?);
-        Some((from, to.saturating_add(1).saturating_sub(from), number, step))
-    });
-    let mut longest: Vec<_> = timed.collect();
-    if longest.len() > STEPS {
-        longest.sort_by_key(|(_, cycles, number, _)| (Reverse(*cycles), *number));
-        longest.truncate(STEPS);
-    }
-    longest.sort_by_key(|(from, _, number, _)| (*from, *number));
+fn timed(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
+    let longest = steps(execution, &Selection::largest(STEPS));
+    let mut longest: Vec<_> = longest
+        .filter_map(|row| Some((row.cycles_from?, row.step, row.cycles_to?, Activity::of(row.kind), row.name)))
+        .collect();
+    longest.sort_unstable();
     let mut names: Vec<String> = vec![String::new()];
     let mut known: HashMap<&str, u64> = HashMap::new();
     let (mut numbers, mut room) = (Vec::with_capacity(longest.len().saturating_mul(5)), NAME_BYTES);
-    for (from, cycles, number, step) in longest {
-        let activity = Activity::of(&step.kind);
+    for (from, step, to, activity, name) in longest {
         let kind = Activity::ALL.iter().position(|it| *it == activity).unwrap_or_default() as u64;
-        let name = step.name.as_deref().unwrap_or_default();
+        let name = name.unwrap_or_default();
         let name = match known.get(name) {
             Some(name) => *name,
             None if name.is_empty() || name.len() > room => 0,
@@ -108,7 +100,7 @@ fn steps(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
                 next
             }
         };
-        numbers.extend([number, kind, name, from, cycles]);
+        numbers.extend([u64::from(step), kind, name, from, to.saturating_add(1).saturating_sub(from)]);
     }
-    (names, numbers, all.len())
+    (names, numbers, execution.simulation.as_ref().map_or(0, |simulation| simulation.steps.len()))
 }

@@ -100,14 +100,15 @@ impl ProfilePage<'_> {
         let ipus = target.num_ipus.and_then(|ipus| usize::try_from(ipus).ok()).unwrap_or(1);
         figure(html, "Tiles", &format!("{} on {}", target.num_tiles, counted(ipus, "IPU", "IPUs")), "");
         if let Some(memory) = &facts.memory {
-            let over = memory.sums.over_memory.with_gaps.len();
+            let over = &memory.sums.over_memory;
+            let state = over.fits.map_or("", |fits| if fits { "good" } else { "error" });
             if let Some(tiles) = &memory.sums.with_gaps {
-                figure(html, "Fullest tile", &size(tiles.max), if over > 0 { "error" } else { "good" });
+                figure(html, "Fullest tile", &size(tiles.max), state);
             }
             if let Some(tiles) = &memory.sums.without_gaps {
                 figure(html, "All data", &size(tiles.sum), "");
             }
-            figure(html, "Tiles over their memory", &over.to_string(), if over > 0 { "error" } else { "good" });
+            figure(html, "Tiles over their memory", &over.with_gaps.len().to_string(), state);
         }
         if let Some(simulation) = facts.execution.as_ref().and_then(|execution| execution.simulation.as_ref()) {
             let cycles = simulation.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
@@ -190,7 +191,7 @@ impl ProfilePage<'_> {
             "<output id=\"step\" aria-live=\"polite\">Point at a step.</output></p>\n<canvas id=\"lanes\"></canvas>",
         );
         html.put("<p class=\"quiet\" id=\"range\"></p></div>\n");
-        let rows = steps(execution, &Selection::largest(ROWS));
+        let rows: Vec<_> = steps(execution, &Selection::largest(ROWS)).collect();
         let heads = [
             "Step",
             "Type",

@@ -28,6 +28,7 @@ Examples:
   popef profile graph.json execution.json                # time too
   popef profile graph.json model.popef                   # whether it can be that of this model
   popef profile graph.json --by tile --top 5             # the fullest tiles, and what is on them
+  popef profile graph.json --by tile --numbers 12..13    # only tile 12
   popef profile graph.json execution.json --by step --name conv
   popef profile graph.json --format json | jq .facts.memory.overMemory
   popef profile graph.json execution.json --by step --format csv > steps.csv
@@ -62,6 +63,9 @@ pub(crate) struct Args {
     /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
+    /// Show only rows of the table with these numbers, such as 12..13 for tile 12, of which the last is 12
+    #[arg(long, value_name = "A..B", value_parser = trace::range, requires = "by", help_heading = "Selection")]
+    pub(super) numbers: Option<Range<u32>>,
     /// So many parts of a name, between slashes, make a layer
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Selection")]
     pub(super) depth: usize,

@@ -156,7 +156,7 @@ impl Args {
                 diff.differences.iter().try_for_each(|difference| json_line(out, "difference", difference))?;
                 json_line(out, "report", &sums)
             }
-            _ => csv(out, &diff.differences),
+            _ => csv::<ProfileDifference<'_>>(out, &diff.differences),
         }
     }
 

@@ -99,8 +99,10 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
         fact(out, "fullest tile", &words)?;
     }
     let over = &memory.sums.over_memory;
-    if over.with_gaps.is_empty() && over.overflowed_bytes == 0 {
+    if over.fits == Some(true) {
         fact(out, "memory", "all tiles fit")?;
+    } else if over.fits.is_none() {
+        fact(out, "memory", "whether tiles fit is not known: the report does not say what they need, or have")?;
     } else if over.with_gaps.is_empty() {
         out.put(&format!("  {:<14}", "memory"));
         let words = format!("all tiles have enough, but {} did not fit into their regions", size(over.overflowed_bytes));

@@ -1,5 +1,6 @@
 //! The tables, and CSV.
 
+use std::borrow::Borrow;
 use std::io;
 
 use popef_show::{Kind, Out, size};
@@ -303,10 +304,10 @@ impl TableRow for LayerRow<'_> {
 }
 
 /// Writes rows as CSV (RFC 4180) with a heading. Lists are JSON.
-pub(super) fn csv<R: TableRow>(out: &mut Out, rows: &[R]) -> io::Result<()> {
+pub(super) fn csv<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borrow<R>>) -> io::Result<()> {
     out.put(&R::KEYS.join(",")).end_line()?;
     for row in rows {
-        let row = serde_json::to_value(row)?;
+        let row = serde_json::to_value(row.borrow())?;
         for (nth, key) in R::KEYS.iter().enumerate() {
             out.put(if nth == 0 { "" } else { "," });
             match row.get(key) {

@@ -26,7 +26,7 @@ pub(super) fn range(given: &str) -> Result<std::ops::Range<u32>, String> {
     let (from, to) = given.split_once("..").ok_or_else(wrong)?;
     let number = |text: &str, default: u32| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
     let range = number(from, 0)?..number(to, u32::MAX)?;
-    if range.is_empty() { Err(format!("{given} has no steps in it")) } else { Ok(range) }
+    if range.is_empty() { Err(format!("{given} has no number in it")) } else { Ok(range) }
 }
 
 impl Args {
@@ -42,8 +42,8 @@ impl Args {
             return Err(wrong(format!("there are {steps}, so none from {} on", range.start)));
         }
         // Without a time there is no place on a timeline.
-        let chosen = simulation.steps.iter().skip(range.start as usize).take(range.len());
-        if !chosen.into_iter().any(|step| step.cycles_from.is_some() && step.cycles_to.is_some()) {
+        let mut chosen = simulation.steps.iter().skip(range.start as usize).take(range.len());
+        if !chosen.any(|step| step.cycles_from.is_some() && step.cycles_to.is_some()) {
             return Err(wrong("the report does not say when these steps are: their cycles were neither measured nor estimated"));
         }
         let sums = self.write_file(tool, path, |to| write(to, profile.graph, execution, range))?;

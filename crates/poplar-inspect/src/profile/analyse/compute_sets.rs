@@ -39,6 +39,10 @@ impl Row for ComputeSetRow<'_> {
         self.name
     }
 
+    fn number(&self) -> Option<u32> {
+        Some(self.compute_set)
+    }
+
     fn weight(&self) -> u64 {
         self.max_cycles_times_runs.or(self.max_cycles).unwrap_or_default()
     }

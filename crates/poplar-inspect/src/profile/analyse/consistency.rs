@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use super::compute_sets::balance;
 use super::cycles::Cycles;
 use super::memory::float;
-use crate::profile::execution::{ExecutionProfile, Simulation, Step};
+use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::{ExchangeKind, GraphProfile, Target};
 use crate::profile::matrix::RowSums;
 use crate::profile::program::StepKind;
+use crate::profile::steps::Step;
 
 /// The steps of an execution, compared with what follows from graph and trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,7 +93,8 @@ pub fn consistency(graph: &GraphProfile, execution: &ExecutionProfile) -> Option
     let cycles = Cycles::of(graph, Some(execution));
     let data = ExchangeKind::ALL.map(|kind| data_sums(graph, kind));
     let mut clocks = Clocks::new(graph, simulation);
-    for (number, step) in (0_u32..).zip(&simulation.steps) {
+    for (number, step) in simulation.steps.numbered() {
+        let step = &step;
         let sums = cycles.step(step);
         still(graph, execution, step, number, sums, &data, &mut consistency);
         clocks.step(graph, &cycles, step, number, &mut consistency);
@@ -106,20 +108,18 @@ pub fn consistency(graph: &GraphProfile, execution: &ExecutionProfile) -> Option
 fn trace(graph: &GraphProfile, execution: &ExecutionProfile, simulation: &Simulation, consistency: &mut Consistency) {
     let Some(trace) = &execution.program_trace else { return };
     let programs = trace.iter().filter_map(|number| Some((*number, graph.programs.get(*number as usize)?)));
-    let traced: Vec<_> =
-        programs.filter_map(|(number, program)| Some((number, program, program.kind.step()?))).collect();
-    let same = |((_, _, kind), step): &(&(u32, _, StepKind), &Step)| *kind == step.kind;
+    let traced = programs.filter_map(|(number, program)| Some((number, program, program.kind.step()?)));
     // From the first step on that is of another kind, nothing fits any more.
-    let alike = traced.iter().zip(&simulation.steps).take_while(same);
+    let alike = traced.clone().zip(&simulation.steps).take_while(|((_, _, kind), step)| kind == step.kind);
     for (nth, ((number, program, _), step)) in (0_u32..).zip(alike.clone()) {
         let index = |index: Option<u32>| index.map(u64::from);
-        consistency.integer(Some(nth), "program", index(step.program), Some(u64::from(*number)));
+        consistency.integer(Some(nth), "program", index(step.program), Some(u64::from(number)));
         consistency.integer(Some(nth), "computeSet", index(step.compute_set), index(program.compute_set));
         consistency.integer(Some(nth), "exchange", index(step.exchange), index(program.exchange));
     }
-    let alike = alike.count();
-    consistency.integer(None, "steps", Some(simulation.steps.len() as u64), Some(traced.len() as u64));
-    if alike < traced.len().min(simulation.steps.len()) {
+    let (alike, traced) = (alike.count(), traced.count());
+    consistency.integer(None, "steps", Some(simulation.steps.len() as u64), Some(traced as u64));
+    if alike < traced.min(simulation.steps.len()) {
         let (stated, recomputed) = (float(simulation.steps.len() as u64), float(alike as u64));
         consistency.differ(Difference { step: u32::try_from(alike).ok(), key: "type", stated, recomputed });
     }
@@ -159,7 +159,7 @@ fn data_sums(graph: &GraphProfile, kind: ExchangeKind) -> Vec<DataSums> {
 fn still(
     graph: &GraphProfile,
     execution: &ExecutionProfile,
-    step: &Step,
+    step: &Step<'_>,
     number: u32,
     sums: Option<RowSums>,
     data: &[Vec<DataSums>; 3],
@@ -173,7 +173,7 @@ fn still(
     consistency.integer(number, "activeTiles", step.active_tiles, active);
     consistency.fraction(number, "tileBalance", step.tile_balance, of_all);
     consistency.fraction(number, "activeTileBalance", step.active_tile_balance, of_active);
-    if step.kind == StepKind::OnTileExecute {
+    if *step.kind == StepKind::OnTileExecute {
         let threads = active_cycles(graph, execution, step).zip(sums).filter(|(_, sums)| sums.sum > 0);
         let threads = threads.map(|(active, sums)| float(active) / float(sums.sum));
         consistency.fraction(number, "threadBalance", step.thread_balance, threads);
@@ -197,7 +197,7 @@ fn still(
 }
 
 /// The cycles in which a vertex is run, which are only estimated, and so only if nothing is measured.
-fn active_cycles(graph: &GraphProfile, execution: &ExecutionProfile, step: &Step) -> Option<u64> {
+fn active_cycles(graph: &GraphProfile, execution: &ExecutionProfile, step: &Step<'_>) -> Option<u64> {
     if execution.compute_set_cycles_by_tile.is_some() || execution.compute_set_cycles.is_some() {
         return None;
     }
@@ -229,14 +229,14 @@ impl Clocks {
         &mut self,
         graph: &GraphProfile,
         cycles: &Cycles<'_>,
-        step: &Step,
+        step: &Step<'_>,
         number: u32,
         consistency: &mut Consistency,
     ) {
         if self.unknown_from.is_some() {
             return;
         }
-        if step.kind == StepKind::Sync {
+        if *step.kind == StepKind::Sync {
             self.wait(&graph.target, step);
             return;
         }
@@ -261,10 +261,10 @@ impl Clocks {
         self.latest_end = self.latest_end.max(end);
     }
 
-    fn wait(&mut self, target: &Target, step: &Step) {
+    fn wait(&mut self, target: &Target, step: &Step<'_>) {
         let tiles_per_ipu =
             target.tiles_per_ipu.and_then(|tiles| usize::try_from(tiles).ok()).unwrap_or(self.clocks.len()).max(1);
-        let is_internal = step.sync_type.as_deref().is_some_and(|sync| sync.eq_ignore_ascii_case("internal"));
+        let is_internal = step.sync_type.is_some_and(|sync| sync.eq_ignore_ascii_case("internal"));
         let together = if is_internal { tiles_per_ipu } else { self.clocks.len().max(1) };
         let least = target.min_sync_delay.unwrap_or_default();
         let delay = |tile: usize| {
@@ -302,15 +302,15 @@ fn totals(
         ("tileCycles.streamCopy", "streamCopy", StepKind::StreamCopy),
     ];
     for (path, key, kind) in kinds {
-        let steps = simulation.steps.iter().filter(|step| step.kind == kind);
+        let steps = simulation.steps.iter().filter(|step| *step.kind == kind);
         let sum = steps
-            .map(|step| cycles.step(step).map(|sums| sums.sum))
+            .map(|step| cycles.step(&step).map(|sums| sums.sum))
             .try_fold(0_u64, |sum, more| Some(sum.saturating_add(more?)));
         consistency.integer(None, path, simulation.tile_cycles.get(key).copied(), sum);
     }
-    let computing = simulation.steps.iter().filter(|step| step.kind == StepKind::OnTileExecute);
+    let computing = simulation.steps.iter().filter(|step| *step.kind == StepKind::OnTileExecute);
     let active = computing
-        .map(|step| active_cycles(graph, execution, step))
+        .map(|step| active_cycles(graph, execution, &step))
         .try_fold(0_u64, |sum, more| Some(sum.saturating_add(more?)));
     consistency.integer(None, "tileCycles.activeCompute", simulation.tile_cycles.get("activeCompute").copied(), active);
 }

@@ -1,9 +1,10 @@
 //! How long compute sets and exchanges take, from the lists by tile.
 
-use crate::profile::execution::{ExecutionProfile, Step};
+use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::{ExchangeKind, GraphProfile};
 use crate::profile::matrix::{Matrix, RowSums};
 use crate::profile::program::StepKind;
+use crate::profile::steps::Step;
 
 /// Where the cycles of compute sets come from. Measured ones count more than estimates.
 #[derive(Clone, Copy)]
@@ -66,8 +67,8 @@ impl<'r> Cycles<'r> {
     }
 
     /// What the cycles of a step come to, if there are lists of them.
-    pub(super) fn step(&self, step: &Step) -> Option<RowSums> {
-        match (&step.kind, step.kind.exchange()) {
+    pub(super) fn step(&self, step: &Step<'_>) -> Option<RowSums> {
+        match (step.kind, step.kind.exchange()) {
             (StepKind::OnTileExecute, _) => self.compute_set(step.compute_set?),
             (_, Some(kind)) => self.exchange(kind, step.exchange?),
             _ => None,
@@ -75,8 +76,8 @@ impl<'r> Cycles<'r> {
     }
 
     /// Calls `each` with the tiles of a step and their cycles, if they are known for each tile. Returns whether they are.
-    pub(super) fn each(&self, step: &Step, each: impl FnMut(usize, u64)) -> bool {
-        match (&step.kind, step.kind.exchange()) {
+    pub(super) fn each(&self, step: &Step<'_>, each: impl FnMut(usize, u64)) -> bool {
+        match (step.kind, step.kind.exchange()) {
             (StepKind::OnTileExecute, _) => self.each_of_compute_set(step.compute_set, each),
             (_, Some(kind)) => each_of(self.exchange_cycles(kind), step.exchange, each),
             _ => false,

@@ -39,6 +39,10 @@ impl Row for ExchangeRow<'_> {
         self.name
     }
 
+    fn number(&self) -> Option<u32> {
+        Some(self.exchange)
+    }
+
     fn weight(&self) -> u64 {
         let once = self.max_cycles.unwrap_or_default();
         self.runs.map_or(once, |runs| once.saturating_mul(runs))
@@ -55,11 +59,18 @@ pub fn exchanges<'g>(
     execution: Option<&ExecutionProfile>,
     selection: &Selection<'_>,
 ) -> Vec<ExchangeRow<'g>> {
+    let names = names(graph);
+    let mut rows = rows(graph, execution);
+    rows.iter_mut().for_each(|row| row.name = names.get(&(row.exchange_kind, row.exchange)).copied());
+    selection.of(rows)
+}
+
+/// All exchanges, without the names of their programs.
+fn rows<'g>(graph: &'g GraphProfile, execution: Option<&ExecutionProfile>) -> Vec<ExchangeRow<'g>> {
     let cycles = Cycles::of(graph, execution);
     let runs = Runs::of(execution);
-    let names = names(graph);
-    let rows = ExchangeKind::ALL.into_iter().flat_map(|kind| {
-        let (of_kind, runs, names) = (graph.exchanges_of(kind), &runs, &names);
+    let of_kind = |kind| {
+        let (of_kind, runs) = (graph.exchanges_of(kind), &runs);
         (0_u32..).zip(0..of_kind.len()).map(move |(exchange, _)| {
             let sums = cycles.exchange(kind, exchange);
             ExchangeRow {
@@ -71,11 +82,11 @@ pub fn exchanges<'g>(
                 tiles: sums.map(|sums| sums.tiles),
                 code_bytes: sum_of(of_kind.code_bytes_by_tile.as_ref(), exchange),
                 runs: runs.as_ref().map(|runs| runs.of_exchange(kind, exchange)),
-                name: names.get(&(kind, exchange)).copied(),
+                name: None,
             }
         })
-    });
-    selection.of(rows.collect())
+    };
+    ExchangeKind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
 /// The name of the first program with one that does each exchange.
@@ -131,7 +142,7 @@ pub struct ExchangeTotals {
 
 /// How much is exchanged.
 pub fn exchange_totals(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> ExchangeTotals {
-    let rows = exchanges(graph, execution, &Selection::default());
+    let rows = rows(graph, execution);
     let in_run = Runs::of(execution).map(|_| sums(&rows, true));
     ExchangeTotals { in_run, once: sums(&rows, false) }
 }

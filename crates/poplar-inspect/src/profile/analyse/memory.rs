@@ -76,6 +76,8 @@ pub struct Regions {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct OverMemory {
+    /// Whether all fits, in each region of memory. `None` if the report does not say what tiles need, or have.
+    pub fits: Option<bool>,
     /// The bytes that do not fit, on all tiles.
     pub overflowed_bytes: u64,
     /// Tiles whose data with the gaps between it is too large. This is what decides whether a program fits.
@@ -130,9 +132,14 @@ pub fn memory(graph: &GraphProfile, limit: usize) -> Option<MemorySums> {
             non_interleaved: sum(&tiles.non_interleaved),
             overflowed: sum(&tiles.overflowed),
         };
+        let (overflowed_bytes, with_gaps) = (sum(&tiles.overflowed), over(graph, &tiles.total_including_gaps));
+        let is_known = graph.target.bytes_per_tile.is_some() && !tiles.total_including_gaps.is_empty();
+        let fits = with_gaps.is_empty() && overflowed_bytes == 0;
         sums.over_memory = OverMemory {
-            overflowed_bytes: sum(&tiles.overflowed),
-            with_gaps: over(graph, &tiles.total_including_gaps),
+            // What is too much is so, whatever else is not known.
+            fits: (is_known || !fits).then_some(fits),
+            overflowed_bytes,
+            with_gaps,
             without_gaps: over(graph, &tiles.total),
         };
         sums.with_gaps = TileStatistics::of(&tiles.total_including_gaps, limit);
@@ -183,6 +190,10 @@ pub struct CategoryRow<'g> {
 impl Row for CategoryRow<'_> {
     fn name(&self) -> Option<&str> {
         Some(self.category)
+    }
+
+    fn number(&self) -> Option<u32> {
+        None
     }
 
     fn weight(&self) -> u64 {
@@ -245,6 +256,10 @@ pub struct CategoryBytes<'g> {
 impl Row for TileRow<'_> {
     fn name(&self) -> Option<&str> {
         None
+    }
+
+    fn number(&self) -> Option<u32> {
+        Some(self.tile)
     }
 
     fn weight(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Whether copies with the host overlap with compute.
 
-use crate::profile::execution::{Simulation, Step};
+use crate::profile::execution::Simulation;
 use crate::profile::program::StepKind;
 
 /// How long there are copies with the host, and how long there is compute meanwhile.
@@ -17,11 +17,16 @@ pub struct CopyOverlap {
 /// Whether copies with the host overlap with compute, by `cyclesFrom` and `cyclesTo` of the steps. `None` if these are not known of
 /// all such steps.
 pub fn copy_overlap(simulation: &Simulation) -> Option<CopyOverlap> {
-    let copies = times(simulation, &StepKind::StreamCopy)?;
-    let compute = times(simulation, &StepKind::OnTileExecute)?;
+    let copies = times(simulation, &StepKind::StreamCopy, |_, _| true)?;
+    // Most reports have few copies: what is far from them need not be kept.
+    let is_near = |from, to| {
+        let next = copies.partition_point(|(_, last)| *last < from);
+        copies.get(next).is_some_and(|(first, _)| *first <= to)
+    };
+    let compute = times(simulation, &StepKind::OnTileExecute, is_near)?;
     let mut overlap = CopyOverlap::default();
     let mut computing = compute.iter().peekable();
-    for (from, to) in copies {
+    for &(from, to) in &copies {
         overlap.copy_cycles = overlap.copy_cycles.saturating_add(cycles(from, to));
         while let Some((first, last)) = computing.peek().copied().copied() {
             let (start, end) = (from.max(first), to.min(last));
@@ -42,19 +47,21 @@ fn cycles(from: u64, to: u64) -> u64 {
     to.saturating_sub(from).saturating_add(1)
 }
 
-/// When there are steps of a kind, without overlaps and in order.
-fn times(simulation: &Simulation, kind: &StepKind) -> Option<Vec<(u64, u64)>> {
-    let ends = |step: &Step| step.cycles_from.zip(step.cycles_to);
+/// When there are steps of a kind, of those that are wanted, without overlaps and in order. `None` if a step of the kind has no times.
+fn times(simulation: &Simulation, kind: &StepKind, is_wanted: impl Fn(u64, u64) -> bool) -> Option<Vec<(u64, u64)>> {
+    let mut times: Vec<(u64, u64)> = Vec::new();
     // A step without cycles takes no time, and has no ends.
-    let steps = simulation.steps.iter().filter(|step| step.kind == *kind && step.cycles != Some(0));
-    let mut times: Vec<(u64, u64)> = steps.map(ends).collect::<Option<_>>()?;
-    times.sort_unstable();
-    let mut merged: Vec<(u64, u64)> = Vec::new();
-    for (from, to) in times {
-        match merged.last_mut() {
-            Some((_, last)) if from <= *last => *last = to.max(*last),
-            _ => merged.push((from, to)),
+    for step in simulation.steps.iter().filter(|step| step.kind == kind && step.cycles != Some(0)) {
+        let (from, to) = step.cycles_from.zip(step.cycles_to)?;
+        if is_wanted(from, to) {
+            times.push((from, to));
         }
     }
-    Some(merged)
+    times.sort_unstable();
+    times.dedup_by(|(from, to), (_, last)| {
+        let goes_on = *from <= *last;
+        *last = if goes_on { *to.max(last) } else { *last };
+        goes_on
+    });
+    Some(times)
 }

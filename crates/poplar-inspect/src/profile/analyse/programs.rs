@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::select::Selection;
 use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::GraphProfile;
 use crate::profile::order::order;
@@ -120,15 +121,15 @@ pub struct ProgramRow<'g> {
     pub code_by_instruction: Option<BTreeMap<&'g str, u64>>,
 }
 
-/// The tree of programs with calls resolved, a program before those in it. At most `limit` programs that have `name` in their names
-/// are returned, and at most a million are looked at, because a small report can have an endless tree.
+/// The tree of programs with calls resolved, a program before those in it, whatever order the selection asks for. At most a million
+/// are looked at, because a small report can have an endless tree.
 pub fn program_tree<'g>(
     graph: &'g GraphProfile,
     execution: Option<&ExecutionProfile>,
-    name: Option<&str>,
-    limit: usize,
+    selection: &Selection<'_>,
 ) -> Vec<ProgramRow<'g>> {
     const MOST: usize = 1_000_000;
+    let limit = selection.limit.unwrap_or(usize::MAX);
     let runs = runs(graph, execution);
     let mut rows = Vec::new();
     let mut open: Vec<(u32, u32)> = graph.control_programs.iter().rev().map(|program| (*program, 0)).collect();
@@ -140,7 +141,7 @@ pub fn program_tree<'g>(
             (0..).map_while(|nth| graph.resolved_child(number, nth)).map(|child| (child, depth.saturating_add(1))),
         );
         open.get_mut(from..).unwrap_or_default().reverse();
-        if name.is_none_or(|part| program.name.as_ref().is_some_and(|name| name.contains(part))) {
+        if selection.has(program.name.as_deref(), Some(number)) {
             rows.push(ProgramRow {
                 program: number,
                 depth,

@@ -1,11 +1,15 @@
 //! Filter, sort and limit.
 
+use std::ops::Range;
+
 /// Which rows of an analysis are wanted, and in which order.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Selection<'s> {
     /// Only rows whose name contains this.
     pub name: Option<&'s str>,
+    /// Only rows with these numbers. Categories and layers have no numbers.
+    pub numbers: Option<Range<u32>>,
     /// In which order.
     pub sort: Sort,
     /// At most so many, after sorting.
@@ -30,6 +34,9 @@ pub trait Row {
     /// What it is called, if it has a name.
     fn name(&self) -> Option<&str>;
 
+    /// Its number among its kind, if it has one.
+    fn number(&self) -> Option<u32>;
+
     /// Its bytes or cycles.
     fn weight(&self) -> u64;
 }
@@ -45,16 +52,25 @@ impl<'s> Selection<'s> {
         Selection { name, ..self }
     }
 
+    /// Only rows with these numbers.
+    pub fn numbered(self, numbers: Option<Range<u32>>) -> Self {
+        Selection { numbers, ..self }
+    }
+
     /// In another order.
     pub fn sorted(self, sort: Sort) -> Self {
         Selection { sort, ..self }
     }
 
+    /// Whether a row with such a name and number is wanted.
+    pub(super) fn has(&self, name: Option<&str>, number: Option<u32>) -> bool {
+        self.name.is_none_or(|part| name.is_some_and(|name| name.contains(part)))
+            && self.numbers.as_ref().is_none_or(|numbers| number.is_some_and(|number| numbers.contains(&number)))
+    }
+
     /// The rows that are wanted. They come in the order of the report.
     pub fn of<R: Row>(&self, mut rows: Vec<R>) -> Vec<R> {
-        if let Some(part) = self.name {
-            rows.retain(|row| row.name().is_some_and(|name| name.contains(part)));
-        }
+        rows.retain(|row| self.has(row.name(), row.number()));
         match self.sort {
             Sort::Largest => rows.sort_by_key(|row| std::cmp::Reverse(row.weight())),
             Sort::Number => {}
@@ -62,20 +78,5 @@ impl<'s> Selection<'s> {
         }
         rows.truncate(self.limit.unwrap_or(usize::MAX));
         rows
-    }
-
-    /// The same as [`of`](Self::of), if few of many rows are wanted: no more than twice the limit are in memory at a time.
-    pub(super) fn of_many<R: Row>(&self, rows: impl Iterator<Item = R>) -> Vec<R> {
-        let Some(limit) = self.limit else { return self.of(rows.collect()) };
-        let most = limit.saturating_mul(2).max(1);
-        let mut kept: Vec<R> = Vec::new();
-        for row in rows {
-            if kept.len() >= most {
-                // Sorting is stable, and what comes later has a higher number: equal rows stay in the order of the report.
-                kept = self.of(kept);
-            }
-            kept.push(row);
-        }
-        self.of(kept)
     }
 }

@@ -1,16 +1,19 @@
 //! The steps of an execution.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::compute_sets::{ComputeSetRow, balance, compute_sets};
 use super::cycles::Cycles;
 use super::memory::float;
 use super::overlap::{CopyOverlap, copy_overlap};
 use super::select::{Row, Selection, Sort};
-use crate::profile::execution::{ExecutionProfile, Simulation, Step};
+use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::{ExchangeKind, GraphProfile};
 use crate::profile::matrix::RowSums;
 use crate::profile::program::StepKind;
+use crate::profile::steps::{Step, Steps};
 
 /// How often each compute set and exchange is a step.
 pub(super) struct Runs {
@@ -31,7 +34,7 @@ impl Runs {
         };
         for step in steps {
             let [internal, external, host] = &mut runs.exchanges;
-            match (&step.kind, step.kind.exchange()) {
+            match (step.kind, step.kind.exchange()) {
                 (StepKind::OnTileExecute, _) => add(&mut runs.compute_sets, step.compute_set),
                 (_, Some(ExchangeKind::Internal)) => add(internal, step.exchange),
                 (_, Some(ExchangeKind::External)) => add(external, step.exchange),
@@ -77,7 +80,7 @@ pub struct ExecutionSums<'r> {
 #[non_exhaustive]
 pub struct SimulationSums<'r> {
     /// How even each step is, as far as that is known.
-    pub balance: Vec<StepBalance>,
+    pub balance: StepBalances<'r>,
     /// The tile with the most cycles of compute and exchange, by the lists by tile. `None` if they were not kept.
     pub busiest_tile: Option<BusiestTile>,
     /// Steps and their cycles, by type.
@@ -109,6 +112,60 @@ pub struct SimulationSums<'r> {
     pub top_steps: Vec<TopStep<'r>>,
     /// Compute steps whose cycles are not known.
     pub unknown_compute_steps: u64,
+}
+
+/// How even each step is. As there may be many, each is calculated when it is asked for.
+#[derive(Clone, Copy)]
+pub struct StepBalances<'r> {
+    cycles: Cycles<'r>,
+    tiles: u64,
+    simulation: &'r Simulation,
+}
+
+impl<'r> StepBalances<'r> {
+    /// Those that are known, in the order of the steps.
+    pub fn iter(&self) -> impl Iterator<Item = StepBalance> + use<'r> {
+        let balances = *self;
+        self.simulation.steps.numbered().filter_map(move |(number, step)| balances.of(number, &step))
+    }
+
+    pub(in crate::profile) fn of(&self, number: u32, step: &Step<'_>) -> Option<StepBalance> {
+        match self.cycles.step(step).filter(|sums| sums.most > 0) {
+            Some(sums) => Some(StepBalance {
+                active_tile_balance: balance(sums.sum, sums.most, u64::from(sums.tiles)),
+                idle_tile_cycles: Some(sums.most.saturating_mul(self.tiles).saturating_sub(sums.sum)),
+                source: BalanceSource::Arrays,
+                step: number,
+                tile_balance: balance(sums.sum, sums.most, self.tiles)?,
+            }),
+            None => Some(StepBalance {
+                active_tile_balance: None,
+                idle_tile_cycles: None,
+                source: BalanceSource::Step,
+                step: number,
+                tile_balance: step.tile_balance?,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for StepBalances<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for StepBalances<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for StepBalances<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
 }
 
 /// How even a step is.
@@ -207,7 +264,8 @@ fn sums<'r>(
     execution: &'r ExecutionProfile,
     simulation: &'r Simulation,
 ) -> SimulationSums<'r> {
-    let balance = balances(graph, execution, simulation);
+    let cycles = Cycles::of(graph, Some(execution));
+    let balance = StepBalances { cycles, tiles: u64::from(graph.target.num_tiles), simulation };
     let by_step_type = by_step_type(simulation);
     let sum_of_step_cycles = by_step_type.values().fold(0_u64, |sum, kind| sum.saturating_add(kind.cycles));
     let tile_cycles: BTreeMap<_, _> = simulation.tile_cycles.iter().map(|(key, cycles)| (&**key, *cycles)).collect();
@@ -216,10 +274,10 @@ fn sums<'r>(
     let share = |cycles: u64| if tile_cycles_sum == 0 { 0.0 } else { float(cycles) / float(tile_cycles_sum) };
     let measured = execution.compute_set_cycles_by_tile.as_ref();
     let in_order = Selection::default().sorted(Sort::Number);
-    let unknown = simulation.steps.iter().filter(|step| step.kind == StepKind::OnTileExecute && step.cycles.is_none());
+    let unknown = simulation.steps.iter().filter(|step| *step.kind == StepKind::OnTileExecute && step.cycles.is_none());
     SimulationSums {
-        busiest_tile: busiest_tile(graph, execution, simulation),
-        least_balanced_heavy_step: least_balanced(simulation, &balance, sum_of_step_cycles),
+        busiest_tile: busiest_tile(cycles, simulation),
+        least_balanced_heavy_step: least_balanced(&balance, sum_of_step_cycles),
         compute_sets: measured.map(|_| compute_sets(graph, Some(execution), &in_order)),
         copy_overlap: copy_overlap(simulation),
         cycles: simulation.cycles,
@@ -229,7 +287,7 @@ fn sums<'r>(
         tile_cycles_share: tile_cycles.iter().map(|(key, cycles)| (*key, share(*cycles))).collect(),
         tile_cycles,
         tile_cycles_sum,
-        top_steps: top_steps(simulation),
+        top_steps: top_steps(execution),
         unknown_compute_steps: unknown.count() as u64,
         balance,
         by_step_type,
@@ -247,36 +305,10 @@ pub fn items_per_second(graph: &GraphProfile, execution: &ExecutionProfile, item
     seconds(graph, cycles).map(|seconds| float(items) / seconds)
 }
 
-fn numbered(simulation: &Simulation) -> impl Iterator<Item = (u32, &Step)> {
-    (0_u32..).zip(&simulation.steps)
-}
-
-fn balances(graph: &GraphProfile, execution: &ExecutionProfile, simulation: &Simulation) -> Vec<StepBalance> {
-    let cycles = Cycles::of(graph, Some(execution));
-    let tiles = u64::from(graph.target.num_tiles);
-    let of_step = |(number, step): (u32, &Step)| match cycles.step(step).filter(|sums| sums.most > 0) {
-        Some(sums) => Some(StepBalance {
-            active_tile_balance: balance(sums.sum, sums.most, u64::from(sums.tiles)),
-            idle_tile_cycles: Some(sums.most.saturating_mul(tiles).saturating_sub(sums.sum)),
-            source: BalanceSource::Arrays,
-            step: number,
-            tile_balance: balance(sums.sum, sums.most, tiles)?,
-        }),
-        None => Some(StepBalance {
-            active_tile_balance: None,
-            idle_tile_cycles: None,
-            source: BalanceSource::Step,
-            step: number,
-            tile_balance: step.tile_balance?,
-        }),
-    };
-    numbered(simulation).filter_map(of_step).collect()
-}
-
 fn by_step_type(simulation: &Simulation) -> BTreeMap<String, StepTypeSums> {
     let mut types: BTreeMap<&StepKind, StepTypeSums> = BTreeMap::new();
     for step in &simulation.steps {
-        let sums = types.entry(&step.kind).or_default();
+        let sums = types.entry(step.kind).or_default();
         sums.steps = sums.steps.saturating_add(1);
         sums.cycles = sums.cycles.saturating_add(step.cycles.unwrap_or_default());
     }
@@ -284,20 +316,19 @@ fn by_step_type(simulation: &Simulation) -> BTreeMap<String, StepTypeSums> {
 }
 
 /// Each compute set and exchange is looked at once, however often it is a step.
-fn busiest_tile(graph: &GraphProfile, execution: &ExecutionProfile, simulation: &Simulation) -> Option<BusiestTile> {
-    let cycles = Cycles::of(graph, Some(execution));
-    let mut runs: BTreeMap<(&StepKind, u32), (&Step, u64)> = BTreeMap::new();
+fn busiest_tile(cycles: Cycles<'_>, simulation: &Simulation) -> Option<BusiestTile> {
+    let mut runs: BTreeMap<(&StepKind, u32), (Step<'_>, u64)> = BTreeMap::new();
     for step in &simulation.steps {
-        let Some(of) = (if step.kind == StepKind::OnTileExecute { step.compute_set } else { step.exchange }) else {
+        let Some(of) = (if *step.kind == StepKind::OnTileExecute { step.compute_set } else { step.exchange }) else {
             continue;
         };
-        let runs = runs.entry((&step.kind, of)).or_insert((step, 0));
+        let runs = runs.entry((step.kind, of)).or_insert((step, 0));
         runs.1 = runs.1.saturating_add(1);
     }
     let mut by_tile: Vec<u64> = Vec::new();
     let mut is_known = false;
     for (step, runs) in runs.into_values() {
-        is_known |= cycles.each(step, |tile, cycles| {
+        is_known |= cycles.each(&step, |tile, cycles| {
             if by_tile.len() <= tile {
                 by_tile.resize(tile.saturating_add(1), 0);
             }
@@ -310,33 +341,26 @@ fn busiest_tile(graph: &GraphProfile, execution: &ExecutionProfile, simulation: 
     is_known.then_some(BusiestTile { cycles: busiest.most, tile: busiest.most_tile })
 }
 
-fn least_balanced<'r>(simulation: &'r Simulation, balances: &[StepBalance], all: u64) -> Option<HeavyStep<'r>> {
+fn least_balanced<'r>(balances: &StepBalances<'r>, all: u64) -> Option<HeavyStep<'r>> {
     let mut least: Option<HeavyStep<'r>> = None;
-    for balance in balances {
-        let Some(step) = simulation.steps.get(balance.step as usize) else { continue };
+    for (number, step) in balances.simulation.steps.numbered() {
         let Some(cycles) = step.cycles.filter(|cycles| cycles.saturating_mul(100) >= all) else { continue };
-        let (name, tile_balance) = (step.name.as_deref(), balance.tile_balance);
-        let step = HeavyStep { cycles, name, step: balance.step, tile_balance };
+        let Some(StepBalance { tile_balance, .. }) = balances.of(number, &step) else { continue };
         let is_worse = |least: &HeavyStep<'_>| {
             tile_balance < least.tile_balance || tile_balance == least.tile_balance && cycles > least.cycles
         };
         if least.as_ref().is_none_or(is_worse) {
-            least = Some(step);
+            least = Some(HeavyStep { cycles, name: step.name, step: number, tile_balance });
         }
     }
     least
 }
 
-fn top_steps(simulation: &Simulation) -> Vec<TopStep<'_>> {
-    let of_step = |(number, step): (u32, &'_ Step)| Some((step.cycles?, number));
-    let mut top: Vec<(u64, u32)> = numbered(simulation).filter_map(of_step).collect();
-    top.sort_by_key(|(cycles, step)| (std::cmp::Reverse(*cycles), *step));
-    top.truncate(10);
-    let described = |(cycles, number): (u64, u32)| {
-        let step = simulation.steps.get(number as usize)?;
-        Some(TopStep { cycles, name: step.name.as_deref(), program: step.program, step: number, kind: &step.kind })
+fn top_steps(execution: &ExecutionProfile) -> Vec<TopStep<'_>> {
+    let of_row = |StepRow { step, kind, name, program, cycles, .. }| {
+        Some(TopStep { cycles: cycles?, name, program, step, kind })
     };
-    top.into_iter().filter_map(described).collect()
+    steps(execution, &Selection::largest(10)).filter_map(of_row).collect()
 }
 
 /// A step.
@@ -375,35 +399,58 @@ pub struct StepRow<'r> {
     pub total_data: Option<u64>,
 }
 
-impl Row for StepRow<'_> {
-    fn name(&self) -> Option<&str> {
-        self.name
-    }
-
-    fn weight(&self) -> u64 {
-        self.cycles.unwrap_or_default()
+impl<'r> StepRow<'r> {
+    fn of(step: u32, of: &Step<'r>) -> Self {
+        StepRow {
+            step,
+            kind: of.kind,
+            name: of.name,
+            program: of.program,
+            cycles: of.cycles,
+            cycles_from: of.cycles_from,
+            cycles_to: of.cycles_to,
+            cycles_overlapped: of.cycles_overlapped,
+            active_tiles: of.active_tiles,
+            tile_balance: of.tile_balance,
+            active_tile_balance: of.active_tile_balance,
+            thread_balance: of.thread_balance,
+            data_balance: of.data_balance,
+            total_data: of.total_data,
+        }
     }
 }
 
-/// The steps of an execution, as the report has them.
-pub fn steps<'r>(execution: &'r ExecutionProfile, selection: &Selection<'_>) -> Vec<StepRow<'r>> {
-    let row = |(number, step): (u32, &'r Step)| StepRow {
-        step: number,
-        kind: &step.kind,
-        name: step.name.as_deref(),
-        program: step.program,
-        cycles: step.cycles,
-        cycles_from: step.cycles_from,
-        cycles_to: step.cycles_to,
-        cycles_overlapped: step.cycles_overlapped,
-        active_tiles: step.active_tiles,
-        tile_balance: step.tile_balance,
-        active_tile_balance: step.active_tile_balance,
-        thread_balance: step.thread_balance,
-        data_balance: step.data_balance,
-        total_data: step.total_data,
+/// The steps of an execution, as the report has them. There may be very many, so each row is made when it is asked for; what they
+/// are sorted by takes up to 24 bytes for each.
+pub fn steps<'r>(
+    execution: &'r ExecutionProfile,
+    selection: &Selection<'_>,
+) -> impl Iterator<Item = StepRow<'r>> + use<'r> {
+    let steps = execution.simulation.as_ref().map(|simulation| &simulation.steps);
+    let wanted =
+        steps.into_iter().flat_map(Steps::numbered).filter(|(number, step)| selection.has(step.name, Some(*number)));
+    let numbers = match selection.sort {
+        Sort::Largest => first(wanted.map(|(number, step)| (Reverse(step.cycles), number)), selection.limit),
+        Sort::Number => first(wanted.map(|(number, _)| ((), number)), selection.limit),
+        Sort::Name => first(wanted.map(|(number, step)| (step.name, number)), selection.limit),
     };
-    selection.of_many(execution.simulation.iter().flat_map(numbered).map(row))
+    numbers.into_iter().filter_map(move |number| Some(StepRow::of(number, &steps?.get(number as usize)?)))
+}
+
+/// The numbers with the least keys. No more than twice the limit are in memory at a time.
+fn first<K: Ord>(keys: impl Iterator<Item = (K, u32)>, limit: Option<usize>) -> Vec<u32> {
+    let limit = limit.unwrap_or(usize::MAX);
+    let mut kept = Vec::new();
+    for key in keys {
+        kept.push(key);
+        if kept.len() > limit.saturating_mul(2) {
+            kept.sort_unstable();
+            kept.truncate(limit);
+        }
+    }
+    kept.sort_unstable();
+    kept.truncate(limit);
+    kept.into_iter().map(|(_, number)| number).collect()
 }
 
 /// Steps whose names begin alike, as those of a layer do.
@@ -426,6 +473,10 @@ impl Row for LayerRow<'_> {
         self.name
     }
 
+    fn number(&self) -> Option<u32> {
+        None
+    }
+
     fn weight(&self) -> u64 {
         self.cycles
     }
@@ -437,10 +488,10 @@ pub fn layers<'r>(execution: &'r ExecutionProfile, depth: usize, selection: &Sel
     let mut layers: BTreeMap<Option<&str>, StepTypeSums> = BTreeMap::new();
     let steps = execution.simulation.iter().flat_map(|simulation| &simulation.steps);
     let mut all = 0_u64;
-    for step in steps.filter(|step| step.kind != StepKind::Sync) {
+    for step in steps.filter(|step| *step.kind != StepKind::Sync) {
         let cycles = step.cycles.unwrap_or_default();
         all = all.saturating_add(cycles);
-        let sums = layers.entry(step.name.as_deref().map(|name| prefix(name, depth))).or_default();
+        let sums = layers.entry(step.name.map(|name| prefix(name, depth))).or_default();
         sums.steps = sums.steps.saturating_add(1);
         sums.cycles = sums.cycles.saturating_add(cycles);
     }

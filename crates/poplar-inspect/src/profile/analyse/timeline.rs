@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use super::cycles::Cycles;
 use super::liveness::live_by_program;
-use crate::profile::execution::{ExecutionProfile, Simulation, Step};
+use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::{ExchangeKind, GraphProfile};
 use crate::profile::program::StepKind;
+use crate::profile::steps::Step;
 
 /// What a lane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,7 +77,7 @@ pub struct Slice<'r> {
     /// The number of the step.
     pub number: u32,
     /// The step.
-    pub step: &'r Step,
+    pub step: Step<'r>,
     /// The IPU, or `None` if the report does not say which IPUs take part.
     pub ipu: Option<u32>,
     /// What it does.
@@ -96,6 +97,7 @@ pub struct Slice<'r> {
 /// What is on a timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and nearly all are slices")]
 pub enum TimelineEvent<'r> {
     /// A step.
     Slice(Slice<'r>),
@@ -133,7 +135,7 @@ pub fn timeline<'r, E>(
 ) -> Result<TimelineSums, E> {
     let Some(simulation) = &execution.simulation else { return Ok(TimelineSums::default()) };
     let mut walk = Walk::new(graph, execution);
-    for (number, step) in (0_u32..).zip(&simulation.steps) {
+    for (number, step) in simulation.steps.numbered() {
         walk.step(number, step, range.contains(&number), &mut each)?;
     }
     walk.end(simulation, &mut each)?;
@@ -157,7 +159,7 @@ struct Walk<'r> {
     live: HashMap<u32, u64>,
     live_now: Option<(u64, u64)>,
     /// A synchronisation, until it is known when the next step begins.
-    sync: Option<(u32, &'r Step)>,
+    sync: Option<(u32, Step<'r>)>,
     /// The cycle after the last one of all steps so far.
     end: u64,
     sums: TimelineSums,
@@ -181,11 +183,11 @@ impl<'r> Walk<'r> {
     fn step<E>(
         &mut self,
         number: u32,
-        step: &'r Step,
+        step: Step<'r>,
         is_shown: bool,
         each: &mut impl FnMut(TimelineEvent<'r>) -> Result<(), E>,
     ) -> Result<(), E> {
-        if step.kind == StepKind::Sync {
+        if *step.kind == StepKind::Sync {
             if is_shown {
                 // Several before a step are one wait.
                 self.sums.steps = self.sums.steps.saturating_add(1);
@@ -204,14 +206,14 @@ impl<'r> Walk<'r> {
             return Ok(());
         }
         self.sums.steps = self.sums.steps.saturating_add(1);
-        self.count_live(step, from, each)?;
-        let activity = Activity::of(&step.kind);
+        self.count_live(&step, from, each)?;
+        let activity = Activity::of(step.kind);
         let mut slice =
             Slice { number, step, ipu: None, activity, lane: 0, from, to, tiles: None, cycles: step.cycles };
         let Some(key) = (if activity == Activity::Compute { step.compute_set } else { step.exchange }) else {
             return self.show(slice, each);
         };
-        let parts = self.parts.entry((activity, key)).or_insert_with(|| parts(self.graph, &self.cycles, step));
+        let parts = self.parts.entry((activity, key)).or_insert_with(|| parts(self.graph, &self.cycles, &step));
         // Each is shown once in each step, and there are no more than IPUs.
         match parts.clone() {
             Some(parts) => parts.iter().try_for_each(|part| {
@@ -251,7 +253,7 @@ impl<'r> Walk<'r> {
 
     fn count_live<E>(
         &mut self,
-        step: &Step,
+        step: &Step<'_>,
         from: u64,
         each: &mut impl FnMut(TimelineEvent<'r>) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -267,7 +269,7 @@ impl<'r> Walk<'r> {
 }
 
 /// The IPUs that take part in a step, if the cycles of each tile are known.
-fn parts(graph: &GraphProfile, cycles: &Cycles<'_>, step: &Step) -> Option<Box<[Part]>> {
+fn parts(graph: &GraphProfile, cycles: &Cycles<'_>, step: &Step<'_>) -> Option<Box<[Part]>> {
     let tiles_per_ipu = graph.target.tiles_per_ipu.filter(|tiles| *tiles > 0).unwrap_or(u64::MAX);
     let mut parts: Vec<Part> = Vec::new();
     let is_known = cycles.each(step, |tile, cycles| {

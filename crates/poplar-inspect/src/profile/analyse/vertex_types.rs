@@ -38,6 +38,10 @@ impl Row for VertexTypeRow<'_> {
         self.name
     }
 
+    fn number(&self) -> Option<u32> {
+        Some(self.vertex_type)
+    }
+
     fn weight(&self) -> u64 {
         self.code_bytes
     }

@@ -161,7 +161,7 @@ impl<'r> Values<'r> {
     fn steps(&mut self, execution: &'r ExecutionProfile) -> Option<()> {
         let mut by_name = BTreeMap::<_, Sums<2>>::new();
         for step in &execution.simulation.as_ref()?.steps {
-            let sums = by_name.entry((step.name.as_deref(), step.kind.as_str())).or_default();
+            let sums = by_name.entry((step.name, step.kind.as_str())).or_default();
             // A synchronisation has no cycles of its own.
             let sync = step.sync_type.is_some().then_some(0);
             sums.add([step.cycles.or(sync), step.total_data]);

@@ -178,18 +178,17 @@ impl<'r> Subject<'r> {
     pub(super) fn heavy(&self) -> Result<Vec<Work<'r>>, Missing> {
         self.by_tile()?;
         let sums = self.known_simulation_sums()?;
-        let balances: BTreeMap<u32, f64> = sums.balance.iter().map(|it| (it.step, it.tile_balance)).collect();
         let mut works: BTreeMap<_, Work<'r>> = BTreeMap::new();
-        for (number, step) in (0_u32..).zip(&self.simulation()?.steps) {
+        for (number, step) in self.simulation()?.steps.numbered() {
             let Some(cycles) = step.cycles else { continue };
-            let key = (&step.kind, step.compute_set, step.exchange, step.name.as_deref());
+            let key = (step.kind, step.compute_set, step.exchange, step.name);
             let work = works.entry(key).or_insert_with(|| Work {
-                kind: &step.kind,
-                name: step.name.as_deref(),
+                kind: step.kind,
+                name: step.name,
                 first: number,
                 runs: 0,
                 cycles: 0,
-                tile_balance: balances.get(&number).copied(),
+                tile_balance: sums.balance.of(number, &step).map(|it| it.tile_balance),
                 active_tiles: step.active_tiles,
                 thread_balance: step.thread_balance,
             });

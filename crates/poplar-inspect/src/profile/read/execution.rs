@@ -6,9 +6,10 @@ use super::ReadOptions;
 use super::graph::each_tile;
 use super::lists::{Lists, indices, matrix, uints};
 use crate::profile::document::{Doc, Result};
-use crate::profile::execution::{ExecutionProfile, MODES, Places, Simulation, Step, VertexCycles};
+use crate::profile::execution::{ExecutionProfile, MODES, Places, Simulation, VertexCycles};
 use crate::profile::problem::{ErrorKind, short};
 use crate::profile::program::StepKind;
+use crate::profile::steps::{Builder, Step};
 
 /// An execution profile that is being read.
 #[derive(Default)]
@@ -150,12 +151,9 @@ fn simulation(doc: &mut Doc<'_>) -> Result<Simulation> {
                 doc.once(&mut tile_cycles, read)?;
             }
             "steps" => {
-                let mut list = Vec::new();
-                doc.array(|doc, _| {
-                    list.push(step(doc)?);
-                    Ok(())
-                })?;
-                doc.once(&mut steps, list)?;
+                let mut list = Builder::default();
+                doc.array(|doc, _| step(doc, &mut list))?;
+                doc.once(&mut steps, list.finish())?;
             }
             _ => return Ok(false),
         }
@@ -175,27 +173,9 @@ fn activities(doc: &mut Doc<'_>) -> Result<BTreeMap<Box<str>, u64>> {
     Ok(activities)
 }
 
-fn step(doc: &mut Doc<'_>) -> Result<Step> {
-    let mut kind = None;
-    let mut step = Step {
-        kind: StepKind::Sync,
-        sync_type: None,
-        program: None,
-        name: None,
-        tile_balance: None,
-        active_tiles: None,
-        active_tile_balance: None,
-        cycles: None,
-        cycles_from: None,
-        cycles_to: None,
-        cycles_overlapped: None,
-        total_data: None,
-        data_balance: None,
-        thread_balance: None,
-        compute_set: None,
-        exchange: None,
-        at: 0,
-    };
+fn step(doc: &mut Doc<'_>, steps: &mut Builder) -> Result<()> {
+    let (mut kind, mut sync_type, mut name) = (None, None, None);
+    let mut numbers = Step::new(&StepKind::Sync);
     doc.object(|doc, key| {
         match key {
             "type" => {
@@ -204,19 +184,20 @@ fn step(doc: &mut Doc<'_>) -> Result<Step> {
             }
             "syncType" => {
                 let read = doc.text()?;
-                doc.once(&mut step.sync_type, read)?;
+                doc.once(&mut sync_type, read)?;
             }
             "name" => {
                 let read = doc.text()?;
-                doc.once(&mut step.name, read)?;
+                doc.once(&mut name, read)?;
             }
-            _ => return step_number(doc, key, &mut step),
+            _ => return step_number(doc, key, &mut numbers),
         }
         Ok(true)
     })?;
-    step.kind = kind.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"type\" is missing"))?;
-    step.at = doc.position();
-    Ok(step)
+    let kind = kind.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"type\" is missing"))?;
+    let (sync_type, name, at) = (sync_type.as_deref(), name.as_deref(), doc.position());
+    steps.push(Step { kind: &kind, sync_type, name, at, ..numbers });
+    Ok(())
 }
 
 fn step_kind(doc: &mut Doc<'_>) -> Result<StepKind> {
@@ -228,7 +209,7 @@ fn step_kind(doc: &mut Doc<'_>) -> Result<StepKind> {
 }
 
 /// Reads a member of a step that is a number.
-fn step_number(doc: &mut Doc<'_>, key: &str, step: &mut Step) -> Result<bool> {
+fn step_number(doc: &mut Doc<'_>, key: &str, step: &mut Step<'_>) -> Result<bool> {
     let index = match key {
         "program" => Some(&mut step.program),
         "computeSet" => Some(&mut step.compute_set),

@@ -52,9 +52,9 @@ impl Report {
     ///
     /// What is unknown or missing is a remark. What is damaged or contradicts itself is an error.
     ///
-    /// The memory that is needed grows with what is kept: names, programs (about 150 bytes each), steps (about 250 bytes each),
-    /// 8 bytes per tile for each of the lists of `memory` and each category, 24 bytes per compute set or exchange and list, and what
-    /// the options ask for.
+    /// The memory that is needed grows with what is kept: names, programs (about 150 bytes each),
+    /// [steps](crate::profile::Steps), 8 bytes per tile for each of the lists of `memory` and each category, 24 bytes per compute
+    /// set or exchange and list, and what the options ask for.
     ///
     /// ```
     /// use poplar_inspect::profile::{ReadOptions, Report};

@@ -150,7 +150,7 @@ fn no_cycles(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
     match subject.unknown_compute_steps()? {
         0 => {}
         unknown => {
-            let all = subject.simulation()?.steps.iter().filter(|step| step.kind == StepKind::OnTileExecute).count();
+            let all = subject.simulation()?.steps.iter().filter(|step| *step.kind == StepKind::OnTileExecute).count();
             found.add([], format!("{unknown} of {all} compute steps have no cycles; the mode is {}", escape(mode)));
         }
     }
