@@ -18,7 +18,7 @@ pub use location::Location;
 
 pub use crate::names::UnknownName;
 pub(crate) use problem::{Facts, Problem, counted, problems};
-pub(crate) use system::{SystemProblem, with_room_for};
+pub(crate) use system::{SystemProblem, push, with_room_for};
 
 /// What went wrong, and where.
 ///

@@ -56,3 +56,11 @@ pub(crate) fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
     Problem::in_memory(len.saturating_mul(size_of::<T>()), list.try_reserve_exact(len))?;
     Ok(list)
 }
+
+/// Adds an item to a list. Without memory for it this is an error, not an abort.
+pub(crate) fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), Problem> {
+    let needed = list.len().saturating_add(1).saturating_mul(size_of::<T>());
+    Problem::in_memory(needed, list.try_reserve(1))?;
+    list.push(item);
+    Ok(())
+}

@@ -22,7 +22,7 @@ pub(crate) use links::Links;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 
-use crate::error::{Error, Problem, with_room_for};
+use crate::error::{Error, push, with_room_for};
 use crate::names::named;
 use crate::read::{
     BlobHandle, BlobId, Content, ExecutableBlob, FeedBlob, File, Key, MetadataBlob, OpaqueBlob, TensorBlob,
@@ -85,8 +85,7 @@ impl Model {
         for (file, opened) in links.files().iter().enumerate() {
             for blob in opened.metadata().filter_map(|metadata| opened.handle(metadata.blob().index())) {
                 let model = Model::of(&links, Linked { file, blob })?;
-                Problem::in_memory(size_of::<Model>(), models.try_reserve(1))?;
-                models.push(model);
+                push(&mut models, model)?;
             }
         }
         Ok(models)

@@ -12,7 +12,7 @@ use super::packed::PackedWriter;
 use super::packing::Packing;
 use super::problem::{WriteProblem, impossible};
 use super::writer::{Writer, Written};
-use crate::error::{Error, Problem};
+use crate::error::{Error, push};
 use crate::len::len_of;
 use crate::limits::Limits;
 use crate::read::{Compression, Element, ExecutableBlob, Unpack};
@@ -242,11 +242,7 @@ impl<D: Destination> Writer<D> {
         blobs: impl IntoIterator<Item = B>,
     ) -> Result<Vec<Written>, Error> {
         let mut places = Vec::new();
-        super::copy::copy_all(self, blobs.into_iter().map(Into::into), |written| {
-            Problem::in_memory(size_of::<Written>(), places.try_reserve(1))?;
-            places.push(written);
-            Ok(())
-        })?;
+        super::copy::copy_all(self, blobs.into_iter().map(Into::into), |written| push(&mut places, written))?;
         Ok(places)
     }
 

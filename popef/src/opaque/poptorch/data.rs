@@ -4,7 +4,7 @@ use super::problem::PoptorchProblem;
 use super::reader::Reader;
 use super::time;
 use super::value::Value;
-use crate::error::{Error, Problem, SystemProblem, with_room_for};
+use crate::error::{Error, Problem, SystemProblem, push, with_room_for};
 use crate::pickle::PickleFault;
 use crate::pickle::tree::{Ref, Values, View};
 use crate::read::{Data, OpaqueBlob};
@@ -327,7 +327,7 @@ impl<'t> Maybe<'t> {
         let mut named = Vec::new();
         for (key, value) in entries {
             if let Some(key) = name(key) {
-                reader.push(&mut named, (key, value))?;
+                push(&mut named, (key, value))?;
             }
         }
         Ok(named)
@@ -344,7 +344,7 @@ fn inputs_of(inputs: Maybe<'_>, reader: &Reader<'_>) -> Result<Vec<Input>, Error
     for value in inputs.get("_args").0.into_iter().flat_map(Ref::items) {
         let name = Maybe(names.next()).text(reader)?;
         let value = reader.value(value)?;
-        reader.push(&mut list, Input { name, value })?;
+        push(&mut list, Input { name, value })?;
         if reader.is_spent() {
             break;
         }
@@ -364,7 +364,7 @@ fn numbers(list: Ref<'_>, reader: &Reader<'_>) -> Result<Option<Vec<u64>>, Error
         if !reader.pay(0) {
             return Ok(None);
         }
-        reader.push(&mut numbers, number)?;
+        push(&mut numbers, number)?;
     }
     Ok(Some(numbers))
 }
@@ -380,7 +380,7 @@ fn names(values: &Values, inner: bool, reader: &Reader<'_>) -> Result<Vec<String
         *seen = true;
         let Some(import) = values.pickle.imports.get(place) else { continue };
         if let Some(name) = reader.owned(&import.path)? {
-            reader.push(&mut names, name)?;
+            push(&mut names, name)?;
         }
     }
     Ok(names)

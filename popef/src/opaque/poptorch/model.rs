@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::tensor::{PickledTensor, tensor_of};
-use crate::error::{Error, Problem, with_room_for};
+use crate::error::{Error, Problem, push, with_room_for};
 use crate::pickle::tree::{Ref, View};
 
 /// A tensor of a model, with its name.
@@ -57,7 +57,7 @@ impl Tensors {
                     continue;
                 }
                 let Some(path) = joined(&path, name, reader)? else { return Ok(tensors) };
-                reader.push(&mut modules, (inner, path))?;
+                push(&mut modules, (inner, path))?;
             }
             // The first one is popped first.
             modules.get_mut(first_inner..).unwrap_or_default().reverse();
@@ -75,9 +75,9 @@ fn named_tensors(
     list: &mut Vec<NamedTensor>,
 ) -> Result<(), Error> {
     for (name, value) in module.get(group).into_iter().flat_map(Ref::pairs) {
-        let Some(tensor) = tensor_of(unwrapped(value), reader)? else { continue };
+        let Some(tensor) = tensor_of(unwrapped(value))? else { continue };
         let Some(name) = joined(path, name, reader)? else { return Ok(()) };
-        reader.push(list, NamedTensor { name, tensor })?;
+        push(list, NamedTensor { name, tensor })?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::tensor::tensor_of;
 use super::value::{PickledObject, Value};
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, push};
 use crate::len::as_u64;
 use crate::pickle::tree::{Ref, View};
 use crate::read::Data;
@@ -44,13 +44,6 @@ impl<'r> Reader<'r> {
         let left = self.left.get().checked_sub(COST.saturating_add(as_u64(text)));
         self.left.set(left.unwrap_or(0));
         left.is_some()
-    }
-
-    pub(super) fn push<T>(&self, list: &mut Vec<T>, item: T) -> Result<(), Error> {
-        let needed = list.len().saturating_add(1).saturating_mul(size_of::<T>());
-        Problem::in_memory(needed, list.try_reserve(1))?;
-        list.push(item);
-        Ok(())
     }
 
     /// Copies a path, if it can still be paid for.
@@ -94,7 +87,7 @@ impl<'r> Reader<'r> {
             View::Set | View::FrozenSet => Value::Set(self.values(value.items(), deepest)?),
             View::Dict => Value::Dict(self.entries(value, deepest)?),
             View::Import(path) => self.owned(path)?.map_or(Value::LeftOut, Value::Import),
-            View::Object => match tensor_of(value, self)? {
+            View::Object => match tensor_of(value)? {
                 Some(tensor) => Value::Tensor(tensor),
                 None => Value::Object(Box::new(self.object(value, deepest)?)),
             },
@@ -107,7 +100,7 @@ impl<'r> Reader<'r> {
         let mut list = Vec::new();
         for value in values {
             let value = self.value_in(value, deepest)?;
-            self.push(&mut list, value)?;
+            push(&mut list, value)?;
             if self.is_spent() {
                 break;
             }
@@ -120,7 +113,7 @@ impl<'r> Reader<'r> {
         let mut entries = Vec::new();
         for (key, value) in dict.pairs() {
             let entry = (self.value_in(key, deepest)?, self.value_in(value, deepest)?);
-            self.push(&mut entries, entry)?;
+            push(&mut entries, entry)?;
             if self.is_spent() {
                 break;
             }
@@ -137,7 +130,7 @@ impl<'r> Reader<'r> {
             let Some(key) = Key::of(key) else { continue };
             let first = *firsts.entry(key).or_insert(place);
             if first != place {
-                self.push(&mut doubles, (place, first))?;
+                push(&mut doubles, (place, first))?;
             }
         }
         drop(firsts);

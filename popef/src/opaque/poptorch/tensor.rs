@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::reader::Reader;
-use crate::error::Error;
+use crate::error::{Error, push};
 use crate::pickle::tree::{Ref, View};
 
 /// A tensor of torch's in a pickle. Its elements are not read.
@@ -38,24 +37,24 @@ const REBUILD: &[&str] =
 const REBUILD_PARAMETER: &[&str] = &["torch._utils._rebuild_parameter", "torch._utils._rebuild_parameter_with_state"];
 
 /// Returns the tensor that a value is. `None` if it is none.
-pub(super) fn tensor_of(value: Ref<'_>, reader: &Reader<'_>) -> Result<Option<PickledTensor>, Error> {
+pub(super) fn tensor_of(value: Ref<'_>) -> Result<Option<PickledTensor>, Error> {
     let path = value.path().unwrap_or_default();
     if REBUILD_PARAMETER.contains(&path) {
         let tensor = value.arguments().next().filter(|tensor| REBUILD.contains(&tensor.path().unwrap_or_default()));
-        return tensor.map_or(Ok(None), |tensor| rebuilt(tensor, reader));
+        return tensor.map_or(Ok(None), |tensor| rebuilt(tensor));
     }
-    if REBUILD.contains(&path) { rebuilt(value, reader) } else { Ok(None) }
+    if REBUILD.contains(&path) { rebuilt(value) } else { Ok(None) }
 }
 
-fn rebuilt(value: Ref<'_>, reader: &Reader<'_>) -> Result<Option<PickledTensor>, Error> {
+fn rebuilt(value: Ref<'_>) -> Result<Option<PickledTensor>, Error> {
     let mut arguments = value.arguments();
     let (storage, _, Some(shape)) = (arguments.next(), arguments.next(), arguments.next()) else { return Ok(None) };
-    let Some(shape) = shape_of(shape, reader)? else { return Ok(None) };
+    let Some(shape) = shape_of(shape)? else { return Ok(None) };
     let (dtype, storage_bytes) = storage.map_or((None, None), storage_of);
     Ok(Some(PickledTensor { dtype, shape, storage_bytes }))
 }
 
-fn shape_of(shape: Ref<'_>, reader: &Reader<'_>) -> Result<Option<Vec<u64>>, Error> {
+fn shape_of(shape: Ref<'_>) -> Result<Option<Vec<u64>>, Error> {
     // `torch.Size` takes a tuple.
     let shape = if shape.path() == Some("torch.Size") { shape.arguments().next().unwrap_or(shape) } else { shape };
     if !matches!(shape.view(), View::Tuple | View::List) {
@@ -68,7 +67,7 @@ fn shape_of(shape: Ref<'_>, reader: &Reader<'_>) -> Result<Option<Vec<u64>>, Err
         if dimensions.len() == MOST_DIMENSIONS {
             return Ok(None);
         }
-        reader.push(&mut dimensions, extent)?;
+        push(&mut dimensions, extent)?;
     }
     Ok(Some(dimensions))
 }
