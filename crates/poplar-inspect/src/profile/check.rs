@@ -1,8 +1,9 @@
 //! Whether the parts of a report fit each other. Otherwise no analysis of them is right.
 
 use super::document::Result;
+use super::exchange_kind::ExchangeKind;
 use super::execution::ExecutionProfile;
-use super::graph::{ExchangeKind, GraphProfile};
+use super::graph::GraphProfile;
 use super::order::order;
 use super::problem::{Error, ErrorKind, Remarks};
 use super::program::{Program, ProgramKind};

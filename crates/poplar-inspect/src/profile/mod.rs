@@ -30,6 +30,7 @@ mod calls;
 mod check;
 mod diff;
 mod document;
+mod exchange_kind;
 mod execution;
 mod graph;
 mod lengths;
@@ -66,10 +67,9 @@ pub use diff::{
     DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict,
     profile_diff,
 };
+pub use exchange_kind::ExchangeKind;
 pub use execution::{ExecutionProfile, MODES, Simulation, VertexCycles};
-pub use graph::{
-    ComputeSets, CycleEstimates, ExchangeKind, Exchanges, GraphCounts, GraphProfile, Target, VertexCount, VertexTypes,
-};
+pub use graph::{ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Target, VertexCount, VertexTypes};
 pub use matrix::{Matrix, RowSums};
 pub use memory::{ByTile, CATEGORIES, Category, LiveNode, Liveness, Memory, Overlap, Parts};
 pub use problem::{Error, ErrorKind, Remark, Remarks};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::graph::ExchangeKind;
+use super::exchange_kind::ExchangeKind;
 
 /// The bytes of code of each instruction, by name.
 pub type Instructions = Box<[(Box<str>, u64)]>;

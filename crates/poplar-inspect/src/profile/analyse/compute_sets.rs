@@ -1,9 +1,8 @@
 //! Compute sets.
 
-use super::cycles::Cycles;
-use super::memory::float;
+use super::cycles::{Cycles, balance};
+use super::runs::Runs;
 use super::select::{Row, Selection};
-use super::steps::Runs;
 use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::GraphProfile;
 
@@ -76,10 +75,4 @@ pub fn compute_sets<'g>(
         }
     };
     selection.of((0_u32..).zip(0..graph.compute_sets.len()).map(row).collect())
-}
-
-/// How even something is: the sum, divided by the largest part and the number of parts. 1 is the most even. `None` if there is nothing.
-pub(super) fn balance(sum: u64, most: u64, parts: u64) -> Option<f64> {
-    let most = most.saturating_mul(parts);
-    (most > 0).then(|| float(sum) / float(most))
 }

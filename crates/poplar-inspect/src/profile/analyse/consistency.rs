@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::compute_sets::balance;
-use super::cycles::Cycles;
+use super::cycles::{Cycles, balance};
 use super::memory::float;
+use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::{ExecutionProfile, Simulation};
-use crate::profile::graph::{ExchangeKind, GraphProfile, Target};
+use crate::profile::graph::{GraphProfile, Target};
 use crate::profile::matrix::RowSums;
 use crate::profile::program::StepKind;
 use crate::profile::steps::Step;

@@ -1,7 +1,9 @@
 //! How long compute sets and exchanges take, from the lists by tile.
 
+use super::memory::float;
+use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::ExecutionProfile;
-use crate::profile::graph::{ExchangeKind, GraphProfile};
+use crate::profile::graph::GraphProfile;
 use crate::profile::matrix::{Matrix, RowSums};
 use crate::profile::program::StepKind;
 use crate::profile::steps::Step;
@@ -101,4 +103,10 @@ fn each_of(matrix: Option<&Matrix>, row: Option<u32>, each: impl FnMut(usize, u6
     let Some((matrix, row)) = matrix.zip(row).filter(|(matrix, _)| matrix.has_values()) else { return false };
     matrix.each(row as usize, each);
     matrix.len() > row as usize
+}
+
+/// How even something is: the sum, divided by the largest part and the number of parts. 1 is the most even. `None` if there is nothing.
+pub(super) fn balance(sum: u64, most: u64, parts: u64) -> Option<f64> {
+    let most = most.saturating_mul(parts);
+    (most > 0).then(|| float(sum) / float(most))
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::cycles::Cycles;
+use super::runs::Runs;
 use super::select::{Row, Selection};
-use super::steps::Runs;
+use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::ExecutionProfile;
-use crate::profile::graph::{ExchangeKind, GraphProfile};
+use crate::profile::graph::GraphProfile;
 use crate::profile::matrix::Matrix;
 
 /// An exchange.

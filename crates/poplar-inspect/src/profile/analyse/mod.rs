@@ -9,6 +9,7 @@ pub(super) mod liveness;
 pub(super) mod memory;
 pub(super) mod overlap;
 pub(super) mod programs;
+pub(super) mod runs;
 pub(super) mod select;
 pub(super) mod steps;
 pub(super) mod timeline;

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use super::cycles::Cycles;
 use super::liveness::live_by_program;
+use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::{ExecutionProfile, Simulation};
-use crate::profile::graph::{ExchangeKind, GraphProfile};
+use crate::profile::graph::GraphProfile;
 use crate::profile::program::StepKind;
 use crate::profile::steps::Step;
 

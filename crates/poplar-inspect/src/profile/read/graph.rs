@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ReadOptions;
-use super::lists::{Lists, by_tile, column_sums, indices, matrix, texts, uints};
+use super::lists::{Lists, column_sums, indices, matrix, texts, uints};
 use super::memory::MemoryReader;
 use super::programs::programs;
 use crate::profile::check;
@@ -337,18 +337,4 @@ fn exchanges(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions, cy
 
 pub(super) fn each_tile(options: &ReadOptions) -> Lists {
     if options.each_tile { Lists::EachTile { most: options.most_bytes.unwrap_or(u64::MAX) } } else { Lists::TileSums }
-}
-
-/// A list by tile of an object with only that.
-pub(super) fn only_list(doc: &mut Doc<'_>, lengths: &mut Lengths, name: &str) -> Result<Vec<u64>> {
-    let mut list = None;
-    doc.object(|doc, key| {
-        if key != name {
-            return Ok(false);
-        }
-        let read = by_tile(doc, lengths)?;
-        doc.once(&mut list, read)?;
-        Ok(true)
-    })?;
-    Ok(list.unwrap_or_default())
 }

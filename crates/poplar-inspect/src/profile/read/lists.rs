@@ -11,6 +11,20 @@ pub(super) fn by_tile(doc: &mut Doc<'_>, lengths: &mut Lengths) -> Result<Vec<u6
     Ok(list)
 }
 
+/// A list by tile of an object with only that.
+pub(super) fn only_list(doc: &mut Doc<'_>, lengths: &mut Lengths, name: &str) -> Result<Vec<u64>> {
+    let mut list = None;
+    doc.object(|doc, key| {
+        if key != name {
+            return Ok(false);
+        }
+        let read = by_tile(doc, lengths)?;
+        doc.once(&mut list, read)?;
+        Ok(true)
+    })?;
+    Ok(list.unwrap_or_default())
+}
+
 /// A list of integers.
 pub(super) fn uints(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
     let mut list = Vec::new();

@@ -1,7 +1,6 @@
 //! The memory of tiles.
 
-use super::graph::only_list;
-use super::lists::{Lists, by_tile, matrix};
+use super::lists::{Lists, by_tile, matrix, only_list};
 use crate::profile::document::{Doc, Result};
 use crate::profile::lengths::Lengths;
 use crate::profile::memory::{ByTile, CATEGORIES, Category, LiveNode, Liveness, Memory, Overlap, Parts};
