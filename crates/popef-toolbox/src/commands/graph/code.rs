@@ -6,7 +6,6 @@ use popef_show::{Kind, Out, counted};
 use poplar_inspect::graph::{CodeState, Finding, GraphCode, Unknown};
 
 use super::report::Report;
-use super::text::without_branches;
 use super::words::many;
 use crate::common::table::{Column, Table};
 use crate::common::words::{heading, more};
@@ -23,7 +22,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, top: usize) -> io::Resul
     if let Some(unknown) = report.code.unknown {
         out.put("  ").put_as(Kind::Warning, why(unknown)).end_line()?;
     }
-    if let Some(words) = without_branches(report) {
+    if let Some(words) = report.without_branches() {
         out.put("  ").put(&words).end_line()?;
     }
     write_states(out, report, top)?;

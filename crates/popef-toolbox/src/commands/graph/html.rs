@@ -10,7 +10,7 @@ use poplar_inspect::graph::CallRow;
 use super::code::{STEPS, finding, live, why};
 use super::Sections;
 use super::report::Report;
-use super::text::{numbers, places, remark, without_branches};
+use super::text::{numbers, places, remark};
 use super::words::{info, many, times};
 
 const STYLE: &str = "\
@@ -111,7 +111,7 @@ const CALLS: usize = 1000;
 
 fn write_calls(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
     page.heading("Calls").put("</table>");
-    if let Some(words) = without_branches(report) {
+    if let Some(words) = report.without_branches() {
         page.put("<p class=q>").text(&words).put("</p>").line()?;
     }
     chart::write(page, report)?;
@@ -177,7 +177,7 @@ fn write_code(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Resul
     if let Some(unknown) = report.code.unknown {
         page.put("<tr><td colspan=4>").text(why(unknown)).line()?;
     }
-    if let Some(words) = without_branches(report) {
+    if let Some(words) = report.without_branches() {
         page.put("<tr><td class=q colspan=4>").text(&words).line()?;
     }
     page.put("<tr><th>Loads<th>Calls<th>Graph<th>Live").line()?;

@@ -4,13 +4,14 @@ use std::io;
 use std::path::Path;
 
 use popef_ops::{ErrorReport, FilePath, InFile};
-use popef_show::Out;
+use popef_show::{Out, counted};
 use poplar_inspect::graph::{
-    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, OpCounts, Order,
+    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind, OpCounts, Order,
     Schedule, Tensor,
 };
 use serde::Serialize;
 
+use super::words::many;
 use crate::common::format::{json_document, json_line};
 
 /// All that is shown of a dump.
@@ -224,5 +225,12 @@ impl<'d> Report<'d> {
                 updated: parameter.updated,
             })
         })
+    }
+
+    /// Which calls are missing, if any are.
+    pub(super) fn without_branches(&self) -> Option<String> {
+        let note = self.dump.note(NoteKind::UnknownBranches)?;
+        let ops = counted(many(note.count), "op", "ops");
+        Some(format!("without what the branches of {ops} run: a dump does not name them"))
     }
 }

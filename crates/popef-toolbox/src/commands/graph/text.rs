@@ -3,7 +3,7 @@
 use std::io;
 
 use popef_show::{Kind, Out, counted, escape, size};
-use poplar_inspect::graph::{CallRow, NoteKind, NumberCount};
+use poplar_inspect::graph::{CallRow, NumberCount};
 
 use super::{Sections, code};
 use super::report::Report;
@@ -43,7 +43,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top:
 
 fn write_calls(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
     heading(out, "Calls")?;
-    if let Some(words) = without_branches(report) {
+    if let Some(words) = report.without_branches() {
         out.put("  ").put(&words).end_line()?;
     }
     let columns = [
@@ -63,13 +63,6 @@ fn write_calls(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
     }
     table.write(out)?;
     more(out, report.tree.len(), shown.len())
-}
-
-/// Which calls are missing, if any are.
-pub(super) fn without_branches(report: &Report<'_>) -> Option<String> {
-    let note = report.dump.note(NoteKind::UnknownBranches)?;
-    let ops = counted(many(note.count), "op", "ops");
-    Some(format!("without what the branches of {ops} run: a dump does not name them"))
 }
 
 /// What a row of calls does not show.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
-use popef_show::FindingsFormat;
+use poplar_inspect::profile::parse_bytes;
 
 use super::{diff, trace};
-use super::findings::FindingsArgs;
+use super::form::Form;
 use crate::common::values::{named, path};
 
 /// Show why a model is slow or does not fit
@@ -170,43 +170,55 @@ fn sort() -> impl TypedValueParser<Value = Order> {
     })
 }
 
-/// What the output looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Text,
-    Json,
-    Ndjson,
-    Csv,
-    Sarif,
-    GitHub,
-    JUnit,
-    Html,
+/// What is to be found.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Findings")]
+pub(super) struct FindingsArgs {
+    /// Show what the rules find and what to do about it, and fail on errors
+    ///
+    /// The other options here do this too. `popef explain` lists the rules.
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Fail if a tile needs more memory than SIZE, such as 600KiB
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(super) max_tile: Option<u64>,
+    /// Fail if all tiles together need more than SIZE: what is always live, and the most of the rest on each tile
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(super) max_total: Option<u64>,
+    /// Fail if the execution takes more than N cycles
+    #[arg(long, value_name = "N")]
+    pub(super) max_cycles: Option<u64>,
+    /// Fail if a heavy step has a balance below B, which is from 0 to 1
+    #[arg(long, value_name = "B", value_parser = share)]
+    pub(super) min_balance: Option<f64>,
+    /// Take limits, thresholds and severities of rules from POLICY, a TOML file; `-` is standard input
+    ///
+    /// Limits on the command line count more.
+    #[arg(long, value_name = "POLICY", value_parser = path())]
+    pub(super) policy: Option<PathBuf>,
+    /// Fail on warnings too
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Print only findings, and what could not be checked
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// Show what findings mean
+    #[arg(short, long)]
+    pub(super) verbose: bool,
 }
 
-impl Form {
-    const ALL: [Form; 8] =
-        [Form::Text, Form::Json, Form::Ndjson, Form::Csv, Form::Sarif, Form::GitHub, Form::JUnit, Form::Html];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Form::Text => "text",
-            Form::Json => "json",
-            Form::Ndjson => "ndjson",
-            Form::Csv => "csv",
-            Form::Sarif => "sarif",
-            Form::GitHub => "github",
-            Form::JUnit => "junit",
-            Form::Html => "html",
-        }
+impl FindingsArgs {
+    /// Whether findings are shown, and not the summary.
+    pub(super) fn is_check(&self) -> bool {
+        let has_limit = self.max_tile.or(self.max_total).or(self.max_cycles).is_some() || self.min_balance.is_some();
+        self.check || has_limit || self.policy.is_some() || self.strict || self.quiet || self.verbose
     }
+}
 
-    /// What it is for findings.
-    pub(super) fn of_findings(self) -> Option<FindingsFormat> {
-        FindingsFormat::ALL.into_iter().find(|format| format.name() == self.name())
-    }
+fn bytes(text: &str) -> Result<u64, String> {
+    parse_bytes(text).ok_or_else(|| format!("{text} is no size; write a number and a unit, such as 600KiB or 614400"))
+}
 
-    /// Whether it is one of the summary and of tables too.
-    pub(super) fn is_of_summary(self) -> bool {
-        matches!(self, Form::Text | Form::Json | Form::Ndjson | Form::Csv | Form::Html)
-    }
+fn share(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("it must be a number from 0 to 1")
 }

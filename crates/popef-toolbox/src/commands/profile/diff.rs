@@ -12,7 +12,7 @@ use poplar_inspect::profile::{
 };
 use serde::Serialize;
 
-use super::args::Form;
+use super::form::Form;
 use super::bars::percent;
 use super::input::Keep;
 use super::tables::{TableRow, csv};

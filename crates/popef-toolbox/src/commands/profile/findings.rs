@@ -1,7 +1,6 @@
 //! What the rules find, and whether the limits hold.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::check::Report;
@@ -9,60 +8,17 @@ use popef_dump_tool::read_policy;
 use popef_dump_tool::screen::screen;
 use popef_ops::Error;
 use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
-use poplar_inspect::profile::{Policy, parse_bytes, propose, rules};
+use poplar_inspect::profile::{Policy, propose, rules};
 
 use super::Profile;
-use super::args::{Args, Form};
+use super::args::{Args, FindingsArgs};
+use super::form::Form;
 use super::input::Input;
 use crate::common::end::{answered, refused, unwritten};
 use crate::common::tool::Tool;
-use crate::common::values::path;
 use crate::common::words::wrong;
 
-/// What is to be found.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Findings")]
-pub(super) struct FindingsArgs {
-    /// Show what the rules find and what to do about it, and fail on errors
-    ///
-    /// The other options here do this too. `popef explain` lists the rules.
-    #[arg(long)]
-    pub(super) check: bool,
-    /// Fail if a tile needs more memory than SIZE, such as 600KiB
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    max_tile: Option<u64>,
-    /// Fail if all tiles together need more than SIZE: what is always live, and the most of the rest on each tile
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    max_total: Option<u64>,
-    /// Fail if the execution takes more than N cycles
-    #[arg(long, value_name = "N")]
-    max_cycles: Option<u64>,
-    /// Fail if a heavy step has a balance below B, which is from 0 to 1
-    #[arg(long, value_name = "B", value_parser = share)]
-    min_balance: Option<f64>,
-    /// Take limits, thresholds and severities of rules from POLICY, a TOML file; `-` is standard input
-    ///
-    /// Limits on the command line count more.
-    #[arg(long, value_name = "POLICY", value_parser = path())]
-    policy: Option<PathBuf>,
-    /// Fail on warnings too
-    #[arg(long)]
-    strict: bool,
-    /// Print only findings, and what could not be checked
-    #[arg(short, long)]
-    quiet: bool,
-    /// Show what findings mean
-    #[arg(short, long)]
-    verbose: bool,
-}
-
 impl FindingsArgs {
-    /// Whether findings are shown, and not the summary.
-    pub(super) fn is_check(&self) -> bool {
-        let has_limit = self.max_tile.or(self.max_total).or(self.max_cycles).is_some() || self.min_balance.is_some();
-        self.check || has_limit || self.policy.is_some() || self.strict || self.quiet || self.verbose
-    }
-
     fn policy(&self, tool: &Tool) -> Result<Policy, Error> {
         let all = || rules().flat_map(|(_, rules)| rules).collect();
         let mut policy = match &self.policy {
@@ -75,14 +31,6 @@ impl FindingsArgs {
         policy.min_balance = self.min_balance.or(policy.min_balance);
         Ok(policy)
     }
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    parse_bytes(text).ok_or_else(|| format!("{text} is no size; write a number and a unit, such as 600KiB or 614400"))
-}
-
-fn share(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("it must be a number from 0 to 1")
 }
 
 impl Args {

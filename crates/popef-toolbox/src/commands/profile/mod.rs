@@ -4,6 +4,7 @@ mod args;
 mod bars;
 mod diff;
 mod findings;
+mod form;
 pub(in crate::commands) mod input;
 mod model;
 mod output;
@@ -19,7 +20,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) use args::Args;
-use args::{Form, What};
+use args::What;
+use form::Form;
 use input::Keep;
 use popef::check::{self, Report, Severity};
 use popef_ops::{Error, FilePath};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use popef_ops::Error;
 use popef_show::ProfilePage;
 
-use super::args::Form;
+use super::form::Form;
 use super::{Args, Profile};
 use crate::common::tool::Tool;
 use crate::common::words::wrong;

@@ -10,7 +10,8 @@ use poplar_inspect::profile::{
 };
 use serde::{Serialize, Serializer};
 
-use super::args::{Args, By, Form, Order};
+use super::args::{Args, By, Order};
+use super::form::Form;
 use super::tables::{TableRow, csv};
 use super::{Head, Profile};
 use crate::common::format::{json_document, json_line};
