@@ -4,7 +4,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crate::open::{Opened, StreamData, is_stdin, open};
+use crate::how::StreamData;
+use crate::open::{Opened, is_stdin, open};
 use crate::ordered::in_order;
 use crate::provided::{Names, Provided};
 

@@ -48,6 +48,7 @@
 
 mod ahead;
 mod foreign;
+mod how;
 mod inputs;
 mod list;
 #[cfg(not(feature = "remote"))]
@@ -62,12 +63,13 @@ mod remote;
 
 pub use ahead::{Ahead, Waited};
 pub use foreign::Foreign;
+pub use how::StreamData;
 pub use inputs::Inputs;
 pub use list::listed;
 #[cfg(not(feature = "remote"))]
 pub use local::{expanded, is_elsewhere, path_of};
 pub use network::{Cost, Network};
-pub use open::{Opened, StreamData, is_stdin, name_of, open, open_handle};
+pub use open::{Opened, is_stdin, name_of, open, open_handle};
 pub use ordered::in_order;
 pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};

@@ -4,19 +4,11 @@ use std::io::{self, BufReader, Cursor, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use popef::read::LocalFile;
-use popef::{Error, File, OpenOptions};
+use popef::{Error, File};
 
 use crate::foreign::{self, Foreign};
+use crate::how::{StreamData, options};
 use crate::network::Network;
-
-/// What becomes of the data that comes through a stream. Files on disk are read when they are asked for data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamData {
-    /// It is skipped: memory stays small, and asking for data is an error.
-    Skip,
-    /// It is held in memory.
-    Keep,
-}
 
 /// A file that a user named, as far as it could be read.
 #[derive(Debug)]
@@ -157,12 +149,6 @@ fn open_path(path: &Path, data: StreamData) -> Found {
             (file, foreign)
         }
     }
-}
-
-pub(crate) fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.damaged(true).after_pickle(true);
-    options
 }
 
 fn open_stdin(data: StreamData) -> Found {

@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use popef::{Error, File};
 use popef_remote::{Location, Need, Opened, Opening, Options, Remote, RemoteError, Replace, is_remote};
 
-use crate::open::{StreamData, options};
+use crate::how::{StreamData, options};
 
 /// So many files are opened before anybody asks for them.
 const AHEAD: usize = 100;
