@@ -17,8 +17,9 @@ use crate::entries::elements;
 use crate::enums;
 use crate::error::raise;
 use crate::field::Field as _;
-use crate::file::{Bytes, File};
+use crate::file::File;
 use crate::metadata::Metadata;
+use crate::origin::Bytes;
 use crate::text;
 
 /// One blob of a `File`. It keeps its file open.

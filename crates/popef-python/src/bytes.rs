@@ -8,16 +8,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
 
+use crate::elements::array_of;
 use crate::error::{raise, raise_io};
 use crate::stream;
 use crate::wanted::Wanted;
-
-/// So many bytes are read or written between two looks at the signals that came.
-pub(crate) const PIECE: usize = 8 << 20;
-
-/// So many bytes are copied at a time, because others can change them, or for a file object. Copies that are larger do not stay in
-/// the processor's cache, and many that are smaller take the system longer to write.
-pub(crate) const COPIED: usize = 512 << 10;
+use crate::work::{COPIED, PIECE};
 
 fn length(data: &Data<'_>) -> PyResult<usize> {
     usize::try_from(data.len()).map_err(|_| PyMemoryError::new_err("the data is larger than the address space"))
@@ -165,14 +160,6 @@ impl<'py> Given<'py> {
             }
         }
         Ok(())
-    }
-}
-
-/// The array of an object without a buffer. `None` if it has none.
-pub(crate) fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
-        true => given.py().import("numpy")?.call_method1("asarray", (given,)).map(Some),
-        false => Ok(None),
     }
 }
 

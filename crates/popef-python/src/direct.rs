@@ -6,7 +6,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
-use crate::bytes::PIECE;
+use crate::work::PIECE;
 
 /// Smaller data is not worth opening the file once more.
 const LEAST: u64 = 1 << 20;

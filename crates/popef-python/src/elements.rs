@@ -5,7 +5,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
-use crate::bytes::array_of;
 use crate::dtype::{name_of, numpy_dtype_to_popef_type};
 
 /// The elements of an object: an array, or bytes.
@@ -41,6 +40,14 @@ impl<'py> Elements<'py> {
         };
         let unknown = || PyTypeError::new_err(format!("PopEF has no type for elements of the format {format:?}"));
         Ok(Elements { data_type: data_type.ok_or_else(unknown)?, shape, object: given.clone() })
+    }
+}
+
+/// The array of an object without a buffer. `None` if it has none.
+pub(crate) fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
+        true => given.py().import("numpy")?.call_method1("asarray", (given,)).map(Some),
+        false => Ok(None),
     }
 }
 

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 
 use popef::error::ErrorKind;
-use pyo3::exceptions::{PyMemoryError, PyOSError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyDict;
+
+use crate::exception::{os_error, popef_error};
 
 /// What went wrong in this module itself: the code of a `PopefError`, and what to do.
 #[derive(Clone, Copy)]
@@ -60,30 +61,17 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
         return raised;
     }
     #[cfg(feature = "remote")]
-    if let Some(raised) = crate::remote::raised(py, error) {
+    if let Some(raised) = crate::remote_error::raised(py, error) {
         return raised;
     }
     match error.kind() {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),
-        ErrorKind::Exists => os_error(py, error, libc_number(io::ErrorKind::AlreadyExists)),
+        ErrorKind::Exists => os_error_of(py, error, libc_number(io::ErrorKind::AlreadyExists)),
         _ => match system.and_then(number_of) {
-            Some(number) => os_error(py, error, Some(number)),
+            Some(number) => os_error_of(py, error, Some(number)),
             None => popef_error(py, &error.to_string(), || fields_of(py, error)),
         },
     }
-}
-
-/// A `PopefError` for a file on another machine.
-#[cfg(feature = "remote")]
-pub(crate) fn remote_error(py: Python<'_>, message: &str, code: &str, advice: &str, path: &str) -> PyErr {
-    popef_error(py, message, || {
-        let fields = PyDict::new(py);
-        fields.set_item("code", code)?;
-        fields.set_item("kind", "io")?;
-        fields.set_item("advice", advice)?;
-        fields.set_item("path", (!path.is_empty()).then_some(path))?;
-        Ok(fields)
-    })
 }
 
 /// The exception for an error of an operation.
@@ -99,7 +87,7 @@ pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr
         if error.kind() == "exists" { libc_number(io::ErrorKind::AlreadyExists) } else { system.and_then(number_of) };
     let report = error.describe();
     if number.is_some() {
-        return os_error_of(py, number, error.path(), report.code, &report.advice);
+        return os_error(py, number, None, error.path(), report.code, &report.advice);
     }
     popef_error(py, &error.to_string(), || {
         let fields = PyDict::new(py);
@@ -146,21 +134,9 @@ fn libc_number(kind: io::ErrorKind) -> Option<i32> {
     }
 }
 
-/// An `OSError`, whose class follows from the number, with the code and the advice as attributes.
-fn os_error(py: Python<'_>, error: &popef::Error, number: Option<i32>) -> PyErr {
-    os_error_of(py, number, error.path(), error.code().as_str(), error.code().advice())
-}
-
-fn os_error_of(py: Python<'_>, number: Option<i32>, path: Option<&Path>, code: &str, advice: &str) -> PyErr {
-    let make = || -> PyResult<PyErr> {
-        let reason = py.import("os")?.call_method1("strerror", (number,))?;
-        let raised =
-            PyErr::from_value(py.get_type::<PyOSError>().call1((number, reason, path.map(Path::as_os_str)))?);
-        raised.value(py).setattr("code", code)?;
-        raised.value(py).setattr("advice", advice)?;
-        Ok(raised)
-    };
-    make().unwrap_or_else(|failed| failed)
+/// The `OSError` for an error of the library.
+fn os_error_of(py: Python<'_>, error: &popef::Error, number: Option<i32>) -> PyErr {
+    os_error(py, number, None, error.path(), error.code().as_str(), error.code().advice())
 }
 
 fn fields_of<'py>(py: Python<'py>, error: &popef::Error) -> PyResult<Bound<'py, PyDict>> {
@@ -174,19 +150,4 @@ fn fields_of<'py>(py: Python<'py>, error: &popef::Error) -> PyResult<Bound<'py, 
     fields.set_item("needed", error.needed())?;
     fields.set_item("found", error.found())?;
     Ok(fields)
-}
-
-fn popef_error<'py>(py: Python<'py>, message: &str, fields: impl FnOnce() -> PyResult<Bound<'py, PyDict>>) -> PyErr {
-    let make = || {
-        let value = class(py)?.call((message,), Some(&fields()?))?;
-        Ok(PyErr::from_value(value))
-    };
-    make().unwrap_or_else(|failed: PyErr| failed)
-}
-
-/// The class `PopefError`. It is written in Python, because a class in Rust cannot inherit from `RuntimeError` in modules that
-/// work with several versions of Python.
-fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    CLASS.import(py, "popef._error", "PopefError")
 }

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::text::kind_of;
 
 /// The path of a `str`, `bytes` or `os.PathLike`.
 pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
@@ -12,4 +14,16 @@ pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
         return Err(PyValueError::new_err("embedded null byte"));
     }
     Ok(path)
+}
+
+/// One path or several.
+pub(crate) fn several(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    match extract(given) {
+        Ok(path) => Ok(vec![path]),
+        Err(_) => {
+            let needed = || PyTypeError::new_err(format!("a path is needed, or several, not {}", kind_of(given)));
+            given.try_iter().map_err(|_| needed())?.map(|path| extract(&path?)).collect()
+        }
+    }
 }

@@ -3,9 +3,6 @@
 use popef::{File, OpenOptions};
 use pyo3::prelude::*;
 
-#[cfg(feature = "remote")]
-pub(crate) use built_in::raised;
-
 /// Whether a text is an address of a file, and no path.
 pub(crate) fn is_address(text: &str) -> bool {
     #[cfg(feature = "remote")]
@@ -31,18 +28,16 @@ pub(crate) fn open(py: Python<'_>, address: &str, options: &OpenOptions) -> PyRe
 
 #[cfg(feature = "remote")]
 mod built_in {
-    use std::cell::RefCell;
     use std::mem;
     use std::process;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     use std::sync::{Arc, Mutex, PoisonError};
 
-    use popef_remote::{Code, Location, Need, Options, Remote, RemoteError};
-    use pyo3::exceptions::PyOSError;
+    use popef_remote::{Location, Need, Options, Remote, RemoteError};
 
-    use super::{File, OpenOptions, PyErr, PyResult, Python};
-    use crate::error::{raise, remote_error};
-    use pyo3::prelude::*;
+    use super::{File, OpenOptions, PyResult, Python};
+    use crate::error::raise;
+    use crate::remote_error::{is_signalled, raise_remote};
 
     /// The connections of this process. Those of a parent have no threads here.
     struct Connections {
@@ -54,11 +49,6 @@ mod built_in {
 
     /// The processes that made connections: the first one, and one that was forked from it.
     static PROCESSES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
-
-    thread_local! {
-        /// What a handler of a signal raised while this thread waited.
-        static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-    }
 
     /// Opens the file of an address.
     pub(crate) fn open(py: Python<'_>, address: &str, options: &OpenOptions) -> PyResult<File> {
@@ -96,38 +86,6 @@ mod built_in {
         if PROCESSES.get(MAKER).is_none_or(|made_by| made_by.load(Relaxed) != process::id()) {
             return true;
         }
-        let look = |py: Python<'_>| py.check_signals().err().map(|raised| RAISED.replace(Some(raised)));
-        Python::try_attach(look).is_none_or(|raised| raised.is_some())
-    }
-
-    /// The exception for an error that comes from another machine. `None` if it does not.
-    pub(crate) fn raised(py: Python<'_>, error: &popef::Error) -> Option<PyErr> {
-        RemoteError::of(error).map(|error| raise_remote(py, error))
-    }
-
-    fn raise_remote(py: Python<'_>, error: &RemoteError) -> PyErr {
-        if error.code() == Code::Stopped
-            && let Some(raised) = RAISED.take()
-        {
-            return raised;
-        }
-        let location = error.location();
-        let text = if location.is_empty() { error.to_string() } else { format!("{location}: {error}") };
-        let number = match error.code() {
-            Code::NotFound | Code::NoMatch => Some("ENOENT"),
-            Code::Denied | Code::NoCredentials => Some("EACCES"),
-            Code::Timeout => Some("ETIMEDOUT"),
-            _ => None,
-        };
-        let (code, advice) = (error.code().as_str(), error.advice());
-        let Some(number) = number else { return remote_error(py, &text, code, advice, location) };
-        let make = || -> PyResult<PyErr> {
-            let number = py.import("errno")?.getattr(number)?;
-            let raised = PyErr::from_value(py.get_type::<PyOSError>().call1((number, error.to_string(), location))?);
-            raised.value(py).setattr("code", code)?;
-            raised.value(py).setattr("advice", advice)?;
-            Ok(raised)
-        };
-        make().unwrap_or_else(|failed| failed)
+        Python::try_attach(is_signalled).unwrap_or(true)
     }
 }

@@ -17,8 +17,8 @@ use pyo3::types::{PyBytes, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
-use crate::bytes::{COPIED, PIECE};
 use crate::error::raise;
+use crate::work::{COPIED, PIECE};
 
 /// A file object that can seek. Data is read when it is asked for.
 struct Source {

@@ -33,3 +33,8 @@ pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<Text<'static>> {
     let bytes = text.call_method1("encode", ("utf-8", KEPT))?.cast_into::<PyBytes>()?;
     Ok(Text::from(bytes.as_bytes().to_owned()))
 }
+
+/// The name of the type of an object, for errors.
+pub(crate) fn kind_of(given: &Bound<'_, PyAny>) -> String {
+    given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string_lossy().into_owned())
+}

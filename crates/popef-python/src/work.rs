@@ -17,6 +17,13 @@ use pyo3::prelude::*;
 /// How long a signal may wait, and how often a caller is told of the progress.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// So many bytes are read or written between two looks at the signals that came.
+pub(crate) const PIECE: usize = 8 << 20;
+
+/// So many bytes are copied at a time, because others can change them, or for a file object. Copies that are larger do not stay in
+/// the processor's cache, and many that are smaller take the system longer to write.
+pub(crate) const COPIED: usize = 512 << 10;
+
 /// How far the work is, and whether it shall stop.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {

@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyMapping, PySlice, PyString};
 
-use super::parts::paths;
-use crate::bytes::{COPIED, Given};
+use crate::bytes::Given;
 use crate::elements::Elements;
 use crate::error::raise_operation;
-use crate::text;
+use crate::work::COPIED;
+use crate::{path, text};
 
 /// Arrays in files or in memory.
 pub(super) enum GivenArrays {
@@ -35,7 +35,7 @@ impl GivenArrays {
             Some(Err(_)) if given.is_some_and(|given| given.hasattr("__array__").unwrap_or(false)) => {
                 Err(PyTypeError::new_err("an array needs a name: {\"name\": array}"))
             }
-            _ => paths(given).map(GivenArrays::Files),
+            _ => path::several(given).map(GivenArrays::Files),
         }
     }
 }

@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::error::raise_operation;
 use crate::file::{self, File};
 use crate::path;
+use crate::text::kind_of;
 use crate::to_python::Values;
 use crate::work::{Watch, run};
 use rows::Rows;
@@ -72,11 +73,6 @@ impl To {
             None => TargetFolder::Nowhere,
         }
     }
-}
-
-/// The name of the type of an object, for errors.
-fn kind_of(given: &Bound<'_, PyAny>) -> String {
-    given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 fn overwrite_of(given: &Bound<'_, PyAny>) -> PyResult<Overwrite> {

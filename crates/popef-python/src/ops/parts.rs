@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use popef_ops::extract::{Arrays, ExtractOptions, ExtractedBlob};
 use popef_ops::pack::{PackInput, PackOptions, PackedBlob};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
 use super::arrays::{GivenArrays, array};
 use super::select::Select;
-use super::{To, kind_of, opened, operate, packing, wrong};
+use super::{To, opened, operate, packing, wrong};
 use crate::path;
 
 /// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
@@ -111,8 +111,8 @@ pub(crate) fn pack<'py>(
         .transpose()?
         .into_iter()
         .map(PackInput::Folder)
-        .chain(paths(executables)?.into_iter().map(|path| PackInput::Executable(path, None)))
-        .chain(paths(metadata)?.into_iter().map(PackInput::Metadata))
+        .chain(path::several(executables)?.into_iter().map(|path| PackInput::Executable(path, None)))
+        .chain(path::several(metadata)?.into_iter().map(PackInput::Metadata))
         .chain(named_paths(opaques)?.into_iter().map(|(name, path)| PackInput::Opaque(name, path)))
         .chain(tensors)
         .chain(feeds)
@@ -132,18 +132,6 @@ fn feed(name: &Bound<'_, PyAny>, given: &Bound<'_, PyAny>) -> PyResult<PackInput
     match path::extract(given) {
         Ok(path) => Ok(PackInput::Feed(name.extract()?, path)),
         Err(_) => array(name, given, |_| None).map(PackInput::Runs),
-    }
-}
-
-/// One path or several.
-pub(super) fn paths(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
-    let Some(given) = given else { return Ok(Vec::new()) };
-    match path::extract(given) {
-        Ok(path) => Ok(vec![path]),
-        Err(_) => {
-            let needed = || PyTypeError::new_err(format!("a path is needed, or several, not {}", kind_of(given)));
-            given.try_iter().map_err(|_| needed())?.map(|path| path::extract(&path?)).collect()
-        }
     }
 }
 

@@ -11,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::select::Select;
-use super::{To, kind_of, opened, operate, packing, stem, wrong};
+use super::{To, opened, operate, packing, stem, wrong};
 use crate::file;
+use crate::text::kind_of;
 
 /// What an operation without rows tells of each blob.
 type Nothing = ();

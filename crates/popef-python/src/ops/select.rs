@@ -12,7 +12,7 @@ use pyo3::types::{PyString, PyType};
 
 use crate::enums::BlobType;
 use crate::error::raise_operation;
-use crate::file::Bytes;
+use crate::origin::Bytes;
 use crate::{blob, text};
 
 /// One of the things that choose a blob.

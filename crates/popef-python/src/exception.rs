@@ -1,0 +1,52 @@
+//! The classes of exceptions, and what they have beside their message.
+
+use std::path::Path;
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// An `OSError`, whose class follows from the number, with the code and the advice as attributes. Without a reason, it is what the
+/// system says of the number.
+pub(crate) fn os_error(
+    py: Python<'_>,
+    number: Option<i32>,
+    reason: Option<String>,
+    path: Option<&Path>,
+    code: &str,
+    advice: &str,
+) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let reason = match reason {
+            Some(reason) => reason,
+            None => py.import("os")?.call_method1("strerror", (number,))?.extract()?,
+        };
+        let raised =
+            PyErr::from_value(py.get_type::<PyOSError>().call1((number, reason, path.map(Path::as_os_str)))?);
+        raised.value(py).setattr("code", code)?;
+        raised.value(py).setattr("advice", advice)?;
+        Ok(raised)
+    };
+    make().unwrap_or_else(|failed| failed)
+}
+
+/// A `PopefError` with these fields.
+pub(crate) fn popef_error<'py>(
+    py: Python<'py>,
+    message: &str,
+    fields: impl FnOnce() -> PyResult<Bound<'py, PyDict>>,
+) -> PyErr {
+    let make = || {
+        let value = class(py)?.call((message,), Some(&fields()?))?;
+        Ok(PyErr::from_value(value))
+    };
+    make().unwrap_or_else(|failed: PyErr| failed)
+}
+
+/// The class `PopefError`. It is written in Python, because a class in Rust cannot inherit from `RuntimeError` in modules that
+/// work with several versions of Python.
+fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "popef._error", "PopefError")
+}

@@ -1,0 +1,57 @@
+//! Errors of files on other machines as Python exceptions.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use popef_remote::{Code, RemoteError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::exception::{os_error, popef_error};
+
+thread_local! {
+    /// What a handler of a signal raised while this thread waited.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Whether a signal came while this thread waits. What its handler raised is the exception for the error that follows.
+pub(crate) fn is_signalled(py: Python<'_>) -> bool {
+    py.check_signals().map_err(|raised| RAISED.replace(Some(raised))).is_err()
+}
+
+/// The exception for an error of the library that comes from another machine. `None` if it does not.
+pub(crate) fn raised(py: Python<'_>, error: &popef::Error) -> Option<PyErr> {
+    RemoteError::of(error).map(|error| raise_remote(py, error))
+}
+
+/// The exception for an error that comes from another machine.
+pub(crate) fn raise_remote(py: Python<'_>, error: &RemoteError) -> PyErr {
+    if error.code() == Code::Stopped
+        && let Some(raised) = RAISED.take()
+    {
+        return raised;
+    }
+    let number = match error.code() {
+        Code::NotFound | Code::NoMatch => Some("ENOENT"),
+        Code::Denied | Code::NoCredentials => Some("EACCES"),
+        Code::Timeout => Some("ETIMEDOUT"),
+        _ => None,
+    };
+    let (location, code, advice) = (error.location(), error.code().as_str(), error.advice());
+    if let Some(number) = number {
+        // It differs between systems.
+        return match py.import("errno").and_then(|errno| errno.getattr(number)?.extract()) {
+            Ok(number) => os_error(py, Some(number), Some(error.to_string()), Some(Path::new(location)), code, advice),
+            Err(failed) => failed,
+        };
+    }
+    let message = if location.is_empty() { error.to_string() } else { format!("{location}: {error}") };
+    popef_error(py, &message, || {
+        let fields = PyDict::new(py);
+        fields.set_item("code", code)?;
+        fields.set_item("kind", "io")?;
+        fields.set_item("advice", advice)?;
+        fields.set_item("path", (!location.is_empty()).then_some(location))?;
+        Ok(fields)
+    })
+}
