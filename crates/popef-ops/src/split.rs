@@ -103,6 +103,10 @@ pub fn split(
     options: &SplitOptions<'_>,
     progress: &dyn Progress,
 ) -> Result<Split, Error> {
+    if Path::new(options.stem).file_name() != Some(options.stem) {
+        let message = format!("{:?} cannot be the beginning of names: it is empty, or a path", options.stem);
+        return Err(Error::new(Code::WrongArguments, message));
+    }
     let plan = Plan::of(file, options.by)?;
     let paths: Vec<PathBuf> = plan.names.iter().map(|name| target.path_of(&file_name(options.stem, name))).collect();
     let are_new = check(target, &paths)?;
