@@ -52,6 +52,13 @@ pub(crate) fn object<'py>(py: Python<'py>, handle: BlobHandle, bytes: &Arc<Bytes
     })
 }
 
+impl Blob {
+    /// Whether it is in this file.
+    pub(crate) fn is_of(&self, file: &popef::File, bytes: &Arc<Bytes>) -> bool {
+        self.bytes.is_same(self.handle.file(), (file, bytes))
+    }
+}
+
 #[pymethods]
 impl Blob {
     /// The number of the blob in its file, from 0.
@@ -111,7 +118,7 @@ impl Blob {
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Blob>().is_ok_and(|other| {
             let other = other.get();
-            self.index() == other.index() && self.bytes.is_same(self.handle.file(), (other.handle.file(), &other.bytes))
+            self.index() == other.index() && self.is_of(other.handle.file(), &other.bytes)
         })
     }
 

@@ -47,16 +47,43 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
     }
     let Some(unpack) = blob.unpack() else { return Ok(None) };
     let mut unpack = unpack.map_err(|error| raise(py, &error))?;
-    let mut bytes = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut len = 0usize;
     loop {
         // The size that the file states is a claim, so memory grows with what is unpacked.
-        let limit = u64::try_from(PIECE).unwrap_or(u64::MAX);
-        let read = py.detach(|| unpack.by_ref().take(limit).read_to_end(&mut bytes));
-        if read.map_err(|error| raise_io(py, error))? == 0 {
-            return Ok(Some(PyBytes::new(py, &bytes)));
+        let more = len.clamp(64 << 10, PIECE);
+        let reserved = bytes.try_reserve(more);
+        reserved.map_err(|_| PyMemoryError::new_err("there is no memory for the unpacked executable"))?;
+        bytes.resize(len.saturating_add(more), 0);
+        let room = bytes.get_mut(len..).unwrap_or_default();
+        let wanted = room.len();
+        let read = py.detach(|| fill_up(&mut unpack, room)).map_err(|error| raise_io(py, error))?;
+        len = len.saturating_add(read);
+        if read < wanted {
+            break;
         }
         py.check_signals()?;
     }
+    let unpacked = bytes.get(..len).unwrap_or_default();
+    PyBytes::new_with(py, len, |to| {
+        to.copy_from_slice(unpacked);
+        Ok(())
+    })
+    .map(Some)
+}
+
+/// Reads until the room is full, or there is no more.
+fn fill_up(from: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0usize;
+    while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match from.read(rest) {
+            Ok(0) => break,
+            Ok(read) => filled = filled.saturating_add(read),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// What a caller gave to be written, as `bytes` or as a memoryview of single bytes.
@@ -75,6 +102,9 @@ impl<'py> Given<'py> {
         }
         if given.is_instance_of::<PyBytes>() {
             return Ok(Given::Bytes(given.extract()?));
+        }
+        if given.hasattr("mask")? && given.hasattr("filled")? {
+            return Err(PyTypeError::new_err("a masked array has values that do not count: fill them with filled()"));
         }
         match PyMemoryView::from(given) {
             Ok(view) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -39,9 +39,10 @@ pub(crate) fn popef_error<'py>(
 ) -> PyErr {
     let make = || {
         let value = class(py)?.call((message,), Some(&fields()?))?;
-        Ok(PyErr::from_value(value))
+        PyResult::Ok(PyErr::from_value(value))
     };
-    make().unwrap_or_else(|failed: PyErr| failed)
+    // While the interpreter ends, nothing can be imported any more.
+    make().unwrap_or_else(|_| PyRuntimeError::new_err(message.to_owned()))
 }
 
 /// The class `PopefError`. It is written in Python, because a class in Rust cannot inherit from `RuntimeError` in modules that

@@ -11,11 +11,12 @@ use popef::{File as Opened, OpenOptions};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PySlice, PyString};
 
+use crate::blob::{self, Blob};
 use crate::error::raise;
 use crate::origin::Bytes;
-use crate::{blob, html, local, path, remote, stream, text};
+use crate::{html, local, path, remote, stream, text};
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
 ///
@@ -65,7 +66,7 @@ pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResul
         let opened = remote::open(file.py(), address, &options)?;
         return Ok(File { file: opened, bytes: Arc::new(Bytes::Remote(address.to_owned())) });
     }
-    if map {
+    if map && !file.is_instance_of::<PyBytes>() {
         let (file, bytes) = open_mapped(file.py(), &path::extract(file)?, &options)?;
         return Ok(File { file, bytes: Arc::new(bytes) });
     }
@@ -219,16 +220,26 @@ impl File {
     }
 
     /// The blob of a number, also from the end with negative ones, or the first one of a name: a tensor, else a feed, an
-    /// executable, an opaque blob.
+    /// executable, an opaque blob. A slice gives a list of blobs.
     fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         if key.is_instance_of::<PyString>() || key.is_instance_of::<PyBytes>() {
             let found = self.find(text::extract(key)?.as_bytes());
             return self.object(py, found.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))?);
         }
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let length = isize::try_from(self.file.len()).unwrap_or(isize::MAX);
+            let indices = slice.indices(length)?;
+            let range = (indices.start, indices.stop, indices.step);
+            let blobs = PyList::empty(py);
+            for index in py.get_type::<PyRange>().call1(range)?.try_iter()? {
+                blobs.append(self.object(py, index?.extract()?)?)?;
+            }
+            return Ok(blobs.into_any());
+        }
         if !key.hasattr("__index__")? {
             let found = key.get_type();
-            return Err(PyTypeError::new_err(format!("a number or a name is needed, not {}", found.name()?)));
+            return Err(PyTypeError::new_err(format!("a number, a name or a slice is needed, not {}", found.name()?)));
         }
         // As with lists, a number beyond all indices is only one that is not there.
         let index: isize = key.extract().unwrap_or(isize::MAX);
@@ -240,8 +251,11 @@ impl File {
         Blobs { file: slf.unbind(), next: AtomicUsize::new(0) }
     }
 
-    /// Whether a blob has this name.
+    /// Whether a blob has this name, or is this one.
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Ok(blob) = name.cast::<Blob>() {
+            return Ok(blob.get().is_of(&self.file, &self.bytes));
+        }
         if !name.is_instance_of::<PyString>() && !name.is_instance_of::<PyBytes>() {
             return Ok(false);
         }
@@ -286,7 +300,8 @@ impl File {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
         let given = match (&*self.bytes, self.path()) {
             (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
-            (_, Some(path)) => path.into_pyobject(py)?.into_any(),
+            // It may be unpickled in another folder.
+            (_, Some(path)) => std::path::absolute(path)?.into_pyobject(py)?.into_any(),
             (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
             (Bytes::InParts, None) => {
                 return Err(PyTypeError::new_err(

@@ -16,6 +16,13 @@ pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     Ok(path)
 }
 
+/// The same from the root on, for what is written later: the program may change its folder meanwhile.
+pub(crate) fn absolute(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let path = extract(given)?;
+    // One that is empty stays so, for the error of who opens it.
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
 /// One path or several.
 pub(crate) fn several(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>> {
     let Some(given) = given else { return Ok(Vec::new()) };

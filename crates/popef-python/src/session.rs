@@ -259,8 +259,8 @@ impl Drop for Session {
             return;
         }
         let closed = Python::try_attach(|py| {
-            let closed = py.detach(|| inner.state.close());
-            if let Err(error) = closed {
+            // With the lock: while the interpreter ends, a file object could not get it again.
+            if let Err(error) = inner.state.close() {
                 raise(py, &error).write_unraisable(py, None);
             }
         });

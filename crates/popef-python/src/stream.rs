@@ -13,7 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::{PyBytes, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
@@ -38,8 +38,7 @@ impl Source {
         stream.call_method1("seek", (self.base.saturating_add(offset),))?;
         let mut rest = buf;
         while !rest.is_empty() {
-            let read = stream.call_method1("read", (rest.len(),))?;
-            let bytes: PyBackedBytes = read.extract()?;
+            let bytes = bytes_of(&stream.call_method1("read", (rest.len(),))?)?;
             let Some((now, later)) = rest.split_at_mut_checked(bytes.len()) else {
                 return Err(PyTypeError::new_err("the file object gave more bytes than it was asked for"));
             };
@@ -79,23 +78,25 @@ pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult
         let base: u64 = stream.call_method0("tell")?.extract()?;
         let end: u64 = stream.call_method1("seek", (0, 2))?.extract()?;
         stream.call_method1("seek", (base,))?;
-        check_binary(&stream.call_method1("read", (0,))?)?;
+        bytes_of(&stream.call_method1("read", (0,))?)?;
         let size = end.saturating_sub(base);
         let source = Source { stream: stream.clone().unbind(), base, size, turn: Mutex::new(()) };
         py.detach(|| options.source(source))
     } else {
-        let bytes = stream.call_method0("read")?;
-        check_binary(&bytes)?;
-        let bytes: PyBackedBytes = bytes.extract()?;
+        let bytes = bytes_of(&stream.call_method0("read")?)?;
         py.detach(|| options.bytes(bytes))
     };
     opened.map_err(|error| raise(py, &error))
 }
 
-fn check_binary(read: &Bound<'_, PyAny>) -> PyResult<()> {
-    match read.is_instance_of::<PyBytes>() {
-        true => Ok(()),
-        false => Err(PyTypeError::new_err("the file object must be opened in binary mode")),
+/// What a file object read: bytes, or anything else with a buffer.
+fn bytes_of(read: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
+    if read.is_instance_of::<PyBytes>() || read.is_instance_of::<PyByteArray>() {
+        return Ok(read.extract()?);
+    }
+    match PyMemoryView::from(read) {
+        Ok(view) => Ok(view.call_method0("tobytes")?.extract()?),
+        Err(_) => Err(PyTypeError::new_err("the file object must be opened in binary mode")),
     }
 }
 
@@ -194,14 +195,24 @@ impl Sink {
     }
 }
 
+/// How much of `len` bytes a file object took, by what its `write` returned. Raw streams of Python return None if they would block,
+/// and took nothing then. Other objects return it because they have nothing to say.
+fn taken(stream: &Bound<'_, PyAny>, returned: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
+    match returned.extract::<Option<usize>>()? {
+        Some(taken) => Ok(taken.min(len)),
+        None => {
+            let raw = stream.py().import("io")?.getattr("RawIOBase")?;
+            Ok(if stream.is_instance(&raw)? { 0 } else { len })
+        }
+    }
+}
+
 /// Writes all of a piece into a file object, which may take less at a time.
 fn write_view(stream: &Bound<'_, PyAny>, piece: &Bound<'_, PyAny>, len: usize) -> PyResult<()> {
     let mut rest = piece.clone();
     let mut written = 0usize;
     while written < len {
-        // Raw streams that would block return None.
-        let now: Option<usize> = stream.call_method1("write", (&rest,))?.extract()?;
-        let now = now.unwrap_or_default();
+        let now = taken(stream, &stream.call_method1("write", (&rest,))?, len.saturating_sub(written))?;
         if now == 0 {
             return Err(io::Error::from(io::ErrorKind::WriteZero).into());
         }
@@ -223,9 +234,7 @@ impl Write for Sink {
             let py = stream.py();
             let piece_of_python = offered(py, piece).unwrap_or_else(|| PyBytes::new(py, piece));
             let written = stream.call_method1("write", (piece_of_python,))?;
-            // Raw streams that would block return None. Nothing was written then.
-            let written: Option<usize> = written.extract()?;
-            Ok(written.unwrap_or_default().min(piece.len()))
+            taken(stream, &written, piece.len())
         })
     }
 

@@ -107,7 +107,7 @@ fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     let created = if is_stream(to)? {
         popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed))
     } else {
-        let path = path::extract(to)?;
+        let path = path::absolute(to)?;
         py.detach(|| popef::Writer::create(path)).map(|writer| writer.map_destination(boxed))
     };
     created.map_err(|error| raise(py, &error))
@@ -241,7 +241,7 @@ impl FileWriter {
     fn new(file: &Bound<'_, PyAny>, mode: Option<&Bound<'_, Mode>>) -> PyResult<PyClassInitializer<Self>> {
         let py = file.py();
         let writer = if mode.is_some_and(|mode| *mode.get() == Mode::Append) {
-            let path = path::extract(file)?;
+            let path = path::absolute(file)?;
             py.detach(|| append(&path)).map_err(|error| raise(py, &error))?
         } else {
             create(file)?

@@ -1,6 +1,7 @@
 """Checks give the findings that the files of testdata/checks were made to have."""
 
 import json
+import os
 import pickle
 import subprocess
 
@@ -49,6 +50,18 @@ def test_files_that_belong_together_are_checked_together(interop):
     assert [skipped.why for skipped in report.skipped] == ["only a deep check reads them"]
     unused = popef.check(popef.open(CHECKS / "PE108.popef"))
     assert (unused.worst, unused.passes(), unused.passes(warnings_allowed=False)) == ("warning", True, False)
+
+
+def test_what_could_not_be_read_does_not_pass(tmp_path, interop):
+    path = tmp_path / "model.popef"
+    path.write_bytes((interop / "executable.popef").read_bytes())
+    file = popef.open(path)
+    assert popef.check(file, deep=True).passes()
+    os.truncate(path, 200)
+    report = popef.check(file, deep=True)
+    assert (report.is_complete, report.passes()) == (False, False)
+    with pytest.raises(ValueError, match="no files"):
+        popef.check()
 
 
 def test_a_damaged_file_is_a_finding_and_a_missing_one_raises(tmp_path, interop):

@@ -105,6 +105,14 @@ def big(tmp_path):
     return path, array
 
 
+def test_a_file_is_a_sequence_of_its_blobs(interop):
+    file, other = popef.open(interop / "executable.popef"), popef.open(interop / "all-types.popef")
+    blobs = list(file)
+    assert (file[1:], file[::-1], file[5:2]) == (blobs[1:], blobs[::-1], [])
+    assert all(blob in file and blob not in other for blob in blobs)
+    assert popef.open((interop / "executable.popef").read_bytes(), map=True)[0].index == 0
+
+
 def test_arrays_share_the_memory_of_a_mapped_file_and_keep_it(big):
     path, expected = big
     file = popef.open(path, map=True)

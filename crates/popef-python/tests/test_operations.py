@@ -348,6 +348,24 @@ def test_what_is_whole_is_recovered(model, tmp_path):
     cut.write_bytes(model.read_bytes()[:-1])
     done = popef.recover(cut, whole)
     assert (done["keptBlobs"], done["damage"]["code"], len(popef.open(whole))) == (5, "blob-cut", 5)
+    # Anything else would leave out the rest without a word.
+    opened = popef.open(cut, damaged=True)
+    for work in popef.compress, popef.decompress, popef.strip, popef.split, popef.extract, popef.hash:
+        with pytest.raises(popef.PopefError) as refused:
+            work(opened, **({} if work is popef.hash else {"dry_run": True}))
+        assert refused.value.code == "blob-cut"
+
+
+def test_options_that_make_no_sense_are_refused(model, tmp_path):
+    for stem in "../elsewhere", "", "a/b", "/a", "..":
+        with pytest.raises(popef.PopefError) as refused:
+            popef.split(model, tmp_path / "parts", stem=stem)
+        assert refused.value.code == "wrong-arguments"
+    for tolerance in -1, float("nan"):
+        with pytest.raises(ValueError, match="from 0 on"):
+            popef.diff(model, model, atol=tolerance)
+        with pytest.raises(ValueError, match="from 0 on"):
+            popef.diff(model, model, rtol=tolerance)
 
 
 @pytest.mark.parametrize(

@@ -280,3 +280,28 @@ def test_the_module_is_described():
     for name in set(popef.__all__) - {"__version__"}:
         assert getattr(popef, name).__doc__, name
         assert getattr(popef, name).__module__ in {"popef", "popef._popef"}
+
+
+BOMB = """
+import resource, sys, popef
+file, reader = popef.open(sys.argv[1]), popef.Reader()
+reader.parseFile(sys.argv[1])
+with open("/proc/self/statm") as sizes:
+    now = int(sizes.read().split()[0]) * resource.getpagesize()
+for more in 40 << 20, 96 << 20:
+    resource.setrlimit(resource.RLIMIT_AS, (now + more, resource.RLIM_INFINITY))
+    for unpack in file[0].unpack, reader.executables()[0].executable:
+        try:
+            unpack()
+        except MemoryError:
+            print("no memory")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it limits memory as Linux does")
+def test_an_executable_that_is_too_large_when_unpacked_is_an_error(tmp_path, run):
+    path = tmp_path / "bomb.popef"
+    with popef.Writer(path) as writer:
+        writer.createExecutable("e", True).write(bytes(96 << 20))
+    done = run(BOMB, path)
+    assert (done.stderr, done.stdout) == ("", 4 * "no memory\n")

@@ -175,6 +175,11 @@ def test_a_size_that_the_data_does_not_have_is_refused(size, tmp_path):
     assert read(tmp_path / "model.popef").opaqueBlobs()[0].data() == "abdé".encode()
 
 
+def test_a_masked_array_is_refused(tmp_path):
+    with popef.Writer(tmp_path / "model.popef") as writer, pytest.raises(TypeError, match="masked"):
+        writer.createOpaqueBlob("n", "e").write(np.ma.masked_array([1, 2], [False, True]))
+
+
 @pytest.mark.parametrize("wrong", [None, 3, [1, 2], object()])
 def test_what_has_no_bytes_is_refused(wrong, tmp_path):
     with popef.Writer(tmp_path / "model.popef") as writer, pytest.raises(TypeError, match="buffer"):
@@ -353,6 +358,39 @@ def test_arrays_reach_every_kind_of_file_object(kind, tmp_path):
     assert file["last"].read() == array[::2].tobytes()[:20_000]
 
 
+def test_a_file_object_may_say_nothing_of_what_it_took():
+    class Silent:
+        def __init__(self):
+            self.under = io.BytesIO()
+
+        def __getattr__(self, name):
+            return getattr(self.under, name)
+
+        def write(self, data):
+            self.under.write(data)
+
+    class Views(io.BytesIO):
+        def read(self, size=-1):
+            return memoryview(super().read(size))
+
+    class Full(io.RawIOBase):
+        def seekable(self):
+            return True
+
+        def seek(self, offset, whence=0):
+            return 0
+
+        def write(self, data):
+            return None
+
+    silent = Silent()
+    with popef.Writer(silent) as writer:
+        writer.createOpaqueBlob("n", "e").write(b"data")
+    assert popef.open(Views(silent.under.getvalue()))["n"].read() == b"data"
+    with pytest.raises(popef.PopefError, match="whole buffer"), popef.Writer(Full()) as writer:
+        writer.createOpaqueBlob("n", "e").write(b"data")
+
+
 def test_what_a_file_object_raises_reaches_the_caller():
     class Full(io.BytesIO):
         def write(self, data):
@@ -398,6 +436,13 @@ writer.createOpaqueBlob("n", "e").write(b"data")
 def test_a_program_that_just_ends_has_written_its_file(tmp_path, run):
     path = tmp_path / "model.popef"
     done = run(EXIT, path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read(path).opaqueBlobs()[0].data() == b"data"
+
+
+def test_a_program_that_just_ends_has_written_to_its_file_object(tmp_path, run):
+    path = tmp_path / "model.popef"
+    done = run("import popef, sys\nto = open(sys.argv[1], 'wb')\n" + EXIT.replace("sys.argv[1]", "to"), path)
     assert (done.returncode, done.stderr) == (0, "")
     assert read(path).opaqueBlobs()[0].data() == b"data"
 
@@ -479,6 +524,17 @@ def test_a_writer_that_two_threads_use_refuses_and_does_not_hang(tmp_path):
     thread.join()
     writer.close()
     assert writer.closed
+
+
+def test_a_program_may_change_its_folder_while_it_writes(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    writers = popef.Writer("new"), popef.FileWriter("more", popef.FileWriter.Mode.APPEND)
+    monkeypatch.chdir("elsewhere")
+    for writer in writers:
+        writer.createOpaqueBlob("n", "e").write(b"data")
+        writer.close()
+    assert (sorted(os.listdir("..")), os.listdir(".")) == (["elsewhere", "more", "new"], [])
 
 
 def test_path_may_be_of_any_kind(tmp_path):

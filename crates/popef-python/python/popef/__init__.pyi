@@ -2,7 +2,7 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, Literal, Protocol, SupportsIndex, TypeAlias, final, type_check_only
+from typing import Any, ClassVar, Literal, Protocol, SupportsIndex, TypeAlias, final, overload, type_check_only
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +95,7 @@ _Selection: TypeAlias = _Select | Iterable[_Select]
 _Overwrite: TypeAlias = bool | Literal["inputs"] | None
 _Progress: TypeAlias = Callable[[int, int], object]
 _Report: TypeAlias = dict[str, Any]
-_File: TypeAlias = str | PathLike[str] | PathLike[bytes] | Buffer | _Readable
+_File: TypeAlias = str | PathLike[str] | PathLike[bytes] | Buffer | npt.NDArray[Any] | _Readable
 
 @final
 class BlobType:
@@ -635,7 +635,10 @@ class File:
     def names(self) -> list[str]: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Blob]: ...
+    @overload
     def __getitem__(self, key: SupportsIndex | _Text, /) -> Blob: ...
+    @overload
+    def __getitem__(self, key: slice[SupportsIndex | None, SupportsIndex | None, SupportsIndex | None], /) -> list[Blob]: ...
     def __contains__(self, name: object, /) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -128,8 +128,8 @@ class Report(_Record):
         return not any(skipped.failed for skipped in self.skipped)
 
     def passes(self, warnings_allowed=True):
-        """Returns whether nothing is worse than a note, or than a warning if warnings are allowed."""
-        return self.worst not in ({"error"} if warnings_allowed else {"error", "warning"})
+        """Returns whether all could be checked, and nothing is worse than a note, or than a warning if warnings are allowed."""
+        return self.is_complete and self.worst not in ({"error"} if warnings_allowed else {"error", "warning"})
 
 
 def check(*files, deep=False, loaders=(), policy=None, progress=None):
@@ -150,6 +150,8 @@ def check(*files, deep=False, loaders=(), policy=None, progress=None):
     >>> print(report.findings[0])  # doctest: +ELLIPSIS
     error PE...: blob 0, byte 0: ...
     """
+    if not files:
+        raise ValueError("there are no files to check")
     opened = [file if isinstance(file, _popef.File) else _popef.open(file, damaged=True) for file in files]
     findings, skipped = _popef.check(opened, deep, names_of(loaders), policy_of(policy), progress)
     return Report(tuple(Finding(**fields) for fields in findings), tuple(Skipped(**fields) for fields in skipped))

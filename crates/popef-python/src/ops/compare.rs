@@ -6,6 +6,7 @@ use std::path::Path;
 use popef_ops::diff::{BlobDiff, DiffOptions, Tolerance};
 use popef_ops::hash::{Algorithms, BlobHash, Digests, HashOptions, Manifest, Verification, VerifyOptions, WrongBlob};
 use popef_ops::{Code, Error, FilePath};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -42,6 +43,11 @@ pub(crate) fn diff<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let files = [opened(a)?, opened(b)?];
     let select = Select::of(select, &files)?;
+    for (name, value) in [("atol", atol), ("rtol", rtol)] {
+        if value.is_nan() || value < 0.0 {
+            return Err(PyValueError::new_err(format!("{name} is a number from 0 on, not {value}")));
+        }
+    }
     let tolerance = Tolerance { atol, rtol, equal_nan };
     operate::<_, BlobDiff>(py, progress, &select, Some("blobs"), |watch, each| {
         let [a, b] = &files;

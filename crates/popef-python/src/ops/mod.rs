@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 
-use crate::error::raise_operation;
+use crate::error::{raise, raise_operation};
 use crate::file::{self, File};
 use crate::path;
 use crate::text::kind_of;
@@ -32,11 +32,16 @@ use crate::work::{Watch, run};
 use rows::Rows;
 use select::Select;
 
-/// The file of a `File`, or of what `popef.open` takes.
+/// The file of a `File`, or of what `popef.open` takes. It must be whole: an operation would leave out what is behind the damage, and
+/// say nothing of it.
 fn opened(given: &Bound<'_, PyAny>) -> PyResult<Opened> {
-    match given.cast::<File>() {
-        Ok(file) => Ok(file.get().opened()),
-        Err(_) => file::open(given, false, false).map(|file| file.opened()),
+    let file = match given.cast::<File>() {
+        Ok(file) => file.get().opened(),
+        Err(_) => file::open(given, false, false)?.opened(),
+    };
+    match file.damage() {
+        Some(damage) => Err(raise(given.py(), damage)),
+        None => Ok(file),
     }
 }
 
