@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use libfuzzer_sys::fuzz_target;
 use popef_fuzz::cost::{Bound, Line, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
-use poplar_inspect::profile::{ReadOptions, Report, Selection};
+use poplar_inspect::profile::{ReadOptions, Report, Selection, Sort};
 use poplar_inspect::profile::{
     categories, compute_sets, consistency, exchanges, facts, histogram, layers, program_tree, steps, tiles,
 };
@@ -52,12 +52,17 @@ fuzz_target!(|input: &[u8]| {
     let all = Selection::default();
     let _ = facts(graph, execution);
     let _ = (compute_sets(graph, execution, &all), exchanges(graph, execution, &all), categories(graph, &all));
-    assert!(program_tree(graph, execution, None, 100).len() <= 100);
+    assert!(program_tree(graph, execution, &Selection::largest(100)).len() <= 100);
     let tiles = tiles(graph, &all, 3);
     let bars: u64 = histogram(graph, 7).iter().map(|bucket| bucket.tiles).sum();
     assert!(bars <= tiles.len() as u64);
     if let Some(execution) = execution {
-        assert!(layers(execution, 1, &all).len() <= steps(execution, &all).len());
+        let rows: Vec<_> = steps(execution, &Selection::default().sorted(Sort::Number)).collect();
+        assert!(layers(execution, 1, &all).len() <= rows.len());
+        // Steps are kept packed: one is found alone as it is among all.
+        let kept = execution.simulation.as_ref().map(|simulation| &simulation.steps);
+        let alone = |number: usize| kept.and_then(|steps| steps.get(number)).map(|step| (step.cycles, step.name));
+        assert!(rows.iter().enumerate().all(|(number, row)| alone(number) == Some((row.cycles, row.name))));
         let _ = consistency(graph, execution);
     }
 });
