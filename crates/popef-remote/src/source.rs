@@ -33,7 +33,7 @@ const READERS: usize = 4;
 /// So much may lie between two reads that belong together: the header of the next blob.
 const GAP: u64 = 64 << 10;
 /// How much is read ahead for all files together.
-const MOST_AHEAD: u64 = 16 << 20;
+const MOST_AHEAD: u64 = 12 << 20;
 
 /// Somebody who goes from front to back.
 struct Reader {
