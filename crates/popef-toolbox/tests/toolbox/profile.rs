@@ -34,6 +34,7 @@ fn reports_are_shown() {
         "profile oom.graph.json --by exchange --top 3",
         "profile oom.graph.json --by exchange --name Stream --sort name --format csv",
         "profile host.graph.json host.execution.json",
+        "profile host.execution.json host.graph.json --by category --top 1 --format json",
         "profile 36-control-names.graph.json",
         "profile 36-control-names.graph.json --by program --format csv",
     ];
@@ -149,6 +150,7 @@ fn what_cannot_be_read_is_told() {
         "profile tiny.graph.json --by tile --name x",
         "profile tiny.graph.json --by category --numbers 1..2",
         "profile tiny.graph.json --by tile --numbers 3",
+        "profile tiny.graph.json tiny.execution.json --by step --steps 1..2",
         "profile tiny.graph.json --format csv",
     ];
     hold_golden("profile-mistakes", &files, &commands);

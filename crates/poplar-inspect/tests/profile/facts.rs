@@ -140,6 +140,18 @@ fn the_tables_are_sorted_and_cut() {
 }
 
 #[test]
+fn steps_that_end_before_they_begin_are_odd_and_give_no_overlap() {
+    let mut execution = document("tiny.execution.json");
+    let steps = execution["simulation"]["steps"].as_array_mut().unwrap();
+    let copy = steps.iter_mut().find(|step| step["type"] == "StreamCopy").unwrap();
+    copy["cyclesTo"] = json!(copy["cyclesFrom"].as_u64().unwrap() - 1);
+    let graph = read(&bytes("tiny.graph.json")).unwrap();
+    let report = graph.join(read(execution.to_string().as_bytes()).unwrap()).unwrap();
+    assert!(report.remarks.list.iter().any(|remark| remark.message.contains("cyclesTo is before cyclesFrom")));
+    assert_eq!(copy_overlap(report.execution.as_ref().unwrap().simulation.as_ref().unwrap()), None);
+}
+
+#[test]
 fn whether_all_fits_is_said_only_if_it_is_known() {
     let fits = |bytes: Option<u64>, by_tile: &Value| {
         let mut target = json!({"numIPUs": 1, "numTiles": 2, "tilesPerIPU": 2, "type": "IPU"});

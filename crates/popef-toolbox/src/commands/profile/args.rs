@@ -48,7 +48,7 @@ pub(crate) struct Args {
     pub(super) what: Option<What>,
     /// The graph profile, or a report with both halves; `-` is standard input
     #[arg(value_name = "GRAPH", value_parser = path(), required = true)]
-    graph: Option<PathBuf>,
+    pub(super) graph: Option<PathBuf>,
     /// The execution profile
     #[arg(value_name = "EXECUTION", value_parser = path())]
     pub(super) execution: Option<PathBuf>,

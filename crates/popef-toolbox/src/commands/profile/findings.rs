@@ -97,13 +97,9 @@ impl Args {
 
 /// Says which of the files each finding is about: the one that has its half of the report.
 fn place(report: &mut Report, input: &Input) {
-    let (graph, execution) = match input.sizes.len() {
-        0 | 1 => (0, 0),
-        _ if input.is_swapped => (1, 0),
-        _ => (0, 1),
-    };
+    let last = input.sizes.len().saturating_sub(1);
     for finding in &mut report.findings {
-        finding.file = if finding.file == 0 { graph } else { execution };
+        finding.file = finding.file.min(last);
     }
     report.findings.sort_by_key(|finding| (finding.file, finding.rule.id));
 }

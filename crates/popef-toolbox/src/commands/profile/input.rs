@@ -16,7 +16,7 @@ use crate::common::words::wrong;
 #[derive(Debug)]
 pub(in crate::commands) struct Input {
     pub(in crate::commands) report: Report,
-    /// The bytes of each file.
+    /// The bytes of each file, the one with the graph first.
     pub(super) sizes: Vec<u64>,
     /// Whether the first of two files has the execution.
     pub(super) is_swapped: bool,
@@ -55,7 +55,8 @@ pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, keep: Ke
     let is_swapped = report.graph.is_none();
     let (execution, second) = one(path, keep)?;
     let report = report.join(execution).map_err(|error| unread(&error, path))?;
-    Ok(Input { report, sizes: vec![size, second], is_swapped })
+    let sizes = if is_swapped { vec![second, size] } else { vec![size, second] };
+    Ok(Input { report, sizes, is_swapped })
 }
 
 /// Reads a file, and counts its bytes.

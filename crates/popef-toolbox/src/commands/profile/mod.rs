@@ -22,7 +22,7 @@ use std::process::ExitCode;
 pub(crate) use args::Args;
 use args::What;
 use form::Form;
-use input::Keep;
+use input::{Input, Keep};
 use popef::check::{self, Report, Severity};
 use popef_ops::{Error, FilePath};
 use popef_show::Out;
@@ -133,6 +133,9 @@ impl Args {
             }
             _ => {}
         }
+        if args.steps.is_some() && args.trace.is_none() {
+            return Err(wrong("--steps is for --trace: with --by step, say --numbers"));
+        }
         if args.model.is_some() && args.by.is_some() {
             return Err(wrong("--by shows a table: a PopEF file has no effect on it"));
         }
@@ -153,13 +156,21 @@ impl Args {
             () => Keep::Some,
         };
         let input = input::read(self.graph(), self.execution.as_deref(), keep)?;
+        if input.is_swapped {
+            let (graph, execution) = (self.execution.clone(), self.graph.clone());
+            return Args { graph, execution, ..self.clone() }.show_input(tool, &input);
+        }
+        self.show_input(tool, &input)
+    }
+
+    fn show_input(&self, tool: &Tool, input: &Input) -> Result<ExitCode, Error> {
         let report = &input.report;
         let Some(graph) = &report.graph else {
             return Err(wrong("this is an execution profile: give the graph profile before it").in_file(self.graph()));
         };
         let profile = Profile { graph, execution: report.execution.as_ref() };
-        if is_check {
-            return self.check(tool, &profile, &input);
+        if self.findings.is_check() {
+            return self.check(tool, &profile, input);
         }
         if let Some(path) = &self.trace {
             return self.write_trace(tool, &profile, path);

@@ -112,7 +112,12 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
         let first: Vec<_> = over.with_gaps.iter().take(8).map(ToString::to_string).collect();
         let more = if over.with_gaps.len() > first.len() { ", ..." } else { "" };
         out.put(&format!("  {:<14}", "memory"));
-        let words = format!("{tiles} ({}{more}): {} too much", first.join(", "), size(over.overflowed_bytes));
+        // The report may count only data, and not gaps.
+        let too_much = match over.overflowed_bytes {
+            0 => String::new(),
+            bytes => format!(": {} too much", size(bytes)),
+        };
+        let words = format!("{tiles} ({}{more}){too_much}", first.join(", "));
         out.put_as(Kind::Error, &words).end_line()?;
     }
     if let Some(liveness) = &memory.liveness {

@@ -60,18 +60,21 @@ pub fn exchanges<'g>(
     execution: Option<&ExecutionProfile>,
     selection: &Selection<'_>,
 ) -> Vec<ExchangeRow<'g>> {
-    let names = names(graph);
-    let mut rows = rows(graph, execution);
-    rows.iter_mut().for_each(|row| row.name = names.get(&(row.exchange_kind, row.exchange)).copied());
-    selection.of(rows)
+    let (runs, names) = (Runs::of(execution), names(graph));
+    let named =
+        |row: ExchangeRow<'g>| ExchangeRow { name: names.get(&(row.exchange_kind, row.exchange)).copied(), ..row };
+    selection.of(rows(graph, execution, runs.as_ref()).map(named).collect())
 }
 
 /// All exchanges, without the names of their programs.
-fn rows<'g>(graph: &'g GraphProfile, execution: Option<&ExecutionProfile>) -> Vec<ExchangeRow<'g>> {
+fn rows<'g: 'e, 'e>(
+    graph: &'g GraphProfile,
+    execution: Option<&'e ExecutionProfile>,
+    runs: Option<&'e Runs>,
+) -> impl Iterator<Item = ExchangeRow<'g>> + use<'g, 'e> {
     let cycles = Cycles::of(graph, execution);
-    let runs = Runs::of(execution);
-    let of_kind = |kind| {
-        let (of_kind, runs) = (graph.exchanges_of(kind), &runs);
+    let of_kind = move |kind| {
+        let of_kind = graph.exchanges_of(kind);
         (0_u32..).zip(0..of_kind.len()).map(move |(exchange, _)| {
             let sums = cycles.exchange(kind, exchange);
             ExchangeRow {
@@ -82,12 +85,12 @@ fn rows<'g>(graph: &'g GraphProfile, execution: Option<&ExecutionProfile>) -> Ve
                 max_cycles: sums.map(|sums| sums.most),
                 tiles: sums.map(|sums| sums.tiles),
                 code_bytes: sum_of(of_kind.code_bytes_by_tile.as_ref(), exchange),
-                runs: runs.as_ref().map(|runs| runs.of_exchange(kind, exchange)),
+                runs: runs.map(|runs| runs.of_exchange(kind, exchange)),
                 name: None,
             }
         })
     };
-    ExchangeKind::ALL.into_iter().flat_map(of_kind).collect()
+    ExchangeKind::ALL.into_iter().flat_map(of_kind)
 }
 
 /// The name of the first program with one that does each exchange.
@@ -143,26 +146,25 @@ pub struct ExchangeTotals {
 
 /// How much is exchanged.
 pub fn exchange_totals(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> ExchangeTotals {
-    let rows = rows(graph, execution);
-    let in_run = Runs::of(execution).map(|_| sums(&rows, true));
-    ExchangeTotals { in_run, once: sums(&rows, false) }
+    let runs = Runs::of(execution);
+    let in_run = runs.as_ref().map(|_| sums(rows(graph, execution, runs.as_ref()), true));
+    ExchangeTotals { in_run, once: sums(rows(graph, execution, None), false) }
 }
 
 /// Sums of exchanges that are done as often as in the run, or once.
-fn sums(rows: &[ExchangeRow<'_>], in_run: bool) -> ExchangeSums {
-    let of = |kind: ExchangeKind| {
-        let mut bytes = ExchangeBytes { steps: in_run.then_some(0), ..ExchangeBytes::default() };
-        for row in rows.iter().filter(|row| row.exchange_kind == kind) {
-            let times = if in_run { row.runs.unwrap_or_default() } else { 1 };
-            bytes.received = bytes.received.saturating_add(row.received.saturating_mul(times));
-            bytes.sent = bytes.sent.saturating_add(row.sent.saturating_mul(times));
-            bytes.steps = bytes.steps.map(|steps| steps.saturating_add(times));
-        }
-        bytes
-    };
-    ExchangeSums {
-        exchanges: of(ExchangeKind::Internal),
-        external_exchanges: of(ExchangeKind::External),
-        host_exchanges: of(ExchangeKind::Host),
+fn sums<'g>(rows: impl Iterator<Item = ExchangeRow<'g>>, in_run: bool) -> ExchangeSums {
+    let none = ExchangeBytes { steps: in_run.then_some(0), ..ExchangeBytes::default() };
+    let mut sums = ExchangeSums { exchanges: none, external_exchanges: none, host_exchanges: none };
+    for row in rows {
+        let bytes = match row.exchange_kind {
+            ExchangeKind::Internal => &mut sums.exchanges,
+            ExchangeKind::External => &mut sums.external_exchanges,
+            ExchangeKind::Host => &mut sums.host_exchanges,
+        };
+        let times = if in_run { row.runs.unwrap_or_default() } else { 1 };
+        bytes.received = bytes.received.saturating_add(row.received.saturating_mul(times));
+        bytes.sent = bytes.sent.saturating_add(row.sent.saturating_mul(times));
+        bytes.steps = bytes.steps.map(|steps| steps.saturating_add(times));
     }
+    sums
 }

@@ -47,12 +47,13 @@ fn cycles(from: u64, to: u64) -> u64 {
     to.saturating_sub(from).saturating_add(1)
 }
 
-/// When there are steps of a kind, of those that are wanted, without overlaps and in order. `None` if a step of the kind has no times.
+/// When there are steps of a kind, of those that are wanted, without overlaps and in order. `None` if a step of the kind has no times, or
+/// ends before it begins.
 fn times(simulation: &Simulation, kind: &StepKind, is_wanted: impl Fn(u64, u64) -> bool) -> Option<Vec<(u64, u64)>> {
     let mut times: Vec<(u64, u64)> = Vec::new();
     // A step without cycles takes no time, and has no ends.
     for step in simulation.steps.iter().filter(|step| step.kind == kind && step.cycles != Some(0)) {
-        let (from, to) = step.cycles_from.zip(step.cycles_to)?;
+        let (from, to) = step.cycles_from.zip(step.cycles_to).filter(|(from, to)| from <= to)?;
         if is_wanted(from, to) {
             times.push((from, to));
         }

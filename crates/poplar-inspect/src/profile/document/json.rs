@@ -218,7 +218,7 @@ fn parse_number(text: &[u8]) -> Option<Token> {
     let text = str::from_utf8(text).ok().filter(|_| rest.is_empty())?;
     match text.parse() {
         Ok(value) if is_whole => Some(Token::Uint(value)),
-        _ => text.parse().ok().map(Token::Other),
+        _ => text.parse().ok().filter(|value: &f64| value.is_finite()).map(Token::Other),
     }
 }
 
@@ -268,7 +268,7 @@ mod tests {
         for (text, value) in [("-0", -0.0), ("1.50", 1.5), ("1E+2", 100.0), ("18446744073709551616", 2_f64.powi(64))] {
             assert_eq!(parse_number(text.as_bytes()), Some(Token::Other(value)), "{text}");
         }
-        for text in ["", "-", "01", "1.", ".5", "1e", "1e+", "--1", "1.5.5", "+1", "1e5e5", "1-"] {
+        for text in ["", "-", "1e999", "-1e999", "01", "1.", ".5", "1e", "1e+", "--1", "1.5.5", "+1", "1e5e5", "1-"] {
             assert_eq!(parse_number(text.as_bytes()), None, "{text}");
         }
     }

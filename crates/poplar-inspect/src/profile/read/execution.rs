@@ -195,6 +195,9 @@ fn step(doc: &mut Doc<'_>, steps: &mut Builder) -> Result<()> {
         Ok(true)
     })?;
     let kind = kind.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"type\" is missing"))?;
+    if numbers.cycles_from.zip(numbers.cycles_to).is_some_and(|(from, to)| to < from) {
+        doc.remark("cyclesTo is before cyclesFrom");
+    }
     let (sync_type, name, at) = (sync_type.as_deref(), name.as_deref(), doc.position());
     steps.push(Step { kind: &kind, sync_type, name, at, ..numbers });
     Ok(())
