@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "popef-dump/benches"))
 
 import table  # noqa: E402
 
-ROUNDS = 3
+ROUNDS = 9
 DELAY = 0.050
 MIB = 1 << 20
 
