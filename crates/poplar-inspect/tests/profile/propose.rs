@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use popef::check::{Level, Report as Proposed, Severity};
-use poplar_inspect::profile::{Policy, Report, propose, rule, rules};
+use poplar_inspect::profile::{Policy, Report, facts, propose, rule, rules};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -20,7 +20,8 @@ fn report(name: &str) -> Report {
 }
 
 fn proposed(report: &Report, policy: &Policy) -> Proposed {
-    propose(report.graph.as_ref().unwrap(), report.execution.as_ref(), policy)
+    let (graph, execution) = (report.graph.as_ref().unwrap(), report.execution.as_ref());
+    propose(graph, execution, &facts(graph, execution), policy)
 }
 
 fn ids(proposed: &Proposed) -> BTreeSet<&'static str> {

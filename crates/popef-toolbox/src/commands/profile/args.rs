@@ -7,7 +7,7 @@ use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use poplar_inspect::profile::parse_bytes;
 
-use super::{diff, trace};
+use super::diff;
 use super::form::Form;
 use crate::common::values::{named, path};
 
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
     /// Show only rows of the table with these numbers, such as 12..13 for tile 12, of which the last is 12
-    #[arg(long, value_name = "A..B", value_parser = trace::range, requires = "by", help_heading = "Selection")]
+    #[arg(long, value_name = "A..B", value_parser = range, requires = "by", help_heading = "Selection")]
     pub(super) numbers: Option<Range<u32>>,
     /// So many parts of a name, between slashes, make a layer
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Selection")]
@@ -96,7 +96,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON", value_parser = path(), conflicts_with_all = ["by", "items"], help_heading = "Output")]
     pub(super) trace: Option<PathBuf>,
     /// Only these steps of the timeline, such as 100..200, of which the last is 199
-    #[arg(long, value_name = "A..B", value_parser = trace::range, requires = "trace", help_heading = "Selection")]
+    #[arg(long, value_name = "A..B", value_parser = range, requires = "trace", help_heading = "Selection")]
     pub(super) steps: Option<Range<u32>>,
     /// Write one HTML page instead, with pictures and tables, which needs no network; `-` is standard output
     #[arg(short, long, value_name = "HTML", value_parser = path(), conflicts_with_all = ["by", "items", "trace"], help_heading = "Output")]
@@ -213,6 +213,15 @@ impl FindingsArgs {
         let has_limit = self.max_tile.or(self.max_total).or(self.max_cycles).is_some() || self.min_balance.is_some();
         self.check || has_limit || self.policy.is_some() || self.strict || self.quiet || self.verbose
     }
+}
+
+/// `A..B`, `A..` or `..B`.
+fn range(given: &str) -> Result<Range<u32>, String> {
+    let wrong = || format!("{given} is not a range such as 100..200, 100.. or ..200");
+    let (from, to) = given.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str, default: u32| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
+    let range = number(from, 0)?..number(to, u32::MAX)?;
+    if range.is_empty() { Err(format!("{given} has no number in it")) } else { Ok(range) }
 }
 
 fn bytes(text: &str) -> Result<u64, String> {

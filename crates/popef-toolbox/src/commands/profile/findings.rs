@@ -8,7 +8,7 @@ use popef_dump_tool::read_policy;
 use popef_dump_tool::screen::screen;
 use popef_ops::Error;
 use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
-use poplar_inspect::profile::{Policy, propose, rules};
+use poplar_inspect::profile::{Policy, facts, propose, rules};
 
 use super::Profile;
 use super::args::{Args, FindingsArgs};
@@ -55,6 +55,9 @@ impl Args {
             }
             _ => {}
         }
+        if self.steps.is_some() && self.trace.is_none() {
+            return Err(wrong("--steps is for --trace: with --by step, say --numbers"));
+        }
         if let Some((_, option)) = only_of_tables.iter().find(|(is_given, _)| is_check && *is_given) {
             return Err(wrong(format!("{option} has no effect on findings: leave it out, or --check and limits")));
         }
@@ -67,7 +70,9 @@ impl Args {
 
     /// Shows what the rules find, and returns the exit status.
     pub(super) fn check(&self, tool: &Tool, profile: &Profile<'_>, input: &Input) -> Result<ExitCode, Error> {
-        let mut report = propose(profile.graph, profile.execution, &self.findings.policy(tool)?);
+        let policy = self.findings.policy(tool)?;
+        let facts = facts(profile.graph, profile.execution);
+        let mut report = propose(profile.graph, profile.execution, &facts, &policy);
         place(&mut report, input);
         let paths = [Some(self.graph()), self.execution.as_deref()].into_iter().flatten();
         let files = paths.zip(&input.sizes);

@@ -133,9 +133,6 @@ impl Args {
             }
             _ => {}
         }
-        if args.steps.is_some() && args.trace.is_none() {
-            return Err(wrong("--steps is for --trace: with --by step, say --numbers"));
-        }
         if args.model.is_some() && args.by.is_some() {
             return Err(wrong("--by shows a table: a PopEF file has no effect on it"));
         }
@@ -203,14 +200,15 @@ impl Args {
         model: Option<Models>,
     ) -> io::Result<()> {
         let Profile { graph, execution } = *profile;
-        let Report { mut findings, skipped, .. } = propose(graph, execution, &Policy::default());
+        let facts = facts(graph, execution);
+        let Report { mut findings, skipped, .. } = propose(graph, execution, &facts, &Policy::default());
         findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
         let summary = Summary {
             findings: findings.into_iter().map(Finding::from).collect(),
             skipped: skipped.into_iter().map(Skipped::from).collect(),
             model,
             head: self.head(remarks),
-            facts: facts(graph, execution),
+            facts,
             tile_sizes: histogram(graph, 10),
             consistency: execution.and_then(|execution| consistency(graph, execution)),
             items_per_second: execution

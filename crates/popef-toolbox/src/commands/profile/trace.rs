@@ -20,15 +20,6 @@ use crate::common::signals::is_stopped;
 use crate::common::tool::Tool;
 use crate::common::words::wrong;
 
-/// `A..B`, `A..` or `..B`.
-pub(super) fn range(given: &str) -> Result<std::ops::Range<u32>, String> {
-    let wrong = || format!("{given} is not a range such as 100..200, 100.. or ..200");
-    let (from, to) = given.split_once("..").ok_or_else(wrong)?;
-    let number = |text: &str, default: u32| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
-    let range = number(from, 0)?..number(to, u32::MAX)?;
-    if range.is_empty() { Err(format!("{given} has no number in it")) } else { Ok(range) }
-}
-
 impl Args {
     /// Writes the timeline, and says how much is on it.
     pub(super) fn write_trace(&self, tool: &Tool, profile: &Profile<'_>, path: &std::path::Path) -> Result<ExitCode, Error> {

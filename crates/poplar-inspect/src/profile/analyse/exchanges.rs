@@ -147,21 +147,21 @@ pub struct ExchangeTotals {
 /// How much is exchanged.
 pub fn exchange_totals(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> ExchangeTotals {
     let runs = Runs::of(execution);
-    let in_run = runs.as_ref().map(|_| sums(rows(graph, execution, runs.as_ref()), true));
-    ExchangeTotals { in_run, once: sums(rows(graph, execution, None), false) }
+    let in_run = runs.as_ref().map(|runs| sums(graph, execution, Some(runs)));
+    ExchangeTotals { in_run, once: sums(graph, execution, None) }
 }
 
 /// Sums of exchanges that are done as often as in the run, or once.
-fn sums<'g>(rows: impl Iterator<Item = ExchangeRow<'g>>, in_run: bool) -> ExchangeSums {
-    let none = ExchangeBytes { steps: in_run.then_some(0), ..ExchangeBytes::default() };
+fn sums(graph: &GraphProfile, execution: Option<&ExecutionProfile>, runs: Option<&Runs>) -> ExchangeSums {
+    let none = ExchangeBytes { steps: runs.map(|_| 0), ..ExchangeBytes::default() };
     let mut sums = ExchangeSums { exchanges: none, external_exchanges: none, host_exchanges: none };
-    for row in rows {
+    for row in rows(graph, execution, runs) {
         let bytes = match row.exchange_kind {
             ExchangeKind::Internal => &mut sums.exchanges,
             ExchangeKind::External => &mut sums.external_exchanges,
             ExchangeKind::Host => &mut sums.host_exchanges,
         };
-        let times = if in_run { row.runs.unwrap_or_default() } else { 1 };
+        let times = row.runs.unwrap_or(1);
         bytes.received = bytes.received.saturating_add(row.received.saturating_mul(times));
         bytes.sent = bytes.sent.saturating_add(row.sent.saturating_mul(times));
         bytes.steps = bytes.steps.map(|steps| steps.saturating_add(times));

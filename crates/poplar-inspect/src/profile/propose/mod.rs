@@ -12,6 +12,7 @@ mod words;
 
 use popef::check::{Report, Rule};
 
+use super::analyse::facts::Facts;
 use super::execution::ExecutionProfile;
 use super::graph::GraphProfile;
 use found::{Found, Skips};
@@ -21,23 +22,29 @@ use subject::Subject;
 
 /// Looks for what makes a model slow, or too large, and says what to do about it.
 ///
-/// A finding about the execution has the file 1, and one about the graph the file 0.
+/// `facts` are the [`facts`](super::facts) of these two. A finding about the execution has the file 1, and one about the graph the file 0.
 ///
 /// ```
-/// use poplar_inspect::profile::{Policy, ReadOptions, Report, propose};
+/// use poplar_inspect::profile::{Policy, ReadOptions, Report, facts, propose};
 ///
 /// let json = r#"{"target": {"numTiles": 2, "numIPUs": 1, "tilesPerIPU": 2, "bytesPerTile": 1000},
 ///                "memory": {"byTile": {"totalIncludingGaps": [900, 1200], "overflowed": [0, 200]}}}"#;
 /// let report = Report::read(json.as_bytes(), &ReadOptions::default())?;
-/// let proposed = propose(&report.graph.unwrap(), None, &Policy::default());
+/// let graph = report.graph.unwrap();
+/// let proposed = propose(&graph, None, &facts(&graph, None), &Policy::default());
 /// let finding = &proposed.findings[0];
 /// assert_eq!(finding.rule.id, "PP101");
 /// assert_eq!(finding.message, "1 of 2 tiles does not fit (1), 200 B too much in all; tile 1 needs 1.2 KiB of 1000 B");
 /// assert!(proposed.skipped.iter().any(|skipped| skipped.why == "there is no execution profile"));
 /// # Ok::<(), poplar_inspect::profile::Error>(())
 /// ```
-pub fn propose(graph: &GraphProfile, execution: Option<&ExecutionProfile>, policy: &Policy) -> Report {
-    let subject = Subject::of(graph, execution, policy);
+pub fn propose(
+    graph: &GraphProfile,
+    execution: Option<&ExecutionProfile>,
+    facts: &Facts<'_>,
+    policy: &Policy,
+) -> Report {
+    let subject = Subject { graph, execution, policy, facts };
     let mut report = Report::default();
     let mut skips = Skips::default();
     for group in GROUPS {

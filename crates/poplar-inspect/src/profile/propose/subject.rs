@@ -7,7 +7,7 @@ use popef::types::escape;
 use super::found::Missing;
 use super::policy::Policy;
 use super::words::quote;
-use crate::profile::analyse::facts::{Facts, facts};
+use crate::profile::analyse::facts::Facts;
 use crate::profile::analyse::liveness::LivenessSums;
 use crate::profile::analyse::memory::{MemorySums, TileStatistics, float};
 use crate::profile::analyse::overlap::CopyOverlap;
@@ -22,7 +22,7 @@ pub(super) struct Subject<'r> {
     pub(super) graph: &'r GraphProfile,
     pub(super) execution: Option<&'r ExecutionProfile>,
     pub(super) policy: &'r Policy,
-    facts: Facts<'r>,
+    pub(super) facts: &'r Facts<'r>,
 }
 
 /// What a step does, wherever it is a step.
@@ -55,10 +55,6 @@ impl Work<'_> {
 }
 
 impl<'r> Subject<'r> {
-    pub(super) fn of(graph: &'r GraphProfile, execution: Option<&'r ExecutionProfile>, policy: &'r Policy) -> Self {
-        Subject { graph, execution, policy, facts: facts(graph, execution) }
-    }
-
     pub(super) fn memory(&self) -> Result<&'r Memory, Missing> {
         self.graph.memory.as_ref().ok_or_else(|| Missing::part("memory"))
     }
