@@ -99,15 +99,16 @@ fn references(graph: &GraphProfile, number: usize, program: &Program) -> Result<
 /// The target says some things twice.
 fn products(graph: &GraphProfile, remarks: &mut Remarks) {
     let (target, root) = (&graph.target, &graph.at.root);
-    let tiles = target.num_ipus.zip(target.tiles_per_ipu).map(|(ipus, tiles)| ipus.saturating_mul(tiles));
-    if let Some(tiles) = tiles.filter(|tiles| *tiles != u64::from(target.num_tiles)) {
+    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+    let tiles = target.num_ipus.zip(target.tiles_per_ipu).map(|(ipus, tiles)| product(ipus, tiles));
+    if let Some(tiles) = tiles.filter(|tiles| *tiles != u128::from(target.num_tiles)) {
         let message = format!("there are {} tiles, and numIPUs * tilesPerIPU is {tiles}", target.num_tiles);
         remarks.add(&format!("{root}.target.numTiles"), Some(graph.at.num_tiles), message);
     }
-    let memory = target.bytes_per_tile.map(|bytes| bytes.saturating_mul(u64::from(target.num_tiles)));
+    let memory = target.bytes_per_tile.map(|bytes| product(bytes, u64::from(target.num_tiles)));
     if let Some((memory, total)) = memory.zip(target.total_memory)
-        && memory != total
-        && tiles.is_none_or(|tiles| tiles == u64::from(target.num_tiles))
+        && memory != u128::from(total)
+        && tiles.is_none_or(|tiles| tiles == u128::from(target.num_tiles))
     {
         let message = format!("the memory is {total}, and bytesPerTile * numTiles is {memory}");
         remarks.add(&format!("{root}.target.totalMemory"), None, message);

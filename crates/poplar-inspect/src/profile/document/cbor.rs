@@ -15,15 +15,24 @@ struct Head {
 impl Doc<'_> {
     pub(super) fn cbor_token(&mut self, keep: Keep) -> Result<Token> {
         let mut head = self.head()?;
-        // Tags, of which the one for CBOR itself may be before the document.
+        let mut is_bignum = false;
         while head.major == 6 {
+            match head.argument {
+                // CBOR itself, which may be before the document.
+                Some(55_799) => {}
+                Some(2 | 3) => is_bignum = true,
+                Some(tag) if keep == Keep::Yes => self.remark_once(&format!("tag {tag} of CBOR is not looked at")),
+                _ => {}
+            }
             head = self.head()?;
         }
         match (head.major, head.argument) {
             (0, Some(value)) => Ok(Token::Uint(value)),
             #[expect(clippy::cast_precision_loss, reason = "no negative number is wanted")]
             (1, Some(value)) => Ok(Token::Other(-1.0 - value as f64)),
-            (2, length) => self.chunks(2, length, Keep::No).map(|()| Token::Blob),
+            (2, length) => {
+                self.chunks(2, length, Keep::No).map(|()| if is_bignum { Token::Bignum } else { Token::Blob })
+            }
             (3, length) => self.chunks(3, length, keep).map(|()| Token::Text),
             (4, length) => Ok(Token::Array(length)),
             (5, length) => Ok(Token::Object(length)),
@@ -101,7 +110,7 @@ impl Doc<'_> {
                 return Err(self.cut());
             }
             if keep == Keep::Yes {
-                self.text.extend_from_slice(rest.get(..len).unwrap_or_default());
+                self.keep(len)?;
             }
             self.bytes.take(len);
             left = left.saturating_sub(len as u64);

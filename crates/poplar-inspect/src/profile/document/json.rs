@@ -112,7 +112,7 @@ impl Doc<'_> {
             };
             let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
             if keep == Keep::Yes {
-                self.text.extend_from_slice(rest.get(..plain).unwrap_or_default());
+                self.keep(plain)?;
             }
             self.bytes.take(plain);
             match self.peek()? {
@@ -204,22 +204,39 @@ fn parse_number(text: &[u8]) -> Option<Token> {
     if whole == 0 || (whole > 1 && unsigned.first() == Some(&b'0')) {
         return None;
     }
-    let mut rest = unsigned.get(whole..)?;
-    let is_whole = rest.is_empty() && unsigned.len() == text.len();
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let len = digits(fraction);
-        rest = fraction.get(len..).filter(|_| len > 0)?;
+    let (whole, mut rest) = unsigned.split_at_checked(whole)?;
+    let is_plain = rest.is_empty() && unsigned.len() == text.len();
+    let mut fraction: &[u8] = &[];
+    if let Some(after) = rest.strip_prefix(b".") {
+        (fraction, rest) = after.split_at_checked(digits(after)).filter(|(fraction, _)| !fraction.is_empty())?;
     }
+    let mut shift = 0_i64;
     if let [b'e' | b'E', exponent @ ..] = rest {
+        let sign = if exponent.starts_with(b"-") { -1 } else { 1 };
         let exponent = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
         let len = digits(exponent);
         rest = exponent.get(len..).filter(|_| len > 0)?;
+        shift = str::from_utf8(exponent).ok()?.parse().unwrap_or(i64::MAX).saturating_mul(sign);
     }
     let text = str::from_utf8(text).ok().filter(|_| rest.is_empty())?;
     match text.parse() {
-        Ok(value) if is_whole => Some(Token::Uint(value)),
-        _ => text.parse().ok().filter(|value: &f64| value.is_finite()).map(Token::Other),
+        Ok(value) if is_plain => Some(Token::Uint(value)),
+        _ => {
+            let value = text.parse().ok().filter(|value: &f64| value.is_finite())?;
+            let is_integer = is_integer(whole, fraction, shift);
+            Some(if is_integer { Token::Other(value) } else { Token::Fraction(value) })
+        }
     }
+}
+
+/// Whether these digits, with the point moved to the right by `shift`, have no fraction. A floating-point number may leave it out.
+fn is_integer(whole: &[u8], fraction: &[u8], shift: i64) -> bool {
+    let zeros = fraction.iter().rev().chain(whole.iter().rev()).take_while(|digit| **digit == b'0').count();
+    let digits = whole.len().saturating_add(fraction.len());
+    let needed = i64::try_from(fraction.len().saturating_sub(zeros)).unwrap_or(i64::MAX);
+    // Zeros of the whole can move behind the point.
+    let spare = i64::try_from(zeros.saturating_sub(fraction.len())).unwrap_or(i64::MAX);
+    zeros == digits || needed <= shift.saturating_add(spare)
 }
 
 /// Reads `,1,22,333` as far as it is in the buffer, has nothing else in it, and something follows. Returns the next index.
@@ -265,7 +282,14 @@ mod tests {
         for (text, value) in [("0", 0), ("18446744073709551615", u64::MAX), ("7", 7)] {
             assert_eq!(parse_number(text.as_bytes()), Some(Token::Uint(value)), "{text}");
         }
-        for (text, value) in [("-0", -0.0), ("1.50", 1.5), ("1E+2", 100.0), ("18446744073709551616", 2_f64.powi(64))] {
+        let fractions = [("1e-400", 0.0), ("60.0000000000000000001", 60.0), ("-0.5", -0.5), ("120e-2", 1.2), ("1e-99999999999999999999", 0.0)];
+        for (text, value) in fractions {
+            assert_eq!(parse_number(text.as_bytes()), Some(Token::Fraction(value)), "{text}");
+        }
+        for (text, value) in [("0e-400", 0.0), ("0.00e-1", 0.0), ("1200e-2", 12.0), ("1.2300e2", 123.0)] {
+            assert_eq!(parse_number(text.as_bytes()), Some(Token::Other(value)), "{text}");
+        }
+        for (text, value) in [("-0", -0.0), ("1E+2", 100.0), ("18446744073709551616", 2_f64.powi(64))] {
             assert_eq!(parse_number(text.as_bytes()), Some(Token::Other(value)), "{text}");
         }
         for text in ["", "-", "1e999", "-1e999", "01", "1.", ".5", "1e", "1e+", "--1", "1.5.5", "+1", "1e5e5", "1-"] {

@@ -23,6 +23,8 @@ pub(super) type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// Objects and lists are not deeper than this in each other. The tree of liveness takes two levels for each program.
 const DEPTH: usize = 512;
+/// No key and no text that is kept is longer. Names of vertex types, with all their arguments, have some thousand bytes.
+const TEXT: usize = 1 << 20;
 
 /// The beginning of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +32,12 @@ enum Token {
     Null,
     Bool,
     Uint(u64),
-    /// Negative, with a fraction, or too large.
+    /// Negative, too large, or with a fraction that may be 0.
     Other(f64),
+    /// With a fraction that is not 0, even if `f64` leaves it out.
+    Fraction(f64),
+    /// An integer of CBOR of any length.
+    Bignum,
     /// It is in `Doc::text`.
     Text,
     /// Bytes of CBOR.
@@ -65,8 +71,10 @@ pub(super) struct Doc<'r> {
     /// Whether the last text had a lone surrogate.
     has_surrogate: bool,
     pub(super) remarks: Remarks,
-    /// Where unknown keys were, without the numbers in lists.
-    unknown: BTreeSet<String>,
+    /// What was remarked once only, with the places without the numbers in lists.
+    remarked: BTreeSet<String>,
+    /// All counts that were read.
+    total: u128,
 }
 
 impl<'r> Doc<'r> {
@@ -80,7 +88,8 @@ impl<'r> Doc<'r> {
             text: Vec::new(),
             has_surrogate: false,
             remarks: Remarks::default(),
-            unknown: BTreeSet::new(),
+            remarked: BTreeSet::new(),
+            total: 0,
         };
         match doc.peek()? {
             None => return Err(doc.fail(ErrorKind::Cut, "the document is empty")),
@@ -139,7 +148,7 @@ impl<'r> Doc<'r> {
             let key = self.key()?;
             push_key(&mut self.path, &key);
             if !member(self, &key)? {
-                self.remark_unknown();
+                self.remark_once("the key is unknown");
                 self.skip()?;
             }
             self.path.truncate(base);
@@ -175,8 +184,12 @@ impl<'r> Doc<'r> {
         let mut index = 0;
         loop {
             if !self.is_cbor && !frame.first {
-                index =
-                    json::plain_uints(&mut self.bytes, index, &mut each).map_err(|error| self.unreadable(&error))?;
+                let mut counted = |index, value| {
+                    self.total = self.total.saturating_add(u128::from(value));
+                    each(index, value);
+                };
+                let read = json::plain_uints(&mut self.bytes, index, &mut counted);
+                index = read.map_err(|error| self.unreadable(&error))?;
             }
             if !self.more(&mut frame, b']')? {
                 break;
@@ -198,22 +211,29 @@ impl<'r> Doc<'r> {
     pub(super) fn uint(&mut self) -> Result<u64> {
         // Above this, floating-point numbers leave integers out.
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        match self.token(Keep::Yes)? {
-            Token::Uint(value) => Ok(value),
+        let value = match self.token(Keep::Yes)? {
+            Token::Uint(value) => value,
             Token::Other(value) if value.fract() == 0.0 && (0.0..=EXACT).contains(&value) =>
             {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
-                Ok(value as u64)
+                (value as u64)
             }
-            Token::Other(value) if value < 0.0 => {
-                Err(self.fail(ErrorKind::WrongForm, "expected an integer from 0 on, found a negative number"))
+            Token::Other(value) | Token::Fraction(value) if value < 0.0 => {
+                return Err(self.fail(ErrorKind::WrongForm, "expected an integer from 0 on, found a negative number"));
             }
-            Token::Other(value) if value.fract() != 0.0 => {
-                Err(self.fail(ErrorKind::WrongForm, "expected an integer, found a fraction"))
+            Token::Other(value) if value.fract() == 0.0 => return Err(self.too_large()),
+            Token::Other(_) | Token::Fraction(_) => {
+                return Err(self.fail(ErrorKind::WrongForm, "expected an integer, found a fraction"));
             }
-            Token::Other(_) => Err(self.fail(ErrorKind::WrongForm, "the number is larger than any 64-bit integer")),
-            other => Err(self.unexpected("an integer", other)),
-        }
+            Token::Bignum => return Err(self.too_large()),
+            other => return Err(self.unexpected("an integer", other)),
+        };
+        self.total = self.total.saturating_add(u128::from(value));
+        Ok(value)
+    }
+
+    fn too_large(&self) -> Box<Error> {
+        self.fail(ErrorKind::WrongForm, "the number is larger than any 64-bit integer")
     }
 
     /// Reads an index, or another integer of 32 bits.
@@ -231,7 +251,7 @@ impl<'r> Doc<'r> {
         match self.token(Keep::Yes)? {
             #[expect(clippy::cast_precision_loss, reason = "integers where fractions are expected are small")]
             Token::Uint(value) => Ok(value as f64),
-            Token::Other(value) => Ok(value),
+            Token::Other(value) | Token::Fraction(value) => Ok(value),
             other => Err(self.unexpected("a number", other)),
         }
     }
@@ -289,22 +309,39 @@ impl<'r> Doc<'r> {
         }
     }
 
-    /// Checks that nothing follows the document.
+    /// Checks that nothing follows the document, and that sums of its numbers can be right.
     pub(super) fn end(&mut self) -> Result<()> {
         if !self.is_cbor {
             self.space()?;
         }
-        match self.peek()? {
-            None => Ok(()),
-            Some(_) => Err(self.fail(ErrorKind::Malformed, "something follows the end of the document")),
+        if self.peek()?.is_some() {
+            return Err(self.fail(ErrorKind::Malformed, "something follows the end of the document"));
+        }
+        if self.total > u128::from(u64::MAX) {
+            self.remark("all numbers together are larger than 2^64 - 1: sums that would be larger are shown as that");
+        }
+        Ok(())
+    }
+
+    /// A remark about what each program or step may have: the first is enough.
+    fn remark_once(&mut self, message: &str) {
+        let place = format!("{} {message}", without_numbers(&self.path));
+        if self.remarked.len() < Remarks::MOST && self.remarked.insert(place) {
+            self.remark(message);
         }
     }
 
-    /// A remark about an unknown key, of which each program or step may have one: the first is enough.
-    fn remark_unknown(&mut self) {
-        if self.unknown.len() < Remarks::MOST && self.unknown.insert(without_numbers(&self.path)) {
-            self.remark("the key is unknown");
+    /// Adds a piece to the text that is read.
+    fn keep(&mut self, len: usize) -> Result<()> {
+        let rest = match self.bytes.rest() {
+            Ok(rest) => rest.get(..len).unwrap_or_default(),
+            Err(error) => return Err(self.unreadable(&error)),
+        };
+        if self.text.len().saturating_add(len) > TEXT {
+            return Err(self.fail(ErrorKind::WrongForm, format!("the text is longer than {TEXT} bytes")));
         }
+        self.text.extend_from_slice(rest);
+        Ok(())
     }
 
     fn expect(&mut self, what: &str, is_it: impl Fn(&Token) -> bool) -> Result<Token> {
@@ -316,7 +353,7 @@ impl<'r> Doc<'r> {
         let found = match token {
             Token::Null => "null",
             Token::Bool => "true or false",
-            Token::Uint(_) | Token::Other(_) => "a number",
+            Token::Uint(_) | Token::Other(_) | Token::Fraction(_) | Token::Bignum => "a number",
             Token::Text => "a text",
             Token::Blob => "bytes",
             Token::Array(_) => "a list",

@@ -139,7 +139,7 @@ fn vertex_cycles(cycles: &[u64], sets: &[u32], types: &[u32]) -> Vec<VertexCycle
 }
 
 fn simulation(doc: &mut Doc<'_>) -> Result<Simulation> {
-    let (mut cycles, mut tile_cycles, mut steps) = (None, None, None);
+    let (mut cycles, mut tile_cycles, mut steps, mut last) = (None, None, None, None);
     doc.object(|doc, key| {
         match key {
             "cycles" => {
@@ -152,13 +152,20 @@ fn simulation(doc: &mut Doc<'_>) -> Result<Simulation> {
             }
             "steps" => {
                 let mut list = Builder::default();
-                doc.array(|doc, _| step(doc, &mut list))?;
+                doc.array(|doc, _| {
+                    last = last.max(step(doc, &mut list)?);
+                    Ok(())
+                })?;
                 doc.once(&mut steps, list.finish())?;
             }
             _ => return Ok(false),
         }
         Ok(true)
     })?;
+    // Whether the last cycle counts is not certain, so one more is not odd.
+    if let Some((last, cycles)) = last.zip(cycles).filter(|(last, cycles)| last > cycles) {
+        doc.remark(format!("a step lasts until cycle {last}, and the execution has {cycles} cycles"));
+    }
     Ok(Simulation { cycles, tile_cycles: tile_cycles.unwrap_or_default(), steps: steps.unwrap_or_default() })
 }
 
@@ -173,7 +180,8 @@ fn activities(doc: &mut Doc<'_>) -> Result<BTreeMap<Box<str>, u64>> {
     Ok(activities)
 }
 
-fn step(doc: &mut Doc<'_>, steps: &mut Builder) -> Result<()> {
+/// Reads a step, and returns its last cycle.
+fn step(doc: &mut Doc<'_>, steps: &mut Builder) -> Result<Option<u64>> {
     let (mut kind, mut sync_type, mut name) = (None, None, None);
     let mut numbers = Step::new(&StepKind::Sync);
     doc.object(|doc, key| {
@@ -200,7 +208,7 @@ fn step(doc: &mut Doc<'_>, steps: &mut Builder) -> Result<()> {
     }
     let (sync_type, name, at) = (sync_type.as_deref(), name.as_deref(), doc.position());
     steps.push(Step { kind: &kind, sync_type, name, at, ..numbers });
-    Ok(())
+    Ok(numbers.cycles_to)
 }
 
 fn step_kind(doc: &mut Doc<'_>) -> Result<StepKind> {
