@@ -69,7 +69,6 @@ def memory(categories, gaps=0, always=0.5, code=None):
 
 def graph(memory, types=("popops::Fill<half>",)):
     zero = [0] * TILES
-    row = [zero]
     return {
         "target": {
             "type": "IPU_MODEL",
@@ -89,10 +88,9 @@ def graph(memory, types=("popops::Fill<half>",)):
         "computeSets": {"names": ["work"], "vertexCounts": [[TILES]], "vertexTypes": [[0]]},
         "exchanges": {"bytesReceivedByTile": [], "bytesSentByTile": [], "cyclesByTile": []},
         "externalExchanges": {"bytesReceivedByTile": [], "bytesSentByTile": [], "estimatedCyclesByTile": []},
-        "hostExchanges": {"bytesReceivedByTile": row, "bytesSentByTile": row, "estimatedCyclesByTile": row},
+        "hostExchanges": {"bytesReceivedByTile": [], "bytesSentByTile": [], "estimatedCyclesByTile": []},
         "programs": [
-            {"type": "Sequence", "children": [1, 2]},
-            {"type": "StreamCopy", "exchange": 0},
+            {"type": "Sequence", "children": [1]},
             {"type": "OnTileExecute", "computeSet": 0, "name": "work/OnTileExecute"},
         ],
         "controlPrograms": [0],
@@ -104,7 +102,7 @@ def graph(memory, types=("popops::Fill<half>",)):
 def work(start, cycles, active=TILES, balance=0.9, threads=0.8):
     return {
         "type": "OnTileExecute",
-        "program": 2,
+        "program": 1,
         "name": "work/OnTileExecute",
         "computeSet": 0,
         "cycles": cycles,
@@ -121,8 +119,6 @@ def work(start, cycles, active=TILES, balance=0.9, threads=0.8):
 def copy(start, cycles):
     return {
         "type": "StreamCopy",
-        "program": 1,
-        "hostExchange": 0,
         "cycles": cycles,
         "cyclesFrom": start,
         "cyclesTo": start + cycles - 1,
@@ -134,16 +130,33 @@ def copy(start, cycles):
     }
 
 
+def add_copies(graph, execution):
+    """Gives the graph the exchanges and the programs of the copies: one for each number of cycles."""
+    exchanges, programs = graph["hostExchanges"], graph["programs"]
+    numbers = {}
+    for step in execution["simulation"]["steps"]:
+        if step["type"] != "StreamCopy":
+            continue
+        number = numbers.setdefault(step["cycles"], len(numbers))
+        if number == len(exchanges["estimatedCyclesByTile"]):
+            exchanges["bytesReceivedByTile"].append([step["totalData"] // TILES] * TILES)
+            exchanges["bytesSentByTile"].append([0] * TILES)
+            exchanges["estimatedCyclesByTile"].append([step["cycles"]] * TILES)
+            programs[0]["children"].append(len(programs))
+            programs.append({"type": "StreamCopy", "exchange": number})
+        step.update(hostExchange=number, program=2 + number)
+    execution["programTrace"] = [0] + [step["program"] for step in execution["simulation"]["steps"]]
+
+
 def execution(steps, shares, mode="IPU_MODEL"):
     """`shares` of the activities in all cycles."""
     end = max(step["cyclesTo"] + 1 for step in steps)
     whole = end * TILES
     cycles = {name: int(whole * share) for name, share in shares.items()}
+    cycles["streamCopy"] = TILES * sum(step["cycles"] for step in steps if step["type"] == "StreamCopy")
     zero = dict.fromkeys(["copySharedStructure", "doExchange", "globalExchange"], 0)
-    trace = [0] + [step["program"] for step in steps]
     return {
         "profilerMode": mode,
-        "programTrace": trace,
         "simulation": {"cycles": end, "tileCycles": {**zero, **cycles}, "steps": steps},
     }
 
@@ -155,7 +168,7 @@ def each(size):
 # Nearly full, and nothing else is to be said of it.
 PLAIN = {"variable": each(100_000), "vertexCode": each(20_000), "controlCode": each(4_000)}
 FULL = {"variable": each(225_000), "vertexCode": each(20_000), "controlCode": each(4_000)}
-EVEN = {"compute": 0.85, "streamCopy": 0.05, "sync": 0.1}
+EVEN = {"compute": 0.85, "sync": 0.1}
 CASES = {
     "healthy": (graph(memory(FULL)), execution([copy(0, 50), work(50, 950)], EVEN)),
     "full-median": (graph(memory({"variable": [60_000] * 7 + [250_000]})), None),
@@ -169,15 +182,15 @@ CASES = {
     "uneven": (graph(memory(PLAIN)), execution([copy(0, 50), work(50, 950, balance=0.3)], EVEN)),
     "sync": (
         graph(memory(PLAIN)),
-        execution([copy(0, 50), work(50, 950)], {"compute": 0.4, "streamCopy": 0.02, "sync": 0.58}),
+        execution([copy(0, 50), work(50, 950)], {"compute": 0.4, "sync": 0.58}),
     ),
     "host": (
         graph(memory(PLAIN)),
-        execution([copy(0, 600), work(100, 900)], {"compute": 0.5, "streamCopy": 0.45, "sync": 0.05}),
+        execution([copy(0, 600), work(100, 900)], {"compute": 0.5, "sync": 0.05}),
     ),
     "overlap": (
         graph(memory(PLAIN)),
-        execution([copy(0, 200), work(200, 500), copy(700, 100), work(790, 210)], {**EVEN, "streamCopy": 0.05}),
+        execution([copy(0, 200), work(200, 500), copy(700, 100), work(790, 210)], EVEN),
     ),
     "twins": (
         graph(
@@ -196,6 +209,15 @@ def without_memory():
 
 
 CASES["no-memory"] = (without_memory(), None)
+
+for graph_half, execution_half in CASES.values():
+    if execution_half is not None:
+        add_copies(graph_half, execution_half)
+
+# The copy is another one than that of the graph.
+slower = deepcopy(CASES["healthy"][1])
+slower["simulation"]["steps"][0].update(cycles=60, totalData=128)
+CASES["other-run"] = (CASES["healthy"][0], slower)
 
 for name, (graph_half, execution_half) in CASES.items():
     for half, report in [("graph", graph_half), ("execution", execution_half)]:

@@ -152,6 +152,16 @@ fn what_cannot_be_read_is_told() {
         "profile tiny.graph.json --by tile --numbers 3",
         "profile tiny.graph.json tiny.execution.json --by step --steps 1..2",
         "profile tiny.graph.json --format csv",
+        "profile tiny.graph.json --top 3",
+        "profile tiny.graph.json --by tile --top 0",
+        "profile tiny.graph.json --by tile --depth 2",
+        "profile tiny.graph.json --by tile --sort name",
+        "profile tiny.graph.json --by tile --sort code",
+        "profile tiny.graph.json --by program --sort size",
+        "profile tiny.graph.json --items 3",
+        "profile tiny.graph.json tiny.execution.json --by step --items 3",
+        "profile tiny.graph.json --by tile --numbers 900..",
+        "profile tiny.graph.json --trace - --format json",
     ];
     hold_golden("profile-mistakes", &files, &commands);
 }

@@ -78,6 +78,8 @@ const BROKEN: &[(&str, &str)] = &[
     (r#"{"vertexTypes":{"sizes":[1,2,-3]}}"#, "$.vertexTypes.sizes[2] (byte 31): expected an integer from 0 on, found a negative number"),
     (r#"{"vertexTypes":{"sizes":[1,2,03]}}"#, "$.vertexTypes.sizes[2] (byte 31): this is no number"),
     (r#"{"vertexTypes":{"sizes":[1,2,99999999999999999999]}}"#, "$.vertexTypes.sizes[2] (byte 49): the number is larger than any 64-bit integer"),
+    (r#"{"vertexTypes":{"sizes":[1,2,1e-400]}}"#, "$.vertexTypes.sizes[2] (byte 35): expected an integer, found a fraction"),
+    (r#"{"vertexTypes":{"sizes":[1,2,60.0000000000000000001]}}"#, "$.vertexTypes.sizes[2] (byte 51): expected an integer, found a fraction"),
     (r#"{"vertexTypes":{"sizes":[1,,2]}}"#, "$.vertexTypes.sizes[1] (byte 27): expected a value"),
     (r#"{"vertexTypes":{"sizes":[1 2]}}"#, "$.vertexTypes.sizes (byte 27): expected a comma or ]"),
     (r#"{"vertexTypes":{"names":["a","b\x"]}}"#, "$.vertexTypes.names[1] (byte 33): this is no escape of JSON"),
@@ -93,6 +95,32 @@ fn damage_is_told_with_path_and_byte() {
     for (document, expected) in BROKEN {
         assert_eq!(read(document.as_bytes()).unwrap_err().to_string(), *expected, "{document}");
     }
+}
+
+/// What is skipped may be as long as it likes.
+#[test]
+fn long_texts_are_refused_if_they_are_kept() {
+    let long = "x".repeat((1 << 20) + 1);
+    let name = format!(r#"{{"vertexTypes":{{"names":["{long}"]}}}}"#);
+    let error = read(name.as_bytes()).unwrap_err();
+    assert_eq!((error.kind, error.path.as_str()), (ErrorKind::WrongForm, "$.vertexTypes.names[0]"), "{error}");
+    let skipped = format!(r#"{{"profilerMode":"CPU","other":["{long}"]}}"#);
+    assert_eq!(read(skipped.as_bytes()).unwrap().remarks.list.len(), 1);
+}
+
+/// What a tag says of a value is told, and an integer that is too long is not taken for bytes.
+#[test]
+fn tags_of_cbor_are_told() {
+    let cycles = |value: &[u8]| {
+        let start = b"\xa2\x6cprofilerMode\x63CPU\x6asimulation\xa1\x66cycles";
+        read(&[&start[..], value].concat())
+    };
+    let dated = cycles(b"\xc1\x07").unwrap();
+    assert_eq!(dated.execution.unwrap().simulation.unwrap().cycles, Some(7));
+    let told: Vec<_> = dated.remarks.list.iter().map(|remark| remark.message.as_str()).collect();
+    assert_eq!(told, ["tag 1 of CBOR is not looked at"]);
+    let message = cycles(b"\xc2\x49\x01\0\0\0\0\0\0\0\0").unwrap_err().message;
+    assert_eq!(message, "the number is larger than any 64-bit integer");
 }
 
 /// A length in CBOR is a claim.

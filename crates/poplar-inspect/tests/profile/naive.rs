@@ -1,6 +1,10 @@
 //! Random reports that are consistent, whose facts are computed a second time in the simplest way.
 
-use poplar_inspect::profile::{consistency, facts};
+use std::cmp::Reverse;
+
+use poplar_inspect::profile::{
+    ExchangeKind, Selection, Sort, consistency, exchanges, facts, program_tree, vertex_types,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -24,6 +28,8 @@ struct Made {
     calls: Vec<usize>,
     /// The bytes of a tree of liveness, each with the number of its parent.
     live: Vec<(u64, usize)>,
+    /// The bytes of code and of data of each vertex type on each tile.
+    vertex_types: Vec<Vec<[u64; 2]>>,
 }
 
 fn made() -> impl Strategy<Value = Made> {
@@ -31,6 +37,7 @@ fn made() -> impl Strategy<Value = Made> {
         let tiles = tiles_per_ipu * ipus;
         let row = prop::collection::vec(prop_oneof![Just([0; 3]), [0..50_u64, 0..99_u64, 0..99_u64]], tiles);
         let exchanges = prop::collection::vec(row, 1..4);
+        let vertex_types = prop::collection::vec(prop::collection::vec([0..3_u64, 0..99_u64], tiles), 1..4);
         let active = (0..90_u64).prop_flat_map(|cycles| (Just(cycles), 0..=cycles));
         let compute = prop::collection::vec(prop::collection::vec(active, tiles), 1..4);
         (
@@ -45,18 +52,22 @@ fn made() -> impl Strategy<Value = Made> {
             prop::collection::vec((0..6_u8, 0..12_usize), 0..30),
             prop::collection::vec(0..3_usize, 0..5),
             prop::collection::vec((0..99_u64, 0..99_usize), 1..12),
+            vertex_types,
         )
-            .prop_map(|((tiles_per_ipu, ipus, bytes, compute), exchanges, delays, steps, calls, live)| Made {
-                tiles_per_ipu,
-                ipus,
-                bytes,
-                compute,
-                exchanges,
-                delays,
-                steps,
-                calls,
-                live,
-            })
+            .prop_map(
+                |((tiles_per_ipu, ipus, bytes, compute), exchanges, delays, steps, calls, live, vertex_types)| Made {
+                    tiles_per_ipu,
+                    ipus,
+                    bytes,
+                    compute,
+                    exchanges,
+                    delays,
+                    steps,
+                    calls,
+                    live,
+                    vertex_types,
+                },
+            )
     })
 }
 
@@ -99,6 +110,7 @@ impl Made {
                     "stack": {"interleaved": region(&of(0)), "total": of(0)},
                     "variable": {"nonInterleaved": region(&of(1))},
                 },
+                "byVertexType": {"codeBytes": column(&self.vertex_types, 0), "vertexDataBytes": column(&self.vertex_types, 1)},
                 "liveness": {"notAlwaysLive": {"byProgram": self.live_trees(), "maxBytesByTile": zeros}, "alwaysLive": {"bytesByTile": of(0)}},
             },
         });
@@ -117,6 +129,10 @@ impl Made {
     /// Program 0 has all steps and calls in it. Function 0 is empty, and each other calls the one before it twice.
     fn programs(&self) -> (Value, Value) {
         let mut programs: Vec<Value> = self.steps.iter().map(|step| self.program(*step)).collect();
+        for (nth, program) in programs.iter_mut().enumerate().filter(|(nth, _)| nth % 3 > 0) {
+            program["name"] = format!("step {}", nth % 7).into();
+            program["memoryByInstruction"] = json!({"send": nth, "total": nth});
+        }
         programs.extend(self.calls.iter().map(|function| json!({"type": "Call", "target": function})));
         let children: Vec<usize> = (1..=programs.len()).collect();
         programs.insert(0, json!({"type": "Sequence", "children": children, "name": "all"}));
@@ -251,6 +267,19 @@ impl Made {
         (most, sums.iter().position(|sum| *sum == most).unwrap())
     }
 
+    /// The numbers and the depths of programs in the tree: those with a part of a name, or all.
+    fn tree(programs: &Value, functions: &Value, number: usize, depth: u32, part: &str, rows: &mut Vec<(u32, u32)>) {
+        let program = &programs[number];
+        if part.is_empty() || program["name"].as_str().is_some_and(|name| name.contains(part)) {
+            rows.push((number as u32, depth));
+        }
+        let called = program.get("target").map(|target| functions[target.as_u64().unwrap() as usize].clone());
+        let children = program["children"].as_array().into_iter().flatten().chain(&called);
+        for child in children {
+            Self::tree(programs, functions, child.as_u64().unwrap() as usize, depth + 1, part, rows);
+        }
+    }
+
     /// How many calls are in the tree: the function `nth` has two calls of the one before.
     fn calls_in_tree(&self) -> usize {
         self.calls.iter().map(|function| 1 + [0, 2, 6][*function]).sum()
@@ -349,6 +378,36 @@ proptest! {
         if made.steps.iter().any(|step| step.0 != 3 && step.0 != 4) {
             let (cycles, tile) = made.busiest();
             prop_assert_eq!(&facts["execution"]["busiestTile"], &json!({"cycles": cycles, "tile": tile}));
+        }
+
+        let (programs, functions) = made.programs();
+        for part in ["", "step 2", "all", "none"] {
+            let mut expected = Vec::new();
+            Made::tree(&programs, &functions, 0, 0, part, &mut expected);
+            let named = Selection::default().named(Some(part).filter(|part| !part.is_empty()));
+            let rows = program_tree(graph, Some(execution), &named).map(|row| (row.program, row.depth));
+            prop_assert_eq!(rows.collect::<Vec<_>>(), expected);
+        }
+
+        for row in vertex_types(graph, Some(execution), &Selection::default()) {
+            let tiles = &made.vertex_types[row.vertex_type as usize];
+            let sum = |nth: usize| tiles.iter().map(|tile| tile[nth]).sum::<u64>();
+            let with_code = tiles.iter().filter(|tile| tile[0] > 0).count();
+            prop_assert_eq!((row.code_bytes, row.vertex_data_bytes, row.tiles as usize), (sum(0), sum(1), with_code));
+        }
+
+        let rows = exchanges(graph, Some(execution), &Selection::default().sorted(Sort::Code));
+        prop_assert!(rows.is_sorted_by_key(|row| Reverse(row.code_bytes)));
+        for row in rows {
+            let kind = ExchangeKind::ALL.iter().position(|kind| *kind == row.exchange_kind).unwrap();
+            let tiles = &made.exchanges[kind][row.exchange as usize];
+            let is_this = |step: &(u8, usize)| usize::from(step.0) == kind && step.1 % made.exchanges[kind].len() == row.exchange as usize;
+            let runs = made.steps.iter().filter(|step| is_this(step)).count() as u64;
+            let most = tiles.iter().map(|tile| tile[0]).max().unwrap();
+            prop_assert_eq!((row.runs, row.max_cycles_times_runs), (Some(runs), Some(most * runs)));
+            let named = made.steps.iter().enumerate().find(|(nth, step)| nth % 3 > 0 && is_this(step)).map(|(nth, _)| nth);
+            prop_assert_eq!(row.name.map(str::to_owned), named.map(|nth| format!("step {}", nth % 7)));
+            prop_assert_eq!(row.code_bytes, named.map(|nth| nth as u64));
         }
 
         let mut encoded = Vec::new();

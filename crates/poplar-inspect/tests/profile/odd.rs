@@ -60,3 +60,30 @@ fn names_have_no_surrogates_and_keep_the_rest() {
     assert!(graph.programs[0].name.as_deref().unwrap().starts_with("a\0b\u{1b}[31mred\u{7}\n"));
     assert_eq!(graph.compute_sets.name(0), Some("bad \u{FFFD} half"));
 }
+
+/// What is odd in small reports, and what is not.
+#[test]
+fn numbers_that_cannot_be_are_odd() {
+    let target = |bytes: &str, all: &str| {
+        format!(
+            r#"{{"target":{{"numTiles":2,"numIPUs":1,"tilesPerIPU":2,"bytesPerTile":{bytes},"totalMemory":{all}}}}}"#
+        )
+    };
+    let last = |cycle: u64| {
+        let step = format!(r#"{{"type":"OnTileExecute","cyclesFrom":0,"cyclesTo":{cycle}}}"#);
+        format!(r#"{{"profilerMode":"CPU","programTrace":[],"simulation":{{"cycles":10,"steps":[{step}]}}}}"#)
+    };
+    let cases = [
+        (target("10", "20"), ""),
+        (target("18446744073709551615", "7"), "the memory is 7, and bytesPerTile * numTiles is 36893488147419103230"),
+        (last(10), ""),
+        (last(11), "a step lasts until cycle 11, and the execution has 10 cycles"),
+        (target("18446744073709551615", "18446744073709551615"), "all numbers together are larger than 2^64 - 1"),
+    ];
+    for (document, expected) in cases {
+        let remarks = read(document.as_bytes()).unwrap().remarks.list;
+        let told: Vec<_> = remarks.iter().map(|remark| &*remark.message).filter(|it| !it.contains("missing")).collect();
+        let is_told = told.iter().any(|message| !expected.is_empty() && message.starts_with(expected));
+        assert_eq!((is_told, told.is_empty()), (!expected.is_empty(), expected.is_empty()), "{document}: {told:?}");
+    }
+}

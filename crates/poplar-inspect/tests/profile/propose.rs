@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use popef::check::{Level, Report as Proposed, Severity};
-use poplar_inspect::profile::{Policy, Report, facts, propose, rule, rules};
+use poplar_inspect::profile::{Policy, Report, consistency, facts, propose, rule, rules};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -21,7 +21,8 @@ fn report(name: &str) -> Report {
 
 fn proposed(report: &Report, policy: &Policy) -> Proposed {
     let (graph, execution) = (report.graph.as_ref().unwrap(), report.execution.as_ref());
-    propose(graph, execution, &facts(graph, execution), policy)
+    let consistency = execution.and_then(|execution| consistency(graph, execution));
+    propose(graph, execution, &facts(graph, execution), consistency.as_ref(), policy)
 }
 
 fn ids(proposed: &Proposed) -> BTreeSet<&'static str> {

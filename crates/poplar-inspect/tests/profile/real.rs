@@ -61,7 +61,7 @@ fn what_overflowed_does_not_fit_even_if_the_tile_has_so_much() {
         let report = report(MK1, 304 << 20, &[([122_880, 131_072, overflowed], 0)]);
         assert_eq!(sums(&report)["overMemory"]["withGaps"], json!([]));
         let graph = report.graph.as_ref().unwrap();
-        let proposed = propose(graph, None, &facts(graph, None), &Policy::default());
+        let proposed = propose(graph, None, &facts(graph, None), None, &Policy::default());
         let fits = |finding: &Finding| finding.rule.id == "PP101" && finding.message.contains("8.0 KiB did not fit");
         proposed.findings.iter().any(fits)
     };

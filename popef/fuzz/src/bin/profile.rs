@@ -52,7 +52,7 @@ fuzz_target!(|input: &[u8]| {
     let all = Selection::default();
     let _ = facts(graph, execution);
     let _ = (compute_sets(graph, execution, &all), exchanges(graph, execution, &all), categories(graph, &all));
-    assert!(program_tree(graph, execution, &Selection::largest(100)).len() <= 100);
+    assert!(program_tree(graph, execution, &Selection::largest(100)).count() <= 100);
     let tiles = tiles(graph, &all, 3);
     let bars: u64 = histogram(graph, 7).iter().map(|bucket| bucket.tiles).sum();
     assert!(bars <= tiles.len() as u64);

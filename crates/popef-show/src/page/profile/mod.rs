@@ -84,15 +84,15 @@ impl ProfilePage<'_> {
     fn overview(&self, html: &mut Html<'_>, facts: &Facts<'_>) {
         let target = &self.graph.target;
         html.put("<header><p class=\"kind\">Profiling report</p>\n<h1>").text(self.title).put("</h1>\n");
-        if let Some(tiles) = facts.memory.as_ref().and_then(|memory| memory.sums.with_gaps.as_ref()) {
-            let over = target.bytes_per_tile.filter(|bytes| tiles.max > *bytes);
-            if let Some(limit) = over {
-                html.put("<p class=\"damage\">It does not fit: tile ").value(tiles.max_tile).put(" needs ");
-                html.text(&size(tiles.max)).put(" of ").text(&size(limit)).put(".</p>\n");
-            } else if let Some(more @ 1..) =
-                facts.memory.as_ref().map(|memory| memory.sums.over_memory.overflowed_bytes)
-            {
-                html.put("<p class=\"damage\">It does not fit: ").text(&size(more));
+        if let Some(memory) = facts.memory.as_ref().filter(|memory| memory.sums.over_memory.fits == Some(false)) {
+            let over = &memory.sums.over_memory;
+            let needs = memory.sums.with_gaps.as_ref().filter(|_| !over.with_gaps.is_empty());
+            html.put("<p class=\"damage\">It does not fit: ");
+            if let Some((tiles, limit)) = needs.zip(target.bytes_per_tile) {
+                html.put("tile ").value(tiles.max_tile).put(" needs ").text(&size(tiles.max));
+                html.put(" of ").text(&size(limit)).put(".</p>\n");
+            } else {
+                html.text(&size(over.overflowed_bytes));
                 html.put(" have no place in the region of memory that they need.</p>\n");
             }
         }
@@ -108,7 +108,8 @@ impl ProfilePage<'_> {
             if let Some(tiles) = &memory.sums.without_gaps {
                 figure(html, "All data", &size(tiles.sum), "");
             }
-            figure(html, "Tiles over their memory", &over.with_gaps.len().to_string(), state);
+            let too_full = over.fits.map_or_else(|| "unknown".to_owned(), |_| over.with_gaps.len().to_string());
+            figure(html, "Tiles over their memory", &too_full, state);
         }
         if let Some(simulation) = facts.execution.as_ref().and_then(|execution| execution.simulation.as_ref()) {
             let cycles = simulation.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());

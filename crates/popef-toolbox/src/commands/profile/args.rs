@@ -1,15 +1,19 @@
 //! What the command line of `popef profile` says.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
+use popef_ops::Error;
 use poplar_inspect::profile::parse_bytes;
 
 use super::diff;
 use super::form::Form;
 use crate::common::values::{named, path};
+use crate::common::words::wrong;
 
 /// Show why a model is slow or does not fit
 ///
@@ -63,21 +67,21 @@ pub(crate) struct Args {
     /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
-    /// Show only rows of the table with these numbers, such as 12..13 for tile 12, of which the last is 12
+    /// Show only rows of the table with these numbers, such as 12..13 for tile 12; the first tile is 0
     #[arg(long, value_name = "A..B", value_parser = range, requires = "by", help_heading = "Selection")]
     pub(super) numbers: Option<Range<u32>>,
-    /// So many parts of a name, between slashes, make a layer
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Selection")]
-    pub(super) depth: usize,
-    /// Order of the table: size (bytes or cycles), number or name; programs are always in their order
-    #[arg(long, value_name = "ORDER", value_parser = sort(), default_value = "size", hide_possible_values = true, help_heading = "Output")]
-    pub(super) sort: Order,
-    /// Show at most N rows; as text 20 and otherwise all
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    pub(super) top: Option<usize>,
+    /// So many parts of a name, between slashes, make a layer [default: 1]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Selection")]
+    pub(super) depth: Option<NonZeroUsize>,
+    /// Order of the table: size (bytes or cycles), code (bytes of it), number or name; programs have their own [default: size]
+    #[arg(long, value_name = "ORDER", value_parser = sort(), requires = "by", hide_possible_values = true, help_heading = "Output")]
+    pub(super) sort: Option<Order>,
+    /// Show at most N rows [default: as text 20, of programs a million, otherwise all]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Output")]
+    pub(super) top: Option<NonZeroUsize>,
     /// An execution works on N items: show how many it does in a second
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    pub(super) items: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU64>, conflicts_with = "by", help_heading = "Output")]
+    pub(super) items: Option<NonZeroU64>,
     /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; html, one page; for findings also sarif, github and junit
     #[arg(
         long,
@@ -115,6 +119,75 @@ impl Args {
     /// The first file. There is one unless `what` is given.
     pub(super) fn graph(&self) -> &Path {
         self.graph.as_deref().unwrap_or_else(|| Path::new("-"))
+    }
+
+    /// Fails if options do not go together, or would have no effect.
+    pub(super) fn hold_together(&self) -> Result<(), Error> {
+        let format = self.format.name();
+        let is_page = self.output.is_some() || self.format == Form::Html;
+        if self.force && self.output.is_none() && self.trace.is_none() {
+            return Err(wrong("--force is for --output and --trace"));
+        }
+        if self.steps.is_some() && self.trace.is_none() {
+            return Err(wrong("--steps is for --trace: with --by step, say --numbers"));
+        }
+        if self.findings.is_check() {
+            return self.hold_together_for_findings();
+        }
+        if self.output.is_some() && !matches!(self.format, Form::Html | Form::Text) {
+            return Err(wrong(format!("--output writes a page: --format {format} goes to standard output")));
+        }
+        if self.format == Form::Html && (self.by.is_some() || self.trace.is_some() || self.items.is_some()) {
+            return Err(wrong("--format html is a page of everything: leave out --by, --items and --trace"));
+        }
+        if self.trace.is_some() && self.format != Form::Text {
+            return Err(wrong(format!("--trace has a format of its own: leave out --format {format}")));
+        }
+        if self.model.is_some() && (self.by.is_some() || self.trace.is_some() || is_page) {
+            return Err(wrong("a PopEF file has an effect on the summary only: leave it out, or --by, --trace, --output and --format html"));
+        }
+        match self.by {
+            _ if !self.format.is_of_summary() => Err(wrong(format!("--format {format} is for findings: add --check"))),
+            None if self.format == Form::Csv => Err(wrong("--format csv needs a table: add --by")),
+            None => Ok(()),
+            Some(by) => self.hold_together_for_table(by),
+        }
+    }
+
+    fn hold_together_for_findings(&self) -> Result<(), Error> {
+        let format = self.format.name();
+        let others = [
+            (self.by.is_some(), "--by"),
+            (self.items.is_some(), "--items"),
+            (self.trace.is_some(), "--trace"),
+            (self.output.is_some(), "--output"),
+            (self.model.is_some(), "a PopEF file"),
+        ];
+        if self.format.of_findings().is_none() {
+            return Err(wrong(format!("--format {format} is for tables: findings have no columns")));
+        }
+        if let Some((_, option)) = others.iter().find(|(is_given, _)| *is_given) {
+            return Err(wrong(format!("{option} has no effect on findings: leave it out, or --check and limits")));
+        }
+        if self.findings.quiet && !matches!(self.format, Form::Text | Form::GitHub) {
+            return Err(wrong(format!("--quiet is for --format text and github: {format} always has everything")));
+        }
+        Ok(())
+    }
+
+    fn hold_together_for_table(&self, by: By) -> Result<(), Error> {
+        let has_no = |what: &str, option: &str| Err(wrong(format!("--by {}: these have no {what}: leave out {option}", by.name())));
+        match (by, self.sort) {
+            _ if by != By::Layer && self.depth.is_some() => Err(wrong("--depth is for --by layer")),
+            (By::Tile, _) if self.name.is_some() => has_no("names", "--name"),
+            (By::Category | By::Layer, _) if self.numbers.is_some() => has_no("numbers", "--numbers"),
+            (By::Program, Some(_)) => has_no("other order than that of the tree", "--sort"),
+            (By::Tile, Some(Order::Name)) => has_no("names", "--sort name"),
+            (By::Category | By::Layer, Some(Order::Number)) => has_no("numbers", "--sort number"),
+            (By::Vertex | By::Exchange, Some(Order::Code)) => Ok(()),
+            (_, Some(Order::Code)) => has_no("code of their own", "--sort code"),
+            _ => Ok(()),
+        }
     }
 
     /// The files that are read.
@@ -160,13 +233,15 @@ pub(super) enum Order {
     Size,
     Number,
     Name,
+    Code,
 }
 
 fn sort() -> impl TypedValueParser<Value = Order> {
-    named([Order::Size, Order::Number, Order::Name], |order| match order {
+    named([Order::Size, Order::Number, Order::Name, Order::Code], |order| match order {
         Order::Size => "size",
         Order::Number => "number",
         Order::Name => "name",
+        Order::Code => "code",
     })
 }
 
@@ -222,6 +297,10 @@ fn range(given: &str) -> Result<Range<u32>, String> {
     let number = |text: &str, default: u32| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
     let range = number(from, 0)?..number(to, u32::MAX)?;
     if range.is_empty() { Err(format!("{given} has no number in it")) } else { Ok(range) }
+}
+
+fn from_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "it must be a number from 1 on")
 }
 
 fn bytes(text: &str) -> Result<u64, String> {

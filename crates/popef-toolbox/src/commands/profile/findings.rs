@@ -12,11 +12,9 @@ use poplar_inspect::profile::{Policy, facts, propose, rules};
 
 use super::Profile;
 use super::args::{Args, FindingsArgs};
-use super::form::Form;
 use super::input::Input;
 use crate::common::end::{answered, refused, unwritten};
 use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 impl FindingsArgs {
     fn policy(&self, tool: &Tool) -> Result<Policy, Error> {
@@ -34,45 +32,12 @@ impl FindingsArgs {
 }
 
 impl Args {
-    /// Fails if options would have no effect.
-    pub(super) fn hold_together(&self) -> Result<(), Error> {
-        let is_check = self.findings.is_check();
-        let format = self.format.name();
-        let findings_format = self.format.of_findings();
-        let only_of_tables = [
-            (self.by.is_some(), "--by"),
-            (self.name.is_some(), "--name"),
-            (self.top.is_some(), "--top"),
-            (self.items.is_some(), "--items"),
-            (self.trace.is_some(), "--trace"),
-            (self.output.is_some(), "--output"),
-            (self.model.is_some(), "a PopEF file"),
-        ];
-        match findings_format {
-            None if is_check => return Err(wrong(format!("--format {format} is for tables: findings have no columns"))),
-            Some(_) if !is_check && !self.format.is_of_summary() => {
-                return Err(wrong(format!("--format {format} is for findings: add --check")));
-            }
-            _ => {}
-        }
-        if self.steps.is_some() && self.trace.is_none() {
-            return Err(wrong("--steps is for --trace: with --by step, say --numbers"));
-        }
-        if let Some((_, option)) = only_of_tables.iter().find(|(is_given, _)| is_check && *is_given) {
-            return Err(wrong(format!("{option} has no effect on findings: leave it out, or --check and limits")));
-        }
-        let has_everything = !matches!(self.format, Form::Text | Form::GitHub);
-        if self.findings.quiet && has_everything {
-            return Err(wrong(format!("--quiet is for --format text and github: {format} always has everything")));
-        }
-        Ok(())
-    }
-
     /// Shows what the rules find, and returns the exit status.
     pub(super) fn check(&self, tool: &Tool, profile: &Profile<'_>, input: &Input) -> Result<ExitCode, Error> {
         let policy = self.findings.policy(tool)?;
         let facts = facts(profile.graph, profile.execution);
-        let mut report = propose(profile.graph, profile.execution, &facts, &policy);
+        let consistency = profile.consistency();
+        let mut report = propose(profile.graph, profile.execution, &facts, consistency.as_ref(), &policy);
         place(&mut report, input);
         let paths = [Some(self.graph()), self.execution.as_deref()].into_iter().flatten();
         let files = paths.zip(&input.sizes);

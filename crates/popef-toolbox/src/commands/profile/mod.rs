@@ -16,6 +16,7 @@ mod trace;
 
 use std::cmp::Reverse;
 use std::io;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -110,6 +111,13 @@ struct Profile<'r> {
     execution: Option<&'r ExecutionProfile>,
 }
 
+impl Profile<'_> {
+    /// Whether the steps follow from the graph.
+    fn consistency(&self) -> Option<Consistency> {
+        self.execution.and_then(|execution| consistency(self.graph, execution))
+    }
+}
+
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         if let Some(What::Diff(args)) = &self.what {
@@ -133,23 +141,15 @@ impl Args {
             }
             _ => {}
         }
-        if args.model.is_some() && args.by.is_some() {
-            return Err(wrong("--by shows a table: a PopEF file has no effect on it"));
-        }
         Ok(args)
     }
 
     fn show_report(&self, tool: &Tool) -> Result<ExitCode, Error> {
         self.hold_together()?;
-        if self.format == Form::Csv && self.by.is_none() {
-            return Err(wrong("--format csv needs a table: add --by"));
-        }
-        self.check_page()?;
         self.check_place()?;
-        let is_check = self.findings.is_check();
         let keep = match () {
             () if self.trace.is_some() => Keep::All,
-            () if self.by.is_some() || is_check => Keep::Sums,
+            () if self.by.is_some() => Keep::Sums,
             () => Keep::Some,
         };
         let input = input::read(self.graph(), self.execution.as_deref(), keep)?;
@@ -179,9 +179,9 @@ impl Args {
         match self.by {
             None => {
                 let models = self.model.as_ref().map(|path| model::compare(graph, path)).transpose()?;
-                self.summary(&mut out, &profile, &report.remarks, models)
+                self.summary(&mut out, &profile, &report.remarks, models)?
             }
-            Some(by) => self.table(&mut out, &profile, &report.remarks, by)?,
+            Some(by) => self.table(tool, &mut out, &profile, &report.remarks, by)?,
         }
         .and_then(|()| out.send())
         .map_err(unwritten)?;
@@ -198,10 +198,15 @@ impl Args {
         profile: &Profile<'_>,
         remarks: &Remarks,
         model: Option<Models>,
-    ) -> io::Result<()> {
+    ) -> Result<io::Result<()>, Error> {
         let Profile { graph, execution } = *profile;
-        let facts = facts(graph, execution);
-        let Report { mut findings, skipped, .. } = propose(graph, execution, &facts, &Policy::default());
+        let per_second = |items: NonZeroU64| {
+            let known = execution.and_then(|execution| items_per_second(graph, execution, items.get()));
+            known.ok_or_else(|| wrong("--items needs the clock and the cycles of an execution, which the report does not have"))
+        };
+        let items_per_second = self.items.map(per_second).transpose()?;
+        let (facts, consistency) = (facts(graph, execution), profile.consistency());
+        let Report { mut findings, skipped, .. } = propose(graph, execution, &facts, consistency.as_ref(), &Policy::default());
         findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
         let summary = Summary {
             findings: findings.into_iter().map(Finding::from).collect(),
@@ -210,15 +215,13 @@ impl Args {
             head: self.head(remarks),
             facts,
             tile_sizes: histogram(graph, 10),
-            consistency: execution.and_then(|execution| consistency(graph, execution)),
-            items_per_second: execution
-                .zip(self.items)
-                .and_then(|(execution, items)| items_per_second(graph, execution, items)),
+            consistency,
+            items_per_second,
         };
-        match self.format {
+        Ok(match self.format {
             Form::Json => json_document(out, &summary),
             Form::Ndjson => json_line(out, "report", &summary),
             _ => summary::write(out, graph, &summary),
-        }
+        })
     }
 }

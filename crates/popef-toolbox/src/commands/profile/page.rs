@@ -9,27 +9,12 @@ use popef_show::ProfilePage;
 use super::form::Form;
 use super::{Args, Profile};
 use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 impl Args {
     /// Where a page is written, if one is asked for.
     pub(super) fn page(&self) -> Option<&Path> {
         let to_stdout = (self.format == Form::Html).then_some(Path::new("-"));
         self.output.as_deref().or(to_stdout)
-    }
-
-    /// Fails if the options do not say clearly what is wanted.
-    pub(super) fn check_page(&self) -> Result<(), Error> {
-        if self.format == Form::Html && (self.by.is_some() || self.trace.is_some() || self.items.is_some()) {
-            return Err(wrong("--format html is a page of everything: leave out --by, --items and --trace"));
-        }
-        if self.output.is_some() && !matches!(self.format, Form::Html | Form::Text) {
-            return Err(wrong(format!("--output writes a page: --format {} goes to standard output", self.format.name())));
-        }
-        if self.force && self.output.is_none() && self.trace.is_none() {
-            return Err(wrong("--force is for --output and --trace"));
-        }
-        Ok(())
     }
 
     pub(super) fn write_page(&self, tool: &Tool, profile: &Profile<'_>, path: &Path) -> Result<ExitCode, Error> {

@@ -212,9 +212,9 @@ fn recomputed(consistency: &Consistency) -> String {
     match consistency.differences.first() {
         None => words.push_str(", all as the report has them"),
         Some(first) => {
-            let more = (consistency.differences.len() as u64).saturating_add(consistency.more_differences);
+            let different = consistency.all().different;
             let place = first.step.map_or_else(|| "the whole".to_owned(), |step| format!("step {step}"));
-            words.push_str(&format!(", {more} differ: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
+            words.push_str(&format!(", {different} differ: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
         }
     }
     if let Some(step) = consistency.clocks_unknown_from {

@@ -57,11 +57,12 @@ impl TableRow for CategoryRow<'_> {
 
 impl TableRow for TileRow<'_> {
     const KEYS: &'static [&'static str] =
-        &["tile", "size", "dataSize", "overflowed", "alwaysLive", "maxNotAlwaysLive", "largestCategories"];
+        &["tile", "ipu", "size", "dataSize", "overflowed", "alwaysLive", "maxNotAlwaysLive", "largestCategories"];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         let mut table = Table::new([
             Column::right("TILE"),
+            Column::right("IPU"),
             Column::right("WITH GAPS"),
             Column::right("DATA"),
             Column::right("OVERFLOWED"),
@@ -74,6 +75,7 @@ impl TableRow for TileRow<'_> {
                 row.largest_categories.iter().map(|it| format!("{} {}", it.category, size(it.size))).collect();
             table.row([
                 &row.tile.to_string(),
+                &number(row.ipu),
                 &size(row.size),
                 &size(row.data_size),
                 &size(row.overflowed),
@@ -196,7 +198,7 @@ impl TableRow for ProgramRow<'_> {
 
 impl TableRow for ExchangeRow<'_> {
     const KEYS: &'static [&'static str] =
-        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "tiles", "codeBytes", "runs", "name"];
+        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "maxCyclesTimesRuns", "tiles", "codeBytes", "runs", "name"];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         let mut table = Table::new([
@@ -204,6 +206,7 @@ impl TableRow for ExchangeRow<'_> {
             Column::right("NUMBER"),
             Column::right("RUNS"),
             Column::right("CYCLES"),
+            Column::right("IN ALL RUNS"),
             Column::right("TILES"),
             Column::right("RECEIVED"),
             Column::right("SENT"),
@@ -221,6 +224,7 @@ impl TableRow for ExchangeRow<'_> {
                 &row.exchange.to_string(),
                 &number(row.runs),
                 &number(row.max_cycles),
+                &number(row.max_cycles_times_runs),
                 &number(row.tiles),
                 &size(row.received),
                 &size(row.sent),
@@ -238,6 +242,8 @@ impl TableRow for StepRow<'_> {
         "type",
         "name",
         "program",
+        "computeSet",
+        "exchange",
         "cycles",
         "cyclesFrom",
         "cyclesTo",
@@ -253,6 +259,7 @@ impl TableRow for StepRow<'_> {
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         let mut table = Table::new([
             Column::right("STEP"),
+            Column::right("PROGRAM"),
             Column::right("CYCLES"),
             Column::right("FROM"),
             Column::right("OVERLAP"),
@@ -263,11 +270,14 @@ impl TableRow for StepRow<'_> {
             Column::right("DATA"),
             Column::right("OF DATA"),
             Column::left("TYPE", Kind::Type),
+            // Of the compute set or the exchange.
+            Column::right("NUMBER"),
             Column::left("NAME", Kind::Name),
         ]);
         for row in rows {
             table.row([
                 &row.step.to_string(),
+                &number(row.program),
                 &number(row.cycles),
                 &number(row.cycles_from),
                 &number(row.cycles_overlapped),
@@ -278,6 +288,7 @@ impl TableRow for StepRow<'_> {
                 &bytes(row.total_data),
                 &fraction(row.data_balance),
                 row.kind.as_str(),
+                &number(row.compute_set.or(row.exchange)),
                 row.name.unwrap_or_default(),
             ]);
         }

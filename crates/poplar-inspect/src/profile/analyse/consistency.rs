@@ -29,6 +29,18 @@ pub struct Consistency {
     /// The first step from which on the clocks of tiles are not known, because it is not known how long it takes on each tile. Then
     /// the times of later steps, and the sums over all, are not compared.
     pub clocks_unknown_from: Option<u32>,
+    /// Which of them depend on how tiles wait for each other, which is not documented.
+    pub of_clocks: Compared,
+}
+
+/// How many values were compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Compared {
+    /// All of them.
+    pub values: u64,
+    /// Those that differ.
+    pub different: u64,
 }
 
 /// A value that is not what follows from graph and trace.
@@ -73,6 +85,32 @@ impl Consistency {
         self.compared = self.compared.saturating_add(1);
         if (stated - recomputed).abs() > 1e-9 {
             self.differ(Difference { step, key, stated, recomputed });
+        }
+    }
+
+    /// Compares integers that depend on the clocks of tiles.
+    fn of_clocks(&mut self, step: Option<u32>, key: &'static str, stated: Option<u64>, recomputed: u64) {
+        let before = self.all();
+        self.integer(step, key, stated, Some(recomputed));
+        let (all, of_clocks) = (self.all(), self.of_clocks);
+        self.of_clocks = Compared {
+            values: of_clocks.values.saturating_add(all.values.saturating_sub(before.values)),
+            different: of_clocks.different.saturating_add(all.different.saturating_sub(before.different)),
+        };
+    }
+
+    /// All values.
+    pub fn all(&self) -> Compared {
+        let listed = self.differences.len() as u64;
+        Compared { values: self.compared, different: listed.saturating_add(self.more_differences) }
+    }
+
+    /// The values that do not depend on how tiles wait for each other.
+    pub fn without_clocks(&self) -> Compared {
+        let (all, of_clocks) = (self.all(), self.of_clocks);
+        Compared {
+            values: all.values.saturating_sub(of_clocks.values),
+            different: all.different.saturating_sub(of_clocks.different),
         }
     }
 
@@ -254,10 +292,10 @@ impl Clocks {
         }
         let Some(from) = from else { return };
         let number = Some(number);
-        consistency.integer(number, "cyclesFrom", step.cycles_from, Some(from));
-        consistency.integer(number, "cyclesTo", step.cycles_to, Some(end.saturating_sub(1)));
+        consistency.of_clocks(number, "cyclesFrom", step.cycles_from, from);
+        consistency.of_clocks(number, "cyclesTo", step.cycles_to, end.saturating_sub(1));
         let overlapped = end.min(self.latest_end).saturating_sub(from);
-        consistency.integer(number, "cyclesOverlapped", step.cycles_overlapped, Some(overlapped));
+        consistency.of_clocks(number, "cyclesOverlapped", step.cycles_overlapped, overlapped);
         self.latest_end = self.latest_end.max(end);
     }
 
@@ -291,8 +329,9 @@ fn totals(
     consistency: &mut Consistency,
 ) {
     if clocks.unknown_from.is_none() {
-        consistency.integer(None, "cycles", simulation.cycles, clocks.clocks.iter().copied().max());
-        consistency.integer(None, "tileCycles.sync", simulation.tile_cycles.get("sync").copied(), Some(clocks.sync));
+        let end = clocks.clocks.iter().copied().max().unwrap_or_default();
+        consistency.of_clocks(None, "cycles", simulation.cycles, end);
+        consistency.of_clocks(None, "tileCycles.sync", simulation.tile_cycles.get("sync").copied(), clocks.sync);
     }
     let cycles = Cycles::of(graph, Some(execution));
     let kinds = [

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cycles::Cycles;
+use super::programs::code_bytes;
 use super::runs::Runs;
 use super::select::{Row, Selection};
 use crate::profile::exchange_kind::ExchangeKind;
@@ -25,9 +26,11 @@ pub struct ExchangeRow<'g> {
     pub sent: u64,
     /// The cycles of the slowest tile. Those of exchanges between IPUs and with the host are estimates.
     pub max_cycles: Option<u64>,
+    /// The same, for all executions.
+    pub max_cycles_times_runs: Option<u64>,
     /// The tiles that take part.
     pub tiles: Option<u32>,
-    /// The bytes of its code, if the report has them.
+    /// The bytes of its code, if the report has them: on all tiles, or of the first program that does it and has them.
     pub code_bytes: Option<u64>,
     /// How often it is done, if an execution says so.
     pub runs: Option<u64>,
@@ -45,8 +48,11 @@ impl Row for ExchangeRow<'_> {
     }
 
     fn weight(&self) -> u64 {
-        let once = self.max_cycles.unwrap_or_default();
-        self.runs.map_or(once, |runs| once.saturating_mul(runs))
+        self.max_cycles_times_runs.or(self.max_cycles).unwrap_or_default()
+    }
+
+    fn code(&self) -> Option<u64> {
+        self.code_bytes
     }
 }
 
@@ -60,13 +66,15 @@ pub fn exchanges<'g>(
     execution: Option<&ExecutionProfile>,
     selection: &Selection<'_>,
 ) -> Vec<ExchangeRow<'g>> {
-    let (runs, names) = (Runs::of(execution), names(graph));
-    let named =
-        |row: ExchangeRow<'g>| ExchangeRow { name: names.get(&(row.exchange_kind, row.exchange)).copied(), ..row };
+    let (runs, programs) = (Runs::of(execution), programs(graph));
+    let named = |row: ExchangeRow<'g>| {
+        let (name, code) = programs.get(&(row.exchange_kind, row.exchange)).copied().unwrap_or_default();
+        ExchangeRow { name, code_bytes: row.code_bytes.or(code), ..row }
+    };
     selection.of(rows(graph, execution, runs.as_ref()).map(named).collect())
 }
 
-/// All exchanges, without the names of their programs.
+/// All exchanges, without what their programs say.
 fn rows<'g: 'e, 'e>(
     graph: &'g GraphProfile,
     execution: Option<&'e ExecutionProfile>,
@@ -77,15 +85,17 @@ fn rows<'g: 'e, 'e>(
         let of_kind = graph.exchanges_of(kind);
         (0_u32..).zip(0..of_kind.len()).map(move |(exchange, _)| {
             let sums = cycles.exchange(kind, exchange);
+            let runs = runs.map(|runs| runs.of_exchange(kind, exchange));
             ExchangeRow {
                 exchange_kind: kind,
                 exchange,
                 received: sum_of(of_kind.bytes_received_by_tile.as_ref(), exchange).unwrap_or_default(),
                 sent: sum_of(of_kind.bytes_sent_by_tile.as_ref(), exchange).unwrap_or_default(),
                 max_cycles: sums.map(|sums| sums.most),
+                max_cycles_times_runs: sums.zip(runs).map(|(sums, runs)| sums.most.saturating_mul(runs)),
                 tiles: sums.map(|sums| sums.tiles),
                 code_bytes: sum_of(of_kind.code_bytes_by_tile.as_ref(), exchange),
-                runs: runs.map(|runs| runs.of_exchange(kind, exchange)),
+                runs,
                 name: None,
             }
         })
@@ -93,16 +103,20 @@ fn rows<'g: 'e, 'e>(
     ExchangeKind::ALL.into_iter().flat_map(of_kind)
 }
 
-/// The name of the first program with one that does each exchange.
-fn names(graph: &GraphProfile) -> HashMap<(ExchangeKind, u32), &str> {
-    let mut names = HashMap::new();
+/// What the programs that do an exchange say of it: the first name, and the first number of bytes of code.
+type OfPrograms<'g> = (Option<&'g str>, Option<u64>);
+
+fn programs(graph: &GraphProfile) -> HashMap<(ExchangeKind, u32), OfPrograms<'_>> {
+    let mut programs: HashMap<_, OfPrograms<'_>> = HashMap::new();
     for program in &graph.programs {
         let kind = program.kind.step().and_then(|step| step.exchange());
-        if let (Some(kind), Some(exchange), Some(name)) = (kind, program.exchange, &program.name) {
-            names.entry((kind, exchange)).or_insert(&**name);
+        if let Some(exchange) = kind.zip(program.exchange) {
+            let (name, code) = programs.entry(exchange).or_default();
+            *name = name.or(program.name.as_deref());
+            *code = code.or_else(|| code_bytes(program));
         }
     }
-    names
+    programs
 }
 
 /// Bytes that are exchanged.

@@ -229,6 +229,8 @@ pub fn categories<'g>(graph: &'g GraphProfile, selection: &Selection<'_>) -> Vec
 pub struct TileRow<'g> {
     /// The tile.
     pub tile: u32,
+    /// The IPU that it is on, if the report says how many tiles one has.
+    pub ipu: Option<u64>,
     /// What it needs, with the gaps between its data.
     pub size: u64,
     /// Its data alone.
@@ -275,6 +277,7 @@ pub fn tiles<'g>(graph: &'g GraphProfile, selection: &Selection<'_>, categories:
     let tiles = by_tile.total_including_gaps.len().max(by_tile.total.len());
     let row = |(number, tile): (u32, usize)| TileRow {
         tile: number,
+        ipu: graph.target.tiles_per_ipu.and_then(|tiles| u64::from(number).checked_div(tiles)),
         size: at(&by_tile.total_including_gaps, tile),
         data_size: at(&by_tile.total, tile),
         overflowed: at(&by_tile.overflowed, tile),

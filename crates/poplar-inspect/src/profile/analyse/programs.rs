@@ -121,42 +121,78 @@ pub struct ProgramRow<'g> {
     pub code_by_instruction: Option<BTreeMap<&'g str, u64>>,
 }
 
-/// The tree of programs with calls resolved, a program before those in it, whatever order the selection asks for. At most a million
-/// are looked at, because a small report can have an endless tree.
+/// The tree of programs with calls resolved, a program before those in it, whatever order the selection asks for. Places in which
+/// nothing is wanted are passed over as a whole. A small report can have a tree without end, so each row is made when it is asked for.
 pub fn program_tree<'g>(
     graph: &'g GraphProfile,
     execution: Option<&ExecutionProfile>,
     selection: &Selection<'_>,
-) -> Vec<ProgramRow<'g>> {
-    const MOST: usize = 1_000_000;
-    let limit = selection.limit.unwrap_or(usize::MAX);
+) -> impl Iterator<Item = ProgramRow<'g>> + use<'g> {
     let runs = runs(graph, execution);
-    let mut rows = Vec::new();
-    let mut open: Vec<(u32, u32)> = graph.control_programs.iter().rev().map(|program| (*program, 0)).collect();
-    for _ in 0..MOST {
-        let Some((number, depth)) = open.pop().filter(|_| rows.len() < limit) else { break };
-        let Some(program) = graph.programs.get(number as usize) else { continue };
-        let from = open.len();
-        open.extend(
-            (0..).map_while(|nth| graph.resolved_child(number, nth)).map(|child| (child, depth.saturating_add(1))),
-        );
-        open.get_mut(from..).unwrap_or_default().reverse();
-        if selection.has(program.name.as_deref(), Some(number)) {
-            rows.push(ProgramRow {
-                program: number,
-                depth,
-                kind: &program.kind,
-                name: program.name.as_deref(),
-                runs: runs.as_ref().and_then(|runs| runs.get(number as usize).copied()),
-                code_by_instruction: program
-                    .memory_by_instruction
-                    .as_deref()
-                    .map(|instructions| by_instruction(instructions).collect()),
-                code_bytes: program.memory_by_instruction.as_ref().and_then(|list| total(list)),
-            });
+    let wanted = wanted(graph, selection);
+    let has_wanted = move |program: u32| wanted.get(program as usize).copied().unwrap_or_default();
+    let roots = graph.control_programs.iter().rev().map(|program| (*program, 0));
+    let mut open: Vec<(u32, u32)> = roots.filter(|(program, _)| has_wanted(*program) != Wanted::Nothing).collect();
+    let rows = std::iter::from_fn(move || {
+        loop {
+            let (number, depth) = open.pop()?;
+            let Some(program) = graph.programs.get(number as usize) else { continue };
+            let from = open.len();
+            let children = (0..).map_while(|nth| graph.resolved_child(number, nth));
+            let children = children.filter(|child| has_wanted(*child) != Wanted::Nothing);
+            open.extend(children.map(|child| (child, depth.saturating_add(1))));
+            open.get_mut(from..).unwrap_or_default().reverse();
+            if has_wanted(number) == Wanted::Itself {
+                let runs = runs.as_ref().and_then(|runs| runs.get(number as usize).copied());
+                return Some(ProgramRow::of(number, program, depth, runs));
+            }
+        }
+    });
+    rows.take(selection.limit.unwrap_or(usize::MAX))
+}
+
+/// What of a program and those in it is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Wanted {
+    #[default]
+    Nothing,
+    /// Only some that are in it.
+    Within,
+    Itself,
+}
+
+/// What is wanted of each program, wherever it is in the tree.
+fn wanted(graph: &GraphProfile, selection: &Selection<'_>) -> Vec<Wanted> {
+    let mut wanted = vec![Wanted::Nothing; graph.programs.len()];
+    // Each program comes behind those in it. The reader has refused programs that contain themselves.
+    for number in order(graph).unwrap_or_default().into_iter().rev() {
+        let name = graph.programs.get(number as usize).and_then(|program| program.name.as_deref());
+        let mut children = (0..).map_while(|nth| graph.resolved_child(number, nth));
+        let has_wanted = |child: u32| wanted.get(child as usize).is_some_and(|it| *it != Wanted::Nothing);
+        let found = match () {
+            () if selection.has(name, Some(number)) => Wanted::Itself,
+            () if children.any(has_wanted) => Wanted::Within,
+            () => Wanted::Nothing,
+        };
+        if let Some(place) = wanted.get_mut(number as usize) {
+            *place = found;
         }
     }
-    rows
+    wanted
+}
+
+impl<'g> ProgramRow<'g> {
+    fn of(number: u32, program: &'g Program, depth: u32, runs: Option<u64>) -> Self {
+        ProgramRow {
+            program: number,
+            depth,
+            kind: &program.kind,
+            name: program.name.as_deref(),
+            runs,
+            code_bytes: code_bytes(program),
+            code_by_instruction: program.memory_by_instruction.as_deref().map(|code| by_instruction(code).collect()),
+        }
+    }
 }
 
 fn runs(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> Option<Vec<u64>> {
@@ -173,7 +209,9 @@ fn runs(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> Option<Ve
 /// What the sum is called among the instructions.
 const TOTAL: &str = "total";
 
-fn total(instructions: &[(Box<str>, u64)]) -> Option<u64> {
+/// The bytes of the code of a program, which exchanges between tiles have.
+pub(super) fn code_bytes(program: &Program) -> Option<u64> {
+    let instructions = program.memory_by_instruction.as_deref()?;
     instructions.iter().find(|(name, _)| &**name == TOTAL).map(|(_, bytes)| *bytes)
 }
 

@@ -27,6 +27,8 @@ pub enum Sort {
     Number,
     /// By name, and then by number.
     Name,
+    /// Those with the most code first. Rows that say nothing of code are in the order of the report.
+    Code,
 }
 
 /// A row of an analysis.
@@ -39,6 +41,11 @@ pub trait Row {
 
     /// Its bytes or cycles.
     fn weight(&self) -> u64;
+
+    /// The bytes of its code, if that is known.
+    fn code(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl<'s> Selection<'s> {
@@ -74,6 +81,7 @@ impl<'s> Selection<'s> {
         match self.sort {
             Sort::Largest => rows.sort_by_key(|row| std::cmp::Reverse(row.weight())),
             Sort::Number => {}
+            Sort::Code => rows.sort_by_key(|row| std::cmp::Reverse(row.code())),
             Sort::Name => rows.sort_by(|one, other| one.name().cmp(&other.name())),
         }
         rows.truncate(self.limit.unwrap_or(usize::MAX));

@@ -332,6 +332,10 @@ pub struct StepRow<'r> {
     pub name: Option<&'r str>,
     /// The number of its program.
     pub program: Option<u32>,
+    /// The compute set that it executes.
+    pub compute_set: Option<u32>,
+    /// The exchange that it does, among those of its kind.
+    pub exchange: Option<u32>,
     /// The cycles of its slowest tile.
     pub cycles: Option<u64>,
     /// Its first cycle.
@@ -361,6 +365,8 @@ impl<'r> StepRow<'r> {
             kind: of.kind,
             name: of.name,
             program: of.program,
+            compute_set: of.compute_set,
+            exchange: of.exchange,
             cycles: of.cycles,
             cycles_from: of.cycles_from,
             cycles_to: of.cycles_to,
@@ -386,7 +392,7 @@ pub fn steps<'r>(
         steps.into_iter().flat_map(Steps::numbered).filter(|(number, step)| selection.has(step.name, Some(*number)));
     let numbers = match selection.sort {
         Sort::Largest => first(wanted.map(|(number, step)| (Reverse(step.cycles), number)), selection.limit),
-        Sort::Number => first(wanted.map(|(number, _)| ((), number)), selection.limit),
+        Sort::Number | Sort::Code => first(wanted.map(|(number, _)| ((), number)), selection.limit),
         Sort::Name => first(wanted.map(|(number, step)| (step.name, number)), selection.limit),
     };
     numbers.into_iter().filter_map(move |number| Some(StepRow::of(number, &steps?.get(number as usize)?)))

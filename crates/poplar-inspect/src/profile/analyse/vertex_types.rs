@@ -45,6 +45,10 @@ impl Row for VertexTypeRow<'_> {
     fn weight(&self) -> u64 {
         self.code_bytes
     }
+
+    fn code(&self) -> Option<u64> {
+        Some(self.code_bytes)
+    }
 }
 
 /// The vertex types of a graph. The largest are those with the most code.

@@ -282,7 +282,13 @@ mod tests {
         for (text, value) in [("0", 0), ("18446744073709551615", u64::MAX), ("7", 7)] {
             assert_eq!(parse_number(text.as_bytes()), Some(Token::Uint(value)), "{text}");
         }
-        let fractions = [("1e-400", 0.0), ("60.0000000000000000001", 60.0), ("-0.5", -0.5), ("120e-2", 1.2), ("1e-99999999999999999999", 0.0)];
+        let fractions = [
+            ("1e-400", 0.0),
+            ("60.0000000000000000001", 60.0),
+            ("-0.5", -0.5),
+            ("120e-2", 1.2),
+            ("1e-99999999999999999999", 0.0),
+        ];
         for (text, value) in fractions {
             assert_eq!(parse_number(text.as_bytes()), Some(Token::Fraction(value)), "{text}");
         }

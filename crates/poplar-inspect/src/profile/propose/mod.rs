@@ -12,6 +12,7 @@ mod words;
 
 use popef::check::{Report, Rule};
 
+use super::analyse::consistency::Consistency;
 use super::analyse::facts::Facts;
 use super::execution::ExecutionProfile;
 use super::graph::GraphProfile;
@@ -22,7 +23,8 @@ use subject::Subject;
 
 /// Looks for what makes a model slow, or too large, and says what to do about it.
 ///
-/// `facts` are the [`facts`](super::facts) of these two. A finding about the execution has the file 1, and one about the graph the file 0.
+/// `facts` are the [`facts`](super::facts) of these two, and `consistency` is their [`consistency`](super::consistency), if it is
+/// to be looked at. A finding about the execution has the file 1, and one about the graph the file 0.
 ///
 /// ```
 /// use poplar_inspect::profile::{Policy, ReadOptions, Report, facts, propose};
@@ -31,7 +33,7 @@ use subject::Subject;
 ///                "memory": {"byTile": {"totalIncludingGaps": [900, 1200], "overflowed": [0, 200]}}}"#;
 /// let report = Report::read(json.as_bytes(), &ReadOptions::default())?;
 /// let graph = report.graph.unwrap();
-/// let proposed = propose(&graph, None, &facts(&graph, None), &Policy::default());
+/// let proposed = propose(&graph, None, &facts(&graph, None), None, &Policy::default());
 /// let finding = &proposed.findings[0];
 /// assert_eq!(finding.rule.id, "PP101");
 /// assert_eq!(finding.message, "1 of 2 tiles does not fit (1), 200 B too much in all; tile 1 needs 1.2 KiB of 1000 B");
@@ -42,9 +44,10 @@ pub fn propose(
     graph: &GraphProfile,
     execution: Option<&ExecutionProfile>,
     facts: &Facts<'_>,
+    consistency: Option<&Consistency>,
     policy: &Policy,
 ) -> Report {
-    let subject = Subject { graph, execution, policy, facts };
+    let subject = Subject { graph, execution, facts, consistency, policy };
     let mut report = Report::default();
     let mut skips = Skips::default();
     for group in GROUPS {

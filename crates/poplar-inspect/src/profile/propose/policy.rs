@@ -23,6 +23,7 @@ use popef::check::{Level, Rule, Severity};
 /// max-temporary = 0.6
 /// max-gaps = 0.1
 /// max-twin-code = 0.01
+/// max-differences = 0.1
 /// heavy-step = 0.02
 /// min-step-balance = 0.5
 /// min-active-tiles = 0.25
@@ -77,6 +78,9 @@ pub struct Policy {
     /// The largest share of all data that the code of vertex types may have that are there for `half` too.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub max_twin_code: f64,
+    /// The largest share of the values of steps that may be others than what follows from the graph.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
+    pub max_differences: f64,
     /// A step is heavy if all its runs take at least this share of the cycles of all steps.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub heavy_step: f64,
@@ -119,6 +123,7 @@ impl Default for Policy {
             max_temporary: 0.6,
             max_gaps: 0.1,
             max_twin_code: 0.01,
+            max_differences: 0.1,
             heavy_step: 0.02,
             min_step_balance: 0.5,
             min_active_tiles: 0.25,

@@ -7,6 +7,7 @@ use popef::types::escape;
 use super::found::Missing;
 use super::policy::Policy;
 use super::words::quote;
+use crate::profile::analyse::consistency::{Compared, Consistency};
 use crate::profile::analyse::facts::Facts;
 use crate::profile::analyse::liveness::LivenessSums;
 use crate::profile::analyse::memory::{MemorySums, TileStatistics, float};
@@ -21,8 +22,9 @@ use crate::profile::program::StepKind;
 pub(super) struct Subject<'r> {
     pub(super) graph: &'r GraphProfile,
     pub(super) execution: Option<&'r ExecutionProfile>,
-    pub(super) policy: &'r Policy,
     pub(super) facts: &'r Facts<'r>,
+    pub(super) consistency: Option<&'r Consistency>,
+    pub(super) policy: &'r Policy,
 }
 
 /// What a step does, wherever it is a step.
@@ -116,6 +118,13 @@ impl<'r> Subject<'r> {
 
     pub(super) fn simulation(&self) -> Result<&'r Simulation, Missing> {
         self.execution()?.simulation.as_ref().ok_or_else(|| Missing::part("simulation"))
+    }
+
+    /// The values of steps that were recomputed, but those that depend on what is not documented. There are some.
+    pub(super) fn recomputed(&self) -> Result<Compared, Missing> {
+        self.simulation()?;
+        let compared = self.consistency.map(Consistency::without_clocks).filter(|compared| compared.values > 0);
+        compared.ok_or_else(|| Missing::because("nothing of the steps could be recomputed from the graph"))
     }
 
     fn simulation_sums(&self) -> Result<&SimulationSums<'r>, Missing> {

@@ -9,6 +9,7 @@ use super::super::found::{Found, Missing};
 use super::super::subject::Subject;
 use super::super::words::{bytes, percent, quote};
 use super::{Check, Half};
+use crate::profile::analyse::consistency::Compared;
 use crate::profile::analyse::memory::float;
 use crate::profile::analyse::select::Selection;
 use crate::profile::analyse::vertex_types::{VertexTypeRow, vertex_types};
@@ -57,6 +58,21 @@ pub(in super::super) const RULES: &[Check] = &[
         ),
         half: Half::Execution,
         run: no_cycles,
+    },
+    Check {
+        rule: Rule::new(
+            "PP304",
+            Severity::Warning,
+            "steps that do not follow from the graph",
+            "Poplar calculates the steps of an execution from its graph. Here, a notable share of their values is not what \
+             follows from this graph (policy: max-differences), so the two may be of different runs, and then what is said \
+             about time is wrong. How tiles wait for each other is not documented, so what depends on it does not count.",
+            "Give the graph profile and the execution profile that one run wrote. If these are, please report it: only \
+             synthetic reports were there to test this.",
+            None,
+        ),
+        half: Half::Execution,
+        run: other_run,
     },
 ];
 
@@ -153,6 +169,15 @@ fn no_cycles(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
             let all = subject.simulation()?.steps.iter().filter(|step| *step.kind == StepKind::OnTileExecute).count();
             found.add([], format!("{unknown} of {all} compute steps have no cycles; the mode is {}", escape(mode)));
         }
+    }
+    Ok(())
+}
+
+fn other_run(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
+    let Compared { values, different } = subject.recomputed()?;
+    let share = float(different) / float(values);
+    if share > subject.policy.max_differences {
+        found.add([], format!("{different} of {values} values of the steps are not what follows, {}", percent(share)));
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ pub(in super::super) const RULES: &[Check] = &[
             "much code for exchanges",
             "A large share of all data is code and headers of exchanges (policy: max-exchange-code). Each exchange has \
              code of its own on each tile that takes part, and more the more scattered the data is.",
-            "Find the exchanges: popef profile --by exchange. Map tensors alike that are used together, avoid \
+            "Find the exchanges: popef profile --by exchange --sort code. Map tensors alike that are used together, avoid \
              rearranging, and call one function (poplar::Function, outlining) instead of repeating copies.",
             None,
         ),
