@@ -69,7 +69,7 @@ pub use list::listed;
 #[cfg(not(feature = "remote"))]
 pub use local::{expanded, is_elsewhere, path_of};
 pub use network::{Cost, Network};
-pub use open::{Opened, is_stdin, name_of, open, open_handle};
+pub use open::{Opened, is_stdin, name_of, open, open_handle, read};
 pub use ordered::in_order;
 pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};

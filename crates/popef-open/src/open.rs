@@ -92,6 +92,15 @@ fn open_elsewhere(path: &Path, _: StreamData) -> Opened {
     Opened::of(path.to_owned(), options().open(path))
 }
 
+/// The bytes of a file that need not be PopEF, from front to back; standard input for `-`.
+pub fn read(path: &Path) -> io::Result<Box<dyn Read>> {
+    #[cfg(feature = "remote")]
+    if crate::is_elsewhere(path) {
+        return crate::remote::read_elsewhere(path);
+    }
+    Ok(if is_stdin(path) { Box::new(stdin()?) } else { Box::new(fs::File::open(path)?) })
+}
+
 /// Opens a regular file whose handle the caller has, such as an unnamed copy of a stream. `path` is what the user named.
 ///
 /// ```

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -151,6 +151,11 @@ pub fn check_write_elsewhere(path: &Path, replace: &Replace) -> io::Result<()> {
 /// Puts a file on another machine, all of it or nothing.
 pub fn write_elsewhere(path: &Path, file: fs::File, replace: &Replace) -> io::Result<()> {
     Ok(STATE.remote()?.write(&STATE.named(path)?, file, replace)?)
+}
+
+/// The bytes of a file on another machine.
+pub(crate) fn read_elsewhere(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(STATE.remote()?.read(&STATE.named(path)?)?)
 }
 
 /// Opens a file on another machine.

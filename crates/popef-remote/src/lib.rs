@@ -42,6 +42,7 @@
 )]
 
 mod error;
+mod forward;
 mod gate;
 mod growth;
 mod index;

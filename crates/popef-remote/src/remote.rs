@@ -1,16 +1,18 @@
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use popef::read::Indexer;
 use popef::{Error, File, OpenOptions};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::Semaphore;
 
 use crate::error::{Code, RemoteError};
+use crate::forward::Forward;
 use crate::gate::Gate;
 use crate::index::{Kept, index};
 use crate::list::list;
@@ -152,6 +154,31 @@ impl Remote {
         });
         let (ahead, versions) = (Arc::clone(&self.ahead), Arc::clone(&self.versions));
         Opening { answered, context, options, gate, runtime, ahead, versions }
+    }
+
+    /// The bytes of an object that need not be PopEF, from front to back. They are read ahead. A server that only sends whole files will
+    /// do.
+    pub fn read(&self, location: &Location) -> Result<Box<dyn Read + Send>, RemoteError> {
+        let context = self.context(location);
+        let placed = self.stores.place(location)?;
+        let gate = placed.gate.clone();
+        let (answer, answered) = sync_channel(1);
+        let of_task = context.clone();
+        self.handle.spawn(async move {
+            let _ = answer.send(Object::open(placed, of_task).await);
+        });
+        let opened = wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""));
+        match (opened, gate) {
+            (Ok((object, first)), _) => {
+                let source = Source::new(object, Kept::default(), self.handle.clone(), Arc::clone(&self.ahead));
+                let from = u64::try_from(first.len()).unwrap_or(u64::MAX);
+                Ok(Box::new(first.reader().chain(Forward::new(source, from))))
+            }
+            (Err(error), Some(gate)) if error.code() == Code::NoRanges => {
+                Ok(Box::new(Whole::begin(gate, context, &self.handle)))
+            }
+            (Err(error), _) => Err(error),
+        }
     }
 
     /// The objects that a prefix or a pattern means, in the order of their names. Any other location means itself.

@@ -1,6 +1,5 @@
 //! JSON files that stand around a model.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,19 +11,15 @@ use super::end::FAILED;
 use super::meant::meant;
 use super::tool::{Tool, described};
 
-/// Opens a file, or standard input for `-`.
+/// Opens a file.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>, Error> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(path).map_err(|error| Error::io("open the file", error).in_file(path))?;
-    Ok(Box::new(file))
+    popef_open::read(path).map_err(|error| Error::io("open the file", error).in_file(path))
 }
 
 /// Why a file could not be read, or not to its end. `code` is for what is wrong in it.
 pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
     match error.kind {
-        ReadErrorKind::Unreadable(kind) => Error::io("read the file", kind.into()),
+        ReadErrorKind::Unreadable(kind) => Error::io("read the file", io::Error::new(kind, error.to_string())),
         _ => Error::new(code, error.to_string()),
     }
     .in_file(path)

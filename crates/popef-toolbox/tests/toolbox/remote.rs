@@ -41,6 +41,34 @@ fn commands_print_the_same_of_an_address() {
     }
 }
 
+/// Reports are read from front to back, with ranges or without.
+#[test]
+fn reports_are_read_from_an_address() {
+    let place = Place::with(&["profile/tiny.report.json", "profile/oom.graph.json", "interop/executable.popef"]);
+    let oom = place.read("oom.graph.json");
+    let whole = oom.clone();
+    let servers = [
+        Server::of(oom),
+        Server::start(move |_, _| answer("200 OK", &[("Content-Length", whole.len().to_string())], &whole)),
+    ];
+    let model = Server::of(place.read("executable.popef"));
+    for server in servers {
+        let run = |graph: &str, model: &str| {
+            place.run(&["profile", "--format", "json", graph, model]).good().text().to_string()
+        };
+        let local = run("oom.graph.json", "executable.popef");
+        assert_eq!(
+            run(&server.url(), &model.url())
+                .replace(&server.url(), "oom.graph.json")
+                .replace(&model.url(), "executable.popef"),
+            local
+        );
+    }
+    let gone = Server::start(|_, _| answer("404 Not Found", &[("Content-Length", "0".into())], b""));
+    let run = place.run(&["profile", "tiny.report.json", &gone.url()]);
+    assert!(run.status == 2 && run.err.contains("HTTP 404"), "{run:?}");
+}
+
 #[test]
 fn the_cost_is_said() {
     let place = place();

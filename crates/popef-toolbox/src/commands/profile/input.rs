@@ -1,13 +1,11 @@
 //! Profiling reports as users have them.
 
-use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
-use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 use popef_ops::{Code, Error};
-use poplar_inspect::profile::{self, ErrorKind, ReadOptions, Report};
+use poplar_inspect::profile::{self, ReadOptions, Report};
 
 use crate::common::json_file::open;
 use crate::common::words::wrong;
@@ -61,29 +59,40 @@ pub(in crate::commands) fn read(graph: &Path, execution: Option<&Path>, keep: Ke
 
 /// Reads a file, and counts its bytes.
 fn one(path: &Path, keep: Keep) -> Result<(Report, u64), Error> {
-    let size = Rc::new(Cell::new(0));
-    let counted = Counted { reader: open(path)?, size: Rc::clone(&size) };
-    let reader = unpacked(counted).map_err(|error| Error::io("read the file", error).in_file(path))?;
-    let report = Report::read(reader, &keep.options()).map_err(|error| unread(&error, path))?;
-    Ok((report, size.get()))
+    let mut file = Counted { reader: open(path)?, size: 0, error: None };
+    let report = unpacked(&mut file).map(|reader| Report::read(reader, &keep.options()));
+    match (report, file.error) {
+        (Err(error), None) | (_, Some(error)) => Err(Error::io("read the file", error).in_file(path)),
+        (Ok(report), None) => Ok((report.map_err(|error| unread(&error, path))?, file.size)),
+    }
 }
 
-/// Counts what is read.
+/// Counts what is read, and keeps why it cannot be read.
 struct Counted {
     reader: Box<dyn Read>,
-    size: Rc<Cell<u64>>,
+    size: u64,
+    error: Option<io::Error>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        self.size.set(self.size.get().saturating_add(read as u64));
-        Ok(read)
+        match self.reader.read(buffer) {
+            Ok(read) => {
+                self.size = self.size.saturating_add(read as u64);
+                Ok(read)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let kind = error.kind();
+                self.error = Some(error);
+                Err(kind.into())
+            }
+        }
     }
 }
 
 /// What is in a file, also if it was compressed with gzip.
-fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+fn unpacked<'r>(mut reader: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut start = Vec::new();
     reader.by_ref().take(2).read_to_end(&mut start)?;
     let is_gzip = start == [0x1F, 0x8B];
@@ -91,14 +100,7 @@ fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
 }
 
-/// Why a report could not be read.
+/// Why a report could be read, but is none.
 fn unread(error: &profile::Error, path: &Path) -> Error {
-    match error.kind {
-        // What decompresses says so of damage.
-        ErrorKind::Unreadable(kind) if !matches!(kind, io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => {
-            Error::io("read the file", kind.into())
-        }
-        _ => Error::new(Code::BadProfile, error.to_string()),
-    }
-    .in_file(path)
+    Error::new(Code::BadProfile, error.to_string()).in_file(path)
 }

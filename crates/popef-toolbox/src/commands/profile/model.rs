@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use popef::{File, Metadata};
+use popef_open::{StreamData, is_elsewhere, open};
 use popef_ops::{Error, FilePath};
 use popef_show::{Kind, Out, counted, escape};
 use poplar_inspect::executable::{Generation, Options, read_blob};
@@ -52,10 +53,10 @@ struct Compared {
 
 const NOT_COMPARED: &str = "whether both come from one compilation: neither file says so";
 
-/// Whether a file is a regular one, and PopEF.
+/// Whether a file is PopEF. What comes through a pipe can be read only once, and is not.
 pub(super) fn is_popef(path: &Path) -> bool {
-    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    is_file && File::open(path).is_ok_and(|file| !file.is_empty())
+    let is_file = is_elsewhere(path) || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file && open(path, StreamData::Skip).file().is_some_and(|file| !file.is_empty())
 }
 
 /// Compares the models of a file with a profile.
