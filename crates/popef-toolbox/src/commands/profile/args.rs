@@ -36,7 +36,7 @@ Examples:
   popef profile graph.json execution.json --by step --name conv
   popef profile graph.json --format json | jq .facts.memory.overMemory
   popef profile graph.json execution.json --by step --format csv > steps.csv
-  popef profile graph.json execution.json --check            # what is wrong, and what to do about it
+  popef profile graph.json execution.json --check  # what is wrong, and what to do
   popef profile graph.json --max-tile 600KiB --format github # for CI: fails if a tile needs more
   popef profile graph.json execution.json --trace steps.json # a timeline for Perfetto
   popef profile graph.json execution.json -o report.html     # one page with pictures
