@@ -150,6 +150,18 @@ pub struct VertexCount {
     pub vertices: u64,
 }
 
+/// The estimated cycles in which the vertices of one type are run in one compute set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub struct TypeCycles {
+    /// The number of the compute set.
+    pub compute_set: u32,
+    /// The number of the type in [`VertexTypes`].
+    pub vertex_type: u32,
+    /// The cycles.
+    pub cycles: u64,
+}
+
 /// Estimated cycles of compute sets.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -157,8 +169,8 @@ pub struct CycleEstimates {
     /// The cycles in which a vertex was run, by compute set and tile. If only one of the six threads of a tile runs, that is one cycle
     /// of six.
     pub active_cycles_by_tile: Option<Matrix>,
-    /// The cycles in which a vertex was run, by vertex type, in all compute sets together.
-    pub active_cycles_by_vertex_type: Option<Vec<u64>>,
+    /// The cycles in which a vertex was run, by compute set and vertex type, as far as they are not 0.
+    pub active_cycles_by_vertex_type: Option<Vec<TypeCycles>>,
     /// The cycles that each tile takes, by compute set and tile.
     pub cycles_by_tile: Option<Matrix>,
 }

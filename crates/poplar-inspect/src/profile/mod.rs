@@ -69,7 +69,9 @@ pub use diff::{
 };
 pub use exchange_kind::ExchangeKind;
 pub use execution::{ExecutionProfile, MODES, Simulation, VertexCycles};
-pub use graph::{ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Target, VertexCount, VertexTypes};
+pub use graph::{
+    ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Target, TypeCycles, VertexCount, VertexTypes,
+};
 pub use matrix::{Matrix, RowSums};
 pub use memory::{ByTile, CATEGORIES, Category, LiveNode, Liveness, Memory, Overlap, Parts};
 pub use problem::{Error, ErrorKind, Remark, Remarks};

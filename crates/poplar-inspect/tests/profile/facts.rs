@@ -190,6 +190,26 @@ fn vertex_types_have_cycles_and_exchanges_code_by_instruction() {
                 estimates.as_array().map(|sets| sets.iter().map(|set| numbers(set)[row.vertex_type as usize]).sum());
             let expected = if cycles.is_empty() { estimated } else { Some(of_type.iter().sum()) };
             assert_eq!(row.active_cycles, expected, "{name} {row:?}");
+            let steps = execution["simulation"]["steps"].as_array();
+            let runs = |set: usize| {
+                steps.unwrap().iter().filter(|step| step["computeSet"].as_u64() == Some(set as u64)).count() as u64
+            };
+            let in_run = match cycles.is_empty() {
+                _ if steps.is_none() => None,
+                true => estimates.as_array().map(|sets| {
+                    sets.iter()
+                        .enumerate()
+                        .map(|(set, of)| numbers(of)[row.vertex_type as usize] * runs(set))
+                        .sum::<u64>()
+                }),
+                false => {
+                    let sets = numbers(&execution["vertexComputeSet"]);
+                    let each =
+                        cycles.iter().zip(&types).zip(sets).filter(|((_, of), _)| **of == u64::from(row.vertex_type));
+                    Some(each.map(|((cycles, _), set)| cycles * runs(set as usize)).sum())
+                }
+            };
+            assert_eq!(row.active_cycles_in_run, in_run, "{name} {row:?}");
             let longest = of_type.iter().max().copied().unwrap_or_default();
             assert_eq!(row.max_vertex_cycles, (!cycles.is_empty()).then_some(longest), "{name} {row:?}");
         }

@@ -98,6 +98,7 @@ impl TableRow for VertexTypeRow<'_> {
         "size",
         "vertices",
         "activeCycles",
+        "activeCyclesInRun",
         "maxVertexCycles",
     ];
 
@@ -109,6 +110,7 @@ impl TableRow for VertexTypeRow<'_> {
             Column::right("ALL"),
             Column::right("VERTICES"),
             Column::right("ACTIVE CYCLES"),
+            Column::right("IN THE RUN"),
             Column::left("VERTEX TYPE", Kind::Name),
         ]);
         for row in rows {
@@ -119,6 +121,7 @@ impl TableRow for VertexTypeRow<'_> {
                 &size(row.size),
                 &row.vertices.to_string(),
                 &number(row.active_cycles),
+                &number(row.active_cycles_in_run),
                 row.name.unwrap_or_default(),
             ]);
         }

@@ -1,5 +1,6 @@
 //! Vertex types.
 
+use super::runs::Runs;
 use super::select::{Row, Selection};
 use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::GraphProfile;
@@ -14,6 +15,8 @@ pub struct VertexTypeRow<'g> {
     /// The cycles in which its vertices run, if each compute set is executed once. Measured ones, of the last run of each vertex, count
     /// more than estimates.
     pub active_cycles: Option<u64>,
+    /// The same, if each compute set is executed as often as in the execution.
+    pub active_cycles_in_run: Option<u64>,
     /// The measured cycles of its longest vertex.
     pub max_vertex_cycles: Option<u64>,
     /// The bytes of its code on all tiles. A tile has it once.
@@ -65,16 +68,15 @@ pub fn vertex_types<'g>(
     let code = parts.and_then(|parts| parts.code_bytes.as_ref()).map_or(0, Matrix::len);
     let count = graph.vertex_types.names.len().max(code);
     let vertices = vertices(graph, count);
-    let measured = execution.and_then(|execution| measured(execution, count));
-    let estimates = graph.compute_sets.cycle_estimates.as_ref();
-    let estimated = estimates.and_then(|estimates| estimates.active_cycles_by_vertex_type.as_ref());
+    let cycles = active_cycles(graph, execution, count);
+    let has_runs = execution.is_some_and(|execution| execution.simulation.is_some());
     let rows = (0_u32..).zip(0..count).map(|(vertex_type, nth)| {
         let code = row(|parts| &parts.code_bytes, nth);
-        let measured = measured.as_ref().map(|measured| measured.get(nth).copied().unwrap_or_default());
-        let estimated = estimated.map(|estimated| estimated.get(nth).copied().unwrap_or_default());
+        let cycles = cycles.as_ref().and_then(|cycles| cycles.get(nth).copied());
         VertexTypeRow {
-            active_cycles: measured.map(|measured| measured.sum).or(estimated),
-            max_vertex_cycles: measured.map(|measured| measured.most),
+            active_cycles: cycles.map(|cycles| cycles.once),
+            active_cycles_in_run: cycles.map(|cycles| cycles.in_run).filter(|_| has_runs),
+            max_vertex_cycles: cycles.and_then(|cycles| cycles.longest),
             code_bytes: code.sum,
             name: graph.vertex_types.names.get(nth).map(|name| &**name),
             tiles: code.tiles,
@@ -87,23 +89,48 @@ pub fn vertex_types<'g>(
     selection.of(rows.collect())
 }
 
-/// Cycles of the vertices of a type.
+/// Cycles in which the vertices of a type run.
 #[derive(Clone, Copy, Default)]
-struct Measured {
-    sum: u64,
-    most: u64,
+struct ActiveCycles {
+    /// If each compute set is executed once.
+    once: u64,
+    /// If each is executed as often as in the execution.
+    in_run: u64,
+    /// Those of the longest vertex, if they were measured.
+    longest: Option<u64>,
 }
 
-/// The cycles of the vertices of each type, if they were measured.
-fn measured(execution: &ExecutionProfile, types: usize) -> Option<Vec<Measured>> {
-    let mut measured = vec![Measured::default(); types];
-    for vertices in &execution.vertex_cycles {
-        if let Some(of_type) = measured.get_mut(vertices.vertex_type as usize) {
-            of_type.sum = of_type.sum.saturating_add(vertices.cycles);
-            of_type.most = of_type.most.max(vertices.most);
+/// The cycles of the vertices of each type: the measured ones, or else the estimates.
+fn active_cycles(
+    graph: &GraphProfile,
+    execution: Option<&ExecutionProfile>,
+    types: usize,
+) -> Option<Vec<ActiveCycles>> {
+    let runs = Runs::of(execution);
+    let runs = |compute_set: u32| runs.as_ref().map_or(0, |runs| runs.of_compute_set(compute_set));
+    let measured = execution.map(|execution| &execution.vertex_cycles).filter(|cycles| !cycles.is_empty());
+    let estimates = graph.compute_sets.cycle_estimates.as_ref();
+    let estimated = estimates.and_then(|estimates| estimates.active_cycles_by_vertex_type.as_ref());
+    let mut cycles = vec![ActiveCycles::default(); types];
+    let mut add = |vertex_type: u32, compute_set: u32, more: u64, longest: Option<u64>| {
+        if let Some(of_type) = cycles.get_mut(vertex_type as usize) {
+            of_type.once = of_type.once.saturating_add(more);
+            of_type.in_run = of_type.in_run.saturating_add(more.saturating_mul(runs(compute_set)));
+            of_type.longest = of_type.longest.max(longest);
         }
+    };
+    match (measured, estimated) {
+        (Some(measured), _) => {
+            measured.iter().for_each(|it| add(it.vertex_type, it.compute_set, it.cycles, Some(it.most)));
+            // A type without vertices was measured too.
+            cycles.iter_mut().for_each(|of_type| of_type.longest = of_type.longest.or(Some(0)));
+        }
+        (None, Some(estimated)) => {
+            estimated.iter().for_each(|it| add(it.vertex_type, it.compute_set, it.cycles, None));
+        }
+        (None, None) => return None,
     }
-    (!execution.vertex_cycles.is_empty()).then_some(measured)
+    Some(cycles)
 }
 
 /// The vertices of each type.

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::ReadOptions;
-use super::lists::{Lists, column_sums, indices, matrix, texts, uints};
+use super::lists::{Lists, indices, matrix, not_zero, texts, uints};
 use super::memory::MemoryReader;
 use super::programs::programs;
 use crate::profile::check;
 use crate::profile::document::{Doc, Result};
 use crate::profile::graph::{
-    ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Places, Target, VertexCount, VertexTypes,
+    ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Places, Target, TypeCycles, VertexCount,
+    VertexTypes,
 };
 use crate::profile::lengths::Lengths;
 use crate::profile::problem::{Error, ErrorKind};
@@ -305,8 +306,11 @@ fn estimates(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions) ->
         let (slot, lists) = match key {
             "activeCyclesByTile" => (&mut estimates.active_cycles_by_tile, Lists::TileSums),
             "activeCyclesByVertexType" => {
-                let sums = column_sums(doc)?;
-                return doc.once(&mut estimates.active_cycles_by_vertex_type, sums).map(|()| true);
+                let mut list = Vec::new();
+                not_zero(doc, |compute_set, vertex_type, cycles| {
+                    list.push(TypeCycles { compute_set, vertex_type, cycles });
+                })?;
+                return doc.once(&mut estimates.active_cycles_by_vertex_type, list).map(|()| true);
             }
             "cyclesByTile" => (&mut estimates.cycles_by_tile, each_tile(options)),
             _ => return Ok(false),

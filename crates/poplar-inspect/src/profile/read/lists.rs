@@ -76,17 +76,17 @@ pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> 
     Ok(Matrix { rows, values: values.map(|(kept, _)| kept) })
 }
 
-/// The sums of lists of integers by their places in the lists.
-pub(super) fn column_sums(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
-    let mut sums: Vec<u64> = Vec::new();
-    doc.array(|doc, _| {
-        doc.uints(|place, value| match sums.get_mut(place) {
-            Some(sum) => *sum = sum.saturating_add(value),
-            None => sums.push(value),
+/// What in lists of integers is not 0: `each` gets the number of the list, the place in it, and the integer.
+pub(super) fn not_zero(doc: &mut Doc<'_>, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
+    let index = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    doc.array(|doc, row| {
+        doc.uints(|place, value| {
+            if value > 0 {
+                each(index(row), index(place), value);
+            }
         })?;
         Ok(())
-    })?;
-    Ok(sums)
+    })
 }
 
 /// A list of indices.
