@@ -367,11 +367,8 @@ impl Feed {
             return Feed::runs(slf, start..stop.max(start), shape);
         }
         if !run.hasattr("__index__")? {
-            let found = run.get_type();
-            return Err(PyTypeError::new_err(format!(
-                "the number of a run or a slice is needed, not {}",
-                found.name()?
-            )));
+            let found = text::kind_of(run);
+            return Err(PyTypeError::new_err(format!("the number of a run or a slice is needed, not {found}")));
         }
         let index: i64 = run.extract().unwrap_or(i64::MAX);
         let index = if index < 0 { index.saturating_add(count) } else { index };

@@ -11,6 +11,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
 use crate::elements::array_of;
 use crate::error::{raise, raise_io};
 use crate::stream;
+use crate::text::kind_of;
 use crate::wanted::Wanted;
 use crate::work::{COPIED, PIECE};
 
@@ -48,42 +49,23 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
     let Some(unpack) = blob.unpack() else { return Ok(None) };
     let mut unpack = unpack.map_err(|error| raise(py, &error))?;
     let mut bytes: Vec<u8> = Vec::new();
-    let mut len = 0usize;
     loop {
         // The size that the file states is a claim, so memory grows with what is unpacked.
-        let more = len.clamp(64 << 10, PIECE);
+        let more = bytes.len().clamp(64 << 10, PIECE);
         let reserved = bytes.try_reserve(more);
         reserved.map_err(|_| PyMemoryError::new_err("there is no memory for the unpacked executable"))?;
-        bytes.resize(len.saturating_add(more), 0);
-        let room = bytes.get_mut(len..).unwrap_or_default();
-        let wanted = room.len();
-        let read = py.detach(|| fill_up(&mut unpack, room)).map_err(|error| raise_io(py, error))?;
-        len = len.saturating_add(read);
-        if read < wanted {
+        let mut piece = unpack.by_ref().take(u64::try_from(more).unwrap_or(u64::MAX));
+        let read = py.detach(|| piece.read_to_end(&mut bytes)).map_err(|error| raise_io(py, error))?;
+        if read < more {
             break;
         }
         py.check_signals()?;
     }
-    let unpacked = bytes.get(..len).unwrap_or_default();
-    PyBytes::new_with(py, len, |to| {
-        to.copy_from_slice(unpacked);
+    PyBytes::new_with(py, bytes.len(), |to| {
+        to.copy_from_slice(&bytes);
         Ok(())
     })
     .map(Some)
-}
-
-/// Reads until the room is full, or there is no more.
-fn fill_up(from: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0usize;
-    while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match from.read(rest) {
-            Ok(0) => break,
-            Ok(read) => filled = filled.saturating_add(read),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 /// What a caller gave to be written, as `bytes` or as a memoryview of single bytes.
@@ -114,8 +96,8 @@ impl<'py> Given<'py> {
             Err(_) => match array_of(given)? {
                 Some(array) => Given::of_array(&array, wanted),
                 None => {
-                    let found = given.get_type();
-                    let message = format!("an object with a buffer, bytes or a str is needed, not {}", found.name()?);
+                    let found = kind_of(given);
+                    let message = format!("an object with a buffer, bytes or a str is needed, not {found}");
                     Err(PyTypeError::new_err(message))
                 }
             },

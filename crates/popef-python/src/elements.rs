@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
 use crate::dtype::{name_of, numpy_dtype_to_popef_type};
+use crate::text::kind_of;
 
 /// The elements of an object: an array, or bytes.
 pub(crate) struct Elements<'py> {
@@ -21,10 +22,10 @@ impl<'py> Elements<'py> {
     pub(crate) fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
         let Ok(view) = PyMemoryView::from(given) else {
             let needed = || {
-                let found = given.get_type().name()?;
-                Err(PyTypeError::new_err(format!("an array, or an object with a buffer, is needed, not {found}")))
+                let found = kind_of(given);
+                PyTypeError::new_err(format!("an array, or an object with a buffer, is needed, not {found}"))
             };
-            let Some(object) = array_of(given)? else { return needed() };
+            let object = array_of(given)?.ok_or_else(needed)?;
             let data_type = Some(numpy_dtype_to_popef_type(&object.getattr("dtype")?)?.0);
             return Ok(Elements { data_type, shape: object.getattr("shape")?.extract()?, object });
         };

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::field::Field;
+use crate::text::kind_of;
 
 macro_rules! enumeration {
     ($(#[doc = $doc:literal])+ $name:ident of $type:ty { $( $variant:ident = $shown:literal, $getter:ident; )+ }) => {
@@ -114,9 +115,8 @@ macro_rules! enumeration {
                 match given.cast::<Self>() {
                     Ok(value) => Ok(value.get().0),
                     Err(_) => {
-                        let found = given.get_type();
                         let words = concat!("a popef.", stringify!($name), " is needed, not ");
-                        Err(PyTypeError::new_err(format!("{words}{}", found.name()?)))
+                        Err(PyTypeError::new_err(format!("{words}{}", kind_of(given))))
                     }
                 }
             }

@@ -132,7 +132,7 @@ impl<T: Field> Field for List<T> {
     fn value_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<T::Value>> {
         // A text is iterable too, but never meant as a list.
         if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
-            return Err(PyTypeError::new_err(format!("a list is needed, not {}", given.get_type().name()?)));
+            return Err(PyTypeError::new_err(format!("a list is needed, not {}", text::kind_of(given))));
         }
         given.try_iter()?.map(|item| T::value_of(&item?)).collect()
     }
@@ -330,7 +330,7 @@ macro_rules! value_class {
                     Ok(given) => given.try_borrow()?.to_value(given.py()),
                     Err(_) => {
                         let words = concat!("a popef.", $shown, " is needed, not ");
-                        Err(pyo3::exceptions::PyTypeError::new_err(format!("{words}{}", given.get_type().name()?)))
+                        Err(pyo3::exceptions::PyTypeError::new_err(format!("{words}{}", crate::text::kind_of(given))))
                     }
                 }
             }

@@ -238,8 +238,8 @@ impl File {
             return Ok(blobs.into_any());
         }
         if !key.hasattr("__index__")? {
-            let found = key.get_type();
-            return Err(PyTypeError::new_err(format!("a number, a name or a slice is needed, not {}", found.name()?)));
+            let found = text::kind_of(key);
+            return Err(PyTypeError::new_err(format!("a number, a name or a slice is needed, not {found}")));
         }
         // As with lists, a number beyond all indices is only one that is not there.
         let index: isize = key.extract().unwrap_or(isize::MAX);

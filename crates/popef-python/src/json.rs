@@ -6,6 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 use crate::enums::{DataType, TensorType};
+use crate::text::kind_of;
 
 /// So deep may lists and dicts be in each other. The recursion uses the stack.
 const MOST_LEVELS: usize = 64;
@@ -53,6 +54,6 @@ fn of_level(given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value> {
             Err(_) => given.extract::<u64>().map(Value::from),
         };
     }
-    let found = given.get_type();
-    Err(PyTypeError::new_err(format!("a str, number, bool, list or dict is needed, not {}", found.name()?)))
+    let found = kind_of(given);
+    Err(PyTypeError::new_err(format!("a str, number, bool, list or dict is needed, not {found}")))
 }

@@ -9,6 +9,7 @@ use pyo3::types::PyList;
 use crate::entries::{Entry, ExecutableReader, FeedReader, OpaqueReader, TensorReader};
 use crate::error::raise;
 use crate::metadata::Metadata;
+use crate::text::kind_of;
 use crate::{local, path, stream};
 
 /// Set to `1`, it makes readers as quiet as the vendor's, in programs that cannot be changed.
@@ -145,8 +146,8 @@ impl Reader {
     #[pyo3(name = "parseStream")]
     fn parse_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
         if !stream.hasattr("read")? {
-            let found = stream.get_type();
-            return Err(PyTypeError::new_err(format!("a binary file object is needed, not {}", found.name()?)));
+            let found = kind_of(stream);
+            return Err(PyTypeError::new_err(format!("a binary file object is needed, not {found}")));
         }
         let options = slf.try_borrow()?.options();
         let file = stream::open(stream, &options)?;

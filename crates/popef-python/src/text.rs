@@ -25,7 +25,7 @@ pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<Text<'static>> {
         return Ok(Text::from(bytes.as_bytes().to_owned()));
     }
     let Ok(text) = given.cast::<PyString>() else {
-        return Err(PyTypeError::new_err(format!("a str is needed, not {}", given.get_type().name()?)));
+        return Err(PyTypeError::new_err(format!("a str is needed, not {}", kind_of(given))));
     };
     if let Ok(text) = text.to_str() {
         return Ok(Text::from(text.to_owned()));
