@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bytes::Given;
+use crate::number;
 use crate::session::Session;
 use crate::wanted::Wanted;
 
@@ -48,13 +49,15 @@ impl BlobWriter {
     /// >>> blob.write(b"made by hand")
     /// >>> blob.write("made by a program", 4)
     #[pyo3(signature = (data, size = None))]
-    fn write(&self, data: &Bound<'_, PyAny>, size: Option<isize>) -> PyResult<()> {
+    fn write(&self, data: &Bound<'_, PyAny>, size: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let given = Given::of(data, self.wanted.as_ref())?;
-        let len = match size {
+        let len = match size.map(|size| number::argument("size", size)).transpose()? {
             None => given.len(),
-            Some(size) => usize::try_from(size).ok().filter(|&size| size <= given.len()).ok_or_else(|| {
-                PyValueError::new_err(format!("the size is {size}, but there are {} bytes", given.len()))
-            })?,
+            Some(size) if size <= given.len() => size,
+            Some(size) => {
+                let message = format!("the size is {size}, but there are {} bytes", given.len());
+                return Err(PyValueError::new_err(message));
+            }
         };
         self.session.write(data.py(), self.number, &given, len)
     }

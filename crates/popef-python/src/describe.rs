@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::error::raise;
 use crate::file::{self, File};
+use crate::number;
 use crate::path;
 use crate::to_python::Values;
 use crate::work::{Watch, run};
@@ -38,12 +39,13 @@ use crate::work::{Watch, run};
 pub(crate) fn describe<'py>(
     py: Python<'py>,
     files: &Bound<'py, PyTuple>,
-    values: Option<u64>,
+    values: Option<&Bound<'py, PyAny>>,
     inside: bool,
     tiles: bool,
     each: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let inputs = files.iter().map(|file| Input::of(&file)).collect::<PyResult<Vec<_>>>()?;
+    let values = values.map(|values| number::argument("values", values)).transpose()?;
     let files = run(py, None, |watch| {
         let mut options = Options::default();
         options.values = values;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::field::Field;
+use crate::number;
 use crate::text::kind_of;
 
 macro_rules! enumeration {
@@ -30,8 +31,8 @@ macro_rules! enumeration {
         impl $name {
             /// Makes a value of its number. Numbers without a name are kept, because a file of a later version may have them.
             #[new]
-            fn new(value: u16) -> Self {
-                $name(<$type>::from_number(value))
+            fn new(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                Ok($name(<$type>::from_number(number::argument("value", value)?)))
             }
 
             $(

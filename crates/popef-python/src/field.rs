@@ -6,12 +6,12 @@
 use std::marker::PhantomData;
 
 use popef::types::{ProgramInfo, Text};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
-use crate::text;
+use crate::{number, text};
 
 /// One field of a value class.
 pub(crate) trait Field: Sized {
@@ -65,7 +65,7 @@ impl Field for Text<'static> {
 }
 
 macro_rules! plain_fields {
-    ($($type:ty),+) => { $(
+    ($($type:ty: $read:path),+) => { $(
         impl Field for $type {
             type Value = $type;
 
@@ -78,37 +78,16 @@ macro_rules! plain_fields {
             }
 
             fn value_of(given: &Bound<'_, PyAny>) -> PyResult<$type> {
-                given.extract().map_err(|error| in_words::<$type>(given, error))
+                $read(given)
             }
         }
     )+ };
 }
 
-plain_fields!(bool, u32, i64);
+plain_fields!(bool: flag, u32: number::of, i64: number::of);
 
-/// What values a type of a field has, in words.
-trait Range {
-    const WORDS: &str;
-}
-
-impl Range for bool {
-    const WORDS: &str = "True or False";
-}
-
-impl Range for u32 {
-    const WORDS: &str = "a whole number from 0 to 4294967295";
-}
-
-impl Range for i64 {
-    const WORDS: &str = "a whole number from -9223372036854775808 to 9223372036854775807";
-}
-
-/// The error of a number that is out of range, which Python says in terms of C.
-fn in_words<T: Range>(given: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
-    match error.is_instance_of::<PyOverflowError>(given.py()) {
-        true => PyOverflowError::new_err(format!("{} is needed; this is out of range", T::WORDS)),
-        false => error,
-    }
+fn flag(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    given.extract().map_err(|_| PyTypeError::new_err(format!("needed True or False, found {}", text::kind_of(given))))
 }
 
 /// A list of fields.
@@ -165,7 +144,7 @@ impl Field for Programs {
         names.update(given.cast()?)?;
         names
             .iter()
-            .map(|(index, name)| Ok(ProgramInfo { index: index.extract()?, name: text::extract(&name)? }))
+            .map(|(index, name)| Ok(ProgramInfo { index: number::of(&index)?, name: text::extract(&name)? }))
             .collect()
     }
 
@@ -253,7 +232,8 @@ macro_rules! value_class {
                 let mut new = Self::of_value(py, Default::default())?;
                 $(
                     if let Some(given) = $getter {
-                        new.$field = crate::field::Field::set(&given)?;
+                        let set = crate::field::Field::set(&given);
+                        new.$field = set.map_err(|error| crate::number::named(py, stringify!($getter), error))?;
                     }
                 )+
                 Ok(new)
@@ -269,7 +249,8 @@ macro_rules! value_class {
                 #[pyo3(name = $set_shown)]
                 fn $setter(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
                     // Made first, because it may run Python code that uses this object.
-                    let new = crate::field::Field::set(value)?;
+                    let new = crate::field::Field::set(value);
+                    let new = new.map_err(|error| crate::number::named(value.py(), stringify!($getter), error))?;
                     let _old = std::mem::replace(&mut slf.try_borrow_mut()?.$field, new);
                     Ok(())
                 }

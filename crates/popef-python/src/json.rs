@@ -6,6 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 use crate::enums::{DataType, TensorType};
+use crate::number;
 use crate::text::kind_of;
 
 /// So deep may lists and dicts be in each other. The recursion uses the stack.
@@ -51,7 +52,7 @@ fn of_level(given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value> {
     if given.is_instance_of::<PyInt>() || given.hasattr("__index__")? {
         return match given.extract::<i64>() {
             Ok(number) => Ok(number.into()),
-            Err(_) => given.extract::<u64>().map(Value::from),
+            Err(_) => number::of::<u64>(given).map(Value::from),
         };
     }
     let found = kind_of(given);

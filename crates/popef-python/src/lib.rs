@@ -40,6 +40,7 @@ mod json;
 mod local;
 mod metadata;
 mod model;
+mod number;
 mod ops;
 mod origin;
 mod path;
@@ -91,7 +92,7 @@ mod _popef {
     #[pymodule_export]
     use crate::reader::Reader;
     #[pymodule_export]
-    use crate::scan::{ScanRun, scan_columns};
+    use crate::scan::{ScanRun, scan_columns, scan_rows};
     #[pymodule_export]
     use crate::tools::{run_popef, run_popef_dump};
     #[pymodule_export]

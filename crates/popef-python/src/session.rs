@@ -259,9 +259,14 @@ impl Drop for Session {
             return;
         }
         let closed = Python::try_attach(|py| {
+            // An exception that is on its way must not be in the way of what a file object does.
+            let raised = PyErr::take(py);
             // With the lock: while the interpreter ends, a file object could not get it again.
             if let Err(error) = inner.state.close() {
                 raise(py, &error).write_unraisable(py, None);
+            }
+            if let Some(raised) = raised {
+                raised.restore(py);
             }
         });
         if closed.is_none() {

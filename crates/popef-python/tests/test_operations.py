@@ -395,6 +395,23 @@ def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):
     assert set(asked) == {"e", None, "popart", "w", "layer.bias", "f"}
 
 
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda model, number: popef.compress(model, dry_run=True, threads=number), "threads"),
+        (lambda model, number: popef.split(model, dry_run=True, by="size", max_size=number), "max_size"),
+        (lambda model, number: popef.describe(model, values=number), "values"),
+        (lambda model, number: popef.scan(model, threads=number), "threads"),
+        (lambda model, number: popef.Writer(io.BytesIO()).createOpaqueBlob("a", "b").write(b"data", number), "size"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_named(call, argument, model):
+    out_of_range = [(number, ValueError, str(number)) for number in (-1, 1 << 70)]
+    for wrong, raised, found in [*out_of_range, ("x", TypeError, "str"), (1.5, TypeError, "float")]:
+        with pytest.raises(raised, match=rf"^{argument}: needed a whole number from \d to \d+, found {found}$"):
+            call(model, wrong)
+
+
 def test_a_selection_that_chooses_nothing_or_makes_no_sense_is_refused(model):
     with pytest.raises(popef.PopefError) as raised:
         popef.merge([model], dry_run=True, select="missing*")

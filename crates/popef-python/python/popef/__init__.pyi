@@ -766,7 +766,7 @@ def compress(
     *,
     packing: str = "zlib",
     again: bool = False,
-    threads: int = 0,
+    threads: int | None = None,
     only_changes: bool = False,
     select: _Selection | None = None,
     overwrite: _Overwrite = None,

@@ -1,5 +1,7 @@
 """Scans as Arrow record batches, with pyarrow."""
 
+from popef import _popef
+
 try:
     import pyarrow as pa
 except ImportError as error:
@@ -25,8 +27,7 @@ def schema(types):
 
 def batches(run, schema, rows):
     """The records of a run as batches."""
-    if rows < 1:
-        raise ValueError(f"rows is at least 1, not {rows}")
+    rows = _popef.scan_rows(rows)
 
     def made():
         while (batch := run.batch(rows, _BYTES)) is not None:

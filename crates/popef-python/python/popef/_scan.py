@@ -25,8 +25,6 @@ class Scan:
     def __init__(self, paths, *, per, recursive, check, loaders, policy, hash, columns, threads, on_error):
         if on_error not in ("record", "raise"):
             raise ValueError(f"on_error is record or raise, not {on_error!r}")
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is at least 1, not {threads}")
         if per not in ("blob", "file"):
             raise ValueError(f"per is blob or file, not {per!r}")
         if check is None and (loaders or policy is not None):

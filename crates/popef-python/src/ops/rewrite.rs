@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use super::select::Select;
 use super::{To, opened, operate, packing, stem, wrong};
 use crate::file;
+use crate::number;
 use crate::text::kind_of;
 
 /// What an operation without rows tells of each blob.
@@ -21,7 +22,7 @@ type Nothing = ();
 /// Copies a file with its executables compressed, as `popef compress` does. What would not become smaller stays as it is.
 ///
 /// `packing` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `again`, executables that are compressed already are
-/// compressed anew. With `only_changes`, no file is written if nothing changes. `threads` is 0 for one per processor.
+/// compressed anew. With `only_changes`, no file is written if nothing changes. `threads` is how many do it. The default is one per processor.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -32,7 +33,7 @@ type Nothing = ();
 /// True
 #[pyfunction]
 #[pyo3(signature = (
-    file, output = None, *, packing = "zlib", again = false, threads = 0, only_changes = false, select = None,
+    file, output = None, *, packing = "zlib", again = false, threads = None, only_changes = false, select = None,
     overwrite = None, dry_run = false, progress = None
 ))]
 pub(crate) fn compress<'py>(
@@ -41,7 +42,7 @@ pub(crate) fn compress<'py>(
     output: Option<&Bound<'py, PyAny>>,
     packing: &str,
     again: bool,
-    threads: usize,
+    threads: Option<&Bound<'py, PyAny>>,
     only_changes: bool,
     select: Option<&Bound<'py, PyAny>>,
     overwrite: Option<&Bound<'py, PyAny>>,
@@ -51,6 +52,7 @@ pub(crate) fn compress<'py>(
     let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
     let select = Select::of(select, std::slice::from_ref(&file))?;
     let packing = self::packing(packing)?;
+    let threads = threads.map_or(Ok(0), |threads| number::argument("threads", threads))?;
     operate::<_, RecompressedExecutable>(py, progress, &select, Some("executables"), |watch, each| {
         let select = |blob: &popef::Blob<'_>| select.takes(blob);
         let options = CompressOptions { packing, again, threads, select: &select, only_changes };
@@ -175,12 +177,13 @@ pub(crate) fn split<'py>(
     file: &Bound<'py, PyAny>,
     folder: Option<&Bound<'py, PyAny>>,
     by: &str,
-    max_size: Option<u64>,
+    max_size: Option<&Bound<'py, PyAny>>,
     stem: Option<OsString>,
     overwrite: Option<&Bound<'py, PyAny>>,
     dry_run: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let max_size = max_size.map(|size| number::argument("max_size", size)).transpose()?;
     let by = match (by, max_size) {
         ("kind", None) => SplitBy::Kind,
         ("model", None) => SplitBy::Model,

@@ -22,7 +22,7 @@ use self::batch::Array;
 use self::columns::{Cell, Column, Needs, Row};
 use self::scanned::{Fault, Hashing, Scanned, Wanted};
 use crate::error::raise;
-use crate::{check, path, text};
+use crate::{check, number, path, text};
 
 /// How many files are opened before their turn, if they have few blobs.
 const FILES_AHEAD: usize = 64;
@@ -46,6 +46,12 @@ pub(crate) fn scan_columns(per_file: bool) -> Vec<(&'static str, &'static str, b
         .iter()
         .map(|column| (column.name, column.kind.as_str(), column.needs != Needs::FirstBytes, needs(column.needs)))
         .collect()
+}
+
+/// How many records a batch has.
+#[pyfunction]
+pub(crate) fn scan_rows(rows: &Bound<'_, PyAny>) -> PyResult<NonZero<usize>> {
+    number::argument("rows", rows)
 }
 
 /// One run through the files. It gives records, or batches of them.
@@ -84,15 +90,18 @@ impl ScanRun {
         columns: Vec<String>,
         check: Option<Check>,
         hash: Option<&str>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'_, PyAny>>,
         raises: bool,
     ) -> PyResult<Self> {
         let py = paths.py();
         let columns = named(py, columns::all(per_file), columns)?;
         let check = check.map(options_of).transpose()?;
         let wanted = wanted(per_file, &columns, check, hash)?;
-        let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
-        let files = Ahead::new(threads, BLOBS_AHEAD, move |path, stop| {
+        let threads = match threads {
+            Some(threads) => number::argument("threads", threads)?,
+            None => thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
+        };
+        let files = Ahead::new(threads.get(), BLOBS_AHEAD, move |path, stop| {
             let scanned = Scanned::new(path, &wanted, stop);
             let weight = scanned.weight();
             (scanned, weight)

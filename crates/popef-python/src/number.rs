@@ -1,0 +1,60 @@
+//! Whole numbers, as Python programs give them.
+
+use std::num::NonZero;
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::text::kind_of;
+
+/// A type of whole numbers.
+pub(crate) trait Whole: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr> {
+    /// What numbers it has, in words.
+    fn words() -> String;
+}
+
+macro_rules! whole {
+    ($($type:ty),+) => { $(
+        impl Whole for $type {
+            fn words() -> String {
+                format!("a whole number from {} to {}", <$type>::MIN, <$type>::MAX)
+            }
+        }
+    )+ };
+}
+
+whole!(u16, u32, u64, usize, i64, NonZero<usize>);
+
+/// The number. One that is out of range is a `ValueError`, anything else a `TypeError`.
+pub(crate) fn of<T: Whole>(given: &Bound<'_, PyAny>) -> PyResult<T> {
+    let py = given.py();
+    given.extract::<T>().map_err(|error| {
+        let needed = T::words();
+        let is_number = error.is_instance_of::<PyOverflowError>(py) || error.is_instance_of::<PyValueError>(py);
+        match is_number {
+            // A number of thousands of digits has no text.
+            true => match given.str() {
+                Ok(found) => PyValueError::new_err(format!("needed {needed}, found {found}")),
+                Err(_) => PyValueError::new_err(format!("needed {needed}")),
+            },
+            false if error.is_instance_of::<PyTypeError>(py) => {
+                PyTypeError::new_err(format!("needed {needed}, found {}", kind_of(given)))
+            }
+            false => error,
+        }
+    })
+}
+
+/// The number of an argument.
+pub(crate) fn argument<T: Whole>(name: &str, given: &Bound<'_, PyAny>) -> PyResult<T> {
+    of(given).map_err(|error| named(given.py(), name, error))
+}
+
+/// Puts the name of an argument or a field in front of what is wrong with its value.
+pub(crate) fn named(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    let class = error.get_type(py);
+    match class.is(&py.get_type::<PyValueError>()) || class.is(&py.get_type::<PyTypeError>()) {
+        true => PyErr::from_type(class, format!("{name}: {}", error.value(py))),
+        false => error,
+    }
+}
