@@ -75,7 +75,7 @@ impl Blob {
 
     /// The number of bytes of header, info and data.
     #[getter]
-    fn size(&self) -> u64 {
+    fn blob_size(&self) -> u64 {
         self.handle.blob().size()
     }
 
@@ -188,6 +188,18 @@ impl Tensor {
     #[getter]
     fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         shape_of(slf.py(), &tensors(slf.as_super().get())?)
+    }
+
+    /// The number of dimensions of the array.
+    #[getter]
+    fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(Tensor::shape(slf)?.len())
+    }
+
+    /// The number of elements of the array. For the number of bytes of the blob, see `blob_size`.
+    #[getter]
+    fn size<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("math")?.call_method1("prod", (Tensor::shape(slf)?,))
     }
 
     /// The number of bytes of the elements. The data may have more, which belong to no element.

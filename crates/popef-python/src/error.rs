@@ -130,6 +130,7 @@ fn libc_number(kind: io::ErrorKind) -> Option<i32> {
         io::ErrorKind::NotFound => Some(2),
         io::ErrorKind::PermissionDenied => Some(13),
         io::ErrorKind::AlreadyExists => Some(17),
+        io::ErrorKind::IsADirectory => Some(21),
         _ => None,
     }
 }

@@ -42,11 +42,11 @@ def test_every_way_gives_what_the_official_library_reads(name, way, interop, pee
     assert (len(file), file.size, file.damage) == (len(blobs), len(content), None)
     for number, (blob, expected) in enumerate(zip(file, blobs, strict=True)):
         info = expected["info"]
-        assert (blob.index, blob.offset, blob.size) == (number, expected["offset"], expected["header"]["size"])
+        assert (blob.index, blob.offset, blob.blob_size) == (number, expected["offset"], expected["header"]["size"])
         assert (int(blob.blob_type), blob.version) == (expected["header"]["type"], expected["header"]["version"])
         assert blob.name == info.get("name")
         assert blob.read() == content[blob.data_offset : blob.data_offset + blob.data_size]
-        assert blob.data_offset + blob.data_size == blob.offset + blob.size
+        assert blob.data_offset + blob.data_size == blob.offset + blob.blob_size
         if isinstance(blob, popef.Tensor):
             array = blob.numpy()
             shape = tuple(info["tensorInfo"]["shape"])
@@ -151,6 +151,22 @@ def test_tensors_are_arrays_for_numpy(big):
     assert np.isclose(np.mean(tensor), expected.mean())
     with pytest.raises(ValueError, match="copy"):
         tensor.__array__(np.float64, copy=False)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0, 3)])
+def test_tensors_have_the_size_that_their_arrays_have(shape):
+    array = np.ones(shape, np.float16)
+    info = popef.TensorInfo(shape, popef.DataType.F16)
+    content = io.BytesIO()
+    with popef.Writer(content) as writer:
+        writer.createTensorData(popef.TensorDataInfo("t", info)).write(array)
+        writer.createFeedData(popef.FeedDataInfo("f", info, 2)).write(np.stack([array, array]))
+    file = popef.open(content.getvalue())
+    for tensor, expected in (file.tensors[0], array), (file.feeds[0], np.stack([array, array])):
+        assert (np.size(tensor), np.ndim(tensor), np.shape(tensor)) == (expected.size, expected.ndim, expected.shape)
+        assert [np.size(tensor, axis) for axis in range(expected.ndim)] == list(expected.shape)
+        assert tensor.nbytes == expected.nbytes
+    assert file.tensors[0].blob_size == file.feeds[0].offset
 
 
 def test_what_has_to_be_read_is_no_array_without_a_copy(big):
@@ -293,6 +309,17 @@ def test_what_cannot_be_opened_is_refused(tmp_path):
             popef.open(3.5, **options)
         with pytest.raises(TypeError):
             popef.open(None, **options)
+
+
+@pytest.mark.parametrize("way", ["open", "map", "Reader", "hash", "describe", "check"])
+def test_a_folder_is_a_directory(way, tmp_path):
+    ways = {"map": lambda path: popef.open(path, map=True), "Reader": lambda path: popef.Reader().parseFile(path)}
+    with pytest.raises(IsADirectoryError) as raised:
+        ways.get(way, getattr(popef, way, None))(tmp_path)
+    assert (raised.value.filename, raised.value.code) == (str(tmp_path), "not-regular-file")
+    with pytest.raises(popef.PopefError) as raised:
+        popef.open("/dev/null")
+    assert raised.value.code == "not-regular-file"
 
 
 def test_a_tensor_that_is_shorter_than_its_shape_raises():

@@ -45,7 +45,7 @@ impl LocalFile {
         let failed = |doing| move |source| Error::io(name, doing, source);
         let metadata = file.metadata().map_err(failed("look at the file"))?;
         if !metadata.is_file() {
-            return Err(unreadable(name, not_regular()));
+            return Err(unreadable(name, not_regular(&metadata)));
         }
         // Files of /proc have bytes but a length of 0. They must not be taken for files without blobs.
         if metadata.len() == 0 && read_at(&file, &mut [0], 0).map_err(failed("read the file"))? > 0 {
@@ -136,8 +136,9 @@ impl fmt::Display for NotRegular {
 
 impl std::error::Error for NotRegular {}
 
-fn not_regular() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, NotRegular)
+fn not_regular(found: &fs::Metadata) -> io::Error {
+    let kind = if found.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+    io::Error::new(kind, NotRegular)
 }
 
 /// Whether this is the error of [`open_regular`] for something that is not a regular file.
@@ -149,8 +150,9 @@ pub(crate) fn is_not_regular(error: &io::Error) -> bool {
 /// another program holds a lease on the file, or on Windows has opened it without sharing.
 pub(crate) fn open_regular(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
     // Checked before opening, because opening a device can have effects.
-    if !fs::metadata(path)?.is_file() {
-        return Err(not_regular());
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(not_regular(&found));
     }
     open_at_once(path, options)
 }
@@ -166,7 +168,8 @@ fn open_at_once(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::Fi
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
     let file = uninterrupted(|| options.open(path)).map_err(error_as_on_unix)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+    let found = file.metadata()?;
+    if found.is_file() { Ok(file) } else { Err(not_regular(&found)) }
 }
 
 /// Maps a sharing violation on Windows to `WouldBlock`, which is the kind on Unix.
