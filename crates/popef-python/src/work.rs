@@ -12,7 +12,11 @@ use std::thread;
 use std::time::Duration;
 
 use popef_ops::Progress;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+
+use crate::error::raise_operation;
+use crate::text::kind_of;
 
 /// How long a signal may wait, and how often a caller is told of the progress.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -78,6 +82,10 @@ pub(crate) fn run<T: Send>(
     tell: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Arc<Watch>) -> T + Send,
 ) -> PyResult<T> {
+    if let Some(tell) = tell.filter(|tell| !tell.is_callable()) {
+        let found = kind_of(tell);
+        return Err(PyTypeError::new_err(format!("progress is a callable for two numbers, not {found}")));
+    }
     let watch = &Arc::new(Watch::default());
     let (end, mut ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
@@ -85,7 +93,8 @@ pub(crate) fn run<T: Send>(
             // Dropped when the work ends, however that may be.
             let _end = end;
             work(watch)
-        })?;
+        });
+        let working = working.map_err(|error| raise_operation(py, &popef_ops::Error::io("start a thread", error)))?;
         let mut raised = None;
         loop {
             let ended = &mut ended;

@@ -3,12 +3,14 @@
 import array
 import collections
 import contextlib
+import errno
 import hashlib
 import io
 import json
 import os
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -376,7 +378,7 @@ def test_options_that_make_no_sense_are_refused(model, tmp_path):
         ("e", ["e", None]),
         (popef.BlobType.DATA_FEED, ["f"]),
         (popef.Tensor, ["w", "layer.bias", "f"]),
-        (lambda blob: blob.size > 10_000, ["e"]),
+        (lambda blob: blob.blob_size > 10_000, ["e"]),
         (["w", popef.Opaque, lambda blob: blob.index == 1], [None, "popart", "w"]),
     ],
 )
@@ -420,6 +422,11 @@ def test_a_selection_that_chooses_nothing_or_makes_no_sense_is_refused(model):
         popef.merge([model], dry_run=True, select=lambda blob: 1 / 0)
     with pytest.raises(TypeError, match="BlobType"):
         popef.merge([model], dry_run=True, select=3)
+    for wrong in int, popef.File, ["w", dict]:
+        with pytest.raises(TypeError, match=r"a class of blobs, such as popef.Tensor, not (int|File|dict)"):
+            popef.merge([model], dry_run=True, select=wrong)
+        with pytest.raises(TypeError, match="a class of blobs"):
+            popef.strip(model, dry_run=True, drop=wrong)
     with pytest.raises(ValueError, match="backwards"):
         popef.merge([model], dry_run=True, select="[z-a]")
     with pytest.raises(ValueError, match="first, last and all"):
@@ -429,6 +436,9 @@ def test_a_selection_that_chooses_nothing_or_makes_no_sense_is_refused(model):
 def test_what_is_no_list_of_files_is_refused(model):
     for wrong in str(model), model.read_bytes(), popef.open(model), io.BytesIO(model.read_bytes()):
         with pytest.raises(TypeError, match="a list of files is needed"):
+            popef.merge(wrong, dry_run=True)
+    for wrong in 5, None:
+        with pytest.raises(TypeError, match="a list of files is needed, not (int|NoneType)"):
             popef.merge(wrong, dry_run=True)
     with pytest.raises(ValueError, match="no files to merge"):
         popef.merge([], dry_run=True)
@@ -463,3 +473,47 @@ def test_the_progress_ends_at_the_total_and_an_exception_of_it_stops_the_work(mo
     assert steps[-1][0] == steps[-1][1] > 100_000
     with pytest.raises(ZeroDivisionError):
         popef.merge([model], tmp_path / "other.popef", progress=lambda *_: 1 / 0)
+    with pytest.raises(TypeError, match="progress is a callable for two numbers, not int"):
+        popef.merge([model], tmp_path / "other.popef", progress=5)
+
+
+THREADS = """
+import os
+import resource
+import sys
+
+import popef
+
+with open(sys.argv[1], "rb") as file:
+    content = file.read()
+if os.getuid() == 0:
+    # A user of its own, who has this thread alone. Limits do not hold for root.
+    os.setgroups([])
+    os.setgid(61234)
+    os.setuid(61234)
+for more in range(3):
+    resource.setrlimit(resource.RLIMIT_NPROC, (1 + more, resource.getrlimit(resource.RLIMIT_NPROC)[1]))
+    for work in (
+        lambda: popef.hash(content, whole=True)["whole"]["sha256"],
+        lambda: popef.check(content, deep=True).passes(),
+        lambda: len(popef.describe(content, values=1)["files"]),
+        lambda: popef.compress(content, dry_run=True)["sizeAfter"],
+        lambda: popef.split(content, dry_run=True, stem="m")["parts"][0]["size"],
+        lambda: popef.open(content)["e"].unpack()[:0],
+    ):
+        try:
+            print(work())
+        except OSError as error:
+            print(error.errno, error.strerror, error.code)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="the limit is that of Linux")
+def test_a_thread_that_cannot_be_started_is_an_error_or_is_done_without(run, model):
+    done = run(THREADS, model)
+    assert done.returncode == 0, done.stderr
+    assert "panicked" not in done.stderr
+    lines = done.stdout.splitlines()
+    refused = [line for line in lines if line.startswith(f"{errno.EAGAIN} ")]
+    # Another program of the user may have ended meanwhile, so it is not certain how many fail.
+    assert os.getuid() != 0 or len(refused) > 4, done.stdout

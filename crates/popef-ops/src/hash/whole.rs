@@ -104,11 +104,12 @@ pub(super) fn with_blobs(
     let (to, from) = sync_channel(PIECES_AHEAD);
     let (select, algorithms) = (options.select, options.algorithms);
     thread::scope(|scope| {
-        let whole = scope.spawn(move || {
+        let whole = thread::Builder::new().spawn_scoped(scope, move || {
             let mut relay = Relay { to: Some(to), hasher: Hasher::new(algorithms), progress };
             relay.read(file, select)?;
             Ok::<_, Error>(relay.hasher.finish())
         });
+        let whole = whole.map_err(|error| Error::io("start a thread", error))?;
         // The other thread ends now if this one fails, because nobody takes what it sends.
         let blobs = blobs_from(file, options, Relayed { from, piece: Vec::new(), used: 0 }, take);
         let whole = whole.join().map_err(|_| Error::new(Code::Stopped, "a thread has ended"))?;

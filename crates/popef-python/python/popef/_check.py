@@ -159,7 +159,14 @@ def check(*files, deep=False, loaders=(), policy=None, progress=None):
 
 def names_of(loaders):
     """The names of loaders, of which one may be given alone."""
-    return [loaders] if isinstance(loaders, str) else list(loaders)
+    names = [loaders] if isinstance(loaders, str) else loaders
+    try:
+        names = list(names)
+    except TypeError:
+        names = [names]
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"loaders is the name of a loader, or several, not {loaders!r}")
+    return names
 
 
 def policy_of(path):

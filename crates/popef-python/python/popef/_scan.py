@@ -1,10 +1,12 @@
 """Records of the files and blobs of many files."""
 
 import os
+from collections.abc import Iterable
 
 from popef import _popef
 from popef._check import names_of, policy_of
 
+_PATH = str | bytes | os.PathLike
 _ENDINGS = (".popef", ".poptorch")
 
 
@@ -23,10 +25,10 @@ class Scan:
     __module__ = "popef"
 
     def __init__(self, paths, *, per, recursive, check, loaders, policy, hash, columns, threads, on_error):
-        if on_error not in ("record", "raise"):
-            raise ValueError(f"on_error is record or raise, not {on_error!r}")
-        if per not in ("blob", "file"):
-            raise ValueError(f"per is blob or file, not {per!r}")
+        _check_choice("on_error", on_error, "record", "raise")
+        _check_choice("per", per, "blob", "file")
+        if not isinstance(paths, _PATH | Iterable):
+            raise TypeError(f"paths is a path, or several, not {type(paths).__name__}")
         if check is None and (loaders or policy is not None):
             raise ValueError("loaders and policy are for a check, which check asks for")
         asked = {None} | ({"check"} if check else set()) | ({"hash"} if hash else set())
@@ -144,12 +146,18 @@ def scan(
 scan.__module__ = "popef"
 
 
+def _check_choice(name, given, one, other):
+    if given not in (one, other):
+        error = ValueError if isinstance(given, str) else TypeError
+        raise error(f"{name} is {one} or {other}, not {given!r}")
+
+
 def _chosen(available, columns, asked):
     """The types of the columns that are wanted, by name. ``asked`` has the options that were given."""
     if columns is None:
         return {name: type for name, type, is_usual, option in available if is_usual and option in asked}
-    if isinstance(columns, str):
-        raise TypeError("columns is a list of names, not one str")
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        raise TypeError(f"columns is a list of names, not one {type(columns).__name__}")
     columns = tuple(columns)
     if not columns or len(set(columns)) < len(columns):
         raise ValueError("columns names at least one column, and none twice")
@@ -164,7 +172,7 @@ def _chosen(available, columns, asked):
 
 def expand(paths, recursive=True):
     """The files of paths, folders and patterns, one after the other."""
-    if isinstance(paths, str | bytes | os.PathLike):
+    if isinstance(paths, _PATH):
         paths = (paths,)
     for path in map(os.fsdecode, paths):
         if os.path.isdir(path):

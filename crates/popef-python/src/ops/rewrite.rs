@@ -145,10 +145,11 @@ fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
         || given.is_instance_of::<PyBytes>()
         || given.is_instance_of::<file::File>()
         || given.hasattr("read")?;
+    let needed = || PyTypeError::new_err(format!("a list of files is needed, not {}", kind_of(given)));
     if is_one {
-        return Err(PyTypeError::new_err(format!("a list of files is needed, not {}", kind_of(given))));
+        return Err(needed());
     }
-    let files = given.try_iter()?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
+    let files = given.try_iter().map_err(|_| needed())?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
     match files.is_empty() {
         true => Err(PyValueError::new_err("there are no files to merge")),
         false => Ok(files),

@@ -128,6 +128,12 @@ fn one_of(given: &Bound<'_, PyAny>) -> PyResult<Option<Wanted>> {
     if let Ok(blob_type) = given.cast::<BlobType>() {
         return Ok(Some(Wanted::Type(blob_type.get().0)));
     }
+    if let Ok(class) = given.cast::<PyType>()
+        && !class.is_subclass_of::<blob::Blob>()?
+    {
+        let message = format!("select needs a class of blobs, such as popef.Tensor, not {}", class.name()?);
+        return Err(PyTypeError::new_err(message));
+    }
     Ok(given.is_callable().then(|| Wanted::Asked(given.clone().unbind())))
 }
 
