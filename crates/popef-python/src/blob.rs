@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyRange, PySlice, PyString, PyTuple};
 
+use crate::array::{self, shape_of};
 use crate::bytes;
 use crate::direct;
 use crate::dlpack;
@@ -187,7 +188,7 @@ impl Tensor {
     /// The shape of the array: for a feed, with the number of tensors in front.
     #[getter]
     fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        shape_of(slf.py(), &tensors(slf.as_super().get())?)
+        PyTuple::new(slf.py(), shape_of(&tensors(slf.as_super().get())?))
     }
 
     /// The number of dimensions of the array.
@@ -277,20 +278,12 @@ impl Tensor {
     }
 }
 
-fn shape_of<'py>(py: Python<'py>, tensors: &DataBlob<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let mut shape = tensors.shape().to_vec();
-    if tensors.is_feed() {
-        shape.insert(0, tensors.num_tensors().into());
-    }
-    PyTuple::new(py, shape)
-}
-
 /// All elements as an array. It is writable if its memory is its own.
 fn elements_of<'py>(tensor: &Bound<'py, Tensor>) -> PyResult<Bound<'py, PyAny>> {
     let (py, blob) = (tensor.py(), tensor.as_super().get());
     let tensors = tensors(blob)?;
     let data = elements(&tensors).map_err(|error| raise(py, &error))?;
-    array(py, blob, (0, &data), shape_of(py, &tensors)?)
+    elements_at(blob, (0, &data), PyTuple::new(py, shape_of(&tensors))?)
 }
 
 /// Why there is no array without a copy.
@@ -303,16 +296,16 @@ fn is_shared(tensor: &Bound<'_, Tensor>) -> bool {
 }
 
 /// Bytes of a blob, from `start` on, as an array of its type.
-fn array<'py>(
-    py: Python<'py>,
+fn elements_at<'py>(
     blob: &Blob,
     (start, data): (u64, &Data<'_>),
     shape: Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (dtype, numpy) = (dtype_of(py, tensors(blob)?.data_type())?, py.import("numpy")?);
+    let (py, tensors) = (shape.py(), tensors(blob)?);
     if data.is_empty() {
-        return numpy.call_method1("empty", (shape, dtype));
+        return array::of(&blob.handle, &tensors, None, shape);
     }
+    let numpy = py.import("numpy")?;
     let offset = blob.data_offset().saturating_add(start);
     let flat = match blob.bytes.owner(py) {
         Some(owner) => numpy.call_method1("frombuffer", (owner, "u1", data.len(), offset))?,
@@ -321,7 +314,7 @@ fn array<'py>(
             None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, data)?, "u1"))?,
         },
     };
-    flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+    array::of(&blob.handle, &tensors, Some(&flat), shape)
 }
 
 fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
@@ -355,7 +348,7 @@ impl Feed {
             Ok::<_, popef::Error>((start, elements(&tensors)?.range(start..end.max(start))?))
         };
         let (start, data) = range().map_err(|error| raise(py, &error))?;
-        read_only(array(py, blob, (start, &data), PyTuple::new(py, shape)?)?)
+        read_only(elements_at(blob, (start, &data), PyTuple::new(py, shape)?)?)
     }
 }
 

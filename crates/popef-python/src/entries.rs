@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
+use crate::array::{self, shape_of};
 use crate::bytes;
 use crate::direct;
-use crate::dtype::dtype_of;
 use crate::error::raise;
 use crate::info::{FeedDataInfo, TensorDataInfo};
 use crate::text;
@@ -18,24 +18,18 @@ fn text_of<'py>(py: Python<'py>, text: Option<popef::types::Text<'_>>) -> PyResu
 }
 
 /// The data of a tensor or a feed as an array, which belongs to the caller and can be written to.
-fn array<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>> {
+fn data<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>> {
     let Some(tensors) = blob.blob().as_data() else { return Ok(py.None().into_bound(py)) };
     let data = elements(&tensors).map_err(|error| raise(py, &error))?;
-    let dtype = dtype_of(py, tensors.data_type())?;
-    let mut shape = tensors.shape().to_vec();
-    if tensors.is_feed() {
-        shape.insert(0, tensors.num_tensors().into());
-    }
-    let shape = PyTuple::new(py, shape)?;
-    let numpy = py.import("numpy")?;
+    let shape = PyTuple::new(py, shape_of(&tensors))?;
     if data.is_empty() {
-        return numpy.call_method1("empty", (shape, dtype));
+        return array::of(blob, &tensors, None, shape);
     }
     let flat = match direct::read(py, blob, 0, &data)? {
         Some(array) => array,
-        None => numpy.call_method1("frombuffer", (bytes::to_bytearray(py, &data)?, "u1"))?,
+        None => py.import("numpy")?.call_method1("frombuffer", (bytes::to_bytearray(py, &data)?, "u1"))?,
     };
-    flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+    array::of(blob, &tensors, Some(&flat), shape)
 }
 
 /// The bytes of all elements, without any surplus behind them.
@@ -124,7 +118,7 @@ impl TensorReader {
 
     /// The elements as a `numpy.ndarray` of the shape and type of the info. It is a copy, which belongs to the caller.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, &self.blob)
+        data(py, &self.blob)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -164,7 +158,7 @@ impl FeedReader {
     /// The elements of all tensors as one `numpy.ndarray`, whose first dimension is the number of tensors. It is a copy,
     /// which belongs to the caller. The shape of the vendor's array is not known.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, &self.blob)
+        data(py, &self.blob)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

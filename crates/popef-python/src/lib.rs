@@ -19,6 +19,7 @@
     )
 )]
 
+mod array;
 mod blob;
 mod blob_writer;
 mod bytes;

@@ -169,6 +169,25 @@ def test_tensors_have_the_size_that_their_arrays_have(shape):
     assert file.tensors[0].blob_size == file.feeds[0].offset
 
 
+@pytest.mark.parametrize(
+    ("shape", "data", "words"), [([1] * 65, bytes(4), "64"), ([0] * 65, b"", "64"), ([0, 2**62], b"", "too big")]
+)
+def test_a_shape_that_numpy_does_not_take_is_an_error_with_its_place(shape, data, words, tmp_path):
+    path = tmp_path / "model.popef"
+    with popef.Writer(path) as writer:
+        writer.createOpaqueBlob("first", "e").write(b"")
+        writer.createTensorData(popef.TensorDataInfo("t", popef.TensorInfo(shape, popef.DataType.F32))).write(data)
+    tensor, reader = popef.open(path)["t"], popef.Reader()
+    reader.parseFile(path)
+    for read in tensor.numpy, lambda: np.asarray(tensor), popef.open(path.read_bytes())["t"].numpy, reader.tensors()[0].data:
+        with pytest.raises(popef.PopefError, match=f'blob 1: the tensor "t" cannot be an array of NumPy: .*{words}') as raised:
+            read()
+        assert (raised.value.code, raised.value.blob) == ("no-array", 1)
+        assert isinstance(raised.value.__cause__, ValueError)
+    assert raised.value.path == str(path)
+    assert (tensor.shape, tensor.read()) == (tuple(shape), data)
+
+
 def test_what_has_to_be_read_is_no_array_without_a_copy(big):
     path, expected = big
     tensor = popef.open(path)["t"]
