@@ -1,5 +1,6 @@
 """Scans give what the official library reads in each file, and go on after files that are damaged."""
 
+import errno
 import gc
 import hashlib
 import json
@@ -167,6 +168,43 @@ def test_what_cannot_be_opened_has_a_record_and_raises_on_request(tmp_path, inte
     with pytest.raises(popef.PopefError) as error:
         list(popef.scan(BROKEN / "data-short.popef", on_error="raise"))
     assert error.value.code == "data-too-short"
+
+
+FULL = """
+import os
+import resource
+import sys
+
+import popef
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+taken = []
+try:
+    while True:
+        taken.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+for path in sys.argv[1:]:
+    record, = popef.scan(path, threads=1)
+    try:
+        list(popef.scan(path, threads=1, on_error="raise"))
+    except OSError as error:
+        raised = error.errno, error.filename, error.code
+    print(record["file"], record["error_code"], record["error_kind"], record["error_message"], raised, sep="|")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_without_file_descriptors_a_record_has_the_error_of_the_system(tmp_path, run):
+    file = tmp_path / "model.popef"
+    file.touch()
+    done = run(FULL, tmp_path, file)
+    assert done.returncode == 0, done.stderr
+    failed = {tmp_path: "list the folder", file: "open the file"}
+    words = "Too many open files (os error 24)"
+    assert done.stdout.splitlines() == [
+        f"{path}|io|io|cannot {doing}: {words}|{(errno.EMFILE, str(path), 'io')}" for path, doing in failed.items()
+    ]
 
 
 def test_folders_and_patterns_stand_for_their_files_in_order(tmp_path, interop):

@@ -171,7 +171,7 @@ def _chosen(available, columns, asked):
 
 
 def expand(paths, recursive=True):
-    """The files of paths, folders and patterns, one after the other."""
+    """The files of paths, folders and patterns, one after the other, and an ``OSError`` for each folder that cannot be listed."""
     if isinstance(paths, _PATH):
         paths = (paths,)
     for path in map(os.fsdecode, paths):
@@ -191,9 +191,8 @@ def _matches(pattern):
 
 
 def _files_in(folder, recursive):
-    # A folder that cannot be listed has a record with the error, as a file.
     unlisted = []
-    for place, folders, files in os.walk(folder, onerror=lambda error: unlisted.append(error.filename)):
+    for place, folders, files in os.walk(folder, onerror=unlisted.append):
         folders.sort()
         if not recursive:
             folders.clear()

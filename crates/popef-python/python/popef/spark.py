@@ -171,7 +171,9 @@ class _Reader(DataSourceReader):
 
     def partitions(self):
         """The files, divided among tasks. Those that a filter leaves out are not opened."""
-        files = list(expand(self.options.paths, self.options.recursive))
+        # A task lists a folder once more that cannot be listed here, and has a row with the error.
+        found = expand(self.options.paths, self.options.recursive)
+        files = [file.filename if isinstance(file, OSError) else file for file in found]
         filters = [filter for filter in self.filters if filter.column == "file"]
         if filters:
             shown = [os.fsencode(file).decode(errors="replace") for file in files]

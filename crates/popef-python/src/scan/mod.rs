@@ -4,6 +4,7 @@ mod batch;
 mod columns;
 mod scanned;
 
+use std::io;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process;
@@ -14,14 +15,14 @@ use std::time::Duration;
 use popef::check::CheckOptions;
 use popef_open::{Ahead, Waited};
 use popef_ops::hash::Algorithms;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 
 use self::batch::Array;
 use self::columns::{Cell, Column, Needs, Row};
 use self::scanned::{Fault, Hashing, Scanned, Wanted};
-use crate::error::raise;
+use crate::error::raise_operation;
 use crate::{check, number, path, text};
 
 /// How many files are opened before their turn, if they have few blobs.
@@ -65,11 +66,30 @@ pub(crate) struct ScanRun {
 struct Run {
     /// The paths that were not asked for yet. None after the last one.
     paths: Option<Py<PyIterator>>,
-    files: Ahead<PathBuf, Scanned>,
+    files: Ahead<Listed, Scanned>,
     current: Option<Current>,
     columns: Vec<(&'static Column, Py<PyAny>)>,
     per_file: bool,
     raises: bool,
+}
+
+/// What a path stands for: a file, or a folder that cannot be listed.
+enum Listed {
+    File(PathBuf),
+    Unlisted(PathBuf, io::Error),
+}
+
+impl Listed {
+    /// Of a path, or the `OSError` for a folder.
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Ok(error) = given.cast::<PyOSError>() else { return path::extract(given).map(Listed::File) };
+        let folder = path::extract(&error.getattr("filename")?)?;
+        let error = match error.getattr("errno")?.extract() {
+            Ok(number) => io::Error::from_raw_os_error(number),
+            Err(_) => io::Error::other(error.str()?.to_string()),
+        };
+        Ok(Listed::Unlisted(folder, error))
+    }
 }
 
 /// The file whose records come next.
@@ -101,8 +121,11 @@ impl ScanRun {
             Some(threads) => number::argument("threads", threads)?,
             None => thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
         };
-        let files = Ahead::new(threads.get(), BLOBS_AHEAD, move |path, stop| {
-            let scanned = Scanned::new(path, &wanted, stop);
+        let files = Ahead::new(threads.get(), BLOBS_AHEAD, move |listed, stop| {
+            let scanned = match listed {
+                Listed::File(path) => Scanned::new(path, &wanted, stop),
+                Listed::Unlisted(folder, error) => Scanned::unlisted(folder, error),
+            };
             let weight = scanned.weight();
             (scanned, weight)
         });
@@ -223,7 +246,7 @@ impl Run {
         while self.files.waiting() < FILES_AHEAD {
             let Some(paths) = &self.paths else { break };
             match paths.bind(py).clone().next() {
-                Some(given) => self.files.add(path::extract(&given?)?),
+                Some(given) => self.files.add(Listed::of(&given?)?),
                 None => self.paths = None,
             }
         }
@@ -326,7 +349,7 @@ fn to_python<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>
 /// The exception for what kept a file from being read.
 fn exception(py: Python<'_>, fault: &Fault) -> PyErr {
     match &fault.error {
-        Some(error) => raise(py, error),
+        Some(error) => raise_operation(py, error),
         None => fault_error(py, fault).unwrap_or_else(|failed| failed),
     }
 }

@@ -1,8 +1,10 @@
 //! What is found out about one file, on a thread that does not have the interpreter's lock.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use popef::check::{CheckOptions, Finding, Report, check_with_progress};
@@ -42,8 +44,8 @@ pub(super) struct Fault {
     pub(super) message: String,
     pub(super) blob: Option<usize>,
     pub(super) offset: Option<u64>,
-    /// The error itself, if it is one of the library and says all.
-    pub(super) error: Option<Error>,
+    /// The error itself, if it says all.
+    pub(super) error: Option<Arc<popef_ops::Error>>,
 }
 
 impl Fault {
@@ -60,16 +62,17 @@ impl Fault {
     }
 
     pub(super) fn of(error: &Error, path: &Path) -> Self {
-        Fault { error: Some(error.clone()), ..Fault::described(&error.describe(), path) }
+        Fault { error: Some(Arc::new(error.clone().into())), ..Fault::described(&error.describe(), path) }
     }
 
-    fn of_hash(error: &popef_ops::Error, path: &Path) -> Self {
+    fn of_operation(error: popef_ops::Error, path: &Path) -> Self {
         if let Some(error) = error.library() {
             return Fault::of(error, path);
         }
         let kind = if error.code() == "file-changed" { "changed" } else { "io" };
         let (code, message) = (error.code(), error.to_string());
-        Fault { path: path.to_owned(), code, kind, message, blob: None, offset: None, error: None }
+        let error = Some(Arc::new(error.in_file(path)));
+        Fault { path: path.to_owned(), code, kind, message, blob: None, offset: None, error }
     }
 
     /// The fault of a file that is plainly something else.
@@ -201,6 +204,7 @@ impl Hashes {
 }
 
 /// A file, as far as it could be read.
+#[derive(Default)]
 pub(super) struct Scanned {
     pub(super) path: PathBuf,
     /// None if it could not be opened, or if only sums are needed.
@@ -223,19 +227,20 @@ impl Scanned {
         let error = file.as_ref().map_or_else(Some, File::damage);
         let mut scanned = Scanned {
             fault: error.map(|error| Fault::of(error, &path).with_foreign(foreign.as_ref())),
-            file: None,
-            size: None,
-            prefix_size: None,
-            counts: None,
             checked: wanted.check.as_ref().map(|options| Checked::new(&file, options, stop)),
-            hashes: None,
-            compressions: BTreeMap::new(),
             path,
+            ..Scanned::default()
         };
         if let Ok(file) = file {
             scanned.look_into(file, wanted, stop);
         }
         scanned
+    }
+
+    /// A folder whose files cannot be listed.
+    pub(super) fn unlisted(folder: PathBuf, error: io::Error) -> Self {
+        let error = popef_ops::Error::io("list the folder", error);
+        Scanned { fault: Some(Fault::of_operation(error, &folder)), path: folder, ..Scanned::default() }
     }
 
     fn look_into(&mut self, file: File, wanted: &Wanted, stop: &AtomicBool) {
@@ -267,7 +272,7 @@ impl Scanned {
         match unchanged {
             Ok(hashes) => self.hashes = Some(hashes),
             Err(error) => {
-                self.fault.get_or_insert(Fault::of_hash(&error, &self.path));
+                self.fault.get_or_insert(Fault::of_operation(error, &self.path));
             }
         }
     }
