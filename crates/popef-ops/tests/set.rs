@@ -273,7 +273,7 @@ proptest! {
             let _ = FieldPath::parse_assignment(&text);
             let _ = FieldPath::parse(&text);
         }
-        let name = FieldPath::element(lists[list], &path).unwrap();
+        let name = FieldPath::element(lists[list], path.clone()).unwrap();
         let file = File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/interop/executable.popef")).unwrap();
         for change in [Change::Set(name.clone(), Given::Word(value.clone())), Change::Unset(name), Change::Merge(json!({ path: value }))] {
             let _ = Plan::of(&file, &Changes { fields: vec![change], ..Changes::default() }, &|_| true, &Silent);

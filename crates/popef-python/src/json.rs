@@ -1,5 +1,6 @@
 //! Plain values of Python as JSON.
 
+use popef::types::{EngineOption, Text};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -7,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::enums::{DataType, TensorType};
 use crate::number;
-use crate::text::kind_of;
+use crate::text::{self, kind_of};
 
 /// So deep may lists and dicts be in each other. The recursion uses the stack.
 const MOST_LEVELS: usize = 64;
@@ -15,6 +16,25 @@ const MOST_LEVELS: usize = 64;
 /// The JSON of dicts, lists, strings, numbers, bools and None, and of this module's enumerations.
 pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Value> {
     of_level(given, 0)
+}
+
+const NOT_HERE: &str = "names that are not UTF-8 can be values of dicts here, but neither keys nor items of lists";
+
+/// The text of a str that is not UTF-8.
+pub(crate) fn not_utf8(given: &Bound<'_, PyAny>) -> PyResult<Option<Text<'static>>> {
+    let text = given.is_instance_of::<PyString>().then(|| text::extract(given)).transpose()?;
+    Ok(text.filter(|text| text.to_str().is_err()))
+}
+
+/// Puts a text that is not UTF-8 under its two keys, as the JSON of metadata has it.
+fn put_text(object: &mut Map<String, Value>, key: &str, text: Text<'static>) {
+    let option = EngineOption { name: text, ..EngineOption::default() };
+    let Ok(mut texts) = serde_json::to_value(option) else { return };
+    for part in ["", "Bytes"] {
+        if let Some(text) = texts.get_mut(format!("name{part}")) {
+            object.insert(format!("{key}{part}"), text.take());
+        }
+    }
 }
 
 fn of_level(given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value> {
@@ -28,17 +48,26 @@ fn of_level(given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value> {
     if let Ok(flag) = given.cast::<PyBool>() {
         return Ok(flag.is_true().into());
     }
-    if let Ok(text) = given.cast::<PyString>() {
-        return Ok(text.to_str()?.into());
+    if given.is_instance_of::<PyString>() {
+        let text = text::extract(given)?;
+        let text = text.to_str().map_err(|_| PyValueError::new_err(NOT_HERE))?;
+        return Ok(text.into());
     }
     if let Ok(number) = given.cast::<PyFloat>() {
         let finite = Number::from_f64(number.value()).map(Value::Number);
         return finite.ok_or_else(|| PyValueError::new_err("numbers that are infinite or not a number cannot be set"));
     }
     if let Ok(members) = given.cast::<PyDict>() {
-        let member =
-            |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| Ok((key.extract::<String>()?, inner(&value)?));
-        return members.iter().map(member).collect::<PyResult<Map<_, _>>>().map(Value::Object);
+        let mut object = Map::new();
+        for (key, value) in members {
+            let key = text::extract(&key)?;
+            let key = key.to_str().map_err(|_| PyValueError::new_err(NOT_HERE))?;
+            match not_utf8(&value)? {
+                Some(text) => put_text(&mut object, key, text),
+                None => _ = object.insert(key.to_owned(), inner(&value)?),
+            }
+        }
+        return Ok(Value::Object(object));
     }
     if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() {
         return given.try_iter()?.map(|item| inner(&item?)).collect::<PyResult<Vec<_>>>().map(Value::Array);

@@ -370,6 +370,47 @@ def test_options_that_make_no_sense_are_refused(model, tmp_path):
             popef.diff(model, model, rtol=tolerance)
 
 
+def test_texts_that_are_not_utf8_are_set_and_packed(tmp_path):
+    name, other = (os.fsdecode(text) for text in (b"caf\xe9", b"caf\xe8"))
+    path, changed = tmp_path / "model.popef", tmp_path / "changed.popef"
+    anchor = popef.Anchor(name, type=popef.TensorType.INPUT)
+    with popef.Writer(path) as writer:
+        options = [popef.Option(name, "old"), popef.Option(other, "kept")]
+        writer.writeMetadata(popef.Metadata(executable=name, engineOptions=options, anchors=[anchor]))
+
+    def metadata(**changes):
+        popef.set(path, changed, overwrite=True, **changes)
+        return popef.open(changed).metadata[0].metadata()
+
+    # Names that look the same where they are shown are not the same.
+    options[0] = popef.Option(name, other)
+    assert metadata(engine_options={name: other}).engineOptions() == options
+    assert metadata(engine_options={name: None}).engineOptions() == [popef.Option(other, "kept")]
+    assert metadata(device_options={os.fsencode(name): "1"}).deviceOptions() == [popef.Option(name, "1")]
+    found = metadata(fields={f"anchors[{name}].handle": other, "seedHandle": name}, model=name)
+    assert (found.anchors()[0].handle(), found.seedHandle()) == (other, name)
+    # What tools show can be typed: it means both.
+    assert metadata(engine_options={"caf\ufffd": None}).engineOptions() == []
+
+    found = metadata(merge={"seedHandle": name, "deviceOptions": [{"name": name, "value": other}]})
+    assert (found.seedHandle(), found.deviceOptions()) == (name, [popef.Option(name, other)])
+    found = metadata(merge={"engineOptions": {"new": {"value": name}}})
+    assert found.engineOptions()[-1] == popef.Option("new", name)
+    # The metadata of a listing is a patch too.
+    patch = popef.describe(path)["files"][0]["blobs"][0]["info"]
+    texts = {key: patch[key] for key in ("executable", "executableBytes")}
+    assert metadata(merge={**texts, "numIpus": 2}).executable() == name
+    with pytest.raises(popef.PopefError, match="needed the text whose bytes in hex are executableBytes"):
+        metadata(merge={**texts, "executable": "another"})
+    with pytest.raises(ValueError, match="neither keys"):
+        metadata(merge={"engineOptions": {name: "1"}})
+
+    array = tmp_path / "array.npy"
+    np.save(array, np.zeros((2, 1), np.float32))
+    popef.pack(output=changed, overwrite=True, feeds={name: array}, opaques={other: array}, tensors={name: np.zeros(1)})
+    assert sorted(popef.open(changed).names()) == sorted([name, other, name])
+
+
 @pytest.mark.parametrize(
     ("select", "names"),
     [

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use popef::File;
 use popef::read::FileId;
+use popef::types::Text;
 use popef::write::Packing;
 
 use crate::error::{Code, Error};
@@ -44,11 +45,11 @@ pub enum PackInput {
     /// Metadata, as `extract` writes it.
     Metadata(PathBuf),
     /// An opaque blob and its name. It is for the executable if there is only one.
-    Opaque(String, PathBuf),
+    Opaque(Text<'static>, PathBuf),
     /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file.
     Tensors(PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
-    Feed(String, PathBuf),
+    Feed(Text<'static>, PathBuf),
     /// An array as a tensor.
     Tensor(Array),
     /// An array as a feed. Its first dimension is the runs.

@@ -137,8 +137,8 @@ fn metadata(path: &Path) -> Result<Part, Error> {
     Ok(Part { metadata: Some(metadata), ..Part::new(Kind::Metadata, Vec::new(), path.to_string_lossy()) })
 }
 
-fn opaque(name: &str, path: &Path) -> Result<Part, Error> {
-    let info = OpaqueInfo { name: Text::from(name.to_owned()), ..OpaqueInfo::default() };
+fn opaque(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
+    let info = OpaqueInfo { name: name.clone(), ..OpaqueInfo::default() };
     Ok(Part { is_unnamed: true, ..whole(Kind::Opaque(info), path)? })
 }
 
@@ -151,14 +151,14 @@ fn tensors(path: &Path, each: Each<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn feed(name: &str, path: &Path) -> Result<Part, Error> {
+fn feed(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
     let mut file = ArrayFile::open(path)?;
     let count = file.len();
     let array = file.get(0)?.filter(|_| count == 1);
     let mut array = array.ok_or_else(|| {
         Error::new(Code::WrongArguments, format!("the file has {count} arrays, and a feed is one")).in_file(path)
     })?;
-    array.name = Text::from(name.to_owned());
+    array.name = name.clone();
     runs(array, &path.to_string_lossy()).map_err(|error| error.in_file(path))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use popef::Metadata;
-use popef::types::ElementSources;
+use popef::types::{ElementSources, Text};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ fn list<T: Element + PartialEq>(
     changes.extend(removed.map(|(element, _)| FieldChange::of(path(list, element), element, Value::Null)));
     changes.extend(added);
     if !order.is_sorted() {
-        let names = |list: &[T]| list.iter().map(Element::key).collect::<Vec<_>>();
+        let names = |list: &[T]| list.iter().map(|element| element.key().to_string()).collect::<Vec<_>>();
         changes.push(FieldChange::of(list.name(), names(old), names(new)));
     }
 }
@@ -88,14 +88,14 @@ fn list<T: Element + PartialEq>(
 /// How many elements have a name: of all anchors, of the inputs, and of the outputs.
 struct Names {
     list: List,
-    counts: HashMap<String, [usize; 3]>,
+    counts: HashMap<Text<'static>, [usize; 3]>,
 }
 
 impl Names {
     const LISTS: [List; 3] = [List::Anchors, List::Inputs, List::Outputs];
 
     fn of<T: Element>(list: List, elements: &[T]) -> Self {
-        let mut counts = HashMap::<String, [usize; 3]>::new();
+        let mut counts = HashMap::<Text<'static>, [usize; 3]>::new();
         // Options and programs have no such parts.
         let anchors = if list == List::Anchors { elements } else { &[] };
         for anchor in anchors {

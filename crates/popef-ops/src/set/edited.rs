@@ -3,12 +3,12 @@
 use std::mem;
 
 use popef::Metadata;
-use popef::types::{Anchor, ElementSources, EngineOption, ProgramInfo};
-use serde_json::Value;
+use popef::types::{Anchor, ElementSources, EngineOption, ProgramInfo, Text};
+use serde_json::{Map, Value};
 
 use super::elements::{Elements, edited, read, unset_value};
 use super::path::{Field, List, METADATA, Path};
-use super::value::{Given, fields_of};
+use super::value::{BYTES, Given, fields_of};
 use crate::error::{Code, Error};
 
 /// Metadata, of which the lists are kept apart.
@@ -92,31 +92,36 @@ impl Edited {
             return Err(Error::new(Code::WrongValue, "the patch is no object; needed {\"FIELD\": VALUE, ...}"));
         };
         for (key, value) in patch {
+            // The bytes of a text come with the text.
+            if key.strip_suffix(BYTES).is_some_and(|text| patch.contains_key(text)) {
+                continue;
+            }
             match List::ALL.into_iter().find(|list| list.name() == key) {
                 Some(list) => self.merge_list(list, value)?,
-                None => self.merge_fields(key, value)?,
+                None => self.merge_fields(patch, key, value)?,
             }
         }
         Ok(())
     }
 
-    fn merge_fields(&mut self, key: &str, value: &Value) -> Result<(), Error> {
+    fn merge_fields(&mut self, patch: &Map<String, Value>, key: &str, value: &Value) -> Result<(), Error> {
         if let (Value::Null, "programFlow") = (value, key) {
             let flow = METADATA.iter().filter(|field| field.key.starts_with("programFlow."));
             return flow.map(Path::Field).try_for_each(|path| self.unset(&path));
         }
-        let object = [(key.to_owned(), value.clone())].into_iter().collect();
-        for (key, value) in fields_of(&object) {
+        let bytes = patch.get_key_value(&format!("{key}{BYTES}")).map(|(key, bytes)| (key.clone(), bytes.clone()));
+        let object = [(key.to_owned(), value.clone())].into_iter().chain(bytes).collect();
+        for (key, value) in fields_of(&object)? {
             self.merge_one(&key, value)?;
         }
         Ok(())
     }
 
-    fn merge_one(&mut self, key: &str, value: Value) -> Result<(), Error> {
-        let (path, _) = Path::read(key)?;
+    fn merge_one(&mut self, key: &str, value: Given) -> Result<(), Error> {
+        let (path, _) = Path::read(key.as_bytes())?;
         match value {
-            Value::Null => self.unset(&path),
-            value => self.set(&path, &Given::Json(value)),
+            Given::Json(Value::Null) => self.unset(&path),
+            value => self.set(&path, &value),
         }
     }
 
@@ -124,6 +129,7 @@ impl Edited {
         match value {
             Value::Null => self.unset(&Path::List(list)),
             Value::Object(elements) => elements.iter().try_for_each(|(name, value)| {
+                let name = &Text::from(name.clone());
                 let path = Path::Element(list, name.clone(), None);
                 match value {
                     // As RFC 7396 says, so that a patch can be merged twice.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use popef::types::{Anchor, EngineOption, ProgramInfo, TensorType};
+use popef::types::{Anchor, EngineOption, ProgramInfo, TensorType, Text};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use crate::near::{did_you_mean, quoted};
 /// An element of a list of metadata.
 pub(super) trait Element: Serialize + DeserializeOwned + Default {
     /// The name by which it is found.
-    fn key(&self) -> String;
+    fn key(&self) -> Text<'static>;
 
     /// Whether the list, which may be only the inputs or outputs, has it.
     fn is_of(&self, list: List) -> bool {
@@ -28,24 +28,24 @@ pub(super) trait Element: Serialize + DeserializeOwned + Default {
 }
 
 impl Element for EngineOption {
-    fn key(&self) -> String {
-        self.name.to_string()
+    fn key(&self) -> Text<'static> {
+        self.name.clone()
     }
 
     const NEEDED: &[&str] = &["value"];
 }
 
 impl Element for ProgramInfo {
-    fn key(&self) -> String {
-        self.index.to_string()
+    fn key(&self) -> Text<'static> {
+        self.index.to_string().into()
     }
 
     const NEEDED: &[&str] = &["name"];
 }
 
 impl Element for Anchor {
-    fn key(&self) -> String {
-        self.name.to_string()
+    fn key(&self) -> Text<'static> {
+        self.name.clone()
     }
 
     fn is_of(&self, list: List) -> bool {
@@ -64,7 +64,7 @@ impl Element for Anchor {
 pub(super) struct Elements<T> {
     /// `None` for removed elements.
     elements: Vec<Option<Sourced<T>>>,
-    places: HashMap<String, Vec<usize>>,
+    places: HashMap<Text<'static>, Vec<usize>>,
 }
 
 /// An element, and the index of the old element that it was made from.
@@ -80,7 +80,7 @@ impl<T: Element> Elements<T> {
     }
 
     fn placed(elements: Vec<Option<Sourced<T>>>) -> Self {
-        let mut places = HashMap::<String, Vec<usize>>::new();
+        let mut places = HashMap::<Text<'static>, Vec<usize>>::new();
         for (at, element) in elements.iter().enumerate() {
             let Some(element) = element else { continue };
             places.entry(element.value.key()).or_default().push(at);
@@ -97,7 +97,7 @@ impl<T: Element> Elements<T> {
     pub(super) fn set(
         &mut self,
         list: List,
-        name: &str,
+        name: &Text<'static>,
         field: Option<&'static Field>,
         given: &Given,
     ) -> Result<(), Error> {
@@ -115,19 +115,24 @@ impl<T: Element> Elements<T> {
     }
 
     /// Whether an element has the name.
-    pub(super) fn has(&self, list: List, name: &str) -> bool {
+    pub(super) fn has(&self, list: List, name: &Text<'static>) -> bool {
         !self.found(list, name).is_empty()
     }
 
     /// Unsets a field, or removes the element.
-    pub(super) fn unset(&mut self, list: List, name: &str, field: Option<&'static Field>) -> Result<(), Error> {
+    pub(super) fn unset(
+        &mut self,
+        list: List,
+        name: &Text<'static>,
+        field: Option<&'static Field>,
+    ) -> Result<(), Error> {
         let found = self.found(list, name);
         if found.is_empty() {
             return Err(self.missing(list, name));
         }
         match field {
             Some(field) => {
-                let parts = [(field, unset_value(&Path::Element(list, name.to_owned(), Some(field)), field)?)];
+                let parts = [(field, unset_value(&Path::Element(list, name.clone(), Some(field)), field)?)];
                 for at in found {
                     if let Some(Some(element)) = self.elements.get_mut(at) {
                         element.value = edited(&element.value, &parts)?;
@@ -152,7 +157,7 @@ impl<T: Element> Elements<T> {
         };
         let values = Vec::<T>::deserialize(json);
         let values = values.map_err(|error| Error::new(Code::WrongValue, format!("{}: {error}", list.name())))?;
-        let mut old: HashMap<&String, std::vec::IntoIter<usize>> = HashMap::new();
+        let mut old: HashMap<&Text<'static>, std::vec::IntoIter<usize>> = HashMap::new();
         for (key, places) in &self.places {
             old.insert(key, places.clone().into_iter());
         }
@@ -166,13 +171,13 @@ impl<T: Element> Elements<T> {
         Ok(())
     }
 
-    fn add(&mut self, list: List, name: &str, parts: &[(&'static Field, Value)]) -> Result<(), Error> {
+    fn add(&mut self, list: List, name: &Text<'static>, parts: &[(&'static Field, Value)]) -> Result<(), Error> {
         let lacking = T::NEEDED.iter().find(|needed| !parts.iter().any(|(field, _)| field.key == **needed));
         if lacking.is_some() {
             return Err(self.missing(list, name));
         }
-        let given = Given::Word(name.to_owned());
-        let path = Path::Element(list, name.to_owned(), None);
+        let given = name.to_str().map_or_else(|_| Given::Text(name.clone()), |word| Given::Word(word.to_owned()));
+        let path = Path::Element(list, name.clone(), None);
         let key = list.field(list.key())?;
         let mut all = vec![(key, read(&path, key, &given)?)];
         all.extend(parts.iter().cloned());
@@ -181,22 +186,32 @@ impl<T: Element> Elements<T> {
             let message = format!("{path}: this list has no anchors of the type {}", value_of(&value, "type"));
             return Err(Error::new(Code::WrongValue, message));
         }
-        self.places.entry(name.to_owned()).or_default().push(self.elements.len());
+        self.places.entry(name.clone()).or_default().push(self.elements.len());
         self.elements.push(Some(Sourced { value, source: None }));
         Ok(())
     }
 
-    fn found(&self, list: List, name: &str) -> Vec<usize> {
-        let places = self.places.get(name).map_or(&[] as &[_], Vec::as_slice);
+    fn found(&self, list: List, name: &Text<'static>) -> Vec<usize> {
+        let exact = self.places.get(name).map_or(&[] as &[_], Vec::as_slice);
+        let places = if exact.is_empty() { self.shown_as(name) } else { exact.to_vec() };
         let is_there = |at: &usize| {
             let element = self.elements.get(*at).and_then(Option::as_ref);
             element.is_some_and(|element| element.value.is_of(list))
         };
-        places.iter().copied().filter(is_there).collect()
+        places.into_iter().filter(is_there).collect()
     }
 
-    fn missing(&self, list: List, name: &str) -> Error {
-        let near = did_you_mean(name, self.places.keys());
+    /// The places of names that are shown like this one. Who types a name that is not UTF-8 can only type what is shown.
+    fn shown_as(&self, name: &Text<'static>) -> Vec<usize> {
+        let shown = name.to_string_lossy();
+        let is_shown = |key: &Text<'static>| key.to_str().is_err() && key.to_string_lossy() == shown;
+        let has_marks = shown.contains(char::REPLACEMENT_CHARACTER) && name.to_str().is_ok();
+        let keys = self.places.iter().filter(|(key, _)| has_marks && is_shown(key));
+        keys.flat_map(|(_, places)| places).copied().collect()
+    }
+
+    fn missing(&self, list: List, name: &Text<'static>) -> Error {
+        let near = did_you_mean(&name.to_string(), self.places.keys().map(ToString::to_string));
         let needed = match T::NEEDED {
             needed if list.main_field().is_none() && near.is_empty() => {
                 format!("; a new one needs {}", needed.join(", "))
@@ -210,11 +225,11 @@ impl<T: Element> Elements<T> {
 /// The fields that are to be set, with their values.
 fn parts(
     list: List,
-    name: &str,
+    name: &Text<'static>,
     field: Option<&'static Field>,
     given: &Given,
 ) -> Result<Vec<(&'static Field, Value)>, Error> {
-    let path = Path::Element(list, name.to_owned(), field);
+    let path = Path::Element(list, name.clone(), field);
     if let Some(field) = field {
         return Ok(vec![(field, read(&path, field, given)?)]);
     }
@@ -222,7 +237,7 @@ fn parts(
         // What was typed as an option's value is a text, whatever is in it.
         (_, Some(field)) if matches!(given, Given::Word(_)) => Ok(vec![(field, read(&path, field, given)?)]),
         (Some(object), _) => {
-            let fields = fields_of(&object).into_iter();
+            let fields = fields_of(&object)?.into_iter();
             // It follows from the others.
             let fields = fields.filter(|(key, _)| key != "tensorInfo.sizeInBytes");
             fields.map(|(key, value)| part(list, name, &key, value)).collect()
@@ -232,13 +247,13 @@ fn parts(
     }
 }
 
-fn part(list: List, name: &str, key: &str, value: Value) -> Result<(&'static Field, Value), Error> {
-    let of = Path::Element(list, name.to_owned(), None);
+fn part(list: List, name: &Text<'static>, key: &str, value: Given) -> Result<(&'static Field, Value), Error> {
+    let of = Path::Element(list, name.clone(), None);
     let field = list.field(key).map_err(|error| Error::new(Code::UnknownField, format!("{of}: {error}")))?;
-    let path = Path::Element(list, name.to_owned(), Some(field));
+    let path = Path::Element(list, name.clone(), Some(field));
     match value {
-        Value::Null => Ok((field, unset_value(&path, field)?)),
-        value => Ok((field, read(&path, field, &Given::Json(value))?)),
+        Given::Json(Value::Null) => Ok((field, unset_value(&path, field)?)),
+        value => Ok((field, read(&path, field, &value)?)),
     }
 }
 
@@ -246,7 +261,7 @@ fn part(list: List, name: &str, key: &str, value: Value) -> Result<(&'static Fie
 fn object(given: &Given) -> Option<Map<String, Value>> {
     match given {
         Given::Json(Value::Object(object)) => Some(object.clone()),
-        Given::Json(_) => None,
+        Given::Json(_) | Given::Text(_) => None,
         Given::Word(word) => serde_json::from_str(word).ok(),
     }
 }

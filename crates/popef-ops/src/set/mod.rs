@@ -91,18 +91,22 @@ pub enum Change {
 pub struct FieldPath(Path);
 
 impl FieldPath {
-    /// Reads a path.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// Reads a path. Names in it need not be UTF-8.
+    pub fn parse<T: AsRef<[u8]> + ?Sized>(text: &T) -> Result<Self, Error> {
+        let text = text.as_ref();
         match Path::read(text)? {
-            (path, "") => Ok(FieldPath(path)),
-            (path, rest) => Err(Error::new(Code::WrongArguments, format!("{text}: there is {rest} after {path}"))),
+            (path, []) => Ok(FieldPath(path)),
+            (path, rest) => {
+                let [text, rest] = [text, rest].map(String::from_utf8_lossy);
+                Err(Error::new(Code::WrongArguments, format!("{text}: there is {rest} after {path}")))
+            }
         }
     }
 
     /// An element of a list of metadata: `engineOptions`, `deviceOptions`, `programsMap`, `anchors`, `inputs` or `outputs`.
-    pub fn element(list: &str, name: &str) -> Result<Self, Error> {
+    pub fn element(list: &str, name: impl Into<Text<'static>>) -> Result<Self, Error> {
         let list = path::List::named(list)?;
-        Ok(FieldPath(Path::Element(list, name.to_owned(), None)))
+        Ok(FieldPath(Path::Element(list, name.into(), None)))
     }
 
     /// Reads a path and a value with `=` between them.
@@ -116,9 +120,9 @@ impl FieldPath {
     /// # Ok::<(), popef_ops::Error>(())
     /// ```
     pub fn parse_assignment(text: &str) -> Result<(Self, Given), Error> {
-        let (path, rest) = Path::read(text)?;
-        match rest.strip_prefix('=') {
-            Some(value) => Ok((FieldPath(path), Given::Word(value.to_owned()))),
+        let (path, rest) = Path::read(text.as_bytes())?;
+        match rest.strip_prefix(b"=") {
+            Some(value) => Ok((FieldPath(path), Given::Word(String::from_utf8_lossy(value).into_owned()))),
             None => {
                 Err(Error::new(Code::WrongArguments, format!("{text}: needed PATH=VALUE; there is no = after {path}")))
             }

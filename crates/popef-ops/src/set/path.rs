@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use popef::types::Text;
+
 use super::value::Kind;
 use crate::error::{Code, Error};
 use crate::near::did_you_mean;
@@ -113,7 +115,7 @@ pub(super) enum Path {
     Field(&'static Field),
     List(List),
     /// An element of a list, or a field of it.
-    Element(List, String, Option<&'static Field>),
+    Element(List, Text<'static>, Option<&'static Field>),
 }
 
 fn find(fields: &'static [Field], key: &str) -> Option<&'static Field> {
@@ -128,17 +130,18 @@ fn unknown<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error
 
 impl Path {
     /// Reads a path, and returns what follows it.
-    pub(super) fn read(text: &str) -> Result<(Path, &str), Error> {
-        let name_len = text.find(['[', '=']).unwrap_or(text.len());
-        let (name, rest) = text.split_at(name_len);
-        let Some(inside) = rest.strip_prefix('[') else { return Ok((Path::of_name(name)?, rest)) };
-        let list = List::named(name)?;
+    pub(super) fn read(text: &[u8]) -> Result<(Path, &[u8]), Error> {
+        let (name, rest) = until(text, b"[=");
+        let name = String::from_utf8_lossy(name);
+        let Some(inside) = rest.strip_prefix(b"[") else { return Ok((Path::of_name(&name)?, rest)) };
+        let list = List::named(&name)?;
         let (element, rest) = element(inside).ok_or_else(|| {
+            let text = String::from_utf8_lossy(text);
             Error::new(Code::WrongArguments, format!("{text}: the bracket after {name} is not closed"))
         })?;
-        let Some(field) = rest.strip_prefix('.') else { return Ok((Path::Element(list, element, None), rest)) };
-        let (field, rest) = field.split_at(field.find('=').unwrap_or(field.len()));
-        Ok((Path::Element(list, element, Some(list.field(field)?)), rest))
+        let Some(field) = rest.strip_prefix(b".") else { return Ok((Path::Element(list, element, None), rest)) };
+        let (field, rest) = until(field, b"=");
+        Ok((Path::Element(list, element, Some(list.field(&String::from_utf8_lossy(field))?)), rest))
     }
 
     fn of_name(name: &str) -> Result<Path, Error> {
@@ -166,19 +169,27 @@ fn with_dots(name: &str) -> Option<Error> {
     Some(Error::new(Code::UnknownField, format!("there is no field {name}; {meant}")))
 }
 
+/// Splits a text before the first of these letters, or at its end.
+fn until<'t>(text: &'t [u8], letters: &[u8]) -> (&'t [u8], &'t [u8]) {
+    let len = text.iter().position(|letter| letters.contains(letter)).unwrap_or(text.len());
+    text.split_at_checked(len).unwrap_or((text, &[]))
+}
+
 /// The name of an element, up to its closing bracket, and what follows that. A name in quotes is a text of JSON.
-fn element(text: &str) -> Option<(String, &str)> {
-    if text.starts_with('"') {
-        let mut quoted = serde_json::Deserializer::from_str(text).into_iter::<String>();
+fn element(text: &[u8]) -> Option<(Text<'static>, &[u8])> {
+    if text.starts_with(b"\"") {
+        let mut quoted = serde_json::Deserializer::from_slice(text).into_iter::<String>();
         let name = quoted.next()?.ok()?;
-        return Some((name, text.get(quoted.byte_offset()..)?.strip_prefix(']')?));
+        return Some((name.into(), text.get(quoted.byte_offset()..)?.strip_prefix(b"]")?));
     }
     let mut depth = 0usize;
-    for (at, letter) in text.char_indices() {
+    for (at, letter) in text.iter().enumerate() {
         match letter {
-            '[' => depth = depth.saturating_add(1),
-            ']' if depth == 0 => return Some((text.get(..at)?.to_owned(), text.get(at..)?.strip_prefix(']')?)),
-            ']' => depth = depth.saturating_sub(1),
+            b'[' => depth = depth.saturating_add(1),
+            b']' if depth == 0 => {
+                return Some((text.get(..at)?.to_owned().into(), text.get(at..)?.strip_prefix(b"]")?));
+            }
+            b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
@@ -192,9 +203,11 @@ impl fmt::Display for Path {
             Path::Field(field) => f.write_str(field.key),
             Path::List(list) => f.write_str(list.name()),
             Path::Element(list, name, field) => {
-                let plain = element(&format!("{name}]")).is_some_and(|(read, rest)| read == *name && rest.is_empty());
+                let name = name.to_string();
+                let closed = format!("{name}]");
+                let plain = element(closed.as_bytes()).is_some_and(|(read, rest)| read == *name && rest.is_empty());
                 let plain = plain && !name.contains(char::is_control);
-                let name = if plain { name.clone() } else { serde_json::Value::from(name.as_str()).to_string() };
+                let name = if plain { name } else { serde_json::Value::from(name).to_string() };
                 write!(f, "{}[{name}]", list.name())?;
                 field.map_or(Ok(()), |field| write!(f, ".{}", field.key))
             }
@@ -207,8 +220,8 @@ mod tests {
     use super::Path;
 
     fn shown(text: &str) -> (String, &str) {
-        let (path, rest) = Path::read(text).unwrap();
-        (path.to_string(), rest)
+        let (path, rest) = Path::read(text.as_bytes()).unwrap();
+        (path.to_string(), std::str::from_utf8(rest).unwrap())
     }
 
     #[test]
@@ -262,7 +275,7 @@ mod tests {
                   engineOptions, deviceOptions, programsMap, anchors, inputs, outputs",
             ),
         ] {
-            assert_eq!(Path::read(path).unwrap_err().to_string(), error);
+            assert_eq!(Path::read(path.as_bytes()).unwrap_err().to_string(), error);
         }
     }
 }

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use popef::DataType;
-use popef::types::TensorType;
+use popef::types::{EngineOption, TensorType, Text};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
+use crate::error::{Code, Error};
 use crate::near::did_you_mean;
 
 /// A value that a field is to have.
@@ -15,12 +17,15 @@ pub enum Given {
     Word(String),
     /// As in JSON.
     Json(Value),
+    /// A text, which need not be UTF-8.
+    Text(Text<'static>),
 }
 
 impl Given {
     fn as_json(&self) -> Value {
         match self {
             Given::Json(value) => value.clone(),
+            Given::Text(text) => Value::from(text.to_string()),
             Given::Word(word) => serde_json::from_str(word).unwrap_or_else(|_| Value::from(word.as_str())),
         }
     }
@@ -40,6 +45,7 @@ impl fmt::Display for Given {
         let text = match self {
             Given::Word(word) => word.clone(),
             Given::Json(value) => value.to_string(),
+            Given::Text(text) => text.to_string(),
         };
         match text.char_indices().nth(MOST) {
             Some((at, _)) => write!(f, "{}...", text.get(..at).unwrap_or_default()),
@@ -67,6 +73,10 @@ impl Kind {
             Kind::Text => match given {
                 Given::Word(word) => Some(Value::from(word.as_str())),
                 Given::Json(value) => Some(value.clone()).filter(Value::is_string),
+                // Bytes that are not UTF-8 become a list, which a text is read from too.
+                Given::Text(text) => {
+                    Some(text.to_str().map_or_else(|_| Value::from(text.as_bytes().to_vec()), Value::from))
+                }
             },
             Kind::Number => Some(given.as_json()).filter(is_number),
             Kind::Flag => Some(given.as_json()).filter(Value::is_boolean),
@@ -132,18 +142,37 @@ fn named<E>(given: &Given, parse: impl Fn(&str) -> Result<Value, E>) -> Option<V
     }
 }
 
-/// The members of an object as fields: those of objects in it, with dots between the keys.
-pub(super) fn fields_of(object: &Map<String, Value>) -> Vec<(String, Value)> {
+/// The members of an object as fields: those of objects in it, with dots between the keys. A text that is not UTF-8 has two keys,
+/// as in the JSON of metadata: `name`, and `nameBytes` in hex.
+pub(super) fn fields_of(object: &Map<String, Value>) -> Result<Vec<(String, Given)>, Error> {
     let mut fields = Vec::new();
     for (key, value) in object {
-        match value.as_object() {
-            Some(inner) => {
-                fields.extend(fields_of(inner).into_iter().map(|(part, value)| (format!("{key}.{part}"), value)));
+        if key.strip_suffix(BYTES).is_some_and(|text| object.contains_key(text)) {
+            continue;
+        }
+        match (value.as_object(), object.get(&format!("{key}{BYTES}"))) {
+            (Some(inner), _) => {
+                let inner = fields_of(inner)?.into_iter();
+                fields.extend(inner.map(|(part, value)| (format!("{key}.{part}"), value)));
             }
-            None => fields.push((key.clone(), value.clone())),
+            (None, Some(bytes)) => fields.push((key.clone(), Given::Text(text_of(key, value, bytes)?))),
+            (None, None) => fields.push((key.clone(), Given::Json(value.clone()))),
         }
     }
-    fields
+    Ok(fields)
+}
+
+/// What follows the key of a text in the key of its bytes.
+pub(super) const BYTES: &str = "Bytes";
+
+/// The text of these two members.
+fn text_of(key: &str, text: &Value, bytes: &Value) -> Result<Text<'static>, Error> {
+    let option = EngineOption::deserialize(json!({"name": text, "nameBytes": bytes, "value": ""}));
+    let wrong = |_| {
+        let message = format!("{key}: needed the text whose bytes in hex are {key}{BYTES}, {bytes}, found {text}");
+        Error::new(Code::WrongValue, message)
+    };
+    option.map(|option| option.name).map_err(wrong)
 }
 
 /// Puts a value into an object, in place of that of the same key. Dots in the key lead into objects in it.
@@ -154,7 +183,7 @@ pub(super) fn put(object: &mut Value, key: &str, value: Value) {
         Some(inner) => put(members.entry(outer).or_insert_with(|| Value::Object(Map::new())), inner, value),
         None => {
             // The bytes of a text that is not UTF-8 are those of the old text.
-            members.remove(&format!("{outer}Bytes"));
+            members.remove(&format!("{outer}{BYTES}"));
             members.insert(outer.to_owned(), value);
         }
     }

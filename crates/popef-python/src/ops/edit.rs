@@ -104,14 +104,13 @@ pub(crate) fn set<'py>(
         version: version.map(text::extract).transpose()?,
     };
     for (path, value) in fields.into_iter().flatten() {
-        let path = FieldPath::parse(&path.extract::<String>()?).map_err(|error| raise_operation(py, &error))?;
-        changes.fields.push(change(path, json::of(&value)?));
+        let path = FieldPath::parse(&text::extract(&path)?).map_err(|error| raise_operation(py, &error))?;
+        changes.fields.push(change(path, &value)?);
     }
     for (list, options) in [("engineOptions", engine_options), ("deviceOptions", device_options)] {
         for (name, value) in options.into_iter().flatten() {
-            let name = name.extract::<String>()?;
-            let path = FieldPath::element(list, &name).map_err(|error| raise_operation(py, &error))?;
-            changes.fields.push(change(path, json::of(&value)?));
+            let path = FieldPath::element(list, text::extract(&name)?).map_err(|error| raise_operation(py, &error))?;
+            changes.fields.push(change(path, &value)?);
         }
     }
     if changes.is_empty() {
@@ -130,11 +129,14 @@ pub(crate) fn set<'py>(
     })
 }
 
-fn change(path: FieldPath, value: Value) -> Change {
-    match value {
+fn change(path: FieldPath, given: &Bound<'_, PyAny>) -> PyResult<Change> {
+    if let Some(text) = json::not_utf8(given)? {
+        return Ok(Change::Set(path, Given::Text(text)));
+    }
+    Ok(match json::of(given)? {
         Value::Null => Change::Unset(path),
         value => Change::Set(path, Given::Json(value)),
-    }
+    })
 }
 
 fn renames(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Rename>> {

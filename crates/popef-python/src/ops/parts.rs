@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use popef::types::Text;
 use popef_ops::extract::{Arrays, ExtractOptions, ExtractedBlob};
 use popef_ops::pack::{PackInput, PackOptions, PackedBlob};
 use pyo3::exceptions::PyValueError;
@@ -12,7 +13,7 @@ use pyo3::types::{PyDict, PyMapping};
 use super::arrays::{GivenArrays, array};
 use super::select::Select;
 use super::{To, opened, operate, packing, wrong};
-use crate::path;
+use crate::{path, text};
 
 /// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
 ///
@@ -130,7 +131,7 @@ pub(crate) fn pack<'py>(
 /// A feed of a path or an array.
 fn feed(name: &Bound<'_, PyAny>, given: &Bound<'_, PyAny>) -> PyResult<PackInput> {
     match path::extract(given) {
-        Ok(path) => Ok(PackInput::Feed(name.extract()?, path)),
+        Ok(path) => Ok(PackInput::Feed(text::extract(name)?, path)),
         Err(_) => array(name, given, |_| None).map(PackInput::Runs),
     }
 }
@@ -141,6 +142,6 @@ fn pairs<'py>(given: Option<&Bound<'py, PyMapping>>) -> PyResult<Vec<(Bound<'py,
     given.items()?.iter().map(|pair| pair.extract()).collect()
 }
 
-fn named_paths(given: Option<&Bound<'_, PyMapping>>) -> PyResult<Vec<(String, PathBuf)>> {
-    pairs(given)?.iter().map(|(name, path)| Ok((name.extract()?, path::extract(path)?))).collect()
+fn named_paths(given: Option<&Bound<'_, PyMapping>>) -> PyResult<Vec<(Text<'static>, PathBuf)>> {
+    pairs(given)?.iter().map(|(name, path)| Ok((text::extract(name)?, path::extract(path)?))).collect()
 }

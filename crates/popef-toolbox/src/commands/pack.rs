@@ -164,9 +164,9 @@ impl Args {
             PackInput::Executable(path.to_owned(), name.map(str::to_owned))
         }));
         inputs.extend(self.metadata.iter().cloned().map(PackInput::Metadata));
-        inputs.extend(self.opaques.iter().map(|file| PackInput::Opaque(file.name.clone(), file.path.clone())));
+        inputs.extend(self.opaques.iter().map(|file| PackInput::Opaque(file.name.clone().into(), file.path.clone())));
         inputs.extend(self.tensors.iter().cloned().map(PackInput::Tensors));
-        inputs.extend(self.feeds.iter().map(|file| PackInput::Feed(file.name.clone(), file.path.clone())));
+        inputs.extend(self.feeds.iter().map(|file| PackInput::Feed(file.name.clone().into(), file.path.clone())));
         inputs
     }
 

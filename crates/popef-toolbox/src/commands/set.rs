@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH=VALUE", value_parser = FieldPath::parse_assignment, help_heading = "Metadata")]
     set: Vec<(FieldPath, Given)>,
     /// Remove an element of a list of the metadata, or empty a text or a list
-    #[arg(long, value_name = "PATH", value_parser = FieldPath::parse, help_heading = "Metadata")]
+    #[arg(long, value_name = "PATH", value_parser = FieldPath::parse::<str>, help_heading = "Metadata")]
     unset: Vec<FieldPath>,
     /// Merge FILE, a JSON document, into the metadata; `-` is standard input
     ///
@@ -210,7 +210,7 @@ fn option_named(list: &str, name: &str) -> Result<FieldPath, Error> {
     let rest = name.strip_prefix(list).and_then(|rest| rest.strip_prefix(['.', '[']));
     match rest.map(|rest| rest.trim_end_matches(']')) {
         Some(rest) => Err(Error::new(Code::WrongArguments, format!("there is no option {name}; did you mean {rest}?"))),
-        None => FieldPath::element(list, name),
+        None => FieldPath::element(list, name.to_owned()),
     }
 }
 
