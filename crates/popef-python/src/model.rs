@@ -67,6 +67,10 @@ impl ModelBuilder {
         self.models(py)?.iter().map(|model| Model::of(py, model)).collect()
     }
 
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<popef.ModelBuilder of {}>", self.reader.bind(py).repr()?))
+    }
+
     fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
         visit.call(&self.reader)
     }

@@ -90,6 +90,8 @@ def test_blobs_are_found_by_number_name_and_type(interop):
     assert repr(file) == f"<popef.File {str(interop / 'executable.popef')!r}, 4 blobs, 66858 bytes>"
     assert repr(file[3]) == "<popef.Tensor 'input_parameter', F32 (2,)>"
     assert repr(file[0]) == "<popef.Opaque 'popart', 1536 bytes>"
+    builder = popef.ModelBuilder(popef.Reader())
+    assert repr(builder) == "<popef.ModelBuilder of <popef.Reader of 0 files, 0 blobs>>"
     with popef.open(interop / "split-feeds.popef") as feeds:
         assert repr(feeds[0]) == "<popef.Feed 'user_input', F32 (3, 2)>"
 
