@@ -62,7 +62,7 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
         py.check_signals()?;
     }
     PyBytes::new_with(py, bytes.len(), |to| {
-        to.copy_from_slice(&bytes);
+        py.detach(|| to.copy_from_slice(&bytes));
         Ok(())
     })
     .map(Some)
