@@ -3,7 +3,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use popef::error::ErrorCode;
+use popef::error::{ErrorCode, ErrorKind, SourceError};
 use serde::Serialize;
 
 /// One line per code: its name, its kind, and what to do.
@@ -163,11 +163,11 @@ impl Error {
         }
     }
 
-    /// The stable name of what went wrong: a [`Code`], or an [`ErrorCode`] of the library.
+    /// The stable name of what went wrong: a [`Code`], an [`ErrorCode`] of the library, or a code of the file's source of bytes.
     pub fn code(&self) -> &'static str {
         match &self.0.kind {
-            Kind::Library(error) => error.code().as_str(),
-            Kind::System { source, .. } => ErrorCode::from(source.kind()).as_str(),
+            Kind::Library(error) => error.code_name(),
+            Kind::System { source, .. } => of_system(source).0,
             Kind::Own { code, .. } => code.as_str(),
         }
     }
@@ -176,7 +176,7 @@ impl Error {
     pub fn kind(&self) -> &'static str {
         match &self.0.kind {
             Kind::Library(error) => error.kind().as_str(),
-            Kind::System { source, .. } => ErrorCode::from(source.kind()).kind().as_str(),
+            Kind::System { source, .. } => of_system(source).1.as_str(),
             Kind::Own { code, .. } => code.kind(),
         }
     }
@@ -184,15 +184,15 @@ impl Error {
     /// What to do.
     pub fn advice(&self) -> &'static str {
         match &self.0.kind {
-            Kind::Library(error) => error.code().advice(),
-            Kind::System { source, .. } => ErrorCode::from(source.kind()).advice(),
+            Kind::Library(error) => error.advice(),
+            Kind::System { source, .. } => of_system(source).2,
             Kind::Own { code, .. } => code.advice(),
         }
     }
 
-    /// Whether the work was stopped through [`Progress`](crate::Progress).
+    /// Whether the work was stopped, through [`Progress`](crate::Progress) or where a file comes from.
     pub fn is_stop(&self) -> bool {
-        self.code() == Code::Stopped.as_str()
+        self.kind() == Code::Stopped.kind()
     }
 
     /// The file that the error is about.
@@ -231,6 +231,15 @@ impl From<popef::Error> for Error {
     fn from(error: popef::Error) -> Self {
         Error::of(Kind::Library(error))
     }
+}
+
+/// The name of the code of a failure of the system, its kind, and what to do.
+fn of_system(error: &io::Error) -> (&'static str, ErrorKind, &'static str) {
+    if let Some(own) = SourceError::of(error) {
+        return (own.name(), own.code().kind(), own.advice());
+    }
+    let code = ErrorCode::from(error.kind());
+    (code.as_str(), code.kind(), code.advice())
 }
 
 fn is_of_writing(kind: io::ErrorKind) -> bool {
@@ -297,7 +306,7 @@ pub struct ErrorReport {
     pub message: String,
     /// The kind: see [`Code::kind`].
     pub kind: &'static str,
-    /// The stable code: that of a [`Code`], or an [`ErrorCode`] of the library.
+    /// The stable code: see [`Error::code`].
     pub code: &'static str,
     /// The blob's number in the file, if the error is about a blob.
     pub blob: Option<usize>,

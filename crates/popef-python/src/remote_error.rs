@@ -49,7 +49,7 @@ pub(crate) fn raise_remote(py: Python<'_>, error: &RemoteError) -> PyErr {
     popef_error(py, &message, || {
         let fields = PyDict::new(py);
         fields.set_item("code", code)?;
-        fields.set_item("kind", "io")?;
+        fields.set_item("kind", error.code().nearest().kind().as_str())?;
         fields.set_item("advice", advice)?;
         fields.set_item("path", (!location.is_empty()).then_some(location))?;
         Ok(fields)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use popef::error::{ErrorCode, SourceError};
 use popef::read::ReadAt;
 use popef::{Error, File, OpenOptions};
 
@@ -38,6 +39,18 @@ macro_rules! codes {
             /// The nearest kind of the standard library's errors.
             pub fn io_kind(self) -> io::ErrorKind {
                 match self { $(Code::$name => io::ErrorKind::$kind,)* }
+            }
+
+            /// The library's nearest code.
+            pub fn nearest(self) -> ErrorCode {
+                match self {
+                    Code::NotFound | Code::NoMatch => ErrorCode::NotFound,
+                    Code::Denied | Code::NoCredentials => ErrorCode::PermissionDenied,
+                    Code::Changed => ErrorCode::FileChanged,
+                    Code::Exists => ErrorCode::FileExists,
+                    Code::Stopped => ErrorCode::Stopped,
+                    _ => ErrorCode::Io,
+                }
             }
 
             /// What happened.
@@ -164,10 +177,6 @@ impl RemoteError {
             if let Some(remote) = error.downcast_ref::<RemoteError>() {
                 return Some(remote);
             }
-            let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-            if let Some(remote) = inner.and_then(|inner| inner.downcast_ref::<RemoteError>()) {
-                return Some(remote);
-            }
             next = error.source();
         }
         None
@@ -212,13 +221,13 @@ impl std::error::Error for RemoteError {}
 
 impl From<RemoteError> for io::Error {
     fn from(error: RemoteError) -> Self {
-        // To the library, an early end means that the file was changed, and `Interrupted` means to try again.
-        let kind = match (error.code, error.code.io_kind()) {
-            (Code::Changed, _) => io::ErrorKind::UnexpectedEof,
-            (_, io::ErrorKind::Interrupted) => io::ErrorKind::Other,
-            (_, kind) => kind,
+        // To the library, `Interrupted` means to try again.
+        let kind = match error.code.io_kind() {
+            io::ErrorKind::Interrupted => io::ErrorKind::Other,
+            kind => kind,
         };
-        io::Error::new(kind, error)
+        let code = error.code;
+        io::Error::new(kind, SourceError::new(code.nearest(), code.as_str(), code.advice(), error))
     }
 }
 
@@ -233,6 +242,19 @@ mod tests {
         assert_eq!((of_library.blob(), of_library.path()), (None, Some(Path::new("s3://b/k"))));
         assert!(of_library.to_string().ends_with(&error.to_string()), "{of_library}");
         assert_eq!(RemoteError::of(&of_library).map(RemoteError::code), Some(Code::NotFound));
+        assert_eq!((of_library.code(), of_library.code_name()), (ErrorCode::NotFound, "remote-not-found"));
+        assert_eq!(of_library.advice(), error.advice());
+    }
+
+    #[test]
+    fn the_documentation_has_all_codes() {
+        let docs = include_str!("../../../docs/REMOTE.md").replace("\r\n", "\n");
+        let row = |code: &Code| {
+            let kind = code.nearest().kind();
+            format!("| `{}` | `{kind}` | {} | {} |\n", code.as_str(), code.what(), code.advice())
+        };
+        let table: String = Code::ALL.iter().map(row).collect();
+        assert!(docs.contains(&format!("|---|---|---|---|\n{table}\n")), "docs/REMOTE.md needs these rows:\n{table}");
     }
 
     #[test]

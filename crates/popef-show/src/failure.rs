@@ -2,7 +2,7 @@ use std::fmt;
 use std::io;
 
 use popef::Error;
-use popef::error::{ErrorCode, Location};
+use popef::error::{ErrorCode, Location, SourceError};
 use serde::Serialize;
 
 /// What could not be read or shown, and where in its file.
@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub struct Failure {
     message: String,
-    /// The library's names for kind and code, or those that a program has added.
+    /// The library's names for kind and code, or those that a program or a source of bytes has added.
     kind: &'static str,
     code: &'static str,
     blob: Option<usize>,
@@ -24,10 +24,6 @@ impl Failure {
     /// A failure that is none of the library's errors, with names of its own for its kind and code.
     pub fn new(message: String, kind: &'static str, code: &'static str) -> Self {
         Failure { message, kind, code, blob: None, offset: None, needed: None, found: None }
-    }
-
-    fn coded(message: String, code: ErrorCode) -> Self {
-        Failure::new(message, code.kind().as_str(), code.as_str())
     }
 
     /// The same failure at a place that the library could not know.
@@ -90,7 +86,7 @@ impl From<&Error> for Failure {
             offset: error.offset(),
             needed: error.needed(),
             found: error.found(),
-            ..Failure::coded(error.reason(), error.code())
+            ..Failure::new(error.reason(), error.kind().as_str(), error.code_name())
         }
     }
 }
@@ -106,7 +102,12 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.downcast::<Error>() {
             Ok(error) => error.into(),
-            Err(error) => Failure::coded(format!("cannot read the data: {error}"), error.kind().into()),
+            Err(error) => {
+                let own = SourceError::of(&error);
+                let code = own.map_or_else(|| ErrorCode::from(error.kind()), SourceError::code);
+                let name = own.map_or(code.as_str(), SourceError::name);
+                Failure::new(format!("cannot read the data: {error}"), code.kind().as_str(), name)
+            }
         }
     }
 }

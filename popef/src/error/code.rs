@@ -208,8 +208,8 @@ codes! {
         "Write the file again from the start.";
 
     Stopped = "stopped", Stopped,
-        "The program stopped the writing, usually because its user did. What was written is discarded.",
-        "Nothing. Write again when you want to.";
+        "The program stopped the work, usually because its user did. What was written is discarded.",
+        "Nothing. Begin again when you want to.";
 
     FileExists = "file-exists", Exists,
         "The file exists, and overwriting was not allowed.",

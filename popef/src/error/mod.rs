@@ -5,6 +5,7 @@
 mod code;
 mod kind;
 mod location;
+mod of_source;
 mod problem;
 mod system;
 
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 pub use code::ErrorCode;
 pub use kind::ErrorKind;
 pub use location::Location;
+pub use of_source::SourceError;
 
 pub use crate::names::UnknownName;
 pub(crate) use problem::{Facts, Problem, counted, problems};
@@ -159,12 +161,12 @@ impl Error {
 
     /// The text without the file, the blob and the byte, for callers that show these separately.
     pub fn reason(&self) -> String {
-        format!("{}{}", self.0.problem, self.advice())
+        format!("{}{}", self.0.problem, self.ending())
     }
 
-    /// What to do about some damage. It may depend on whether there are blobs before this one. Rules of checks have advice
-    /// of their own.
-    fn advice(&self) -> &'static str {
+    /// What the text says about what to do, for some damage. It may depend on whether there are blobs before this one. Rules of
+    /// checks have advice of their own.
+    fn ending(&self) -> &'static str {
         match (self.code(), self.blob()) {
             (ErrorCode::HeaderCut | ErrorCode::BlobCut, Some(1..)) => {
                 "; copy or export the file again, or keep the blobs before this one"
@@ -190,7 +192,7 @@ impl fmt::Display for Error {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
         }
-        write!(f, "{}{}{}", self.0.location, self.0.problem, self.advice())
+        write!(f, "{}{}{}", self.0.location, self.0.problem, self.ending())
     }
 }
 

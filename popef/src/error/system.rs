@@ -5,13 +5,14 @@ use std::io;
 
 use super::Error;
 use super::code::ErrorCode;
+use super::of_source::code_of;
 use super::problem::{Problem, problems};
 
 problems! {
     /// Failures of the system.
     SystemProblem {
         Io { doing: &'static str, source: io::Error } => {
-            code: ErrorCode::from(source.kind()),
+            code: code_of(source),
             source: Some(source),
             words: "cannot {doing}: {source}",
         }

@@ -394,13 +394,13 @@ fn open_named(path: &Path, by_manifest: bool) -> Result<popef::File, Error> {
 
 fn status_of(error: &Error) -> Status {
     use popef::error::{ErrorCode, ErrorKind};
-    let code = error.code();
+    let is_missing = |error: &popef::Error| error.code() == ErrorCode::NotFound;
     // Any change of a byte may lead to any of these.
     let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Limit];
     let is_damage = error.library().is_some_and(|error| kinds.contains(&error.kind()));
     match () {
-        () if code == ErrorCode::NotFound.as_str() => Status::Missing,
-        () if code == Code::NotPopef.as_str() || is_damage => Status::Damaged,
+        () if error.code() == ErrorCode::NotFound.as_str() || error.library().is_some_and(is_missing) => Status::Missing,
+        () if error.code() == Code::NotPopef.as_str() || is_damage => Status::Damaged,
         () => Status::Unreadable,
     }
 }

@@ -18,7 +18,7 @@ pub(crate) const FAILED: u8 = 2;
 pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
     match result {
         Ok(status) => status,
-        Err(error) if error.is_stop() || is_stop_of_waiting(&error) => {
+        Err(error) if error.is_stop() => {
             tool.say("stopped; no file was left half done");
             tool.tell_programs(&error);
             ExitCode::from(STOPPED)
@@ -31,18 +31,6 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
-}
-
-/// Whether waiting for another machine was stopped.
-#[cfg(feature = "remote")]
-fn is_stop_of_waiting(error: &Error) -> bool {
-    use popef_remote::{Code, RemoteError};
-    error.library().and_then(RemoteError::of).is_some_and(|remote| remote.code() == Code::Stopped)
-}
-
-#[cfg(not(feature = "remote"))]
-fn is_stop_of_waiting(_: &Error) -> bool {
-    false
 }
 
 /// The error of what popef-dump refuses to do.

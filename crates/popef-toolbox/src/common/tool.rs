@@ -153,15 +153,26 @@ fn advice(code: &str, blob: Option<usize>) -> &'static str {
         (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if blob > Some(0) => {
             "popef recover keeps the blobs before this one."
         }
-        (None, code) => code.map_or("", ErrorCode::advice),
+        (None, Ok(code)) => code.advice(),
+        (None, Err(_)) => elsewhere_advice(code),
     }
+}
+
+/// What to do about an error of another machine.
+#[cfg(feature = "remote")]
+fn elsewhere_advice(code: &str) -> &'static str {
+    let own = popef_remote::Code::ALL.iter().find(|own| own.as_str() == code);
+    own.map_or("", |own| own.advice())
+}
+
+#[cfg(not(feature = "remote"))]
+fn elsewhere_advice(_: &str) -> &'static str {
+    ""
 }
 
 /// Whether a text ends with its advice, as errors of damaged files do, and those that say what another file is.
 fn has_advice(text: &str, code: &str, advice: &str) -> bool {
     let says_more = code == Code::NotPopef.as_str() && text.contains("; ");
-    #[cfg(feature = "remote")]
-    let says_more = says_more || popef_remote::Code::ALL.iter().any(|code| text.ends_with(code.advice()));
     says_more || text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
 }
 

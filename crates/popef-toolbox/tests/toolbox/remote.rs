@@ -79,6 +79,40 @@ fn the_cost_is_said() {
     assert!(run.err.contains(&format!("in {requests} requests")), "{}", run.err);
 }
 
+/// The code and the next step are those of the network, and not those of a file here.
+#[test]
+fn errors_have_the_code_of_the_network() {
+    let place = place();
+    let bytes = place.read(FILE);
+    let server = Server::start(move |_, asked| match asked.line.as_str() {
+        line if line.contains("/403/") => answer("403 Forbidden", &[("Content-Length", "0".into())], b""),
+        line if line.contains("/404/") => answer("404 Not Found", &[("Content-Length", "0".into())], b""),
+        _ => answer("200 OK", &[("Content-Length", bytes.len().to_string())], &bytes),
+    });
+    let cases = [
+        ("403", "remote-denied", "io", "credentials"),
+        ("404", "remote-not-found", "io", "spelling"),
+        ("200", "remote-no-ranges", "io", "download"),
+    ];
+    for (status, code, kind, advice) in cases {
+        let url = server.url().replace("model.popef", &format!("{status}/model.popef"));
+        for words in [&["hash", &*url][..], &["merge", &*url, "--dry-run"], &["ls", "--values", &*url]] {
+            let run = place.run(&[words, &["--format", "json"]].concat());
+            let json = run.json();
+            let error = json["files"][0].get("error").unwrap_or(&json["error"]);
+            assert_eq!(
+                (run.status, &error["code"], &error["kind"]),
+                (2, &code.into(), &kind.into()),
+                "{words:?} {json:#}"
+            );
+            assert!(error["message"].as_str().unwrap().contains(advice), "{words:?} {json:#}");
+            let advised = error.get("advice").is_none_or(|said| said.as_str().unwrap().contains(advice));
+            assert!(advised, "{words:?} {json:#}");
+            assert!(run.err.contains(&format!("[{code}]")) && !run.err.contains("Read the source"), "{}", run.err);
+        }
+    }
+}
+
 #[test]
 fn nothing_secret_is_shown() {
     let place = place();

@@ -60,7 +60,8 @@ pub trait ReadAt: Send + Sync {
     /// Fills `buf` with the bytes from `offset`. The range is always within the size, and never empty.
     ///
     /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) means that the file was changed since it was opened. After
-    /// [`Interrupted`](io::ErrorKind::Interrupted), the call is repeated.
+    /// [`Interrupted`](io::ErrorKind::Interrupted), the call is repeated. A [`SourceError`](crate::error::SourceError) has a code and
+    /// advice of the source.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
     /// Returns whether the bytes are unchanged since the source was made. This is called after each read.
