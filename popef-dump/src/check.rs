@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use popef::File;
 use popef::check::{CheckOptions, Progress, check_with_progress};
 use popef::read::FileId;
-use popef_open::{Opened, StreamData, in_order, open};
+use popef_open::{Network, Opened, StreamData, in_order, name_of, open};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
 };
@@ -118,6 +118,8 @@ struct Checked {
     group: Group,
     /// What there is to say of files that could not be opened, besides the report.
     unread: Vec<Complaint>,
+    /// What is worth knowing of how files were read.
+    notices: Vec<String>,
 }
 
 /// What is needed to check files.
@@ -187,8 +189,9 @@ impl Check<'_> {
         });
         files.iter().for_each(|opened| self.log.cost(opened));
         let unread = files.iter().filter_map(|opened| self.unread(opened)).collect();
+        let notices = files.iter().filter_map(notice).collect();
         let files = files.into_iter().map(|opened| self.checked(opened)).collect();
-        Checked { group: Group::new(files, report), unread }
+        Checked { group: Group::new(files, report), unread, notices }
     }
 
     /// What there is to say of a file that could not be opened, if the program says more than the report.
@@ -200,23 +203,31 @@ impl Check<'_> {
 
     fn checked(&self, opened: Opened) -> CheckedFile {
         let size = opened.file().map(File::size);
+        let network = opened.network.as_ref().map(Network::cost).map(|cost| (cost.requests, cost.bytes));
         let foreign = opened.foreign.map(|foreign| foreign.advising(self.program.name));
-        CheckedFile { path: opened.path, size, foreign }
+        CheckedFile { path: opened.path, size, foreign, network }
     }
 
     /// What could not be done is in the output, in each format.
     fn show(&self, checked: Checked, renderer: &mut dyn FindingsRenderer, out: &mut Out) -> io::Result<()> {
-        let Checked { group, unread } = checked;
+        let Checked { group, unread, notices } = checked;
         for complaint in group.complaints() {
             self.log.line(Verbosity::Err, || escape(&complaint).into_owned());
         }
         renderer.group(out, group)?;
-        if !unread.is_empty() {
+        if !unread.is_empty() || !notices.is_empty() {
             out.send()?;
+            notices.iter().for_each(|notice| self.program.complain(notice));
             self.program.complain_of(&unread);
         }
         Ok(())
     }
+}
+
+/// What a user should know of how a file was read.
+fn notice(opened: &Opened) -> Option<String> {
+    let notice = opened.network.as_ref()?.notice()?;
+    Some(format!("{}: {notice}", name_of(&opened.path)))
 }
 
 /// Each file with all paths by which it was given, in the order of the first ones.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use popef_open::{Cost, Network, Opened};
+use popef_open::{Network, Opened};
 use popef_show::escape;
 
 use crate::program::Program;
@@ -70,10 +70,9 @@ impl Log {
 
     /// Logs what a file on another machine has cost so far.
     pub(crate) fn cost(&self, opened: &Opened) {
-        let Some(Cost { requests, bytes }) = opened.network.as_ref().map(Network::cost) else { return };
-        let s = if requests == 1 { "" } else { "s" };
+        let Some(cost) = opened.network.as_ref().map(Network::cost) else { return };
         let path = opened.path.to_string_lossy();
-        self.line(Verbosity::Debug, || format!("{}: received {bytes} bytes in {requests} request{s}", escape(&path)));
+        self.line(Verbosity::Debug, || format!("{}: {cost}", escape(&path)));
     }
 
     /// Writes a line. Its text is made only if it is logged.

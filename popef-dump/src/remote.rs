@@ -6,9 +6,12 @@ use clap::{ArgAction, Args};
 use popef_open::configure_remote;
 use popef_remote::Options;
 
+/// The heading of these options.
+pub const OTHER_MACHINES: &str = "Files on other machines";
+
 /// How files in buckets and behind https are read.
 #[derive(Clone, Default, Args)]
-#[command(next_help_heading = "Files on other machines")]
+#[command(next_help_heading = OTHER_MACHINES)]
 pub struct RemoteArgs {
     /// Send a header with requests to https addresses
     ///

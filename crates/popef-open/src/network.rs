@@ -1,5 +1,7 @@
 //! What opening a file over the network has cost.
 
+use std::fmt;
+
 /// How a file was read that is not on this machine.
 #[derive(Debug)]
 pub struct Network {
@@ -11,7 +13,7 @@ pub struct Network {
 }
 
 /// What it has cost so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Cost {
     /// How many requests were sent.
     pub requests: u64,
@@ -23,7 +25,7 @@ impl Network {
     /// What it has cost so far. It grows while data is read.
     pub fn cost(&self) -> Cost {
         #[cfg(feature = "remote")]
-        return Cost { requests: self.usage.requests(), bytes: self.usage.bytes() };
+        return (&self.usage).into();
         #[cfg(not(feature = "remote"))]
         match self.never {}
     }
@@ -31,5 +33,21 @@ impl Network {
     /// What a user should know, such as that the server sent the whole file.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
+    }
+}
+
+#[cfg(feature = "remote")]
+impl From<&popef_remote::Usage> for Cost {
+    fn from(usage: &popef_remote::Usage) -> Self {
+        Cost { requests: usage.requests(), bytes: usage.bytes() }
+    }
+}
+
+/// As a log says it: `received 65536 bytes in 1 request`.
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cost { requests, bytes } = self;
+        let s = if *requests == 1 { "" } else { "s" };
+        write!(f, "received {bytes} bytes in {requests} request{s}")
     }
 }

@@ -11,6 +11,7 @@ use popef::{Error, File};
 use popef_remote::{Location, Need, Opened, Opening, Options, Remote, RemoteError, Replace, is_remote};
 
 use crate::how::{StreamData, options};
+use crate::network::Cost;
 
 /// So many files are opened before anybody asks for them.
 const AHEAD: usize = 100;
@@ -141,6 +142,12 @@ pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error
     STATE.go_on(&mut begun);
     drop(begun);
     Ok(all)
+}
+
+/// What all files on other machines have cost so far, if there were any.
+pub fn network_cost() -> Option<Cost> {
+    let remote = STATE.remote.get()?.as_ref().ok()?;
+    Some(Cost::from(remote.usage())).filter(|cost| cost.requests > 0)
 }
 
 /// Fails if [`write_elsewhere`] would because of what is there.

@@ -35,6 +35,7 @@ pub struct Remote {
     permits: Arc<Semaphore>,
     ahead: Arc<AtomicU64>,
     versions: Versions,
+    usage: Usage,
 }
 
 /// What the objects were that were opened for their data, by location. Who replaces one wants to replace that.
@@ -119,6 +120,7 @@ impl Remote {
             permits,
             ahead: Arc::default(),
             versions: Versions::default(),
+            usage: Usage::default(),
         })
     }
 
@@ -131,10 +133,15 @@ impl Remote {
     pub(crate) fn context(&self, location: &Location) -> Context {
         Context {
             name: location.shown().into(),
-            usage: Usage::default(),
+            usage: self.usage.part(),
             options: Arc::clone(&self.options),
             permits: Arc::clone(&self.permits),
         }
+    }
+
+    /// What everything has cost so far: files, listings and new objects.
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Begins to open a file. Any number can be opened at once: they need no threads, and share the bound of requests.

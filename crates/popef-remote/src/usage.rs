@@ -5,7 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// All requests count, also those that failed and were repeated, and those that a redirect needed. Bytes are those of bodies.
 #[derive(Clone, Debug, Default)]
-pub struct Usage(Arc<Counts>);
+pub struct Usage {
+    counts: Arc<Counts>,
+    /// What counts these too.
+    total: Option<Arc<Counts>>,
+}
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -16,19 +20,30 @@ struct Counts {
 impl Usage {
     /// How many requests were sent.
     pub fn requests(&self) -> u64 {
-        self.0.requests.load(Ordering::Relaxed)
+        self.counts.requests.load(Ordering::Relaxed)
     }
 
     /// How many bytes were received.
     pub fn bytes(&self) -> u64 {
-        self.0.bytes.load(Ordering::Relaxed)
+        self.counts.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Begins to count something that counts here too.
+    pub(crate) fn part(&self) -> Usage {
+        Usage { counts: Arc::default(), total: Some(Arc::clone(&self.counts)) }
     }
 
     pub(crate) fn add_request(&self) {
-        self.0.requests.fetch_add(1, Ordering::Relaxed);
+        self.each(|counts| counts.requests.fetch_add(1, Ordering::Relaxed));
     }
 
     pub(crate) fn add_bytes(&self, count: usize) {
-        self.0.bytes.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.each(|counts| counts.bytes.fetch_add(count, Ordering::Relaxed));
+    }
+
+    fn each(&self, add: impl Fn(&Counts) -> u64) {
+        add(&self.counts);
+        self.total.as_deref().map(add);
     }
 }

@@ -23,8 +23,12 @@ mod tips;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+#[cfg(feature = "remote")]
+use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
 use popef_dump_tool::Program;
+#[cfg(feature = "remote")]
+use popef_dump_tool::remote::OTHER_MACHINES;
 use popef_dump_tool::screen::help_width;
 use popef_show::When;
 
@@ -54,6 +58,11 @@ struct Args {
         help_heading = "Output"
     )]
     color: When,
+
+    /// Say on stderr what reading from other machines took
+    #[cfg(feature = "remote")]
+    #[arg(short, long, global = true, hide_short_help = true, help_heading = OTHER_MACHINES)]
+    verbose: bool,
 
     #[cfg(feature = "remote")]
     #[command(flatten)]
@@ -86,7 +95,12 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
                 let wrong = |wrong| popef_ops::Error::new(popef_ops::Code::WrongArguments, wrong);
                 args.remote.apply(Some(common::signals::is_stopped)).map_err(wrong)
             });
-            ended(&tool, ready.and_then(|()| args.command.run(&tool)))
+            let status = ended(&tool, ready.and_then(|()| args.command.run(&tool)));
+            #[cfg(feature = "remote")]
+            if !args.command.tells_cost() {
+                tool.tell_cost(args.verbose);
+            }
+            status
         }
         Err(error) => POPEF.printed(error.print(), error.exit_code()),
     }
@@ -94,9 +108,29 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
 
 /// The command line.
 fn command() -> Command {
-    let command = Args::command().term_width(help_width()).color(ColorChoice::Auto);
+    let command = local_commands(Args::command()).term_width(help_width()).color(ColorChoice::Auto);
     let help = help::text(&command);
     command.override_help(help)
+}
+
+/// Hides the options for files on other machines in the help of commands that read only files here.
+#[cfg(feature = "remote")]
+fn local_commands(command: Command) -> Command {
+    let is_remote = |arg: &&Arg| arg.get_help_heading() == Some(OTHER_MACHINES);
+    let hidden: Vec<Arg> = command.get_arguments().filter(is_remote).map(|arg| arg.clone().hide(true)).collect();
+    command.mut_subcommands(|inner| match inner.get_name() {
+        "explain" | "graph" | "completions" | "man" => inner.args(&hidden),
+        "tiles" => inner.mut_subcommands(|of_tiles| match of_tiles.get_name() {
+            "model" => of_tiles,
+            _ => of_tiles.args(&hidden),
+        }),
+        _ => inner,
+    })
+}
+
+#[cfg(not(feature = "remote"))]
+fn local_commands(command: Command) -> Command {
+    command
 }
 
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {

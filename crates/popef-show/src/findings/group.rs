@@ -14,7 +14,7 @@ use crate::output::escape::escape_rest;
 ///
 /// let opened = [popef::File::from_bytes("no PopEF file at all")];
 /// let report = check(&opened, &CheckOptions::new());
-/// let file = CheckedFile { path: "model.popef".into(), size: None, foreign: Some("this is a text".to_owned()) };
+/// let file = CheckedFile { path: "model.popef".into(), size: None, foreign: Some("this is a text".to_owned()), network: None };
 /// let group = Group::new(vec![file], report);
 ///
 /// let mut out = Out::in_memory(false);
@@ -43,6 +43,8 @@ pub struct CheckedFile {
     pub size: Option<u64>,
     /// What it is, if it is plainly something else. That says more than what the library finds.
     pub foreign: Option<String>,
+    /// What reading it over the network has cost: requests and bytes. JSON has it.
+    pub network: Option<(u64, u64)>,
 }
 
 impl CheckedFile {

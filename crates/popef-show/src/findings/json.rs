@@ -9,8 +9,9 @@ use popef::types::Text;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::group::{Group, Totals, Verdict};
+use super::group::{CheckedFile, Group, Totals, Verdict};
 use super::renderer::FindingsRenderer;
+use crate::json::network::{NetworkLine, NetworkObject};
 use crate::json::text::{hex, text};
 use crate::json::write::{array, line, object};
 use crate::output::out::Out;
@@ -22,7 +23,7 @@ pub(super) struct Document {
     groups: Vec<Group>,
 }
 
-/// One line per finding, one for each thing that was not looked at, and one with the counts at the end.
+/// One line per finding, one for each thing that was not looked at, one for each file on another machine, and one with the counts at the end.
 pub(super) struct Lines;
 
 impl FindingsRenderer for Document {
@@ -37,7 +38,7 @@ impl FindingsRenderer for Document {
         out.put(",\"counts\":");
         object(out, &Counts::from(totals))?;
         let files = self.groups.iter().flat_map(|group| &group.files);
-        array(out, "files", files.map(|file| FileEntry { path: &file.path, size: file.size }))?;
+        array(out, "files", files.map(FileEntry))?;
         array(out, "findings", self.groups.iter().flat_map(findings))?;
         array(out, "skipped", self.groups.iter().flat_map(skipped))?;
         array(out, "rules", rules(&self.groups).map(RuleEntry::from))?;
@@ -48,7 +49,9 @@ impl FindingsRenderer for Document {
 impl FindingsRenderer for Lines {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
         findings(&group).try_for_each(|entry| line(out, &Line { kind: "finding", entry }))?;
-        skipped(&group).try_for_each(|entry| line(out, &Line { kind: "skipped", entry }))
+        skipped(&group).try_for_each(|entry| line(out, &Line { kind: "skipped", entry }))?;
+        let of_file = |file: &CheckedFile| file.network.map(|cost| (path_text(&file.path).into_owned(), cost));
+        group.files.iter().filter_map(of_file).try_for_each(|(file, cost)| line(out, &NetworkLine { file, cost }))
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
@@ -116,16 +119,17 @@ struct End {
     counts: Counts,
 }
 
-struct FileEntry<'a> {
-    path: &'a Path,
-    size: Option<u64>,
-}
+struct FileEntry<'a>(&'a CheckedFile);
 
 impl Serialize for FileEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        text(&mut map, "path", &path_text(self.path))?;
-        map.serialize_entry("size", &self.size)?;
+        let CheckedFile { path, size, network, .. } = self.0;
+        text(&mut map, "path", &path_text(path))?;
+        map.serialize_entry("size", size)?;
+        if let Some(cost) = *network {
+            map.serialize_entry("network", &NetworkObject(cost))?;
+        }
         map.end()
     }
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Command;
 use crate::common::end::{FAILED, NO, answered, unwritten};
 use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, LongObject, json_line};
+use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
 use crate::common::values::{path, tolerance};
@@ -123,7 +123,7 @@ impl Args {
                 let [a, b] = &files;
                 let mut document = LongObject::begin(&mut out, &Head { schema_version: 1, a, b }, "blobs").map_err(unwritten)?;
                 let summary = run(&mut |blob| document.element(&mut out, &blob).map_err(unwritten))?;
-                document.end(&mut out, &summary).map_err(unwritten)?;
+                document.end(&mut out, &Tail { summary: &summary, network: Network::now() }).map_err(unwritten)?;
                 summary
             }
             Format::Ndjson => {
@@ -160,6 +160,14 @@ struct Head<'d> {
     schema_version: u32,
     a: &'d DiffedFile,
     b: &'d DiffedFile,
+}
+
+#[derive(Serialize)]
+struct Tail<'d> {
+    #[serde(flatten)]
+    summary: &'d DiffSummary,
+    #[serde(flatten)]
+    network: Network,
 }
 
 #[derive(Serialize)]

@@ -14,7 +14,7 @@ use super::Command;
 use crate::common::output::check_folder;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
 use crate::common::input::{Inputs, open_whole};
 use crate::common::rows::Rows;
 use crate::common::tool::Tool;
@@ -115,7 +115,7 @@ impl Args {
         let files: Vec<_> = extracted.files.iter().zip(paths).map(|(file, path)| self.shown(file, path)).collect();
         out.put("{\"schemaVersion\":1,\"files\":[");
         rows.write_objects(out, &files, "blobs")?;
-        out.put("]}").end_line().map_err(unwritten)
+        end_of_files(out).map_err(unwritten)
     }
 
     fn ndjson(

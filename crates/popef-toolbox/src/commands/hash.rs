@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::TypedValueParser;
 use popef::File;
+use popef_open::is_elsewhere;
 use popef_ops::hash::{
     Algorithms, BlobHash, Digests, FileHash, HashOptions, ManifestLine, PrefixHash, hash, hash_bytes, hash_path, sums_line,
 };
@@ -17,7 +18,7 @@ use serde::Serialize;
 use super::Command;
 use crate::common::end::{FAILED, unwritten};
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, json_line};
+use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::{Inputs, open_whole};
 use crate::common::tool::{Tool, Watch, described};
@@ -93,6 +94,18 @@ impl Command for Args {
     }
 }
 
+/// The digests of all bytes of a file. On another machine it must be a PopEF file.
+pub(super) fn whole_digests(path: &Path, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
+    if !is_elsewhere(path) {
+        return hash_path(path, algorithms, watch);
+    }
+    let options = HashOptions { algorithms, whole: true, data: false, content: false, select: &|_| false };
+    let file = open_whole(path)?;
+    let hashed = hash(&file, &options, watch, &mut |_| Ok(())).map_err(|error| error.in_file(path))?;
+    file.check_unchanged()?;
+    Ok(hashed.whole)
+}
+
 impl Args {
     /// Hashes several files at once. Returns the exit status.
     fn hash(&self, tool: &Tool, out: &mut Out, any_chosen: &AtomicBool, watch: &Watch) -> Result<u8, Error> {
@@ -110,7 +123,7 @@ impl Args {
         }
         let status = in_turn(tool, out, paths.len(), work)?;
         if is_document {
-            out.put("]}").end_line().map_err(unwritten)?;
+            end_of_files(out).map_err(unwritten)?;
         }
         Ok(status)
     }
@@ -118,7 +131,7 @@ impl Args {
     fn write_sums(&self, path: &Path, voice: &mut Voice<'_>, watch: &Watch) -> Result<u8, Error> {
         let digests = match path.as_os_str() == "-" {
             true => hash_bytes(&mut io::stdin().lock(), self.algorithm, watch).map_err(|error| error.in_file(path)),
-            false => hash_path(path, self.algorithm, watch),
+            false => whole_digests(path, self.algorithm, watch),
         };
         match digests {
             Ok(digests) => {

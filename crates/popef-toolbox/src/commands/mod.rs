@@ -30,6 +30,11 @@ macro_rules! commands {
                 match self { $( Commands::$variant(_) => concat!("popef ", stringify!($command)), )+ }
             }
 
+            /// Whether the command itself says for each file what it cost to read it from another machine.
+            pub(crate) fn tells_cost(&self) -> bool {
+                matches!(self, Commands::Ls(_) | Commands::Dump(_) | Commands::Check(_))
+            }
+
             pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
                 match self { $( Commands::$variant(args) => args.run(tool), )+ }
             }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::type_name;
-use crate::common::format::{Format, FormatArgs, json_line};
+use crate::common::format::{Format, FormatArgs, Network, json_line};
 use crate::common::output::OutputArgs;
 use crate::common::rows::Rows;
 use crate::common::tool::Tool;
@@ -104,7 +104,7 @@ impl Command for Args {
             Format::Json => {
                 let mut rows = Rows::new();
                 let packed = run(&mut |blob| rows.push(0, &blob))?;
-                let document = Document { schema_version: 1, report: self.shown(&packed) };
+                let document = Document { schema_version: 1, report: self.shown(&packed), network: Network::now() };
                 rows.write_objects(&mut out, &[document], "blobs")?;
                 out.end_line().map_err(unwritten)?;
                 packed
@@ -145,6 +145,8 @@ struct Document<'p> {
     schema_version: u32,
     #[serde(flatten)]
     report: Shown<'p>,
+    #[serde(flatten)]
+    network: Network,
 }
 
 #[derive(Serialize)]

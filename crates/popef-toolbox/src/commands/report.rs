@@ -191,7 +191,7 @@ fn title(opened: &[Opened]) -> String {
 
 fn checked(opened: &Opened) -> CheckedFile {
     let foreign = opened.foreign.as_ref().map(|foreign| foreign.advising("popef report"));
-    CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign }
+    CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign, network: None }
 }
 
 /// Says on stderr what could not be read. It is in the page too.

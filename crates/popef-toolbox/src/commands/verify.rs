@@ -8,19 +8,19 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use popef_ops::hash::{
-    Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, VerifyOptions, WrongBlob, hash_path, verify,
+    Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
 use popef_show::{Kind, Out};
 use serde::Serialize;
 
 use super::Command;
-use super::hash::one_algorithm;
+use super::hash::{one_algorithm, whole_digests};
 use crate::common::end::{FAILED, NO, answered, unwritten};
 use crate::common::filter::type_name;
-use crate::common::format::{Format, FormatArgs, LongObject, json_line};
+use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
-use crate::common::input::open_whole;
+use crate::common::input::{check_here, open_whole};
 use crate::common::tool::{Tool, Watch, described};
 use crate::common::values::path;
 
@@ -166,7 +166,7 @@ impl Args {
         };
         let worst = in_turn(tool, &mut out, jobs.len(), work)?;
         if self.format.format == Format::Json {
-            out.put("]}").end_line().map_err(unwritten)?;
+            end_of_files(&mut out).map_err(unwritten)?;
         }
         drop(watch);
         out.send().map_err(unwritten)?;
@@ -176,6 +176,7 @@ impl Args {
     /// Opens the manifest. One that is no file is copied.
     fn read_manifest(&self) -> Result<Manifest, Error> {
         let path = self.manifest.as_path();
+        check_here(path)?;
         let is_pipe = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         match path.as_os_str() == "-" {
             true => Manifest::read(&mut io::stdin().lock()),
@@ -245,7 +246,7 @@ impl Args {
     ) -> Result<(bool, Option<Verification>), Error> {
         match job.kept {
             Kept::Line(line) => {
-                let found = hash_path(&job.path, self.algorithm, watch)?;
+                let found = whole_digests(&job.path, self.algorithm, watch)?;
                 Ok((found.named().all(|(_, digest)| digest == line.digest), None))
             }
             Kept::Entry(entry) => {

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::end::{FAILED, STOPPED, unwritten};
 use super::filter::Filter;
-use super::format::{Format, json_line};
+use super::format::{Format, end_of_files, json_line};
 use super::input::{Inputs, open_whole};
 use super::output::{EachArgs, Goes};
 use super::rows::Rows;
@@ -194,7 +194,7 @@ impl<'s> Show<'s> {
         if self.work.format == Format::Json {
             self.out.put("{\"schemaVersion\":1,\"files\":[");
             self.rows.write_objects(&mut self.out, &self.files, "executables")?;
-            self.out.put("]}").end_line().map_err(unwritten)?;
+            end_of_files(&mut self.out).map_err(unwritten)?;
         }
         self.out.send().map_err(unwritten)
     }

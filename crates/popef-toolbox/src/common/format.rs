@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use clap::Args;
 use clap::builder::TypedValueParser;
+use popef_open::{Cost, network_cost};
 use popef_show::Out;
 use serde::Serialize;
 
@@ -66,8 +67,33 @@ pub(crate) fn json_document(out: &mut Out, report: &impl Serialize) -> io::Resul
         schema_version: u32,
         #[serde(flatten)]
         report: &'r T,
+        #[serde(flatten)]
+        network: Network,
     }
-    popef_show::json_line(out, &Document { schema_version: 1, report })
+    popef_show::json_line(out, &Document { schema_version: 1, report, network: Network::now() })
+}
+
+/// What files on other machines have cost the whole call. Without such files, it has no member.
+#[derive(Serialize)]
+pub(crate) struct Network {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<Cost>,
+}
+
+impl Network {
+    /// Up to now.
+    pub(crate) fn now() -> Self {
+        Network { network: network_cost() }
+    }
+}
+
+/// Ends a document whose list of files was written.
+pub(crate) fn end_of_files(out: &mut Out) -> io::Result<()> {
+    out.put("]");
+    let members = members(&Network::now())?;
+    out.put(if members.is_empty() { "" } else { "," });
+    out.write_all(&members)?;
+    out.put("}").end_line()
 }
 
 /// Writes an item as a line of JSON, with what kind of item it is.

@@ -10,7 +10,7 @@ use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::Out;
 use serde::Serialize;
 
-use super::format::{Format, json_document, json_line};
+use super::format::{Format, Network, json_document, json_line};
 
 /// What the options of a command say of standard output.
 #[derive(Clone, Debug)]
@@ -59,6 +59,16 @@ impl Stdout {
             Some(Format::Ndjson) => json_line(&mut out, "error", &failed)?,
             _ => {}
         }
+        out.send()
+    }
+
+    /// Tells what files on other machines have cost, as a line. Documents have it as a member.
+    pub(crate) fn tell_cost(&self) -> io::Result<()> {
+        if self.json != Some(Format::Ndjson) {
+            return Ok(());
+        }
+        let mut out = Out::new(Box::new(io::stdout()), false);
+        json_line(&mut out, "network", &Network::now())?;
         out.send()
     }
 }

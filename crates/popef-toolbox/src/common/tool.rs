@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use popef::error::ErrorCode;
 use popef_dump_tool::screen::{colors, progress};
 use popef_dump_tool::{Complaint, Program};
-use popef_open::{is_stdin, name_of};
+use popef_open::{is_stdin, name_of, network_cost};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
@@ -65,6 +65,17 @@ impl Tool {
         report.advice = self.advice(error);
         // If nothing can be written there, standard error and the exit status have to do.
         let _ = self.stdout.tell(error, report);
+    }
+
+    /// Says what files on other machines have cost the whole call: programs that expect lines of JSON are told always, and people
+    /// if they want to know.
+    pub(crate) fn tell_cost(&self, verbose: bool) {
+        let Some(cost) = network_cost() else { return };
+        // If nothing can be written there, the exit status is still right.
+        let _ = self.stdout.tell_cost();
+        if verbose {
+            self.say(&cost.to_string());
+        }
     }
 
     /// Says why something failed and what to do, in a line each.

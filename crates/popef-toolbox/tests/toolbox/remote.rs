@@ -3,7 +3,7 @@
 #![cfg(feature = "remote")]
 
 #[path = "../../../popef-remote/tests/loopback/server.rs"]
-mod server;
+pub(crate) mod server;
 
 use crate::common::Place;
 use server::{Server, answer};
@@ -20,11 +20,12 @@ fn commands_print_the_same_of_an_address() {
     let place = place();
     let server = Server::of(place.read(FILE));
     let url = server.url();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 9] = [
         &["ls", "FILE"],
         &["dump", "FILE", "--format", "ndjson"],
         &["check", "--deep", "FILE"],
         &["hash", "FILE"],
+        &["hash", "--sums", "FILE"],
         &["cat", "FILE", "--blob", "0", "--hex"],
         &["diff", "FILE", OTHER],
         &["ls", "--values", "FILE"],
@@ -77,6 +78,17 @@ fn the_cost_is_said() {
     let requests = server.asked().len();
     assert_eq!(run.json()["files"][0]["network"]["requests"], requests);
     assert!(run.err.contains(&format!("in {requests} requests")), "{}", run.err);
+}
+
+#[test]
+fn other_files_are_read_here_only() {
+    let place = place();
+    let server = Server::of(b"{}".to_vec());
+    for words in [&["verify"][..], &["graph"], &["tiles", "vars"]] {
+        let run = place.run(&[words, &[&*server.url()]].concat());
+        assert!(run.status == 2 && run.err.contains("copy this file here first"), "{words:?} {}", run.err);
+    }
+    assert!(server.asked().is_empty());
 }
 
 /// The code and the next step are those of the network, and not those of a file here.

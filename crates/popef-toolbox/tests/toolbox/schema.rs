@@ -6,6 +6,8 @@ use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 
 use crate::common::{Place, Run, testdata};
+#[cfg(feature = "remote")]
+use crate::remote::server::Server;
 
 /// A command, what it does well, and what it cannot do. The files are those in `FILES`.
 struct Case {
@@ -307,6 +309,59 @@ fn what_is_done_has_the_shape_of_its_command() {
                 schema.hold(&line, &[&format!("{command}Line")], &format!("{command} {arguments}"));
             }
         }
+    }
+}
+
+/// The same of files on other machines, with what they have cost.
+#[cfg(feature = "remote")]
+#[test]
+fn what_files_on_other_machines_cost_is_in_json() {
+    let calls = [
+        "ls URL",
+        "dump URL",
+        "check URL",
+        "extract URL --dry-run",
+        "set URL --set-version 2 --dry-run",
+        "compress URL --dry-run",
+        "decompress URL --dry-run",
+        "merge URL executable.popef --keep first --dry-run",
+        "split URL --by kind --dry-run",
+        "strip URL --drop tensor --dry-run",
+        "diff executable.popef URL",
+        "hash URL",
+        "verify manifest",
+        "recover URL --dry-run",
+        "tiles model URL",
+        "profile hardware.graph.json URL",
+        "merge URL no.popef --dry-run",
+    ];
+    let mut schema = Schema::load();
+    let place = Place::with(FILES);
+    for call in calls {
+        let server = Server::of(place.read("executable.popef"));
+        let sum = "c".repeat(64);
+        place.write("manifest", format!("{sum}  {}\n", server.url()));
+        let words = call.replace("URL", &server.url());
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let command = words[0];
+        let before = server.asked().len();
+        // The -v of profile is for findings.
+        let more: &[&str] = if command == "profile" { &[] } else { &["-v"] };
+        let document = place.run(&[&words[..], &["--format", "json"], more].concat());
+        let requests = server.asked().len() - before;
+        let is_said = document.err.contains(&format!("bytes in {requests} request"));
+        assert_eq!(is_said, !more.is_empty(), "{call}: {}", document.err);
+        let json = document.json();
+        schema.hold(&json, &[command, "failure"], call);
+        let cost = if json["network"].is_null() { &json["files"][0]["network"] } else { &json["network"] };
+        assert_eq!(cost["requests"], requests, "{call}: {json:#}");
+
+        let run = place.run(&[&words[..], &["--format", "ndjson"]].concat());
+        let of_lines = [format!("{command}Line"), "failureLine".to_owned(), "networkLine".to_owned()];
+        let of_lines: Vec<&str> = of_lines.iter().map(String::as_str).collect();
+        lines(&run).iter().for_each(|line| schema.hold(line, &of_lines, call));
+        let of_cost = lines(&run).into_iter().filter(|line| line["kind"] == "network").collect::<Vec<_>>();
+        assert!(of_cost.len() == 1 && of_cost[0]["network"]["bytes"].as_u64() > Some(0), "{call}: {run:?}");
     }
 }
 

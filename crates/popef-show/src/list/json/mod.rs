@@ -15,6 +15,7 @@ use serde::ser::{self, SerializeMap};
 use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
 use crate::json::members::members_without;
+use crate::json::network::{NetworkLine, NetworkObject};
 use crate::json::text::text;
 use crate::json::write::{line, object};
 use crate::output::out::Out;
@@ -148,34 +149,6 @@ impl Serialize for FileObject<'_, '_> {
         if let Some(failure) = self.0.input.failure {
             map.serialize_entry("error", failure)?;
         }
-        map.end()
-    }
-}
-
-/// What reading a file over the network has cost: requests and bytes.
-struct NetworkObject((u64, u64));
-
-impl Serialize for NetworkObject {
-    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (requests, bytes) = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("requests", &requests)?;
-        map.serialize_entry("bytes", &bytes)?;
-        map.end()
-    }
-}
-
-struct NetworkLine<'a> {
-    file: Text<'a>,
-    cost: (u64, u64),
-}
-
-impl Serialize for NetworkLine<'_> {
-    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", "network")?;
-        text(&mut map, "file", &self.file)?;
-        map.serialize_entry("network", &NetworkObject(self.cost))?;
         map.end()
     }
 }
