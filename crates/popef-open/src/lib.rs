@@ -67,7 +67,7 @@ pub use how::StreamData;
 pub use inputs::Inputs;
 pub use list::listed;
 #[cfg(not(feature = "remote"))]
-pub use local::{expanded, is_elsewhere, network_cost, path_of};
+pub use local::{begin, expanded, is_elsewhere, network_cost, path_of};
 pub use network::{Cost, Network};
 pub use open::{Opened, is_stdin, name_of, open, open_handle, read};
 pub use ordered::in_order;
@@ -75,5 +75,5 @@ pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};
 #[cfg(feature = "remote")]
 pub use remote::{
-    check_write_elsewhere, configure_remote, expanded, is_elsewhere, network_cost, path_of, write_elsewhere,
+    begin, check_write_elsewhere, configure_remote, expanded, is_elsewhere, network_cost, path_of, write_elsewhere,
 };

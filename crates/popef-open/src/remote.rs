@@ -137,11 +137,15 @@ pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error
             _ => all.push(path),
         }
     }
-    let mut begun = lock(&STATE.begun);
-    begun.queue.extend(all.iter().filter(|path| is_elsewhere(path)).cloned());
-    STATE.go_on(&mut begun);
-    drop(begun);
+    begin(&all);
     Ok(all)
+}
+
+/// Begins to open those of the files that are on other machines. Each must be [opened](crate::open()) later.
+pub fn begin(paths: &[PathBuf]) {
+    let mut begun = lock(&STATE.begun);
+    begun.queue.extend(paths.iter().filter(|path| is_elsewhere(path)).cloned());
+    STATE.go_on(&mut begun);
 }
 
 /// What all files on other machines have cost so far, if there were any.

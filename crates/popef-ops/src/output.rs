@@ -38,8 +38,9 @@ pub enum Target<'t> {
 ///
 /// The file is made and checked on this machine, as any other is. So the place never has a file that was not checked.
 pub trait Store: Send {
-    /// Fails as [`put`](Self::put) would because of what is there, before anything is read.
-    fn check(&mut self) -> Result<(), Error>;
+    /// Fails as [`put`](Self::put) would because of what is there, before anything is read. It also fails if what would be replaced
+    /// is one of the inputs, of which it gets the names, unless that was wanted.
+    fn check(&mut self, inputs: &[&Path]) -> Result<(), Error>;
 
     /// Puts the file there, all of it or nothing.
     fn put(self: Box<Self>, file: fs::File) -> Result<(), Error>;
@@ -162,8 +163,8 @@ struct Goes<'t> {
 }
 
 impl<'t> Goes<'t> {
-    fn begin(mut store: Box<dyn Store + 't>) -> Result<Self, Error> {
-        store.check()?;
+    fn begin<'f>(mut store: Box<dyn Store + 't>, inputs: impl IntoIterator<Item = &'f File>) -> Result<Self, Error> {
+        store.check(&inputs.into_iter().filter_map(File::path).collect::<Vec<_>>())?;
         let folder = temporary_folder()?;
         Ok(Goes { store, path: folder.path().join("new.popef"), _folder: folder })
     }
@@ -221,7 +222,7 @@ impl<'t> Output<'t> {
             }
             Target::Nowhere => nowhere(),
             Target::Store(store) => {
-                let goes = goes.insert(Goes::begin(store)?);
+                let goes = goes.insert(Goes::begin(store, inputs)?);
                 let writer = Overwrite::Never.options().create(&goes.path)?;
                 To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
             }

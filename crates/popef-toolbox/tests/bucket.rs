@@ -56,6 +56,13 @@ fn a_bucket_gets_what_a_folder_gets_or_nothing() {
     assert!(!success && said.contains("s3://models/taken.popef") && said.contains("--force"), "{said}");
     assert_eq!(moto.get("taken.popef").unwrap(), b"mine");
     good(merge("s3://models/taken.popef", &["--force"]));
+    assert!(moto.get("taken.popef").as_ref() == Some(&whole), "other bytes");
+
+    // An input is not replaced, also if other objects may be.
+    let inputs = ["s3://models/taken.popef", "executable.popef"];
+    let onto_input = ["merge", inputs[0], inputs[1], "--keep", "first", "-o", inputs[0], "--force"];
+    let (success, said) = popef(&moto, here, &onto_input);
+    assert!(!success && said.contains("the output is the same object as the input [output-is-input]"), "{said}");
     assert!(moto.get("taken.popef") == Some(whole), "other bytes");
 
     // What fails leaves nothing.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::{Blob, File};
+use popef_open::begin;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Status, Tolerance, Verdict, diff};
 use popef_ops::{Code, Error, FilePath};
 use serde::Serialize;
@@ -72,6 +73,7 @@ impl Command for Args {
         if [&self.a, &self.b].iter().all(|path| path.as_os_str() == "-") {
             return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
         }
+        begin(&[self.a.clone(), self.b.clone()]);
         let (a, b) = (open_whole(&self.a)?, open_whole(&self.b)?);
         let known = Cell::new(None);
         let done = self.compare(tool, &a, &b, &known);

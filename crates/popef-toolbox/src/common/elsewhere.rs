@@ -50,7 +50,11 @@ mod object {
     }
 
     impl Store for Object<'_> {
-        fn check(&mut self) -> Result<(), Error> {
+        fn check(&mut self, inputs: &[&Path]) -> Result<(), Error> {
+            if self.overwrite != Overwrite::Inputs && inputs.contains(&self.path) {
+                let message = "the output is the same object as the input";
+                return Err(Error::new(Code::OutputIsInput, message).in_file(self.path));
+            }
             popef_open::check_write_elsewhere(self.path, &self.replace()).map_err(|error| self.error(error))
         }
 

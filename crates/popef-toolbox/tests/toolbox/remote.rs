@@ -5,8 +5,10 @@
 #[path = "../../../popef-remote/tests/loopback/server.rs"]
 pub(crate) mod server;
 
+use std::sync::Barrier;
+
 use crate::common::Place;
-use server::{Server, answer};
+use server::{Server, answer, part};
 
 const FILE: &str = "executable.popef";
 const OTHER: &str = "split-executable.popef";
@@ -78,6 +80,23 @@ fn the_cost_is_said() {
     let requests = server.asked().len();
     assert_eq!(run.json()["files"][0]["network"]["requests"], requests);
     assert!(run.err.contains(&format!("in {requests} requests")), "{}", run.err);
+}
+
+/// Each file is answered only when both were asked for.
+#[test]
+fn the_two_files_of_a_comparison_are_opened_at_once() {
+    let place = place();
+    let bytes = place.read(FILE);
+    let both = Barrier::new(2);
+    let server = Server::start(move |number, asked| {
+        if number < 2 {
+            both.wait();
+        }
+        part(&bytes, asked)
+    });
+    let (a, b) = (server.url(), server.url().replace("model", "other"));
+    place.run(&["diff", &a, &b]).good();
+    assert_ne!(server.asked()[0].line, server.asked()[1].line);
 }
 
 #[test]
