@@ -21,6 +21,7 @@ mod remote;
 mod report;
 mod schema;
 mod set;
+mod signal;
 mod signals;
 mod split;
 mod streams;

@@ -9,6 +9,7 @@ use popef::types::TensorDataInfo;
 use popef::{DataType, File, TensorInfo};
 
 use crate::common::Place;
+use crate::signal::{ctrl_c, heard, signal};
 
 /// More than any machine compresses until the signal comes, and almost nothing on disk.
 const LEN: u64 = 64 << 30;
@@ -63,25 +64,6 @@ fn wait_for(child: &mut Child, place: &Place, file: &str) {
         assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
         std::thread::yield_now();
     }
-}
-
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &child.id().to_string()]).status();
-    assert!(sent.unwrap().success());
-}
-
-/// Ctrl-C.
-fn ctrl_c() -> &'static str {
-    heard("INT", 2)
-}
-
-/// A signal; or SIGTERM, if these tests were started to ignore it, as a shell starts what runs in the background, and `nohup`
-/// what it runs.
-fn heard(name: &'static str, number: u32) -> &'static str {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
-    if ignored >> (number - 1) & 1 == 0 { name } else { "TERM" }
 }
 
 #[test]

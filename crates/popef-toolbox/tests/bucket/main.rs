@@ -3,7 +3,7 @@
 #![cfg(feature = "remote")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../../popef-remote/tests/common"]
+#[path = "../../../popef-remote/tests/common"]
 mod common {
     pub(crate) mod client;
     pub(crate) mod content;
@@ -15,6 +15,12 @@ mod common {
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 }
+
+#[cfg(unix)]
+#[path = "../toolbox/signal.rs"]
+mod signal;
+#[cfg(unix)]
+mod stopped_upload;
 
 use std::fs;
 use std::path::{Path, PathBuf};
