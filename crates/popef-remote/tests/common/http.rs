@@ -1,7 +1,7 @@
 //! A server that answers as a test tells it, also wrongly.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -20,6 +20,7 @@ pub(crate) struct Request {
     /// With its query.
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
@@ -247,8 +248,11 @@ impl State {
             let mut words = line.split_whitespace();
             let mut word = || words.next().unwrap_or_default().to_owned();
             let (method, path, headers) = (word(), word(), headers(&mut from));
+            let mut request = Request { number: 0, method, path, headers, body: Vec::new() };
+            let len = request.header("content-length").map_or(0, |len| len.parse().expect("a length is a number"));
+            (&mut from).take(len).read_to_end(&mut request.body)?;
             let mut log = self.log.lock().expect("no answer panicked");
-            let request = Request { number: log.len(), method, path, headers };
+            request.number = log.len();
             log.push(request.clone());
             drop(log);
             let open = self.open.fetch_add(1, SeqCst) + 1;
