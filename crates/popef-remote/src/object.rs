@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use object_store::client::{HttpError, HttpErrorKind};
 use object_store::{GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::error::{Code, RemoteError};
 use crate::gate::{Fault, Gate, TRACE, Trace};
@@ -72,8 +72,8 @@ impl Pin {
 
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
-/// How often a range is asked for again if its body ended too early.
-const AGAIN: usize = 3;
+/// How long to wait before a range is asked for again, each time that its body ended too early.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
 
 impl Object {
     /// Opens an object by its first bytes. Returns them too. They are as many as asked for, or all of them.
@@ -137,12 +137,14 @@ impl Context {
         options: &GetOptions,
         range: Range<u64>,
     ) -> Result<(ObjectMeta, Bytes), Failure> {
-        let mut tries = 0_usize;
+        let begun = Instant::now();
+        let mut pauses = PAUSES.iter().take(self.options.retries);
         loop {
-            tries = tries.saturating_add(1);
-            match self.get_once(placed, options, range.clone()).await {
-                Err(failure) if failure.broke && tries < AGAIN.min(self.options.retries.saturating_add(1)) => {}
-                result => return result,
+            let result = self.get_once(placed, options, range.clone()).await;
+            let may_try = || begun.elapsed() < self.options.retry_timeout;
+            match pauses.next().filter(|_| result.as_ref().is_err_and(|failure| failure.broke) && may_try()) {
+                Some(pause) => sleep(*pause).await,
+                None => return result,
             }
         }
     }
@@ -209,7 +211,8 @@ impl Context {
             _ => of_status(seen.status, seen.region.as_deref(), &error.to_string()),
         };
         let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
-        let broke = code == Code::Cut;
+        // If no answer came at all, the store has asked again already.
+        let broke = code == Code::Cut && seen.status.is_some();
         Failure { error: self.error(code, found).with_status(status), fault: seen.fault, broke }
     }
 
@@ -253,7 +256,7 @@ fn of_fault(fault: &Fault) -> (Code, String) {
         Fault::NoRanges => (Code::NoRanges, String::new()),
         Fault::WrongRange(found) => (Code::WrongRange, found.clone()),
         Fault::WrongLength => (Code::WrongRange, "its Content-Length is not that of the range".to_owned()),
-        Fault::Encoded(encoding) => (Code::Encoded, format!("Content-Encoding is {encoding}")),
+        Fault::Encoded(header) => (Code::Encoded, header.clone()),
         Fault::Cut => (Code::Cut, String::new()),
         Fault::Long => (Code::WrongRange, "there are more bytes than it said".to_owned()),
         Fault::Redirect(what) => (Code::Redirect, what.clone()),

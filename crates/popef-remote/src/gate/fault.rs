@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     WrongRange(String),
     /// The answer says another length than its range has.
     WrongLength,
-    /// The body is compressed.
+    /// The body is compressed. The header that says so.
     Encoded(String),
     /// The body ended too early.
     Cut,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
-    HeaderValue, LOCATION, RANGE,
+    HeaderValue, LOCATION, RANGE, TRANSFER_ENCODING,
 };
 use http::{Method, StatusCode};
 use object_store::ClientOptions;
@@ -172,14 +172,17 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
+/// Fails if the body is compressed, of itself or on its way.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
-    match headers.get(CONTENT_ENCODING) {
-        Some(encoding) if !encoding.as_bytes().eq_ignore_ascii_case(b"identity") && !encoding.is_empty() => {
-            let name = encoding.to_str().unwrap_or_default().chars().filter(char::is_ascii_graphic).take(40).collect();
-            Err(Fault::Encoded(name))
+    for (header, plain) in [(CONTENT_ENCODING, "identity"), (TRANSFER_ENCODING, "chunked")] {
+        let found = headers.get(&header).map(|encoding| encoding.to_str().unwrap_or("unknown").trim());
+        if let Some(found) = found.filter(|found| !found.is_empty() && !found.eq_ignore_ascii_case(plain)) {
+            let shown: String = found.chars().filter(char::is_ascii_graphic).take(40).collect();
+            let name = if header == CONTENT_ENCODING { "Content-Encoding" } else { "Transfer-Encoding" };
+            return Err(Fault::Encoded(format!("{name} is {shown}")));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// How long the body must be, if the answer is for the range that was asked for. Only the end of the object cuts a range.

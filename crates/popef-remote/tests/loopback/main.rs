@@ -111,7 +111,7 @@ fn data_of_one_tensor_is_read_alone_and_in_parts_at_once() {
 /// What a server does wrong with a request for a range, and what is said of it.
 type Wrong = (Code, fn(&[u8], &Asked) -> Answer);
 
-const WRONGS: [Wrong; 14] = [
+const WRONGS: [Wrong; 15] = [
     (Code::NoRanges, |bytes, _| answer("200 OK", &[("Content-Length", bytes.len().to_string())], bytes)),
     (Code::WrongRange, |bytes, _| answer("206 Partial Content", &[("Content-Length", "10".into())], &bytes[..10])),
     (Code::WrongRange, |bytes, asked| {
@@ -148,6 +148,12 @@ const WRONGS: [Wrong; 14] = [
         let end = asked.range.clone().unwrap().end.min(bytes.len());
         let range = format!("bytes 0-{}/{}", end - 1, bytes.len());
         answer("206 Partial Content", &[("Content-Range", range), ("Content-Encoding", "gzip".into())], &bytes[..end])
+    }),
+    (Code::Encoded, |bytes, asked| {
+        let end = asked.range.clone().unwrap().end.min(bytes.len());
+        let range = format!("bytes 0-{}/{}", end - 1, bytes.len());
+        let headers = [("Content-Range", range), ("Transfer-Encoding", "gzip, chunked".into())];
+        answer("206 Partial Content", &headers, b"0\r\n\r\n")
     }),
     (Code::Redirect, |_, _| answer("302 Found", &[("Location", "ftp://elsewhere/file".into())], b"")),
     (Code::Redirect, |_, _| answer("302 Found", &[("Location", "/again".into())], b"")),
