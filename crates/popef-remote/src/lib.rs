@@ -50,6 +50,7 @@ mod list;
 mod location;
 mod object;
 mod options;
+mod profile;
 mod remote;
 mod source;
 mod store;

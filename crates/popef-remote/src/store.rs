@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
@@ -17,6 +17,7 @@ use crate::error::{Code, RemoteError};
 use crate::gate::{Address, Gate, is_here};
 use crate::location::{Bucket, Kind, Location, Place};
 use crate::options::Options;
+use crate::profile::{self, Profile};
 
 pub(crate) type Store = Arc<dyn ObjectStore>;
 
@@ -105,7 +106,10 @@ impl Stores {
 
     fn make(&self, kind: Kind, bucket: &Bucket, location: &Location, gate: Gate) -> Result<Store, RemoteError> {
         let made = match kind {
-            Kind::S3 => self.s3(bucket, gate),
+            Kind::S3 => {
+                let wrong = |why| RemoteError::new(Code::NoCredentials, location.to_string(), why);
+                self.s3(bucket, gate, profile::of_environment().map_err(wrong)?)
+            }
             Kind::Google => self.google(bucket, gate),
             Kind::Azure => self.azure(bucket, gate),
         };
@@ -116,16 +120,25 @@ impl Stores {
         })
     }
 
-    fn s3(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
+    fn s3(&self, bucket: &Bucket, gate: Gate, profile: Profile) -> object_store::Result<Store> {
         let mut builder = AmazonS3Builder::from_env()
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
             .with_allow_http(true)
             .with_http_connector(gate);
-        if let Some(endpoint) = &self.options.endpoint {
+        let Profile { key_id, key, token, region, endpoint } = profile;
+        if let (Some(key_id), Some(key)) = (key_id, key) {
+            builder = builder.with_access_key_id(key_id).with_secret_access_key(key);
+            builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
+        }
+        // Options come before the environment, and that before the profile.
+        let is_unset = |key| builder.get_config_value(&key).is_none();
+        let endpoint = endpoint.filter(|_| is_unset(AmazonS3ConfigKey::Endpoint));
+        let region = region.filter(|_| is_unset(AmazonS3ConfigKey::Region));
+        if let Some(endpoint) = self.options.endpoint.clone().or(endpoint) {
             builder = builder.with_endpoint(endpoint);
         }
-        if let Some(region) = &self.options.region {
+        if let Some(region) = self.options.region.clone().or(region) {
             builder = builder.with_region(region);
         }
         Ok(Arc::new(builder.build()?))

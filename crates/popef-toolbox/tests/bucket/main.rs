@@ -80,6 +80,35 @@ fn a_bucket_gets_what_a_folder_gets_or_nothing() {
     assert_eq!((moto.get("none.popef"), moto.open_uploads()), (None, 0));
 }
 
+/// The files of Amazon's own tools are enough, if the environment has no credentials.
+#[test]
+fn a_profile_has_keys_and_the_endpoint() {
+    let Some(moto) = Moto::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let aws = folder.path().join(".aws");
+    fs::create_dir(&aws).unwrap();
+    fs::write(aws.join("credentials"), "[work]\naws_access_key_id = someone\naws_secret_access_key = SECRET\n")
+        .unwrap();
+    let config =
+        format!("[profile work]\nregion = us-east-1\nendpoint_url = http://127.0.0.1:{}\n[profile sso]\n", moto.port());
+    fs::write(aws.join("config"), config).unwrap();
+    moto.put("model.popef", &fs::read(interop("executable.popef")).unwrap());
+    let ls = |profile: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_popef"));
+        moto.environment().iter().for_each(|(name, _)| _ = command.env_remove(name));
+        command.env("HOME", folder.path()).env("AWS_PROFILE", profile);
+        let done = command.args(["ls", "s3://models/model.popef"]).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    assert_eq!(ls("work"), (Some(0), String::new()));
+    for (profile, words) in
+        [("sso", "has no keys of its own; export some: eval"), ("other", "there is no profile \"other\"")]
+    {
+        let (status, said) = ls(profile);
+        assert!(status == Some(2) && said.contains(words) && said.contains("[remote-no-credentials]"), "{said}");
+    }
+}
+
 #[test]
 fn an_object_is_changed_in_its_place() {
     let Some(moto) = Moto::start() else { return };
