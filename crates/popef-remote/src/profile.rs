@@ -98,7 +98,7 @@ mod tests {
             let profile = read(name, credentials, config)?;
             Some(
                 [profile.key_id, profile.key, profile.token, profile.region, profile.endpoint]
-                    .map(|part| part.unwrap_or_default()),
+                    .map(Option::unwrap_or_default),
             )
         };
         assert_eq!(of("default").unwrap(), ["A", "b=/+", "", "eu-west-1", ""]);

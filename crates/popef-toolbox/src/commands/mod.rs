@@ -31,6 +31,7 @@ macro_rules! commands {
             }
 
             /// Whether the command itself says for each file what it cost to read it from another machine.
+            #[cfg(feature = "remote")]
             pub(crate) fn tells_cost(&self) -> bool {
                 matches!(self, Commands::Ls(_) | Commands::Dump(_) | Commands::Check(_))
             }

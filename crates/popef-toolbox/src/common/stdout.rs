@@ -10,7 +10,7 @@ use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::Out;
 use serde::Serialize;
 
-use super::format::{Format, Network, json_document, json_line};
+use super::format::{Format, json_document, json_line};
 
 /// What the options of a command say of standard output.
 #[derive(Clone, Debug)]
@@ -63,12 +63,13 @@ impl Stdout {
     }
 
     /// Tells what files on other machines have cost, as a line. Documents have it as a member.
+    #[cfg(feature = "remote")]
     pub(crate) fn tell_cost(&self) -> io::Result<()> {
         if self.json != Some(Format::Ndjson) {
             return Ok(());
         }
         let mut out = Out::new(Box::new(io::stdout()), false);
-        json_line(&mut out, "network", &Network::now())?;
+        json_line(&mut out, "network", &super::format::Network::now())?;
         out.send()
     }
 }

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use popef::error::ErrorCode;
 use popef_dump_tool::screen::{colors, progress};
 use popef_dump_tool::{Complaint, Program};
-use popef_open::{is_stdin, name_of, network_cost};
+use popef_open::{is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
@@ -69,8 +69,9 @@ impl Tool {
 
     /// Says what files on other machines have cost the whole call: programs that expect lines of JSON are told always, and people
     /// if they want to know.
+    #[cfg(feature = "remote")]
     pub(crate) fn tell_cost(&self, verbose: bool) {
-        let Some(cost) = network_cost() else { return };
+        let Some(cost) = popef_open::network_cost() else { return };
         // If nothing can be written there, the exit status is still right.
         let _ = self.stdout.tell_cost();
         if verbose {
