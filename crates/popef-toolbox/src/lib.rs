@@ -119,10 +119,10 @@ fn local_commands(command: Command) -> Command {
     let is_remote = |arg: &&Arg| arg.get_help_heading() == Some(OTHER_MACHINES);
     let hidden: Vec<Arg> = command.get_arguments().filter(is_remote).map(|arg| arg.clone().hide(true)).collect();
     command.mut_subcommands(|inner| match inner.get_name() {
-        "explain" | "graph" | "completions" | "man" => inner.args(&hidden),
+        "explain" | "completions" | "man" => inner.args(&hidden),
         "tiles" => inner.mut_subcommands(|of_tiles| match of_tiles.get_name() {
-            "model" => of_tiles,
-            _ => of_tiles.args(&hidden),
+            "plan" => of_tiles.args(&hidden),
+            _ => of_tiles,
         }),
         _ => inner,
     })
