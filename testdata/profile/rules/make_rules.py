@@ -210,6 +210,20 @@ def without_memory():
 
 CASES["no-memory"] = (without_memory(), None)
 
+# Of the two exchanges, the second has nearly all of the code.
+exchanges = CASES["exchange-code"][0]
+exchanges["exchanges"] = {
+    "bytesReceivedByTile": [each(64), each(4_096)],
+    "bytesSentByTile": [each(64), each(4_096)],
+    "cyclesByTile": [each(20), each(1_100)],
+    "codeBytesByTile": [each(500), each(29_500)],
+}
+exchanges["programs"][0]["children"] += [2, 3]
+exchanges["programs"] += [
+    {"type": "DoExchange", "exchange": 0, "name": "work/Pre"},
+    {"type": "DoExchange", "exchange": 1, "name": "work/Rearrange"},
+]
+
 for graph_half, execution_half in CASES.values():
     if execution_half is not None:
         add_copies(graph_half, execution_half)

@@ -382,6 +382,22 @@ fn percent_decoded(text: &str) -> String {
 }
 
 /// A large report has a small page, which works.
+/// Each has a name of a thousand letters.
+#[test]
+fn a_page_shows_the_largest_of_many_categories() {
+    let place = Place::with(&[]);
+    let long = "x".repeat(1000);
+    let category = |nth: u32| format!(r#""{long}{nth}":{{"total":[{nth}]}}"#);
+    let categories: Vec<_> = (0..5000).map(category).collect();
+    let target = r#""target":{"numTiles":1,"numIPUs":1,"tilesPerIPU":1}"#;
+    let report = format!(r#"{{{target},"memory":{{"byCategory":{{{}}}}}}}"#, categories.join(","));
+    place.write("many.json", report.as_bytes());
+    place.run(&["profile", "many.json", "-o", "page.html"]).good();
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    assert!(page.len() < 400_000, "{}", page.len());
+    assert!(page.contains("200 of 5000") && page.contains("<bdi>others</bdi>"));
+}
+
 #[test]
 fn a_large_report_has_a_small_page() {
     let Some(chromium) = chromium() else { return };

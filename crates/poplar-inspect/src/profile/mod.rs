@@ -44,7 +44,7 @@ mod read;
 mod steps;
 
 pub use analyse::compute_sets::{ComputeSetRow, compute_sets};
-pub use analyse::consistency::{Compared, Consistency, Difference, consistency};
+pub use analyse::consistency::{Compared, Consistency, Difference, Number, consistency};
 pub use analyse::exchanges::{ExchangeBytes, ExchangeRow, ExchangeSums, ExchangeTotals, exchange_totals, exchanges};
 pub use analyse::facts::{Facts, MemoryFacts, facts};
 pub use analyse::liveness::{LivenessSums, PeakPath, PeakSteps, liveness};

@@ -1,6 +1,6 @@
 //! Variants of a small report, each with something odd. `expect.json` says what is to be thought of each, and where.
 
-use poplar_inspect::profile::{Error, Report};
+use poplar_inspect::profile::{Error, Report, facts};
 
 use crate::{CASES, bytes, case, json, read};
 
@@ -76,6 +76,7 @@ fn numbers_that_cannot_be_are_odd() {
     let cases = [
         (target("10", "20"), ""),
         (target("18446744073709551615", "7"), "the memory is 7, and bytesPerTile * numTiles is 36893488147419103230"),
+        (target("0", "0"), "bytesPerTile is 0, so that it is not known what a tile has"),
         (last(10), ""),
         (last(11), "a step lasts until cycle 11, and the execution has 10 cycles"),
         (target("18446744073709551615", "18446744073709551615"), "all numbers together are larger than 2^64 - 1"),
@@ -85,5 +86,22 @@ fn numbers_that_cannot_be_are_odd() {
         let told: Vec<_> = remarks.iter().map(|remark| &*remark.message).filter(|it| !it.contains("missing")).collect();
         let is_told = told.iter().any(|message| !expected.is_empty() && message.starts_with(expected));
         assert_eq!((is_told, told.is_empty()), (!expected.is_empty(), expected.is_empty()), "{document}: {told:?}");
+    }
+}
+
+/// A tile cannot need less than its data.
+#[test]
+fn what_contradicts_itself_is_not_said_to_fit() {
+    let memory = |with_gaps: &str| {
+        let target = r#""target":{"numTiles":2,"numIPUs":1,"tilesPerIPU":2,"bytesPerTile":900}"#;
+        let by_tile = format!(r#"{{"total":[652,1012],"totalIncludingGaps":{with_gaps}}}"#);
+        read(format!(r#"{{{target},"memory":{{"byTile":{by_tile}}}}}"#).as_bytes()).unwrap()
+    };
+    for (with_gaps, fits, remarks) in [("[10,10]", None, 2), ("[652,1012]", Some(false), 0)] {
+        let report = memory(with_gaps);
+        let facts = facts(report.graph.as_ref().unwrap(), None);
+        assert_eq!(facts.memory.unwrap().sums.over_memory.fits, fits);
+        let told = report.remarks.list.iter().filter(|remark| remark.path.contains("totalIncludingGaps["));
+        assert_eq!(told.count(), remarks);
     }
 }

@@ -6,12 +6,13 @@ use poplar_inspect::profile::{Activity, ExecutionProfile, GraphProfile, Selectio
 use serde::Serialize;
 
 use super::tables::brief;
-use crate::output::escape::escape;
 use crate::page::data::json;
 use crate::page::html::Html;
 
 /// So many numbers of tiles are on the page at most, as far as more than the sums are wanted.
 const TILE_VALUES: usize = 60_000;
+/// So many categories can be chosen.
+const CATEGORIES: usize = 50;
 /// So many steps are on the page at most, the longest ones.
 const STEPS: usize = 20_000;
 /// So many bytes of their names.
@@ -61,9 +62,9 @@ fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
         metrics.push(("always live".to_owned(), &liveness.always_live_by_tile));
         metrics.push(("most of the rest".to_owned(), &liveness.max_not_always_live_by_tile));
     }
-    for row in categories(graph, &Selection::default()) {
+    for row in categories(graph, &Selection::largest(CATEGORIES)) {
         if let Some(category) = memory.by_category.iter().find(|category| *category.name == *row.category) {
-            metrics.push((escape(row.category).into_owned(), &category.total));
+            metrics.push((brief(row.category), &category.total));
         }
     }
     metrics.retain(|(_, bytes)| !bytes.is_empty());

@@ -16,9 +16,8 @@ use poplar_inspect::profile::{
 
 use super::html::Html;
 use super::{STYLE, head};
-use crate::output::escape::escape;
 use crate::output::units::{counted, size};
-use tables::{Cell, bytes, count, name, share, table};
+use tables::{Cell, brief, bytes, count, name, share, table};
 
 const OWN_STYLE: &str = include_str!("profile.css");
 const SCRIPT: &str = include_str!("profile.js");
@@ -27,6 +26,8 @@ const POLICY: &str = include_str!("policy.txt");
 
 /// So many rows of a table are on the page.
 const ROWS: usize = 200;
+/// So many parts of a picture have colours of their own.
+const COLORS: usize = 7;
 
 /// A page about a profiling report.
 ///
@@ -128,7 +129,7 @@ impl ProfilePage<'_> {
         let heads =
             ["Tile", "With gaps", "Data", "Overflowed", "Always live", "Most of the rest", "Largest categories"];
         let row = rows.iter().map(|row| {
-            let largest = row.largest_categories.iter().map(|it| format!("{} {}", escape(it.category), size(it.size)));
+            let largest = row.largest_categories.iter().map(|it| format!("{} {}", brief(it.category), size(it.size)));
             let largest: Vec<_> = largest.collect();
             vec![
                 Cell::Count(u64::from(row.tile)),
@@ -145,24 +146,31 @@ impl ProfilePage<'_> {
     }
 
     fn categories(&self, html: &mut Html<'_>) {
-        let rows = categories(self.graph, &Selection::default());
+        let rows = categories(self.graph, &Selection::largest(ROWS));
         if rows.is_empty() {
             return;
         }
         html.put("<section id=\"categories\"><h2>What the memory is used for</h2>\n");
         html.put("<svg class=\"stack\" viewBox=\"0 0 1000 24\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Shares of the categories\">");
+        // The largest have colours of their own.
+        let largest = rows.get(..COLORS).unwrap_or(&rows);
+        let rest = rows.len() > largest.len();
+        let mut parts: Vec<_> = largest.iter().map(|row| (brief(row.category), size(row.size), row.share)).collect();
+        if rest {
+            let shown = parts.iter().map(|(_, _, share)| share).sum::<f64>();
+            parts.push(("others".to_owned(), String::new(), (1.0 - shown).max(0.0)));
+        }
         let mut from = 0.0;
-        for (nth, row) in rows.iter().enumerate() {
-            html.put("<rect class=\"c")
-                .value(nth.min(7))
-                .put(&format!("\" x=\"{from:.2}\" y=\"0\" height=\"24\" width=\"{:.2}\"><title>", row.share * 1000.0));
-            html.text(&escape(row.category)).put(" ").text(&size(row.size)).put("</title></rect>");
-            from += row.share * 1000.0;
+        for (nth, (name, size, share)) in parts.iter().enumerate() {
+            let width = share * 1000.0;
+            html.put("<rect class=\"c").value(nth);
+            html.put(&format!("\" x=\"{from:.2}\" y=\"0\" height=\"24\" width=\"{width:.2}\"><title>"));
+            html.text(name).put(" ").text(size).put("</title></rect>");
+            from += width;
         }
         html.put("</svg>\n<ul class=\"legend\">");
-        for (nth, row) in rows.iter().enumerate().take(8) {
-            let text = if nth == 7 { "others".into() } else { escape(row.category) };
-            html.put("<li><i class=\"c").value(nth).put("\"></i><bdi>").text(&text).put("</bdi></li>");
+        for (nth, (name, _, _)) in parts.iter().enumerate() {
+            html.put("<li><i class=\"c").value(nth).put("\"></i><bdi>").text(name).put("</bdi></li>");
         }
         html.put("</ul>\n");
         let heads = ["Category", "Size", "Share", "Most", "On tile", "Tiles", "Overlapped", "Overflowed"];
@@ -178,7 +186,8 @@ impl ProfilePage<'_> {
                 Cell::Bytes(row.overflowed),
             ]
         });
-        table(html, "Categories", &heads, cells, rows.len());
+        let all = self.graph.memory.as_ref().map_or(0, |memory| memory.by_category.len());
+        table(html, "Categories", &heads, cells, all);
         html.put("</section>\n");
     }
 
@@ -210,7 +219,7 @@ impl ProfilePage<'_> {
         let cells = rows.iter().map(|row| {
             vec![
                 Cell::Count(u64::from(row.step)),
-                Cell::Text(escape(row.kind.as_str()).into_owned()),
+                Cell::Text(brief(row.kind.as_str())),
                 count(row.cycles),
                 count(row.cycles_from),
                 count(row.cycles_overlapped),

@@ -127,7 +127,7 @@ impl Args {
                 let is_selected = self.name.is_some() || self.numbers.is_some();
                 match rows.next() {
                     None if first.is_empty() && is_selected => out.put("no row is as asked for").end_line(),
-                    None if first.is_empty() => out.put("the report has nothing for this table").end_line(),
+                    None if first.is_empty() => out.put(&format!("the report has nothing for --by {}", by.name())).end_line(),
                     None => R::write(&first, out),
                     Some(_) => {
                         R::write(&first, out)?;

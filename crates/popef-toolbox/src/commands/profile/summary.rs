@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use popef::check::Severity;
-use popef_show::{Kind, Out, counted, escape, size};
+use popef_show::{Kind, Out, counted, escape, escape_rest, size};
 use poplar_inspect::profile::{
     Consistency, CopyOverlap, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, StepTypeSums, categories,
 };
@@ -102,7 +102,7 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
     if over.fits == Some(true) {
         fact(out, "memory", "all tiles fit")?;
     } else if over.fits.is_none() {
-        fact(out, "memory", "whether tiles fit is not known: the report does not say what they need, or have")?;
+        fact(out, "memory", "whether tiles fit is not known: the report does not say what they need, or have, or contradicts itself")?;
     } else if over.with_gaps.is_empty() {
         out.put(&format!("  {:<14}", "memory"));
         let words = format!("all tiles have enough, but {} did not fit into their regions", size(over.overflowed_bytes));
@@ -173,7 +173,8 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
     let cycles = steps.cycles.map_or_else(|| "unknown cycles".to_owned(), |cycles| format!("{cycles} cycles"));
     let seconds = steps.seconds.map_or_else(String::new, |seconds| format!(" ({})", time(seconds)));
     let items = items.map_or_else(String::new, |items| format!(", {items:.1} items per second"));
-    let count = format!("{cycles}{seconds} in {} steps, mode {}{items}", steps.step_count, escape(mode));
+    let step_count = counted(usize::try_from(steps.step_count).unwrap_or(usize::MAX), "step", "steps");
+    let count = format!("{cycles}{seconds} in {step_count}, mode {}{items}", escape(mode));
     fact(out, "execution", &count)?;
     let mut activities: Vec<_> = steps.tile_cycles.iter().filter(|(key, _)| **key != "activeCompute").collect();
     activities.sort_by_key(|(_, cycles)| Reverse(**cycles));
@@ -208,13 +209,19 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
 }
 
 fn recomputed(consistency: &Consistency) -> String {
-    let mut words = format!("{} values of the steps", consistency.compared);
+    let compared = usize::try_from(consistency.compared).unwrap_or(usize::MAX);
+    let mut words = counted(compared, "value of the steps", "values of the steps");
     match consistency.differences.first() {
         None => words.push_str(", all as the report has them"),
+        Some(first) if first.key == "type" => {
+            let step = first.step.unwrap_or_default();
+            words.push_str(&format!("; from step {step} on, other steps are there than in the trace"));
+        }
         Some(first) => {
-            let different = consistency.all().different;
+            let different = usize::try_from(consistency.all().different).unwrap_or(usize::MAX);
+            let different = counted(different, "differs", "differ");
             let place = first.step.map_or_else(|| "the whole".to_owned(), |step| format!("step {step}"));
-            words.push_str(&format!(", {different} differ: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
+            words.push_str(&format!(", {different}: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
         }
     }
     if let Some(step) = consistency.clocks_unknown_from {
@@ -226,7 +233,7 @@ fn recomputed(consistency: &Consistency) -> String {
 fn remarks(out: &mut Out, remarks: &Remarks) -> io::Result<()> {
     const SHOWN: usize = 5;
     for remark in remarks.list.iter().take(SHOWN) {
-        out.put("  ").put_as(Kind::Warning, "odd").put(&format!("           {}: {}", escape(&remark.path), escape(&remark.message)));
+        out.put("  ").put_as(Kind::Warning, "odd").put(&format!("           {}: {}", escape_rest(&remark.path), escape_rest(&remark.message)));
         out.end_line()?;
     }
     let more = (remarks.list.len().saturating_sub(SHOWN) as u64).saturating_add(remarks.more);

@@ -173,16 +173,18 @@ impl TableRow for ComputeSetRow<'_> {
 }
 
 impl TableRow for ProgramRow<'_> {
-    const KEYS: &'static [&'static str] = &["program", "depth", "type", "name", "runs", "codeBytes", "codeByInstruction"];
+    const KEYS: &'static [&'static str] = &["program", "depth", "type", "name", "computeSet", "exchange", "runs", "codeBytes", "codeByInstruction"];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         // Deeper programs are not moved further, so that lines stay short.
         const MOST: u32 = 30;
         let mut table = Table::new([
-            Column::right("NUMBER"),
+            Column::right("PROGRAM"),
             Column::right("RUNS"),
             Column::right("CODE"),
-            Column::left("PROGRAM", Kind::Type),
+            Column::left("TYPE", Kind::Type),
+            // Of the compute set or the exchange.
+            Column::right("NUMBER"),
             Column::left("NAME", Kind::Name),
         ]);
         for row in rows {
@@ -192,6 +194,7 @@ impl TableRow for ProgramRow<'_> {
                 &number(row.runs),
                 &bytes(row.code_bytes),
                 &format!("{indent}{}", row.kind),
+                &number(row.compute_set.or(row.exchange)),
                 row.name.unwrap_or_default(),
             ]);
         }
@@ -201,7 +204,7 @@ impl TableRow for ProgramRow<'_> {
 
 impl TableRow for ExchangeRow<'_> {
     const KEYS: &'static [&'static str] =
-        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "maxCyclesTimesRuns", "tiles", "codeBytes", "runs", "name"];
+        &["exchangeKind", "exchange", "received", "sent", "maxCycles", "maxCyclesTimesRuns", "tiles", "codeBytes", "runs", "program", "name"];
 
     fn write(rows: &[Self], out: &mut Out) -> io::Result<()> {
         let mut table = Table::new([
@@ -214,6 +217,7 @@ impl TableRow for ExchangeRow<'_> {
             Column::right("RECEIVED"),
             Column::right("SENT"),
             Column::right("CODE"),
+            Column::right("PROGRAM"),
             Column::left("NAME", Kind::Name),
         ]);
         for row in rows {
@@ -232,6 +236,7 @@ impl TableRow for ExchangeRow<'_> {
                 &size(row.received),
                 &size(row.sent),
                 &bytes(row.code_bytes),
+                &number(row.program),
                 row.name.unwrap_or_default(),
             ]);
         }

@@ -74,5 +74,5 @@ pub fn compute_sets<'g>(
             size: sizes.and_then(|sizes| sizes.rows.get(nth)).map(|row| row.sum),
         }
     };
-    selection.of((0_u32..).zip(0..graph.compute_sets.len()).map(row).collect())
+    selection.of((0_u32..).zip(0..graph.compute_sets.len()).map(row))
 }

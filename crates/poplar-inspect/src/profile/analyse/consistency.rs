@@ -5,6 +5,7 @@
 //! internal one for each IPU, any other for all IPUs.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::cycles::{Cycles, balance};
 use super::memory::float;
@@ -52,10 +53,29 @@ pub struct Difference {
     pub step: Option<u32>,
     /// The key of the value.
     pub key: &'static str,
-    /// What the report has.
-    pub stated: f64,
-    /// What follows from graph and trace.
-    pub recomputed: f64,
+    /// What the report has. If the key is `type`, other steps than those of the trace begin here: this is the number of steps.
+    pub stated: Number,
+    /// What follows from graph and trace. For the key `type`, it is how many steps are those of the trace.
+    pub recomputed: Number,
+}
+
+/// An integer, or a fraction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+pub enum Number {
+    /// An integer.
+    Integer(u64),
+    /// A fraction.
+    Fraction(f64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Integer(value) => value.fmt(f),
+            Number::Fraction(value) => value.fmt(f),
+        }
+    }
 }
 
 impl Consistency {
@@ -75,7 +95,8 @@ impl Consistency {
         let Some((stated, recomputed)) = stated.zip(recomputed) else { return };
         self.compared = self.compared.saturating_add(1);
         if stated != recomputed {
-            self.differ(Difference { step, key, stated: float(stated), recomputed: float(recomputed) });
+            let (stated, recomputed) = (Number::Integer(stated), Number::Integer(recomputed));
+            self.differ(Difference { step, key, stated, recomputed });
         }
     }
 
@@ -84,6 +105,7 @@ impl Consistency {
         let Some((stated, recomputed)) = stated.zip(recomputed) else { return };
         self.compared = self.compared.saturating_add(1);
         if (stated - recomputed).abs() > 1e-9 {
+            let (stated, recomputed) = (Number::Fraction(stated), Number::Fraction(recomputed));
             self.differ(Difference { step, key, stated, recomputed });
         }
     }
@@ -158,7 +180,7 @@ fn trace(graph: &GraphProfile, execution: &ExecutionProfile, simulation: &Simula
     let (alike, traced) = (alike.count(), traced.count());
     consistency.integer(None, "steps", Some(simulation.steps.len() as u64), Some(traced as u64));
     if alike < traced.min(simulation.steps.len()) {
-        let (stated, recomputed) = (float(simulation.steps.len() as u64), float(alike as u64));
+        let (stated, recomputed) = (Number::Integer(simulation.steps.len() as u64), Number::Integer(alike as u64));
         consistency.differ(Difference { step: u32::try_from(alike).ok(), key: "type", stated, recomputed });
     }
 }

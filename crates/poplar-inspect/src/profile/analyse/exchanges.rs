@@ -34,6 +34,8 @@ pub struct ExchangeRow<'g> {
     pub code_bytes: Option<u64>,
     /// How often it is done, if an execution says so.
     pub runs: Option<u64>,
+    /// The number of the first program that does it.
+    pub program: Option<u32>,
     /// The name of the first program with one that does it. Exchanges have no names of their own.
     pub name: Option<&'g str>,
 }
@@ -68,10 +70,10 @@ pub fn exchanges<'g>(
 ) -> Vec<ExchangeRow<'g>> {
     let (runs, programs) = (Runs::of(execution), programs(graph));
     let named = |row: ExchangeRow<'g>| {
-        let (name, code) = programs.get(&(row.exchange_kind, row.exchange)).copied().unwrap_or_default();
-        ExchangeRow { name, code_bytes: row.code_bytes.or(code), ..row }
+        let of = programs.get(&(row.exchange_kind, row.exchange)).copied().unwrap_or_default();
+        ExchangeRow { program: of.first, name: of.name, code_bytes: row.code_bytes.or(of.code_bytes), ..row }
     };
-    selection.of(rows(graph, execution, runs.as_ref()).map(named).collect())
+    selection.of(rows(graph, execution, runs.as_ref()).map(named))
 }
 
 /// All exchanges, without what their programs say.
@@ -96,6 +98,7 @@ fn rows<'g: 'e, 'e>(
                 tiles: sums.map(|sums| sums.tiles),
                 code_bytes: sum_of(of_kind.code_bytes_by_tile.as_ref(), exchange),
                 runs,
+                program: None,
                 name: None,
             }
         })
@@ -103,17 +106,23 @@ fn rows<'g: 'e, 'e>(
     ExchangeKind::ALL.into_iter().flat_map(of_kind)
 }
 
-/// What the programs that do an exchange say of it: the first name, and the first number of bytes of code.
-type OfPrograms<'g> = (Option<&'g str>, Option<u64>);
+/// What the programs that do an exchange say of it, each time the first that does.
+#[derive(Clone, Copy, Default)]
+struct OfPrograms<'g> {
+    first: Option<u32>,
+    name: Option<&'g str>,
+    code_bytes: Option<u64>,
+}
 
 fn programs(graph: &GraphProfile) -> HashMap<(ExchangeKind, u32), OfPrograms<'_>> {
-    let mut programs: HashMap<_, OfPrograms<'_>> = HashMap::new();
-    for program in &graph.programs {
+    let mut programs = HashMap::new();
+    for (number, program) in (0..).zip(&graph.programs) {
         let kind = program.kind.step().and_then(|step| step.exchange());
         if let Some(exchange) = kind.zip(program.exchange) {
-            let (name, code) = programs.entry(exchange).or_default();
-            *name = name.or(program.name.as_deref());
-            *code = code.or_else(|| code_bytes(program));
+            let of: &mut OfPrograms<'_> = programs.entry(exchange).or_default();
+            of.first = of.first.or(Some(number));
+            of.name = of.name.or(program.name.as_deref());
+            of.code_bytes = of.code_bytes.or_else(|| code_bytes(program));
         }
     }
     programs

@@ -76,7 +76,7 @@ pub struct Regions {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct OverMemory {
-    /// Whether all fits, in each region of memory. `None` if the report does not say what tiles need, or have.
+    /// Whether all fits, in each region of memory. `None` if the report does not say what tiles need, or have, or contradicts itself.
     pub fits: Option<bool>,
     /// The bytes that do not fit, on all tiles.
     pub overflowed_bytes: u64,
@@ -134,13 +134,16 @@ pub fn memory(graph: &GraphProfile, limit: usize) -> Option<MemorySums> {
         };
         let (overflowed_bytes, with_gaps) = (sum(&tiles.overflowed), over(graph, &tiles.total_including_gaps));
         let is_known = graph.target.bytes_per_tile.is_some() && !tiles.total_including_gaps.is_empty();
+        let without_gaps = over(graph, &tiles.total);
         let fits = with_gaps.is_empty() && overflowed_bytes == 0;
+        // A report may say that a tile needs less than its data.
+        let is_clear = is_known && without_gaps.is_empty();
         sums.over_memory = OverMemory {
             // What is too much is so, whatever else is not known.
-            fits: (is_known || !fits).then_some(fits),
+            fits: (is_clear || !fits).then_some(fits),
             overflowed_bytes,
             with_gaps,
-            without_gaps: over(graph, &tiles.total),
+            without_gaps,
         };
         sums.with_gaps = TileStatistics::of(&tiles.total_including_gaps, limit);
         sums.without_gaps = TileStatistics::of(&tiles.total, limit);
@@ -219,7 +222,7 @@ pub fn categories<'g>(graph: &'g GraphProfile, selection: &Selection<'_>) -> Vec
             overflowed: category.overflowed.non_overlapped.saturating_add(category.overflowed.overlapped),
         }
     };
-    selection.of(all.map(row).collect())
+    selection.of(all.map(row))
 }
 
 /// The memory of a tile.
@@ -285,7 +288,7 @@ pub fn tiles<'g>(graph: &'g GraphProfile, selection: &Selection<'_>, categories:
         max_not_always_live: liveness.and_then(|live| live.max_not_always_live_by_tile.get(tile).copied()),
         largest_categories: Vec::new(),
     };
-    let mut rows = selection.of((0_u32..).zip(0..tiles).map(row).collect());
+    let mut rows = selection.of((0_u32..).zip(0..tiles).map(row));
     // Only for the rows that are wanted.
     for row in &mut rows {
         row.largest_categories = largest(memory, row.tile, categories);

@@ -113,6 +113,10 @@ pub struct ProgramRow<'g> {
     pub kind: &'g ProgramKind,
     /// Its name.
     pub name: Option<&'g str>,
+    /// The compute set that it executes.
+    pub compute_set: Option<u32>,
+    /// The exchange that it does, among those of its kind.
+    pub exchange: Option<u32>,
     /// How often it is in the trace of the execution, in all places together.
     pub runs: Option<u64>,
     /// The bytes of its code, which exchanges between tiles have.
@@ -188,6 +192,8 @@ impl<'g> ProgramRow<'g> {
             depth,
             kind: &program.kind,
             name: program.name.as_deref(),
+            compute_set: program.compute_set,
+            exchange: program.exchange,
             runs,
             code_bytes: code_bytes(program),
             code_by_instruction: program.memory_by_instruction.as_deref().map(|code| by_instruction(code).collect()),

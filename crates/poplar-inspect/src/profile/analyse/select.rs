@@ -1,5 +1,6 @@
 //! Filter, sort and limit.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Which rows of an analysis are wanted, and in which order.
@@ -75,16 +76,30 @@ impl<'s> Selection<'s> {
             && self.numbers.as_ref().is_none_or(|numbers| number.is_some_and(|number| numbers.contains(&number)))
     }
 
-    /// The rows that are wanted. They come in the order of the report.
-    pub fn of<R: Row>(&self, mut rows: Vec<R>) -> Vec<R> {
-        rows.retain(|row| self.has(row.name(), row.number()));
+    /// The rows that are wanted. They come in the order of the report. No more than twice the limit are in memory at a time.
+    pub fn of<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Vec<R> {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut kept = Vec::new();
+        for row in rows {
+            if self.has(row.name(), row.number()) {
+                kept.push(row);
+            }
+            if kept.len() > limit.saturating_mul(2) {
+                self.cut(&mut kept, limit);
+            }
+        }
+        self.cut(&mut kept, limit);
+        kept
+    }
+
+    /// Sorts rows, and keeps the first.
+    fn cut<R: Row>(&self, rows: &mut Vec<R>, limit: usize) {
         match self.sort {
-            Sort::Largest => rows.sort_by_key(|row| std::cmp::Reverse(row.weight())),
+            Sort::Largest => rows.sort_by_key(|row| Reverse(row.weight())),
             Sort::Number => {}
-            Sort::Code => rows.sort_by_key(|row| std::cmp::Reverse(row.code())),
+            Sort::Code => rows.sort_by_key(|row| Reverse(row.code())),
             Sort::Name => rows.sort_by(|one, other| one.name().cmp(&other.name())),
         }
-        rows.truncate(self.limit.unwrap_or(usize::MAX));
-        rows
+        rows.truncate(limit);
     }
 }

@@ -463,7 +463,7 @@ pub fn layers<'r>(execution: &'r ExecutionProfile, depth: usize, selection: &Sel
         cycles: sums.cycles,
         share: share(sums.cycles),
     };
-    selection.of(layers.into_iter().map(row).collect())
+    selection.of(layers.into_iter().map(row))
 }
 
 /// The first parts of a name. A slash at the start begins the first part.

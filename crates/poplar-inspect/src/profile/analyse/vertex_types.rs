@@ -86,7 +86,7 @@ pub fn vertex_types<'g>(
             vertices: vertices.get(nth).copied().unwrap_or_default(),
         }
     });
-    selection.of(rows.collect())
+    selection.of(rows)
 }
 
 /// Cycles in which the vertices of a type run.

@@ -71,7 +71,7 @@ impl<'r> Subject<'r> {
     }
 
     pub(super) fn bytes_per_tile(&self) -> Result<u64, Missing> {
-        self.graph.target.bytes_per_tile.filter(|bytes| *bytes > 0).ok_or_else(|| Missing::part("target.bytesPerTile"))
+        self.graph.target.bytes_per_tile.ok_or_else(|| Missing::part("target.bytesPerTile"))
     }
 
     /// Whether the fullest tile is about full. Otherwise it does not matter much what memory is used for.

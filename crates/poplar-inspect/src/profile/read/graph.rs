@@ -202,6 +202,10 @@ fn target(doc: &mut Doc<'_>, num_tiles_at: &mut u64) -> Result<Target> {
     })?;
     target.num_tiles = num_tiles.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"numTiles\" is missing"))?;
     target.relative_sync_delay_by_tile = delays.unwrap_or_default();
+    if target.bytes_per_tile == Some(0) {
+        doc.remark("bytesPerTile is 0, so that it is not known what a tile has");
+        target.bytes_per_tile = None;
+    }
     Ok(target)
 }
 

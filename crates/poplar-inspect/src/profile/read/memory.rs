@@ -52,6 +52,11 @@ impl MemoryReader {
                 let message = format!("the total is {total}, and the regions add up to {sum}");
                 doc.remarks.add(&format!("{root}.memory.byTile.total[{tile}]"), None, message);
             }
+            let sizes = by_tile.total_including_gaps.iter().zip(&by_tile.total);
+            for (tile, (with_gaps, data)) in sizes.enumerate().filter(|(_, it)| it.0 < it.1) {
+                let message = format!("with gaps, the tile has {with_gaps} bytes, and without them {data}");
+                doc.remarks.add(&format!("{root}.memory.byTile.totalIncludingGaps[{tile}]"), None, message);
+            }
         }
         self.0
     }

@@ -119,6 +119,9 @@ pub(in super::super) const RULES: &[Check] = &[
 fn does_not_fit(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
     let (needs, has) = (subject.tiles()?, subject.bytes_per_tile()?);
     let over = &subject.memory_sums()?.over_memory;
+    if over.fits.is_none() {
+        return Err(Missing::because("the report contradicts itself: tiles have more data than they need"));
+    }
     if over.with_gaps.is_empty() {
         // Each region of a tile's memory can be full for itself.
         if over.overflowed_bytes > 0 {

@@ -167,6 +167,9 @@ fn host(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
 fn no_overlap(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
     let (whole, overlap) = (subject.cycles()?, subject.copy_overlap()?);
     let (copies, overlapped) = (float(overlap.copy_cycles), float(overlap.overlapped_cycles));
+    if overlap.copy_cycles > whole {
+        return Err(Missing::because("the report contradicts itself: steps last longer than the execution"));
+    }
     let is_heavy = copies > 0.0 && copies >= subject.policy.heavy_copies * float(whole);
     if is_heavy && overlapped < subject.policy.min_overlap * copies {
         let share = percent(copies / float(whole.max(1)));
