@@ -42,16 +42,27 @@ pub(super) struct Wish<'n> {
     /// Where no two names may be the same: a folder, or an archive.
     pub(super) place: &'static str,
     pub(super) name: Cow<'n, str>,
-    /// Whether names that differ only in upper and lower case are the same.
-    pub(super) folds: bool,
+    pub(super) same: Same,
+}
+
+/// Which names are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Same {
+    /// Only those of the same characters.
+    Exactly,
+    /// Also those that differ only in upper and lower case.
+    Folded,
+    /// Also those with and without `.npy`: NumPy finds an array by its key and by its entry, which is the key and `.npy`.
+    Keys,
 }
 
 impl Wish<'_> {
     fn hash(&self, hasher: &RandomState, number: Option<u32>) -> u64 {
         let mut name = numbered(&self.name, number);
-        if self.folds {
+        if self.same != Same::Exactly {
             name.to_mut().make_ascii_lowercase();
         }
+        let name = if self.same == Same::Keys { name.trim_end_matches(".npy") } else { &*name };
         hasher.hash_one((self.place, name))
     }
 }
@@ -188,26 +199,36 @@ mod tests {
         let mut names = Names::default();
         let last = (0..100_000).map(|_| names.of(b"weights")).last();
         assert_eq!(last.as_deref(), Some("weights~100000"));
-        assert_eq!(made(&["weights"; 100_000], true).last().map(String::as_str), Some("weights~100000"));
+        assert_eq!(made(&["weights"; 100_000], Same::Folded).last().map(String::as_str), Some("weights~100000"));
     }
 
     /// The names that blobs of these names get.
-    fn made(names: &[&str], folds: bool) -> Vec<String> {
-        let wish = |name: &str| Wish { place: "tensors", name: name.to_owned().into(), folds };
+    fn made(names: &[&str], same: Same) -> Vec<String> {
+        let wish = |name: &str| Wish { place: "tensors", name: name.to_owned().into(), same };
         let numbers = Numbers::of(names.len(), || names.iter().enumerate().map(|(blob, name)| (blob, wish(name))));
         names.iter().enumerate().map(|(blob, name)| numbers.name_of(blob, name).into_owned()).collect()
     }
 
     #[test]
     fn only_names_that_are_the_same_get_numbers() {
-        assert_eq!(made(&["a", "b", "A"], false), ["a", "b", "A"]);
-        assert_eq!(made(&["a", "b", "A", "a", "B~2", "b"], true), ["a", "b", "A~2", "a~3", "B~2", "b~3"]);
-        assert_eq!(made(&["a", "a~2", "a", "a~2", "a~2~2"], true), ["a", "a~2", "a~3", "a~2~3", "a~2~2"]);
+        assert_eq!(made(&["a", "b", "A", "a.npy"], Same::Exactly), ["a", "b", "A", "a.npy"]);
+        let made_folded = made(&["a", "b", "A", "a", "B~2", "b", "a.npy"], Same::Folded);
+        assert_eq!(made_folded, ["a", "b", "A~2", "a~3", "B~2", "b~3", "a.npy"]);
+        let made_folded = made(&["a", "a~2", "a", "a~2", "a~2~2"], Same::Folded);
+        assert_eq!(made_folded, ["a", "a~2", "a~3", "a~2~3", "a~2~2"]);
+    }
+
+    #[test]
+    fn an_ending_makes_no_other_key() {
+        assert_eq!(made(&["w", "w.npy", "W.NPY"], Same::Keys), ["w", "w.npy~2", "W.NPY~3"]);
+        assert_eq!(made(&["w.npy", "w", "w.npy~2.npy"], Same::Keys), ["w.npy", "w~2", "w.npy~2.npy"]);
+        assert_eq!(made(&["w", "w.npy", "w.npy~2.npy"], Same::Keys), ["w", "w.npy~3", "w.npy~2.npy"]);
+        assert_eq!(made(&["v.npy", "w.npy"], Same::Keys), ["v.npy", "w.npy"]);
     }
 
     #[test]
     fn the_same_name_in_another_folder_needs_no_number() {
-        let wishes = ["tensors", "feeds", "tensors"].map(|place| Wish { place, name: "w".into(), folds: true });
+        let wishes = ["tensors", "feeds", "tensors"].map(|place| Wish { place, name: "w".into(), same: Same::Folded });
         let numbers = Numbers::of(3, || wishes.iter().cloned().enumerate());
         assert_eq!([0, 1, 2].map(|blob| numbers.name_of(blob, "w")), ["w", "w", "w~2"]);
     }

@@ -8,7 +8,7 @@ use popef::types::{BlobType, ExecutableInfo};
 use popef::{Blob, File, Metadata, TensorInfo};
 
 use super::index::{Entry, Form, Kind, Stored, head, packing_for};
-use super::names::{Numbers, Wish, safe};
+use super::names::{Numbers, Same, Wish, safe};
 use super::report::Note;
 use super::{Arrays, ExtractOptions};
 use crate::error::Error;
@@ -114,10 +114,12 @@ impl<'f> Plan<'f> {
 
     fn wish<'b>(&self, blob: &Blob<'b>) -> Wish<'b> {
         let Goes { place, form, .. } = self.goes(blob);
-        match form {
-            Form::Safetensors => Wish { place, name: as_key(blob), folds: false },
-            _ => Wish { place, name: safe(name_of(blob).as_bytes()).into(), folds: true },
-        }
+        let same = match form {
+            Form::Safetensors => return Wish { place, name: as_key(blob), same: Same::Exactly },
+            Form::Npz => Same::Keys,
+            _ => Same::Folded,
+        };
+        Wish { place, name: safe(name_of(blob).as_bytes()).into(), same }
     }
 
     fn goes(&self, blob: &Blob<'_>) -> Goes {
@@ -214,7 +216,7 @@ impl<'f> Plan<'f> {
 }
 
 fn surplus_wish<'b>(blob: &Blob<'_>) -> Wish<'b> {
-    Wish { place: "surplus", name: safe(name_of(blob).as_bytes()).into(), folds: true }
+    Wish { place: "surplus", name: safe(name_of(blob).as_bytes()).into(), same: Same::Folded }
 }
 
 impl Planned {

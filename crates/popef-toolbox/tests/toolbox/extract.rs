@@ -207,6 +207,28 @@ fn numpy_and_safetensors_load_what_is_extracted() {
     }
 }
 
+/// NumPy takes the names of entries for keys too.
+#[test]
+fn an_npz_has_no_key_that_leads_to_another_array() {
+    let place = Place::with(&[]);
+    let names = ["w", "w.npy", "W.NPY", "v.npy", "w.npy.npy"];
+    let mut writer = popef::Writer::create(place.path("keys.popef")).unwrap();
+    for (name, byte) in names.into_iter().zip(1u8..) {
+        let tensor_info = popef::TensorInfo::new(DataType::U8, []);
+        writer.write_tensor(&popef::types::TensorDataInfo { name: name.into(), tensor_info }, &[byte]).unwrap();
+    }
+    writer.finish().unwrap();
+    place.run(&["extract", "keys.popef", "-o", "model", "--tensors-as", "npz"]).good();
+    let index: serde_json::Value = serde_json::from_slice(&fs::read(place.path("model/index.json")).unwrap()).unwrap();
+    let blobs = index["blobs"].as_array().unwrap();
+    let keys: Vec<&str> = blobs.iter().map(|blob| blob["data"]["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["w", "w.npy~2", "W.NPY~3", "v.npy", "w.npy.npy~4"]);
+    place.run(&["pack", "model", "-o", "again.popef"]).good();
+    assert_eq!(place.read("again.popef"), place.read("keys.popef"));
+    let Some(loaded) = python(LOAD, &["numpy", "safetensors"], &[place.path("model")]) else { return };
+    assert_eq!(loaded, expected(&File::open(place.path("keys.popef")).unwrap(), "npz"));
+}
+
 /// Every file is where its name cannot have led.
 #[test]
 fn hostile_names_stay_in_the_folder() {
