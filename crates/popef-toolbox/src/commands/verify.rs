@@ -333,7 +333,9 @@ impl<'a> Report<'a> {
             out.put(": ").text(Kind::Plain, &words.as_str().into());
         }
         out.end_line()?;
-        let Some(Verification { whole, prefix, changed, missing, added, .. }) = outcome.verification else { return Ok(()) };
+        let Some(Verification { whole, content, prefix, changed, missing, added, .. }) = outcome.verification else {
+            return Ok(());
+        };
         if prefix == Some(false) {
             out.put("  ~ what comes before PopEF").end_line()?;
         }
@@ -344,7 +346,13 @@ impl<'a> Report<'a> {
             out.put(&format!("  ... and {more} more ({sums}); the JSON has all of them")).end_line()?;
         }
         if whole == Some(false) && wrong == 0 && prefix != Some(false) {
-            out.put("  ~ only order, versions, the encoding of messages or bytes behind tensors").end_line()?;
+            // Only then was everything compared that has a meaning.
+            let is_meaning_same = content == Some(true) && prefix == Some(true);
+            out.put(match is_meaning_same {
+                true => "  ~ only order, versions, the encoding of messages or bytes behind tensors",
+                false => "  ~ the bytes differ; the manifest does not say where",
+            });
+            out.end_line()?;
         }
         Ok(())
     }

@@ -70,6 +70,37 @@ fn content_is_what_compression_does_not_change() {
     }
 }
 
+/// What was not compared may be what differs.
+#[test]
+fn only_what_was_compared_is_said_to_be_the_same() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let hash = ["hash", "--format", "json", "--whole", "executable.popef"];
+    let (original, all) = (place.read("executable.popef"), place.run(&hash).good());
+    let chosen = place.run(&[hash.as_slice(), &["-t", "tensor"]].concat()).good();
+    let whole = format!(r#"{{"path":"executable.popef","whole":{},"blobs":[]}}"#, all.json()["files"][0]["whole"]);
+    let is_said = |manifest: &[u8], words: &str| {
+        let run = place.run_with_input(&["verify", "-"], manifest);
+        assert_eq!((run.status, run.text()), (1, &*format!("executable.popef: FAILED\n  ~ {words}\n")));
+    };
+    let manifests = [chosen.out.as_slice(), whole.as_bytes()];
+    place.run(&["set", "executable.popef", "--set", "numIpus=7", "--in-place"]).good();
+    for manifest in manifests {
+        is_said(manifest, "the bytes differ; the manifest does not say where");
+    }
+    place.write("executable.popef", original);
+    place.run(&["set", "executable.popef", "--set-version", "9.9", "--in-place"]).good();
+    is_said(&all.out, "only order, versions, the encoding of messages or bytes behind tensors");
+}
+
+#[test]
+fn a_manifest_of_a_later_version_is_refused() {
+    let place = place();
+    let manifest = String::from_utf8(place.read("whole.json")).unwrap();
+    place.write("later", manifest.replace(r#""schemaVersion":1"#, r#""schemaVersion":9"#));
+    let run = place.run(&["verify", "later"]);
+    assert!(run.status == 2 && run.err.contains("schemaVersion is 9, and only 1 is known"), "{run:?}");
+}
+
 /// A manifest may come from anybody.
 #[test]
 fn all_documents_of_a_manifest_count() {

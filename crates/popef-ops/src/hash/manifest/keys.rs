@@ -55,9 +55,13 @@ enum Key {
     Whole,
     Blobs,
     Files,
+    SchemaVersion,
     #[serde(other)]
     Other,
 }
+
+/// The version of the documents that are read.
+const VERSION: u64 = 1;
 
 /// What takes the objects in the lists of another one.
 pub(super) trait Sink {
@@ -133,7 +137,14 @@ impl<'de> Visitor<'de> for Object<'_> {
                     let list = List { level: Level::File, position, sink: &mut *sink };
                     keys.files |= map.next_value_seed(list)?.is_some();
                 }
-                Key::Blobs | Key::Files | Key::Other => _ = map.next_value::<IgnoredAny>()?,
+                Key::SchemaVersion if level == Level::Top => match map.next_value::<u64>()? {
+                    VERSION => {}
+                    other => {
+                        let message = format_args!("schemaVersion is {other}, and only {VERSION} is known");
+                        return Err(M::Error::custom(message));
+                    }
+                },
+                Key::Blobs | Key::Files | Key::SchemaVersion | Key::Other => _ = map.next_value::<IgnoredAny>()?,
             }
             position.next_member();
         }
