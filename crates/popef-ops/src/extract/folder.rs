@@ -19,6 +19,8 @@ pub(super) struct Folder {
     path: PathBuf,
     /// Whether a folder that is not empty is at the path.
     replaces: bool,
+    /// Who may read the folder that is at the path, and so the new one.
+    permissions: Option<fs::Permissions>,
 }
 
 impl Folder {
@@ -38,14 +40,15 @@ impl Folder {
         let parents = Parents::make(parent).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".popef-extract-");
+        let permissions = fs::metadata(path).ok().map(|found| found.permissions()).filter(|_| cfg!(unix));
         // As a folder that is made in the usual way. Without this, only its owner could read it, also at the end.
         #[cfg(unix)]
-        {
+        if permissions.is_none() {
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(fs::Permissions::from_mode(0o777));
         }
         let new = builder.tempdir_in(parent).map_err(failed)?;
-        Ok(Folder { new, _parents: parents, path: path.to_owned(), replaces })
+        Ok(Folder { new, _parents: parents, path: path.to_owned(), replaces, permissions })
     }
 
     /// A folder within it, or itself.
@@ -68,7 +71,10 @@ impl Folder {
         self.place().map_err(|error| Error::io("put the folder in its place", error).in_file(path))
     }
 
-    fn place(self) -> io::Result<()> {
+    fn place(mut self) -> io::Result<()> {
+        if let Some(permissions) = self.permissions.take() {
+            fs::set_permissions(self.new.path(), permissions)?;
+        }
         if !self.replaces {
             // A folder can be put in the place of an empty one, except on Windows.
             if cfg!(windows) && self.path.is_dir() {

@@ -120,6 +120,22 @@ fn only_what_was_extracted_is_replaced() {
     assert_eq!(place.names(), ["executable.popef", "model"]);
 }
 
+/// A folder that only its owner may read stays so.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_replaced_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::with(&["interop/executable.popef"]);
+    let mode = || fs::metadata(place.path("model")).unwrap().permissions().mode() & 0o7777;
+    fs::create_dir(place.path("model")).unwrap();
+    fs::set_permissions(place.path("model"), fs::Permissions::from_mode(0o700)).unwrap();
+    place.run(&["extract", "executable.popef", "-o", "model"]).good();
+    assert_eq!(mode(), 0o700);
+    fs::set_permissions(place.path("model"), fs::Permissions::from_mode(0o750)).unwrap();
+    place.run(&["extract", "executable.popef", "-o", "model", "--force"]).good();
+    assert_eq!(mode(), 0o750);
+}
+
 /// Loads every array that index.json names, and prints its file, key, type, shape and bytes.
 const LOAD: &str = r#"
 import json, pathlib, sys
