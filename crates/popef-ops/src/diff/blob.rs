@@ -271,11 +271,13 @@ fn is_same(a: Data<'_>, b: Data<'_>) -> Result<bool, Error> {
 /// How the bytes behind the tensors differ.
 fn surplus_diff<'f>(a: &Blob<'f>, b: &Blob<'f>) -> Result<Option<BytesDiff>, Error> {
     let (Some(of_a), Some(of_b)) = (a.as_data(), b.as_data()) else { return Ok(None) };
-    let behind = |tensors: DataBlob<'f>| {
-        let data = tensors.data();
-        data.range(data.len().saturating_sub(tensors.surplus())..data.len())
-    };
+    let start = |tensors: DataBlob<'f>| tensors.data().len().saturating_sub(tensors.surplus());
+    let behind = |tensors: DataBlob<'f>| tensors.data().range(start(tensors)..tensors.data().len());
     let lot = Lot::bytes(behind(of_a)?, behind(of_b)?);
     let tally = lot.compare_all(&Tolerance::default(), &mut Scratch::default(), &crate::Silent)?;
-    Ok((tally.unequal || lot.lengths_differ()).then(|| lot.bytes_diff(&tally)))
+    Ok((tally.unequal || lot.lengths_differ()).then(|| {
+        let diff = lot.bytes_diff(&tally);
+        let first = diff.first.map(|first| first.saturating_add(start(of_a)));
+        BytesDiff { first, behind_tensors: true, ..diff }
+    }))
 }

@@ -122,7 +122,7 @@ impl<'f> Lot<'f> {
     pub(super) fn bytes_diff(&self, tally: &Tally) -> BytesDiff {
         let (a, b) = (self.a.len(), self.b.len());
         let end = (a != b).then_some(self.common);
-        BytesDiff { a, b, first: tally.first.or(end), different: Some(tally.different) }
+        BytesDiff { a, b, first: tally.first.or(end), different: Some(tally.different), behind_tensors: false }
     }
 
     /// How the values differ, if the data has elements.

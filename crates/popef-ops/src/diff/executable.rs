@@ -18,7 +18,7 @@ pub(super) fn unpacked(
     progress: &dyn Progress,
 ) -> Result<Option<BytesDiff>, Error> {
     let (of_a, of_b) = (a.uncompressed_size(), b.uncompressed_size());
-    let differ = |first| BytesDiff { a: of_a, b: of_b, first, different: None };
+    let differ = |first| BytesDiff { a: of_a, b: of_b, first, different: None, behind_tensors: false };
     if of_a != of_b {
         return Ok(Some(differ(None)));
     }

@@ -160,10 +160,13 @@ pub struct BytesDiff {
     pub a: u64,
     /// The number of bytes in the second file.
     pub b: u64,
-    /// Where the first difference is. Null if it was not looked for.
+    /// Where the first difference is, from the start of the data in the first file. Null if it was not looked for.
     pub first: Option<u64>,
     /// How many bytes differ where both have some. Null if they were not counted.
     pub different: Option<u64>,
+    /// Whether only the bytes behind the tensors were compared, and counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub behind_tensors: bool,
 }
 
 /// A difference of two numbers: exact for integers.

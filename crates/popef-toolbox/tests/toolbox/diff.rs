@@ -45,6 +45,28 @@ fn what_differs_is_shown() {
 }
 
 #[test]
+fn bytes_behind_a_tensor_are_called_so() {
+    let place = Place::with(&["checks/PE008.popef"]);
+    let file = popef::File::open(place.path("PE008.popef")).unwrap();
+    let tensors = file.blobs().filter_map(|blob| blob.as_data()).find(|data| data.surplus() > 0).unwrap();
+    let (surplus, len) = (tensors.surplus(), tensors.data().len());
+    let end = tensors.blob().offset() + tensors.blob().size();
+    let mut bytes = place.read("PE008.popef");
+    bytes[usize::try_from(end).unwrap() - 1] ^= 1;
+    place.write("other.popef", bytes);
+    assert_eq!(place.run(&["diff", "PE008.popef", "other.popef"]).status, 0);
+    let run = place.run(&["diff", "--exact", "PE008.popef", "other.popef"]);
+    let unit = if surplus == 1 { "byte" } else { "bytes" };
+    let first = len - 1;
+    let words = format!("    {surplus} {unit} behind the tensor data, 1 differ, first at {first} of the data\n");
+    assert!(run.status == 1 && run.text().contains(&words), "{words}: {run:?}");
+    let json = place.run(&["diff", "--exact", "--format", "json", "PE008.popef", "other.popef"]).json();
+    let expected =
+        serde_json::json!({"a": surplus, "b": surplus, "first": first, "different": 1, "behindTensors": true});
+    assert_eq!(json["blobs"][0]["bytes"], expected);
+}
+
+#[test]
 fn standard_input_is_one_of_the_two() {
     let place = Place::with(&["interop/executable.popef", "interop/two-models.popef"]);
     let bytes = place.read("executable.popef");

@@ -60,7 +60,7 @@ impl<'o> Text<'o> {
         if !self.extent.brief {
             self.changes(&blob.changes)?;
             blob.values.as_ref().map_or(Ok(()), |values| self.values(values))?;
-            blob.bytes.as_ref().map_or(Ok(()), |bytes| self.bytes("data", bytes))?;
+            blob.bytes.as_ref().map_or(Ok(()), |bytes| self.bytes(bytes))?;
             self.poplar(blob)?;
         }
         Ok(())
@@ -149,17 +149,23 @@ impl<'o> Text<'o> {
         self.out.end_line()
     }
 
-    fn bytes(&mut self, what: &str, bytes: &BytesDiff) -> io::Result<()> {
-        let mut line = format!("    {what} of ");
-        match bytes.a == bytes.b {
-            true => line.push_str(&counted_long(bytes.a, "byte")),
-            false => line.push_str(&format!("{} -> {}", bytes.a, counted_long(bytes.b, "byte"))),
-        }
+    fn bytes(&mut self, bytes: &BytesDiff) -> io::Result<()> {
+        let count = match bytes.a == bytes.b {
+            true => counted_long(bytes.a, "byte"),
+            false => format!("{} -> {}", bytes.a, counted_long(bytes.b, "byte")),
+        };
+        let mut line = match bytes.behind_tensors {
+            true => format!("    {count} behind the tensor data"),
+            false => format!("    data of {count}"),
+        };
         if let Some(different) = bytes.different.filter(|different| *different > 0) {
             line.push_str(&format!(", {different} differ"));
         }
         if let Some(first) = bytes.first {
             line.push_str(&format!(", first at {first}"));
+            if bytes.behind_tensors {
+                line.push_str(" of the data");
+            }
         }
         self.out.put(&line).end_line()
     }
@@ -192,7 +198,7 @@ impl<'o> Text<'o> {
         if let Some(prefix) = &summary.prefix {
             self.out.put_as(Kind::Number, "~ ").put("what comes before PopEF").end_line()?;
             if !self.extent.brief {
-                self.bytes("data", prefix)?;
+                self.bytes(prefix)?;
             }
         }
         if summary.reordered == Some(true) {
