@@ -95,7 +95,7 @@ codes! {
         "Raise the limit if you trust the file.";
     Unreadable = "unreadable", Io,
         "The bytes cannot be read or unpacked. The error's source says why.",
-        "Read the source: it says what failed.";
+        "Look at the cause that the error states, and remove it.";
 }
 
 impl fmt::Display for ErrorCode {

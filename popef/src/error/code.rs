@@ -192,7 +192,7 @@ codes! {
         "Free some space, and write again.";
     Io = "io", Io,
         "The system could not read or write. The error's source is the system's own error.",
-        "Read the source: it says what failed.";
+        "Look at what the system says, and remove the cause.";
     FolderNotFlushed = "folder-not-flushed", Io,
         "The new file is complete and in place, but its folder could not be flushed to disk.",
         "Nothing. If the power fails soon, the old file may come back.";
