@@ -148,7 +148,11 @@ fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)>
 
 /// The file that is to be replaced.
 fn replaceable(path: &Path, may_replace: bool) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
+    let found = fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "this is a folder: name a file in it"));
+    }
+    if !found.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
     if may_replace { File::open(path) } else { Err(ErrorKind::AlreadyExists.into()) }
@@ -202,6 +206,6 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         let error = PlainFile::create(folder.path(), Overwrite::Others, []).unwrap_err();
-        assert!(error.to_string().contains("not a regular file"), "{error}");
+        assert!(error.to_string().contains("this is a folder: name a file in it"), "{error}");
     }
 }

@@ -102,8 +102,10 @@ fn names_of_executables(file: &File) -> Result<HashSet<Text<'static>>, Problem> 
 fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf), Problem> {
     let failed = not_opened("open the file to write to it");
     let (target, found) = resolve(storage, path).map_err(&failed)?;
-    if found == Some(Found::Other) {
-        return Err(WriteProblem::NotRegularFile.into());
+    match found {
+        Some(Found::Folder) => return Err(WriteProblem::IsFolder.into()),
+        Some(Found::Other) => return Err(WriteProblem::NotRegularFile.into()),
+        _ => {}
     }
     let handle = open_locked(storage, &target, Access::ReadWrite).map_err(&failed)?.ok_or(SystemProblem::FileBusy)?;
     Ok((handle, target))

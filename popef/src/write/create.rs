@@ -242,6 +242,7 @@ fn lock_old(
 ) -> Result<Option<Box<dyn Handle>>, Problem> {
     match found {
         None => return Ok(None),
+        Some(Found::Folder) => return Err(WriteProblem::IsFolder.into()),
         Some(_) if !overwrite => return Err(WriteProblem::FileExists.into()),
         Some(Found::PlainFile) => {}
         Some(_) => return Err(WriteProblem::NotRegularFile.into()),

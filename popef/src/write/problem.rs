@@ -120,6 +120,10 @@ problems! {
             source: Some(error),
             words: "{blob} was given data that does not unpack: {error}",
         }
+        IsFolder => {
+            code: ErrorCode::NotRegularFile,
+            words: "this is a folder: name a file in it",
+        }
         NotRegularFile => {
             code: ErrorCode::NotRegularFile,
             words: "this is not a regular file, so it cannot be replaced or appended to; write to it as to a stream",

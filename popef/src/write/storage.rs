@@ -60,6 +60,7 @@ pub(super) trait Handle: Send + Sync {
 pub(super) enum Found {
     PlainFile,
     Link,
+    Folder,
     Other,
 }
 
@@ -86,6 +87,7 @@ impl Storage for System {
         match fs::symlink_metadata(path) {
             Ok(metadata) if metadata.is_file() => Ok(Some(Found::PlainFile)),
             Ok(metadata) if metadata.is_symlink() => Ok(Some(Found::Link)),
+            Ok(metadata) if metadata.is_dir() => Ok(Some(Found::Folder)),
             Ok(_) => Ok(Some(Found::Other)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
