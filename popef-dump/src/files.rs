@@ -1,5 +1,6 @@
 //! Which files are read.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use popef_open::{expanded, is_elsewhere, is_stdin, listed};
@@ -27,8 +28,7 @@ pub(crate) fn files(
     let mut files = given.to_owned();
     let mut empty = Vec::new();
     for list in &sources.files_from {
-        let unread = |source| Refusal::Unread { doing: "read the list", path: list.clone(), source };
-        let named = listed(list).map_err(unread)?;
+        let named = listed(list).map_err(|source| unlisted(list.clone(), source))?;
         if named.is_empty() {
             empty.push(list);
         }
@@ -47,6 +47,14 @@ pub(crate) fn files(
         }
     }
     expanded(files).map_err(|(path, source)| Refusal::Unread { doing: "list the objects", path, source })
+}
+
+/// Why a list of files cannot be read, or is none, from the error of [`listed`].
+pub fn unlisted(path: PathBuf, source: io::Error) -> Refusal {
+    match source.kind() {
+        ErrorKind::InvalidData => Refusal::List { path, problem: source.to_string() },
+        _ => Refusal::Unread { doing: "read the list", path, source },
+    }
 }
 
 /// What was meant by a missing file whose name is a number: --values takes its value only after `=`.

@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use args::Args;
 pub use check::Checking;
 pub use explain::Explanation;
+pub use files::unlisted;
 pub use list::Listing;
 pub use policy::read_policy;
 pub use program::{Complaint, Program, Refusal};

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use popef::check::{Policy, Rule};
-use popef_open::{is_stdin, policy_of};
+use popef_open::{is_stdin, is_stream, policy_of};
 use serde::de::DeserializeOwned;
 
 use crate::program::{Program, Refusal};
@@ -23,9 +23,14 @@ pub fn read_policy<P: DeserializeOwned>(
 ) -> Result<P, Refusal> {
     let bytes = if is_stdin(path) { stdin() } else { fs::read(path) };
     let unread = |source| Refusal::Unread { doing: "read the policy", path: path.to_owned(), source };
-    let text = String::from_utf8(bytes.map_err(unread)?)
-        .map_err(|_| "cannot read the policy: it is not text in UTF-8".to_owned());
+    let bytes = bytes.map_err(unread)?;
     let wrong = |problem| Refusal::Policy { path: path.to_owned(), problem };
+    // As a file, it is a policy that changes nothing.
+    if bytes.is_empty() && is_stream(path) {
+        let problem = "the policy has no bytes; the program that should write it may have failed";
+        return Err(wrong(problem.to_owned()));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "cannot read the policy: it is not text in UTF-8".to_owned());
     let rule = |id: &str| rules().into_iter().find(|rule| rule.id.eq_ignore_ascii_case(id));
     text.and_then(|text| policy_of(&text, &rule, &|id| program.no_rule(id, rules()))).map_err(wrong)
 }

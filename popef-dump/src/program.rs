@@ -28,6 +28,13 @@ pub enum Refusal {
         /// Why the system cannot do it.
         source: io::Error,
     },
+    /// A list of files is none.
+    List {
+        /// The path; `-` is standard input.
+        path: PathBuf,
+        /// What it is.
+        problem: String,
+    },
     /// A policy has something wrong in it.
     Policy {
         /// The path; `-` is standard input.
@@ -42,7 +49,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Options(problem) => f.write_str(problem),
             Refusal::Unread { doing, path, source } => write!(f, "{}: cannot {doing}: {source}", name_of(path)),
-            Refusal::Policy { path, problem } => write!(f, "{}: {problem}", name_of(path)),
+            Refusal::List { path, problem } | Refusal::Policy { path, problem } => {
+                write!(f, "{}: {problem}", name_of(path))
+            }
         }
     }
 }

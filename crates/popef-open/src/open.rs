@@ -49,9 +49,11 @@ impl Opened {
     /// Says if it is a pipe or standard input without any bytes. As a file it would be whole, and have no blobs, but then the
     /// program that should have written it has probably failed.
     pub fn empty_stream(&self) -> Option<&'static str> {
-        let is_stream = is_stdin(&self.path) || fs::metadata(&self.path).is_ok_and(|found| !found.is_file());
-        let is_empty = self.file().is_some_and(|file| file.size() == 0);
-        (is_stream && is_empty).then_some("it has no bytes; the program that should write them may have failed")
+        // Of what is no PopEF at its start, nothing is kept.
+        let is_whole = |file: &&File| self.foreign.is_none() && file.damage().is_none();
+        let is_empty = self.file().filter(is_whole).is_some_and(|file| file.size() == 0);
+        (is_stream(&self.path) && is_empty)
+            .then_some("it has no bytes; the program that should write them may have failed")
     }
 
     /// What kept the file from being read to its end.
@@ -127,6 +129,11 @@ pub fn open_handle(handle: fs::File, path: &Path) -> io::Result<Opened> {
 /// Whether a path means standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Whether a path means standard input, a pipe or a device.
+pub fn is_stream(path: &Path) -> bool {
+    is_stdin(path) || fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
 /// A path in a message: `-` is called "standard input".

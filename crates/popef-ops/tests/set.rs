@@ -72,7 +72,7 @@ impl Wanted {
             }
             Wanted::Flag(flag) => {
                 (new.is_pod, new.is_inference) = (*flag, !flag);
-                Change::Merge(json!({ "isPOD": flag, "isInference": !flag }))
+                Change::Merge(json!({ "isPOD": flag, "isInference": !flag }), None)
             }
             Wanted::SeedHandle(handle) => {
                 new.seed_handle = handle.clone().into();
@@ -102,7 +102,7 @@ impl Wanted {
                 let before = new.engine_options.len();
                 new.engine_options.retain(|option| typed(&option.name) != name);
                 (before > new.engine_options.len())
-                    .then(|| Change::Merge(json!({ "engineOptions": { name: null } })))?
+                    .then(|| Change::Merge(json!({ "engineOptions": { name: null } }), None))?
             }
             Wanted::Repeats(at, repeats) => {
                 let name = anchor(*at)?;
@@ -112,7 +112,7 @@ impl Wanted {
             Wanted::Shape(at, shape) => {
                 let name = anchor(*at)?;
                 each(new, &name, |anchor| anchor.tensor_info.shape = shape.clone())?;
-                Change::Merge(json!({ "anchors": { name: { "tensorInfo": { "shape": shape } } } }))
+                Change::Merge(json!({ "anchors": { name: { "tensorInfo": { "shape": shape } } } }), None)
             }
             Wanted::Handle(at, handle) => {
                 let name = anchor(*at)?;
@@ -139,7 +139,7 @@ impl Wanted {
                 let list = programs.iter().map(|(index, name)| json!({ "index": index, "name": name }));
                 let programs = programs.iter().map(|(index, name)| (*index, Text::from(name.clone())));
                 new.programs_map = programs.map(|(index, name)| popef::types::ProgramInfo { index, name }).collect();
-                Change::Merge(json!({ "programsMap": list.collect::<Vec<_>>() }))
+                Change::Merge(json!({ "programsMap": list.collect::<Vec<_>>() }), None)
             }
         })
     }
@@ -275,7 +275,7 @@ proptest! {
         }
         let name = FieldPath::element(lists[list], path.clone()).unwrap();
         let file = File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/interop/executable.popef")).unwrap();
-        for change in [Change::Set(name.clone(), Given::Word(value.clone())), Change::Unset(name), Change::Merge(json!({ path: value }))] {
+        for change in [Change::Set(name.clone(), Given::Word(value.clone())), Change::Unset(name), Change::Merge(json!({ path: value }), None)] {
             let _ = Plan::of(&file, &Changes { fields: vec![change], ..Changes::default() }, &|_| true, &Silent);
         }
     }

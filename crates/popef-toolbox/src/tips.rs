@@ -1,6 +1,7 @@
 //! What to write instead, if the command line is wrong in a way that clap has no tip for.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -30,7 +31,11 @@ fn tip(error: &Error, command: &Command) -> Option<String> {
                 .then(|| "'--in-place' replaces the input, and '--dry-run' only shows what would be done".to_owned())
         }
         (ErrorKind::UnknownArgument, ContextValue::String(word)) if !word.starts_with('-') => {
-            if word.contains('=') && has(command, "set") {
+            if ["npy", "npz", "safetensors"].iter().any(|ending| Path::new(word).extension() == Some(ending.as_ref()))
+                && has(command, "tensors")
+            {
+                Some(format!("to add the arrays of '{word}', use '--tensors {word}': it is repeated for each file"))
+            } else if word.contains('=') && has(command, "set") {
                 Some(format!("to set a field, use '--set {word}'"))
             } else {
                 has(command, "output").then(|| format!("to write to '{word}', use '-o {word}'"))

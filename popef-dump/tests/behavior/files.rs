@@ -156,7 +156,7 @@ fn lists_name_files() {
 #[test]
 fn what_is_no_list_is_one_error() {
     let run = run(&interop(), &["--files-from", "executable.popef"]);
-    let said = "popef-dump: executable.popef: cannot read the list: it is a PopEF file, not a list of files; \
+    let said = "popef-dump: executable.popef: it is a PopEF file, not a list of files; \
                 give it without --files-from\n";
     assert_eq!(run, crate::common::Run { out: String::new(), err: said.to_owned(), status: 2 });
 }

@@ -1,8 +1,10 @@
 //! `.npz` files: zip archives of `.npy` files, whose entries are stored or deflated. Of an entry, only the place of its record in
 //! the directory is kept.
 
+use std::error::Error as StdError;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufReader, Read};
+use std::path::PathBuf;
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -23,6 +25,8 @@ pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 pub(super) struct Entry {
     /// Its bytes as they are in the archive.
     place: Place,
+    /// Its name, for errors.
+    name: Text<'static>,
     is_deflated: bool,
     /// The bytes that it unpacks to.
     len: u64,
@@ -49,6 +53,11 @@ const ELSEWHERE: u64 = 0xffff_ffff;
 
 fn damaged(what: &str) -> Error {
     bad(format!("the archive is damaged: {what}"))
+}
+
+/// The error, of an entry.
+fn in_entry(name: &Text<'_>, error: Error) -> Error {
+    Error::of_part(&format!("entry {name:?}"), error)
 }
 
 /// A little-endian number of at most 8 bytes.
@@ -87,8 +96,8 @@ impl Archive {
         let Some(at) = self.records.get(index) else { return Ok(None) };
         let record = self.directory.from(u64::from(*at)).ok_or_else(|| damaged("its directory is cut off"))?;
         let record = Record::read(&mut BufReader::with_capacity(256, record.reader()?))?;
-        let in_entry = |error: Error| Error::of_part(&format!("entry {:?}", Text::from(&*record.name)), error);
         let entry = record.entry(&self.file)?;
+        let in_entry = |error| in_entry(&entry.name, error);
         let header = Header::read(&mut BufReader::with_capacity(512, entry.bytes()?)).map_err(in_entry)?;
         header.data_of(entry.len).map_err(in_entry)?;
         let key = record.name.strip_suffix(b".npy").unwrap_or(&record.name).to_owned();
@@ -229,7 +238,7 @@ impl Record {
         let start = [BEFORE, number(&before, 26, 2), number(&before, 28, 2)];
         let place = file.part(start.into_iter().fold(self.offset, u64::saturating_add), self.packed);
         let place = place.filter(|place| is_deflated || place.len() == self.unpacked).ok_or_else(missing)?;
-        Ok(Entry { place, is_deflated, len: self.unpacked, checksum: self.checksum })
+        Ok(Entry { place, name: name.into_owned(), is_deflated, len: self.unpacked, checksum: self.checksum })
     }
 }
 
@@ -268,7 +277,8 @@ impl Entry {
     }
 
     fn reader(&self) -> Result<Checked, Error> {
-        Ok(Checked { bytes: self.bytes()?, left: self.len, checksum: self.checksum, crc: Crc::new() })
+        let (name, path) = (self.name.clone(), self.place.path().to_owned());
+        Ok(Checked { bytes: self.bytes()?, name, path, left: self.len, checksum: self.checksum, crc: Crc::new() })
     }
 
     /// A reader of the entry's unpacked bytes without the first ones.
@@ -283,9 +293,18 @@ impl Entry {
 /// Gives the bytes of an entry, and fails instead of giving the last ones if they are not those that were put in.
 struct Checked {
     bytes: Box<dyn Read + Send>,
+    /// Of the entry and of the archive, for errors.
+    name: Text<'static>,
+    path: PathBuf,
     left: u64,
     checksum: u32,
     crc: Crc,
+}
+
+impl Checked {
+    fn failed(&self, error: Error) -> io::Error {
+        super::as_io(in_entry(&self.name, error).in_file(&self.path))
+    }
 }
 
 impl Read for Checked {
@@ -295,15 +314,21 @@ impl Read for Checked {
         if buf.is_empty() {
             return Ok(0);
         }
-        let count = self.bytes.read(buf)?;
+        let count = self.bytes.read(buf).map_err(|error| {
+            let is_ours = error.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<popef::Error>);
+            match error.kind() {
+                io::ErrorKind::InvalidInput if !is_ours => self.failed(bad("its compressed bytes are damaged")),
+                _ => error,
+            }
+        })?;
         let read = buf.get(..count).unwrap_or_default();
         if read.is_empty() {
-            return Err(super::as_io(bad("an entry of the archive is cut off")));
+            return Err(self.failed(bad("it is cut off")));
         }
         self.crc.update(read);
         self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
         if self.left == 0 && self.crc.sum() != self.checksum {
-            return Err(super::as_io(bad("the checksum of an entry of the archive is wrong")));
+            return Err(self.failed(bad("its checksum is wrong")));
         }
         Ok(count)
     }

@@ -79,8 +79,8 @@ pub enum Change {
     /// Removes an element of a list, or empties a text or a list.
     Unset(FieldPath),
     /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets what is there. A list replaces the whole list; an
-    /// object in its place changes only the elements that it names.
-    Merge(Value),
+    /// object in its place changes only the elements that it names. The path is that of the patch, for errors.
+    Merge(Value, Option<PathBuf>),
 }
 
 /// A place in metadata: `numIpus`, `engineOptions[NAME]`, `anchors[NAME].tensorInfo.shape`.

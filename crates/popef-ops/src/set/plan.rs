@@ -123,7 +123,10 @@ impl<'f> Plan<'f> {
             match change {
                 Change::Set(path, given) => edited.set(&path.0, given)?,
                 Change::Unset(path) => edited.unset(&path.0)?,
-                Change::Merge(patch) => edited.merge(patch)?,
+                Change::Merge(patch, from) => edited.merge(patch).map_err(|error| match from {
+                    Some(path) => error.in_file(path),
+                    None => error,
+                })?,
             }
         }
         let (mut new, sources) = edited.into_parts();

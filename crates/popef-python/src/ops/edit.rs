@@ -96,7 +96,11 @@ pub(crate) fn set<'py>(
     let select = Select::of(select, std::slice::from_ref(&file))?;
     let mut changes = Changes {
         model: model.map(text::extract).transpose()?,
-        fields: merge.map(|patch| json::of(patch).map(Change::Merge)).transpose()?.into_iter().collect(),
+        fields: merge
+            .map(|patch| json::of(patch).map(|patch| Change::Merge(patch, None)))
+            .transpose()?
+            .into_iter()
+            .collect(),
         renames: renames(rename)?,
         keep_references,
         weights,

@@ -18,7 +18,7 @@ use crate::common::format::{Format, FormatArgs, Network, json_line};
 use crate::common::output::OutputArgs;
 use crate::common::rows::Rows;
 use crate::common::tool::Tool;
-use crate::common::values::path;
+use crate::common::values::{arrays, path};
 
 /// Make a file of what `extract` took out, or of other parts
 ///
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Blobs")]
     metadata: Vec<PathBuf>,
     /// Tensors: all arrays of an .npy, .npz or .safetensors file; that of an .npy file has the file's name
-    #[arg(long, value_name = "FILE", value_parser = path(), num_args = 1.., help_heading = "Blobs")]
+    #[arg(long, value_name = "FILE", value_parser = arrays(), num_args = 1.., help_heading = "Blobs")]
     tensors: Vec<PathBuf>,
     /// A feed: the one array of FILE, whose first dimension is the runs
     #[arg(long = "feed", value_name = "NAME=FILE", value_parser = named_file, help_heading = "Blobs")]
@@ -81,6 +81,8 @@ struct NamedFile {
 
 fn named_file(text: &str) -> Result<NamedFile, &'static str> {
     match text.split_once('=') {
+        Some(("", _)) => Err("the NAME of NAME=FILE is empty; is a variable of the shell not set?"),
+        Some((_, "-")) => Err("it is not read from standard input (-); give a file"),
         Some((name, path)) if !path.is_empty() => Ok(NamedFile { name: name.to_owned(), path: path.into() }),
         _ => Err("it is not NAME=FILE"),
     }

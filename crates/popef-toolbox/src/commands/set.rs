@@ -22,7 +22,7 @@ use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
 use crate::common::tool::Tool;
-use crate::common::values::path;
+use crate::common::values::{arrays, path};
 
 /// Change metadata, names and weights, and nothing else
 #[derive(Debug, clap::Args)]
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     /// ARRAYS is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. Each array must
     /// have the type and shape of its tensor; that of a feed has the runs in front. Bytes stand for 8-bit floats. Bytes
     /// behind the end of a tensor stay.
-    #[arg(long, value_name = "ARRAYS", value_parser = path(), help_heading = "Blobs")]
+    #[arg(long, value_name = "ARRAYS", value_parser = arrays(), help_heading = "Blobs")]
     tensors: Vec<PathBuf>,
     /// Add the tensors of --tensors that the file does not have, if it has an input of that name
     #[arg(long, requires = "tensors", help_heading = "Blobs")]
@@ -112,6 +112,9 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if self.merge.iter().chain([&self.file]).filter(|path| is_stdin(path)).nth(1).is_some() {
+            return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
+        }
         let changes = self.changes()?;
         let file = open_whole(&self.file)?;
         self.filter.check([&file])?;
@@ -141,7 +144,7 @@ impl Args {
     fn changes(&self) -> Result<Changes, Error> {
         let mut fields = Vec::new();
         for merge in &self.merge {
-            fields.push(Change::Merge(patch(merge)?));
+            fields.push(Change::Merge(patch(merge)?, Some(merge.clone())));
         }
         let removed = [("engineOptions", &self.remove_engine_option), ("deviceOptions", &self.remove_device_option)];
         for (list, names) in removed {

@@ -38,6 +38,7 @@ pub(crate) fn refused(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Options(problem) => Error::new(Code::WrongArguments, problem),
         Refusal::Unread { doing, path, source } => Error::io(doing, source).in_file(path),
+        Refusal::List { path, problem } => Error::new(Code::WrongArguments, problem).in_file(path),
         Refusal::Policy { path, problem } => Error::new(Code::BadPolicy, problem).in_file(path),
     }
 }

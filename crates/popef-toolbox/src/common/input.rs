@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use popef::File;
+use popef_dump_tool::unlisted;
 use popef_open::{Opened, StreamData, expanded, is_elsewhere, is_stdin, listed, open, open_handle};
 use popef_ops::{Code, Error};
 
+use super::end::refused;
 use super::signals::is_stopped;
 use super::values::path;
 
@@ -30,7 +32,7 @@ impl Inputs {
     pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
         let mut paths = self.files.clone();
         for list in &self.files_from {
-            paths.extend(listed(list).map_err(|error| Error::io("read the list", error).in_file(list))?);
+            paths.extend(listed(list).map_err(|error| refused(unlisted(list.clone(), error)))?);
         }
         let from_stdin = |path: &&PathBuf| is_stdin(path);
         if paths.iter().chain(&self.files_from).filter(from_stdin).nth(1).is_some() {

@@ -196,6 +196,17 @@ fn pycapnp_reads_only_what_was_to_change() {
     assert_eq!(said, "all as expected\n");
 }
 
+#[test]
+fn an_error_in_a_patch_names_the_patch() {
+    let place = place();
+    place.write("patch.json", r#"{"numIpus": "two"}"#);
+    let run = place.run(&["set", MODEL, "--merge", "patch.json", "--in-place", "--format", "json"]);
+    assert!(run.err.contains("popef set: patch.json: numIpus: needed a whole number"), "{run:?}");
+    assert_eq!(run.json()["file"], "patch.json");
+    let run = place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], br#"{"numIpu": 2}"#);
+    assert!(run.status == 2 && run.err.contains("popef set: standard input: "), "{run:?}");
+}
+
 /// What `numpy.save` writes for a vector of bytes, of which each is `byte`.
 fn array(len: usize, byte: u8) -> Vec<u8> {
     let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({len},), }}");

@@ -36,6 +36,72 @@ fn an_input_without_any_bytes_is_no_model() {
     assert_eq!(place.run(&["ls", whole.to_str().unwrap()]).good().err, "");
 }
 
+/// `get-policy | popef check --policy - ...`, if there is no such program.
+#[test]
+fn a_policy_without_any_bytes_is_none() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.write("empty", "");
+    for command in ["check --policy - executable.popef", "profile --check --policy - executable.popef"] {
+        let run = place.run_with_input(&command.split(' ').collect::<Vec<_>>(), b"");
+        assert_eq!(run.status, 2, "{command}: {run:?}");
+        if command.starts_with("check") {
+            let words = "standard input: the policy has no bytes; the program that should write it may have failed";
+            assert!(run.err.contains(words), "{run:?}");
+        }
+    }
+    place.run(&["check", "--policy", "empty", "executable.popef"]).good();
+}
+
+/// Something is there, but no model.
+#[cfg(unix)]
+#[test]
+fn a_device_that_is_no_model_has_bytes() {
+    let run = Place::with(&[]).run(&["ls", "/dev/zero"]);
+    assert!(run.status == 2 && run.err.contains("zeros") && !run.err.contains("no bytes"), "{run:?}");
+}
+
+#[test]
+fn arrays_and_patches_are_not_read_twice_or_from_nowhere() {
+    let place = Place::with(&["interop/executable.popef"]);
+    for (command, words) in [
+        ("pack --tensors - -o new", "arrays are not read from standard input (-)"),
+        ("pack --feed w=- -o new", "not read from standard input (-)"),
+        ("pack --feed =w.npy -o new", "NAME of NAME=FILE is empty"),
+        ("set executable.popef --tensors - -o new", "arrays are not read from standard input (-)"),
+        ("set - --merge - -o new", "standard input (-) can be read only once"),
+        ("set executable.popef --merge - --merge - -o new", "standard input (-) can be read only once"),
+    ] {
+        let run = place.run_with_input(&command.split(' ').collect::<Vec<_>>(), b"{}");
+        assert!(run.status == 2 && run.err.contains(words), "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn what_is_no_list_is_a_wrong_argument() {
+    let place = Place::with(&["interop/executable.popef"]);
+    for command in ["ls", "check", "hash", "compress -o new"] {
+        let words: Vec<_> = command.split(' ').chain(["--files-from", "executable.popef"]).collect();
+        let run = place.run(&words);
+        let said = "executable.popef: it is a PopEF file, not a list of files; give it without --files-from";
+        assert!(run.status == 2 && run.err.contains(&format!("{said} [wrong-arguments]")), "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn a_folder_is_no_output() {
+    let place = Place::with(&["interop/executable.popef"]);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    for command in ["set executable.popef --set-version 1", "report executable.popef"] {
+        for force in [&[][..], &["--force"]] {
+            let words: Vec<_> = command.split(' ').chain(["-o", "folder"]).chain(force.iter().copied()).collect();
+            let run = place.run(&words);
+            let said =
+                run.err.contains("folder: this is a folder: name a file in it") || run.err.contains("a file in it");
+            assert!(run.status == 2 && said && !run.err.contains("give files"), "{command}: {run:?}");
+        }
+    }
+}
+
 #[test]
 fn standard_input_is_called_so() {
     let place = Place::with(&[]);
