@@ -180,7 +180,7 @@ fn change(input: &[u8]) {
     if file.damage().is_some() {
         return;
     }
-    let changes = Changes { fields: vec![Change::Merge(patch)], ..Changes::default() };
+    let changes = Changes { fields: vec![Change::Merge(patch, None)], ..Changes::default() };
     let Ok(plan) = Plan::of(&file, &changes, &|_| true, &Silent) else { return };
     let changed: Vec<usize> = plan.changes().map(|change| change.index).collect();
     let pipe = Pipe::default();
