@@ -1,6 +1,7 @@
 //! Options for files on other machines.
 
 use std::fs;
+use std::io::{self, Read as _};
 
 use clap::{ArgAction, Args};
 use popef_open::configure_remote;
@@ -46,9 +47,7 @@ impl RemoteArgs {
         options.stopped = stopped;
         for header in &self.header {
             let lines = match header.strip_prefix('@') {
-                Some(path) => {
-                    fs::read_to_string(path).map_err(|error| format!("--header: cannot read {path}: {error}"))?
-                }
+                Some(path) => headers_of(path).map_err(|error| format!("--header: cannot read {path}: {error}"))?,
                 None => header.clone(),
             };
             for line in lines.lines().filter(|line| !line.trim().is_empty()) {
@@ -64,5 +63,16 @@ impl std::fmt::Debug for RemoteArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Headers are secrets.
         f.debug_struct("RemoteArgs").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+/// The text of a file with headers, which are short.
+fn headers_of(path: &str) -> io::Result<String> {
+    const MOST: u64 = 64 << 10;
+    let mut text = String::new();
+    let len = fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    match u64::try_from(len) {
+        Ok(MOST) => Err(io::Error::new(io::ErrorKind::InvalidData, "headers have less than 64 KiB")),
+        _ => Ok(text),
     }
 }

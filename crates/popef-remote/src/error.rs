@@ -135,6 +135,15 @@ codes! {
     /// A file on this machine could not be read.
     Local, "remote-local", Other, "the new file could not be read on this machine",
         "look at the disk that has the temporary files";
+    /// A setting with which nothing can be asked for.
+    Settings, "remote-settings", InvalidInput, "a setting of the store is wrong",
+        "correct the option or the variable";
+    /// A listing that is too long, or without end.
+    Listing, "remote-listing", Other, "the listing of the bucket is too long",
+        "give a longer prefix, or name the objects";
+    /// A key that cannot be read, such as one with an empty part.
+    Key, "remote-key", InvalidInput, "the bucket has a key that cannot be read",
+        "name objects one by one, or give a prefix or a pattern without such keys";
     /// Something else.
     Other, "remote-failed", Other, "the store could not be read",
         "look at the settings of the store (docs/REMOTE.md)";

@@ -1,8 +1,11 @@
 //! The objects that a prefix or a pattern means.
 
+use std::time::Duration;
+
 use futures_util::StreamExt as _;
 use globset::{GlobBuilder, GlobMatcher};
 use object_store::path::Path;
+use tokio::time::timeout;
 
 use crate::error::{Code, RemoteError};
 use crate::gate::{TRACE, Trace};
@@ -15,6 +18,10 @@ const NAMES: [&str; 2] = [".popef", ".poptorch"];
 
 /// So many objects are looked at.
 const MOST: usize = 10_000_000;
+/// So many bytes of names are kept.
+const MOST_BYTES: usize = 64 << 20;
+/// How long a store may send nothing but pages without objects.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// The locations of all objects that a location means, in the order of their names.
 pub(crate) async fn list(
@@ -32,18 +39,26 @@ pub(crate) async fn list(
     let work = async {
         let mut objects = store.list(Some(&folder).filter(|folder| !folder.as_ref().is_empty()));
         let mut keys = Vec::new();
-        let mut count = 0_usize;
-        while let Some(object) = objects.next().await {
+        let (mut count, mut kept) = (0_usize, 0_usize);
+        let mut first = None;
+        loop {
+            // A store may send pages without objects, but not for ever.
+            let next = timeout(LONGEST, objects.next()).await.map_err(|_| context.error(Code::Timeout, ""))?;
+            let Some(object) = next else { break };
             let name = object.map_err(|error| context.explained(&error, &trace))?.location;
+            if first.get_or_insert_with(|| name.clone()) == &name && count > 0 {
+                return Err(context.error(Code::Listing, "it begins again"));
+            }
             count = count.saturating_add(1);
-            if count > MOST {
-                return Err(context.error(Code::Url, format!("there are more than {MOST} objects")));
+            if count > MOST || kept > MOST_BYTES {
+                return Err(context.error(Code::Listing, format!("there are more than {count} objects")));
             }
             let fits = match &matcher {
                 Some(matcher) => matcher.is_match(name.as_ref()),
                 None => name.as_ref().starts_with(key) && NAMES.iter().any(|end| name.as_ref().ends_with(end)),
             };
             if fits {
+                kept = kept.saturating_add(name.as_ref().len());
                 keys.push(name.to_string());
             }
         }

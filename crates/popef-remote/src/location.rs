@@ -80,10 +80,10 @@ impl Location {
         let wrong = |what: &str| RemoteError::new(Code::Url, without_secrets(text), what);
         let (scheme, rest) = scheme_of(text).ok_or_else(|| wrong("it has no scheme"))?;
         match scheme.as_str() {
-            "s3" | "s3a" => in_bucket(Kind::S3, "s3", rest).ok_or_else(|| wrong("it has no bucket")),
-            "gs" => in_bucket(Kind::Google, "gs", rest).ok_or_else(|| wrong("it has no bucket")),
-            "az" | "azure" => in_bucket(Kind::Azure, "az", rest).ok_or_else(|| wrong("it has no container")),
-            "abfs" | "abfss" => in_bucket(Kind::Azure, "abfs", rest).ok_or_else(|| wrong("it has no container")),
+            "s3" | "s3a" => in_bucket(Kind::S3, "s3", rest).ok_or_else(|| wrong(NO_BUCKET)),
+            "gs" => in_bucket(Kind::Google, "gs", rest).ok_or_else(|| wrong(NO_BUCKET)),
+            "az" | "azure" => in_bucket(Kind::Azure, "az", rest).ok_or_else(|| wrong(NO_CONTAINER)),
+            "abfs" | "abfss" => in_bucket(Kind::Azure, "abfs", rest).ok_or_else(|| wrong(NO_CONTAINER)),
             "https" | "http" => at_address(text).map_err(|what| wrong(&what)),
             "hf" => of_hugging_face(rest).ok_or_else(|| wrong("it is hf://OWNER/NAME[@REVISION]/PATH")),
             "file" => on_this_machine(text).ok_or_else(|| wrong("it is file:///PATH")),
@@ -119,9 +119,17 @@ pub(crate) fn has_pattern(key: &str) -> bool {
     key.contains(['*', '?', '['])
 }
 
+const NO_BUCKET: &str = "it has no bucket, or one whose name has other characters than letters, digits, -, ., _ and $";
+const NO_CONTAINER: &str =
+    "it has no container, or one whose name has other characters than letters, digits, -, ., _ and $";
+/// No store has longer names of buckets.
+const LONGEST_BUCKET: usize = 255;
+
 fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
     let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
-    let is_name = |name: &str| !name.is_empty() && !name.contains(['?', '#', '@', ':', '\\']);
+    // Names of buckets have few characters, and go into addresses as they are.
+    let in_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-._$".contains(&byte);
+    let is_name = |name: &str| (1..=LONGEST_BUCKET).contains(&name.len()) && name.bytes().all(in_names);
     let base = format!("{scheme}://{host}");
     let (name, account) = match host.split_once('@') {
         Some((name, account)) if kind == Kind::Azure => (name, Some(account.split('.').next()?.to_owned())),

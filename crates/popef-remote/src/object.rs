@@ -208,6 +208,7 @@ impl Context {
                 (Code::Cut, innermost(error))
             }
             (.., object_store::Error::Precondition { .. }) => (Code::Changed, String::new()),
+            (.., object_store::Error::InvalidPath { source }) => (Code::Key, source.to_string()),
             _ => of_status(seen.status, seen.region.as_deref(), &error.to_string()),
         };
         let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
@@ -226,7 +227,7 @@ impl Context {
         let trace = Trace::new(self.usage.clone());
         let answer = TRACE.scope(trace.clone(), gate.whole()).await;
         match answer {
-            Ok(answer) if answer.status().is_success() => Ok(answer),
+            Ok(answer) if answer.status().as_u16() == 200 => Ok(answer),
             Ok(answer) => {
                 let status = Some(answer.status().as_u16());
                 let (code, found) = of_status(status, None, "");

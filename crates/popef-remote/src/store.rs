@@ -12,6 +12,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use url::Url;
 
 use crate::error::{Code, RemoteError};
 use crate::gate::{Address, Gate, is_here};
@@ -51,6 +52,15 @@ impl Stores {
         match &location.place {
             Place::File(_) => Err(wrong("it is a file on this machine".to_owned())),
             Place::Bucket { kind, bucket, key } => {
+                if key.starts_with('/') {
+                    return Err(wrong("its key begins with /, which cannot be asked for".to_owned()));
+                }
+                if key.len() > LONGEST_KEY {
+                    return Err(wrong(format!(
+                        "its key has {} bytes, and no store has more than {LONGEST_KEY}",
+                        key.len()
+                    )));
+                }
                 let path = Path::parse(key).map_err(|error| wrong(error.to_string()))?;
                 Ok(Placed { store: self.bucket(*kind, bucket, location)?, path, gate: None })
             }
@@ -105,6 +115,8 @@ impl Stores {
     }
 
     fn make(&self, kind: Kind, bucket: &Bucket, location: &Location, gate: Gate) -> Result<Store, RemoteError> {
+        let wrong = |what: String| RemoteError::new(Code::Settings, location.to_string(), what);
+        self.options.endpoint.as_deref().map_or(Ok(()), check_endpoint).map_err(wrong)?;
         let made = match kind {
             Kind::S3 => {
                 let wrong = |why| RemoteError::new(Code::NoCredentials, location.to_string(), why);
@@ -115,7 +127,11 @@ impl Stores {
         };
         made.map_err(|error| {
             // Settings of the environment are wrong or missing. Their values are not shown.
-            let code = if matches!(error, object_store::Error::Generic { .. }) { Code::Other } else { Code::Url };
+            let code = match &error {
+                object_store::Error::Generic { store: "settings", .. } => Code::Settings,
+                object_store::Error::Generic { .. } => Code::Other,
+                _ => Code::Url,
+            };
             RemoteError::new(code, location.to_string(), setting(&error))
         })
     }
@@ -141,6 +157,14 @@ impl Stores {
         if let Some(region) = self.options.region.clone().or(region) {
             builder = builder.with_region(region);
         }
+        for (key, name) in IN_REQUESTS {
+            let value = builder.get_config_value(&key).unwrap_or_default();
+            let is_sound = match key {
+                AmazonS3ConfigKey::Endpoint if !value.is_empty() => check_endpoint(&value),
+                _ => plain(&value).then_some(()).ok_or_else(|| "it has characters that cannot be sent".to_owned()),
+            };
+            is_sound.map_err(|what| unsound(format!("{name}: {what}")))?;
+        }
         Ok(Arc::new(builder.build()?))
     }
 
@@ -155,8 +179,9 @@ impl Stores {
         if emulator.is_some() {
             builder = builder.with_skip_signature(true);
         }
-        if let Some(endpoint) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
-            builder = builder.with_base_url(endpoint);
+        if let Some(url) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
+            check_endpoint(url).map_err(unsound)?;
+            builder = builder.with_base_url(url);
         }
         Ok(Arc::new(builder.build()?))
     }
@@ -187,6 +212,39 @@ impl Stores {
             retry_timeout: self.options.retry_timeout,
         }
     }
+}
+
+/// No store has longer keys: Azure's have 1024 characters, and others as many bytes.
+const LONGEST_KEY: usize = 4096;
+
+/// What goes into requests as it is, and where it is set.
+const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 5] = [
+    (AmazonS3ConfigKey::Endpoint, "--endpoint or AWS_ENDPOINT_URL"),
+    (AmazonS3ConfigKey::Region, "--region or AWS_REGION"),
+    (AmazonS3ConfigKey::AccessKeyId, "AWS_ACCESS_KEY_ID"),
+    (AmazonS3ConfigKey::SecretAccessKey, "AWS_SECRET_ACCESS_KEY"),
+    (AmazonS3ConfigKey::Token, "AWS_SESSION_TOKEN"),
+];
+
+/// Whether a value has only characters that headers and addresses can have.
+fn plain(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Fails if this is not the address of a store.
+fn check_endpoint(text: &str) -> Result<(), String> {
+    let url = Url::parse(text).ok().filter(|_| plain(text));
+    let is_store =
+        |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty());
+    match url.is_some_and(|url| is_store(&url)) {
+        true => Ok(()),
+        false => Err("the endpoint is no address such as https://storage.example.com:9000".to_owned()),
+    }
+}
+
+/// A setting with which no request could be made.
+fn unsound(what: String) -> object_store::Error {
+    object_store::Error::Generic { store: "settings", source: what.into() }
 }
 
 /// How much longer a server may be silent while it receives.

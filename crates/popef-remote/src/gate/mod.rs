@@ -45,6 +45,8 @@ pub(crate) struct Address {
 const MOST_OF_A_REFUSAL: u64 = 64 << 10;
 /// Pages of listings have a thousand names, of a thousand bytes each at most, and as much again around them.
 const MOST_OF_A_LISTING: u64 = 16 << 20;
+/// What is said of an upload: its address and a few tokens.
+const MOST_OF_AN_UPLOAD: u64 = 64 << 10;
 const MOST_REDIRECTS: usize = 10;
 /// The services for credentials on a cloud's machines answer at once, or are not there.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -123,7 +125,7 @@ impl HttpService for Gate {
         let trace = Trace::current();
         request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).and_then(range::asked);
-        let reads = request.method() == Method::GET;
+        let (reads, posts) = (request.method() == Method::GET, request.method() == Method::POST);
         if let Some((name, value)) = self.condition.as_ref().filter(|_| completes_upload(&request)) {
             request.headers_mut().insert(name, value.clone());
         }
@@ -137,15 +139,19 @@ impl HttpService for Gate {
                 Checked::exactly(len, body, trace)
             }
             // Some servers send an empty object as a whole, because it has no ranges.
-            (Some(asked), status) if status.is_success() => {
+            (Some(asked), StatusCode::OK) => {
                 let is_empty = asked.start == 0 && text(&parts.headers, &CONTENT_LENGTH) == Some("0");
                 let fault = if is_empty { Fault::OutOfRange(Some(0)) } else { Fault::NoRanges };
                 return Err(trace.fault(HttpErrorKind::Decode, fault));
             }
-            // Not all say the size, but only an empty object has nothing at its start.
+            (Some(_), status) if status.is_success() => {
+                let fault = Fault::WrongRange(format!("the status {}, which is none of a file", status.as_u16()));
+                return Err(trace.fault(HttpErrorKind::Decode, fault));
+            }
+            // Not all stores say the size, but only an empty object has nothing at its start. A web server may mean anything.
             (Some(asked), StatusCode::RANGE_NOT_SATISFIABLE) => {
                 let size = text(&parts.headers, &CONTENT_RANGE).and_then(range::size_without_range);
-                let size = size.or((asked.start == 0).then_some(0));
+                let size = size.or((asked.start == 0 && self.address.is_none()).then_some(0));
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::OutOfRange(size)));
             }
             (None, status) if status.is_success() && reads && self.address.is_some() => {
@@ -155,7 +161,8 @@ impl HttpService for Gate {
                     None => Checked::at_most(u64::MAX, body, trace),
                 }
             }
-            (None, status) if status.is_success() => Checked::at_most(MOST_OF_A_LISTING, body, trace),
+            (None, status) if status.is_success() && posts => Checked::listing(MOST_OF_AN_UPLOAD, body, trace),
+            (None, status) if status.is_success() => Checked::listing(MOST_OF_A_LISTING, body, trace),
             _ => Checked::at_most(MOST_OF_A_REFUSAL, body, trace),
         };
         Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(checked)))

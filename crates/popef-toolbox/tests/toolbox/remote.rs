@@ -98,6 +98,42 @@ fn the_two_files_of_a_comparison_are_opened_at_once() {
     assert_ne!(server.asked()[0].line, server.asked()[1].line);
 }
 
+/// No request can be made with these, or it would be for another object.
+#[test]
+fn what_cannot_be_asked_for_is_told() {
+    let place = place();
+    let long = format!("s3://b/{}.popef", "n".repeat(5000));
+    let cases = [
+        (&["--endpoint", "nonsense", "s3://b/k.popef"][..], "remote-settings"),
+        (&["--endpoint", "http://", "s3://b/k.popef"], "remote-settings"),
+        (&["--endpoint", "http://a b", "gs://b/k.popef"], "remote-settings"),
+        (&["--region", "a\nb", "s3://b/k.popef"], "remote-settings"),
+        (&["s3://b b/k.popef"], "remote-url"),
+        (&["s3://b//k.popef"], "remote-url"),
+        (&[&*long], "remote-url"),
+    ];
+    for (words, code) in cases {
+        let run = place.run(&[&["ls"], words].concat());
+        assert!(run.status == 2 && run.err.contains(&format!("[{code}]")), "{words:?} {}", run.err);
+    }
+}
+
+/// A file is there only if the server says so.
+#[test]
+fn no_answer_is_taken_for_an_empty_file() {
+    let place = place();
+    for status in ["416 Range Not Satisfiable", "204 No Content", "207 Multi-Status"] {
+        let server = Server::start(move |_, _| answer(status, &[("Content-Length", "0".into())], b""));
+        let run = place.run(&["ls", &server.url()]);
+        assert!(run.status == 2 && run.err.contains("[remote-wrong-range]"), "{status} {}", run.err);
+    }
+    let range = ("Content-Range", "bytes */0".into());
+    let server = Server::start(move |_, _| {
+        answer("416 Range Not Satisfiable", &[range.clone(), ("Content-Length", "0".into())], b"")
+    });
+    assert_eq!(place.run(&["ls", &server.url()]).status, 0);
+}
+
 #[test]
 fn manifests_are_read_here_only() {
     let place = place();
