@@ -46,6 +46,8 @@ const MOST_PARTS: u64 = 9_000;
 const AT_ONCE: usize = 4;
 /// How long taking back an upload may take.
 const ABORT: Duration = Duration::from_secs(20);
+/// How long a caller who wants to stop waits for the store to complete an upload, or to take it back.
+const GRACE: Duration = Duration::from_secs(5);
 
 impl Remote {
     /// Fails if [`write`](Self::write) would because of what is there. Asks for the first byte of the object.
@@ -178,7 +180,7 @@ impl Upload<'_> {
         let options = PutOptions { mode: self.condition.mode(), ..PutOptions::default() };
         let put = self.store.put_opts(&self.placed.path, bytes.into(), options);
         // One request either arrives whole or has no effect, so there is nothing to take back.
-        unless_stopped(self.context.options.stopped, async { Ok(put.await.map(drop)?) }).await
+        unless_stopped(self.context.options.stopped, Duration::ZERO, async { Ok(put.await.map(drop)?) }).await
     }
 
     async fn in_parts(mut self) -> Result<(), Failure> {
@@ -188,13 +190,15 @@ impl Upload<'_> {
             send(&mut *upload, &mut self.file, self.len).await?;
             self.look_again().await
         };
-        let done = match unless_stopped(stopped, work).await {
-            Ok(()) => upload.complete().await.map(drop).map_err(Failure::from),
+        let done = match unless_stopped(stopped, Duration::ZERO, work).await {
+            Ok(()) => unless_stopped(stopped, GRACE, async { Ok(upload.complete().await.map(drop)?) }).await,
             failed => failed,
         };
         if done.is_err() {
-            // The reason of the failure is worth more than what becomes of this.
-            let _ = timeout(ABORT, upload.abort()).await;
+            // The reason of the failure is worth more than what becomes of this, and its trace too.
+            let longest = if stopped.is_some_and(|stopped| stopped()) { GRACE } else { ABORT };
+            let trace = Trace::new(self.context.usage.clone());
+            let _ = TRACE.scope(trace, timeout(longest, upload.abort())).await;
         }
         done
     }
@@ -236,9 +240,10 @@ fn read(file: &mut fs::File, len: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Does the work, unless the caller wants to stop first.
+/// Does the work, unless the caller wants to stop, and `grace` is over since then.
 async fn unless_stopped<T>(
     stopped: Option<fn() -> bool>,
+    grace: Duration,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     let Some(stopped) = stopped else { return work.await };
@@ -246,6 +251,7 @@ async fn unless_stopped<T>(
         while !stopped() {
             sleep(Duration::from_millis(100)).await;
         }
+        sleep(grace).await;
     };
     match select(Box::pin(work), Box::pin(asked)).await {
         Either::Left((done, _)) => done,

@@ -1,6 +1,6 @@
 //! A server for one object, which answers as a test says.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -59,7 +59,8 @@ impl Server {
 }
 
 fn serve(stream: &TcpStream, seen: &Mutex<Vec<Asked>>, answer: &dyn Fn(usize, &Asked) -> Answer) {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut reader = BufReader::new(stream);
+    let mut lines = reader.by_ref().lines().map_while(Result::ok);
     let mut asked = Asked { line: lines.next().unwrap_or_default(), ..Asked::default() };
     for line in lines.take_while(|line| !line.is_empty()) {
         let (name, value) = line.split_once(": ").unwrap();
@@ -69,6 +70,8 @@ fn serve(stream: &TcpStream, seen: &Mutex<Vec<Asked>>, answer: &dyn Fn(usize, &A
         let (first, last) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
         first.parse().unwrap()..last.parse::<usize>().unwrap() + 1
     });
+    let sent = asked.header("content-length").and_then(|len| len.parse().ok()).unwrap_or(0);
+    let _ = io::copy(&mut reader.take(sent), &mut io::sink());
     let number = {
         let mut seen = seen.lock().unwrap();
         seen.push(asked.clone());

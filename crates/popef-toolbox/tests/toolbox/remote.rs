@@ -98,6 +98,37 @@ fn the_two_files_of_a_comparison_are_opened_at_once() {
     assert_ne!(server.asked()[0].line, server.asked()[1].line);
 }
 
+/// What is done after a failure does not hide it.
+#[test]
+fn a_refused_part_of_an_upload_is_told_with_its_status() {
+    let place = place();
+    let mut model = Vec::new();
+    let mut writer = popef::Writer::stream(&mut model);
+    writer.write_executable("model", &vec![7; 9 << 20][..]).unwrap();
+    writer.finish().unwrap();
+    place.write("large.popef", &model);
+    let server = Server::start(|_, asked| {
+        let (status, body) = match asked.line.split(' ').next().unwrap() {
+            "POST" => {
+                ("200 OK", "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>")
+            }
+            "PUT" => ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>"),
+            "DELETE" => ("204 No Content", ""),
+            _ => ("404 Not Found", "<Error><Code>NoSuchKey</Code></Error>"),
+        };
+        answer(status, &[("Content-Length", body.len().to_string())], body.as_bytes())
+    });
+    let endpoint = format!("http://127.0.0.1:{}", server.port);
+    let secrets = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+    let mut command = place.command();
+    command.args(["merge", "large.popef", "-o", "s3://b/k.popef", "--endpoint", &endpoint]).envs(secrets);
+    let done = command.output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(2));
+    assert!(said.contains("AccessDenied (HTTP 403)") && said.contains("[remote-denied]"), "{said}");
+    assert!(server.asked().iter().any(|asked| asked.line.starts_with("DELETE")));
+}
+
 /// No request can be made with these, or it would be for another object.
 #[test]
 fn what_cannot_be_asked_for_is_told() {
