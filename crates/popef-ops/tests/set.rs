@@ -87,7 +87,8 @@ impl Wanted {
                 let known = old.engine_options.get(*at).map(|option| typed(&option.name));
                 let name = known.clone().unwrap_or_else(|| "a new option".to_owned());
                 let mut found = false;
-                for option in new.engine_options.iter_mut().filter(|option| typed(&option.name) == name) {
+                let is_meant = meant(new.engine_options.iter().map(|option| &option.name), &name);
+                for option in new.engine_options.iter_mut().filter(|option| is_meant(&option.name)) {
                     option.value = value.clone().into();
                     found = true;
                 }
@@ -100,7 +101,8 @@ impl Wanted {
             Wanted::RemoveOption(at) => {
                 let name = typed(&old.engine_options.get(*at)?.name);
                 let before = new.engine_options.len();
-                new.engine_options.retain(|option| typed(&option.name) != name);
+                let is_meant = meant(new.engine_options.iter().map(|option| &option.name), &name);
+                new.engine_options.retain(|option| !is_meant(&option.name));
                 (before > new.engine_options.len())
                     .then(|| Change::Merge(json!({ "engineOptions": { name: null } }), None))?
             }
@@ -122,11 +124,13 @@ impl Wanted {
             Wanted::RemoveAnchor(at) => {
                 let name = anchor(*at)?;
                 each(new, &name, |_| {})?;
-                new.anchors.retain(|anchor| typed(&anchor.name) != name);
+                let is_meant = meant(new.anchors.iter().map(|anchor| &anchor.name), &name);
+                new.anchors.retain(|anchor| !is_meant(&anchor.name));
                 Change::Unset(path("anchors", &name, ""))
             }
             Wanted::AddAnchor(name) => {
-                let is_new = new.anchors.iter().all(|anchor| anchor.name != name.as_str());
+                let is_meant = meant(new.anchors.iter().map(|anchor| &anchor.name), name);
+                let is_new = !new.anchors.iter().any(|anchor| is_meant(&anchor.name));
                 let added =
                     json!({ "type": "input", "handle": "h", "tensorInfo": { "dataType": "F16", "shape": [2, 3] } });
                 let tensor_info = popef::TensorInfo::new(popef::DataType::F16, [2, 3]);
@@ -145,9 +149,17 @@ impl Wanted {
     }
 }
 
+/// Whether a name is meant: the very same if it is there, and otherwise all that are shown like it.
+fn meant<'n>(names: impl Iterator<Item = &'n Text<'static>>, name: &str) -> Box<dyn Fn(&Text<'static>) -> bool> {
+    let is_there = { names }.any(|other| *other == name);
+    let name = name.to_owned();
+    Box::new(move |other| if is_there { *other == *name } else { typed(other) == name })
+}
+
 fn each(new: &mut Metadata, name: &str, change: impl Fn(&mut Anchor)) -> Option<()> {
     let mut any = None;
-    for anchor in new.anchors.iter_mut().filter(|anchor| typed(&anchor.name) == name) {
+    let is_meant = meant(new.anchors.iter().map(|anchor| &anchor.name), name);
+    for anchor in new.anchors.iter_mut().filter(|anchor| is_meant(&anchor.name)) {
         change(anchor);
         any = Some(());
     }

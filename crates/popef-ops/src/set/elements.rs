@@ -192,13 +192,12 @@ impl<T: Element> Elements<T> {
     }
 
     fn found(&self, list: List, name: &Text<'static>) -> Vec<usize> {
-        let exact = self.places.get(name).map_or(&[] as &[_], Vec::as_slice);
-        let places = if exact.is_empty() { self.shown_as(name) } else { exact.to_vec() };
         let is_there = |at: &usize| {
             let element = self.elements.get(*at).and_then(Option::as_ref);
             element.is_some_and(|element| element.value.is_of(list))
         };
-        places.into_iter().filter(is_there).collect()
+        let exact: Vec<_> = self.places.get(name).into_iter().flatten().copied().filter(is_there).collect();
+        if exact.is_empty() { self.shown_as(name).into_iter().filter(is_there).collect() } else { exact }
     }
 
     /// The places of names that are shown like this one. Who types a name that is not UTF-8 can only type what is shown.
