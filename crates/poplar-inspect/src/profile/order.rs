@@ -42,6 +42,11 @@ impl GraphProfile {
     pub fn resolved_child(&self, program: u32, child: u32) -> Option<u32> {
         referred(self, program, child as usize)
     }
+
+    /// All children of a program in the tree with calls resolved, in their order.
+    pub(super) fn resolved_children(&self, program: u32) -> impl Iterator<Item = u32> {
+        (0..).map_while(move |nth| referred(self, program, nth))
+    }
 }
 
 /// All programs, each before those that it refers to. The control programs come first of all.

@@ -112,13 +112,12 @@ impl Consistency {
 
     /// Compares integers that depend on the clocks of tiles.
     fn of_clocks(&mut self, step: Option<u32>, key: &'static str, stated: Option<u64>, recomputed: u64) {
-        let before = self.all();
         self.integer(step, key, stated, Some(recomputed));
-        let (all, of_clocks) = (self.all(), self.of_clocks);
-        self.of_clocks = Compared {
-            values: of_clocks.values.saturating_add(all.values.saturating_sub(before.values)),
-            different: of_clocks.different.saturating_add(all.different.saturating_sub(before.different)),
-        };
+        if let Some(stated) = stated {
+            let Compared { values, different } = &mut self.of_clocks;
+            *values = values.saturating_add(1);
+            *different = different.saturating_add(u64::from(stated != recomputed));
+        }
     }
 
     /// All values.

@@ -61,7 +61,7 @@ fn times(graph: &GraphProfile) -> Vec<u64> {
     // The reader has refused programs that contain themselves.
     for program in order(graph).unwrap_or_default() {
         let so_often = times.get(program as usize).copied().unwrap_or_default();
-        for child in (0..).map_while(|nth| graph.resolved_child(program, nth)) {
+        for child in graph.resolved_children(program) {
             add(&mut times, child, so_often);
         }
     }
@@ -142,8 +142,7 @@ pub fn program_tree<'g>(
             let (number, depth) = open.pop()?;
             let Some(program) = graph.programs.get(number as usize) else { continue };
             let from = open.len();
-            let children = (0..).map_while(|nth| graph.resolved_child(number, nth));
-            let children = children.filter(|child| has_wanted(*child) != Wanted::Nothing);
+            let children = graph.resolved_children(number).filter(|child| has_wanted(*child) != Wanted::Nothing);
             open.extend(children.map(|child| (child, depth.saturating_add(1))));
             open.get_mut(from..).unwrap_or_default().reverse();
             if has_wanted(number) == Wanted::Itself {
@@ -171,11 +170,10 @@ fn wanted(graph: &GraphProfile, selection: &Selection<'_>) -> Vec<Wanted> {
     // Each program comes behind those in it. The reader has refused programs that contain themselves.
     for number in order(graph).unwrap_or_default().into_iter().rev() {
         let name = graph.programs.get(number as usize).and_then(|program| program.name.as_deref());
-        let mut children = (0..).map_while(|nth| graph.resolved_child(number, nth));
         let has_wanted = |child: u32| wanted.get(child as usize).is_some_and(|it| *it != Wanted::Nothing);
         let found = match () {
             () if selection.has(name, Some(number)) => Wanted::Itself,
-            () if children.any(has_wanted) => Wanted::Within,
+            () if graph.resolved_children(number).any(has_wanted) => Wanted::Within,
             () => Wanted::Nothing,
         };
         if let Some(place) = wanted.get_mut(number as usize) {

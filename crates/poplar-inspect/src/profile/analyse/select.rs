@@ -78,28 +78,33 @@ impl<'s> Selection<'s> {
 
     /// The rows that are wanted. They come in the order of the report. No more than twice the limit are in memory at a time.
     pub fn of<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Vec<R> {
-        let limit = self.limit.unwrap_or(usize::MAX);
-        let mut kept = Vec::new();
-        for row in rows {
-            if self.has(row.name(), row.number()) {
-                kept.push(row);
-            }
-            if kept.len() > limit.saturating_mul(2) {
-                self.cut(&mut kept, limit);
-            }
-        }
-        self.cut(&mut kept, limit);
-        kept
+        let wanted = rows.into_iter().filter(|row| self.has(row.name(), row.number()));
+        first(wanted, self.limit, |rows| self.arrange(rows))
     }
 
-    /// Sorts rows, and keeps the first.
-    fn cut<R: Row>(&self, rows: &mut Vec<R>, limit: usize) {
+    /// Sorts rows. Equal ones stay in the order of the report.
+    fn arrange<R: Row>(&self, rows: &mut [R]) {
         match self.sort {
             Sort::Largest => rows.sort_by_key(|row| Reverse(row.weight())),
             Sort::Number => {}
             Sort::Code => rows.sort_by_key(|row| Reverse(row.code())),
             Sort::Name => rows.sort_by(|one, other| one.name().cmp(&other.name())),
         }
-        rows.truncate(limit);
     }
+}
+
+/// All, sorted, up to a limit. No more than twice the limit are in memory at a time.
+pub(super) fn first<T>(all: impl IntoIterator<Item = T>, limit: Option<usize>, sort: impl Fn(&mut [T])) -> Vec<T> {
+    let limit = limit.unwrap_or(usize::MAX);
+    let mut kept = Vec::new();
+    for item in all {
+        kept.push(item);
+        if kept.len() >= limit.saturating_mul(2) {
+            sort(&mut kept);
+            kept.truncate(limit);
+        }
+    }
+    sort(&mut kept);
+    kept.truncate(limit);
+    kept
 }

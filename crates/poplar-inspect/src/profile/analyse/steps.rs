@@ -8,7 +8,7 @@ use super::compute_sets::{ComputeSetRow, compute_sets};
 use super::cycles::{Cycles, balance};
 use super::memory::float;
 use super::overlap::{CopyOverlap, copy_overlap};
-use super::select::{Row, Selection, Sort};
+use super::select::{Row, Selection, Sort, first};
 use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::GraphProfile;
 use crate::profile::matrix::RowSums;
@@ -391,27 +391,16 @@ pub fn steps<'r>(
     let wanted =
         steps.into_iter().flat_map(Steps::numbered).filter(|(number, step)| selection.has(step.name, Some(*number)));
     let numbers = match selection.sort {
-        Sort::Largest => first(wanted.map(|(number, step)| (Reverse(step.cycles), number)), selection.limit),
-        Sort::Number | Sort::Code => first(wanted.map(|(number, _)| ((), number)), selection.limit),
-        Sort::Name => first(wanted.map(|(number, step)| (step.name, number)), selection.limit),
+        Sort::Largest => least(wanted.map(|(number, step)| (Reverse(step.cycles), number)), selection.limit),
+        Sort::Number | Sort::Code => least(wanted.map(|(number, _)| ((), number)), selection.limit),
+        Sort::Name => least(wanted.map(|(number, step)| (step.name, number)), selection.limit),
     };
     numbers.into_iter().filter_map(move |number| Some(StepRow::of(number, &steps?.get(number as usize)?)))
 }
 
-/// The numbers with the least keys. No more than twice the limit are in memory at a time.
-fn first<K: Ord>(keys: impl Iterator<Item = (K, u32)>, limit: Option<usize>) -> Vec<u32> {
-    let limit = limit.unwrap_or(usize::MAX);
-    let mut kept = Vec::new();
-    for key in keys {
-        kept.push(key);
-        if kept.len() > limit.saturating_mul(2) {
-            kept.sort_unstable();
-            kept.truncate(limit);
-        }
-    }
-    kept.sort_unstable();
-    kept.truncate(limit);
-    kept.into_iter().map(|(_, number)| number).collect()
+/// The numbers with the least keys.
+fn least<K: Ord>(keys: impl Iterator<Item = (K, u32)>, limit: Option<usize>) -> Vec<u32> {
+    first(keys, limit, <[_]>::sort_unstable).into_iter().map(|(_, number)| number).collect()
 }
 
 /// Steps whose names begin alike, as those of a layer do.

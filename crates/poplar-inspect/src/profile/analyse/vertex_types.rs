@@ -69,13 +69,12 @@ pub fn vertex_types<'g>(
     let count = graph.vertex_types.names.len().max(code);
     let vertices = vertices(graph, count);
     let cycles = active_cycles(graph, execution, count);
-    let has_runs = execution.is_some_and(|execution| execution.simulation.is_some());
     let rows = (0_u32..).zip(0..count).map(|(vertex_type, nth)| {
         let code = row(|parts| &parts.code_bytes, nth);
         let cycles = cycles.as_ref().and_then(|cycles| cycles.get(nth).copied());
         VertexTypeRow {
             active_cycles: cycles.map(|cycles| cycles.once),
-            active_cycles_in_run: cycles.map(|cycles| cycles.in_run).filter(|_| has_runs),
+            active_cycles_in_run: cycles.and_then(|cycles| cycles.in_run),
             max_vertex_cycles: cycles.and_then(|cycles| cycles.longest),
             code_bytes: code.sum,
             name: graph.vertex_types.names.get(nth).map(|name| &**name),
@@ -90,12 +89,12 @@ pub fn vertex_types<'g>(
 }
 
 /// Cycles in which the vertices of a type run.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct ActiveCycles {
     /// If each compute set is executed once.
     once: u64,
-    /// If each is executed as often as in the execution.
-    in_run: u64,
+    /// If each is executed as often as in the execution, if that has steps.
+    in_run: Option<u64>,
     /// Those of the longest vertex, if they were measured.
     longest: Option<u64>,
 }
@@ -107,15 +106,17 @@ fn active_cycles(
     types: usize,
 ) -> Option<Vec<ActiveCycles>> {
     let runs = Runs::of(execution);
-    let runs = |compute_set: u32| runs.as_ref().map_or(0, |runs| runs.of_compute_set(compute_set));
     let measured = execution.map(|execution| &execution.vertex_cycles).filter(|cycles| !cycles.is_empty());
     let estimates = graph.compute_sets.cycle_estimates.as_ref();
     let estimated = estimates.and_then(|estimates| estimates.active_cycles_by_vertex_type.as_ref());
-    let mut cycles = vec![ActiveCycles::default(); types];
+    let none = ActiveCycles { once: 0, in_run: runs.as_ref().map(|_| 0), longest: None };
+    let mut cycles = vec![none; types];
     let mut add = |vertex_type: u32, compute_set: u32, more: u64, longest: Option<u64>| {
         if let Some(of_type) = cycles.get_mut(vertex_type as usize) {
             of_type.once = of_type.once.saturating_add(more);
-            of_type.in_run = of_type.in_run.saturating_add(more.saturating_mul(runs(compute_set)));
+            if let (Some(in_run), Some(runs)) = (&mut of_type.in_run, &runs) {
+                *in_run = in_run.saturating_add(more.saturating_mul(runs.of_compute_set(compute_set)));
+            }
             of_type.longest = of_type.longest.max(longest);
         }
     };
