@@ -169,12 +169,7 @@ impl Remote {
         let context = self.context(location);
         let placed = self.stores.place(location)?;
         let gate = placed.gate.clone();
-        let (answer, answered) = sync_channel(1);
-        let of_task = context.clone();
-        self.handle.spawn(async move {
-            let _ = answer.send(Object::open(placed, of_task).await);
-        });
-        let opened = wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""));
+        let opened = self.done(&context, Object::open(placed, context.clone()));
         match (opened, gate) {
             (Ok((object, first)), _) => {
                 let source = Source::new(object, Kept::default(), self.handle.clone(), Arc::clone(&self.ahead));
@@ -195,13 +190,23 @@ impl Remote {
         if !location.is_many() {
             return Ok((vec![location.clone()], usage));
         }
-        let (answer, answered) = sync_channel(1);
         let (stores, of_task, asked) = (Arc::clone(&self.stores), context.clone(), location.clone());
-        self.handle.spawn(async move {
-            let _ = answer.send(list(&stores, &asked, &of_task).await);
-        });
-        let found = wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""))?;
+        let found = self.done(&context, async move { list(&stores, &asked, &of_task).await })?;
         Ok((found, usage))
+    }
+
+    /// Has the runtime do some work, and waits for it.
+    fn done<T: Send + 'static>(
+        &self,
+        context: &Context,
+        work: impl Future<Output = Result<T, RemoteError>> + Send + 'static,
+    ) -> Result<T, RemoteError> {
+        let (answer, answered) = sync_channel(1);
+        self.handle.spawn(async move {
+            // If nobody waits any more, nobody wants it.
+            let _ = answer.send(work.await);
+        });
+        wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""))
     }
 }
 

@@ -115,34 +115,30 @@ impl Stores {
     }
 
     fn make(&self, kind: Kind, bucket: &Bucket, location: &Location, gate: Gate) -> Result<Store, RemoteError> {
-        let wrong = |what: String| RemoteError::new(Code::Settings, location.to_string(), what);
-        self.options.endpoint.as_deref().map_or(Ok(()), check_endpoint).map_err(wrong)?;
         let made = match kind {
-            Kind::S3 => {
-                let wrong = |why| RemoteError::new(Code::NoCredentials, location.to_string(), why);
-                self.s3(bucket, gate, profile::of_environment().map_err(wrong)?)
-            }
+            Kind::S3 => self.s3(bucket, gate),
             Kind::Google => self.google(bucket, gate),
             Kind::Azure => self.azure(bucket, gate),
         };
-        made.map_err(|error| {
+        made.map_err(|unmade| {
             // Settings of the environment are wrong or missing. Their values are not shown.
-            let code = match &error {
-                object_store::Error::Generic { store: "settings", .. } => Code::Settings,
-                object_store::Error::Generic { .. } => Code::Other,
-                _ => Code::Url,
+            let (code, what) = match unmade {
+                Unmade::Profile(why) => (Code::NoCredentials, why),
+                Unmade::Setting(what) => (Code::Settings, what),
+                Unmade::Store(error @ object_store::Error::Generic { .. }) => (Code::Other, setting(&error)),
+                Unmade::Store(error) => (Code::Url, setting(&error)),
             };
-            RemoteError::new(code, location.to_string(), setting(&error))
+            RemoteError::new(code, location.to_string(), what)
         })
     }
 
-    fn s3(&self, bucket: &Bucket, gate: Gate, profile: Profile) -> object_store::Result<Store> {
+    fn s3(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
         let mut builder = AmazonS3Builder::from_env()
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
             .with_allow_http(true)
             .with_http_connector(gate);
-        let Profile { key_id, key, token, region, endpoint } = profile;
+        let Profile { key_id, key, token, region, endpoint } = profile::of_environment().map_err(Unmade::Profile)?;
         if let (Some(key_id), Some(key)) = (key_id, key) {
             builder = builder.with_access_key_id(key_id).with_secret_access_key(key);
             builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
@@ -157,18 +153,20 @@ impl Stores {
         if let Some(region) = self.options.region.clone().or(region) {
             builder = builder.with_region(region);
         }
+        // An empty option is refused here, but an empty variable is not.
+        let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+        if let Some(endpoint) = endpoint.filter(|text| !text.is_empty() || self.options.endpoint.is_some()) {
+            self.check_endpoint(&endpoint)?;
+        }
         for (key, name) in IN_REQUESTS {
-            let value = builder.get_config_value(&key).unwrap_or_default();
-            let is_sound = match key {
-                AmazonS3ConfigKey::Endpoint if !value.is_empty() => check_endpoint(&value),
-                _ => plain(&value).then_some(()).ok_or_else(|| "it has characters that cannot be sent".to_owned()),
-            };
-            is_sound.map_err(|what| unsound(format!("{name}: {what}")))?;
+            if !builder.get_config_value(&key).is_none_or(|value| plain(&value)) {
+                return Err(Unmade::Setting(format!("{name}: it has characters that cannot be sent")));
+            }
         }
         Ok(Arc::new(builder.build()?))
     }
 
-    fn google(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
+    fn google(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
         let mut builder = GoogleCloudStorageBuilder::from_env()
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
@@ -180,13 +178,13 @@ impl Stores {
             builder = builder.with_skip_signature(true);
         }
         if let Some(url) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
-            check_endpoint(url).map_err(unsound)?;
+            self.check_endpoint(url)?;
             builder = builder.with_base_url(url);
         }
         Ok(Arc::new(builder.build()?))
     }
 
-    fn azure(&self, bucket: &Bucket, gate: Gate) -> object_store::Result<Store> {
+    fn azure(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
         let mut builder = MicrosoftAzureBuilder::from_env()
             .with_container_name(&bucket.name)
             .with_retry(self.retry())
@@ -196,9 +194,25 @@ impl Stores {
             builder = builder.with_account(account);
         }
         if let Some(endpoint) = &self.options.endpoint {
+            self.check_endpoint(endpoint)?;
             builder = builder.with_endpoint(endpoint.clone());
         }
         Ok(Arc::new(builder.build()?))
+    }
+
+    /// Fails if the endpoint of a store is not the address of one. If no option names it, it comes from the environment.
+    fn check_endpoint(&self, text: &str) -> Result<(), Unmade> {
+        let url = Url::parse(text).ok().filter(|_| plain(text));
+        let is_store =
+            |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty());
+        match (url.is_some_and(|url| is_store(&url)), &self.options.endpoint) {
+            (true, _) => Ok(()),
+            (false, None) => Err(Unmade::Setting(WRONG_ENVIRONMENT.to_owned())),
+            (false, Some(_)) => {
+                let what = "the endpoint is no address such as https://storage.example.com:9000";
+                Err(Unmade::Setting(what.to_owned()))
+            }
+        }
     }
 
     fn retry(&self) -> RetryConfig {
@@ -214,12 +228,27 @@ impl Stores {
     }
 }
 
+/// Why a store cannot be made.
+enum Unmade {
+    /// The profile that the environment means cannot be used.
+    Profile(String),
+    /// A setting with which no request could be made.
+    Setting(String),
+    /// What the crate of the stores says.
+    Store(object_store::Error),
+}
+
+impl From<object_store::Error> for Unmade {
+    fn from(error: object_store::Error) -> Self {
+        Unmade::Store(error)
+    }
+}
+
 /// No store has longer keys: Azure's have 1024 characters, and others as many bytes.
 const LONGEST_KEY: usize = 4096;
 
 /// What goes into requests as it is, and where it is set.
-const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 5] = [
-    (AmazonS3ConfigKey::Endpoint, "--endpoint or AWS_ENDPOINT_URL"),
+const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 4] = [
     (AmazonS3ConfigKey::Region, "--region or AWS_REGION"),
     (AmazonS3ConfigKey::AccessKeyId, "AWS_ACCESS_KEY_ID"),
     (AmazonS3ConfigKey::SecretAccessKey, "AWS_SECRET_ACCESS_KEY"),
@@ -229,22 +258,6 @@ const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 5] = [
 /// Whether a value has only characters that headers and addresses can have.
 fn plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Fails if this is not the address of a store.
-fn check_endpoint(text: &str) -> Result<(), String> {
-    let url = Url::parse(text).ok().filter(|_| plain(text));
-    let is_store =
-        |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty());
-    match url.is_some_and(|url| is_store(&url)) {
-        true => Ok(()),
-        false => Err("the endpoint is no address such as https://storage.example.com:9000".to_owned()),
-    }
-}
-
-/// A setting with which no request could be made.
-fn unsound(what: String) -> object_store::Error {
-    object_store::Error::Generic { store: "settings", source: what.into() }
 }
 
 /// How much longer a server may be silent while it receives.
@@ -261,14 +274,12 @@ fn client(options: &Options, read_timeout: Duration) -> Result<reqwest::Client, 
         .map_err(|error| RemoteError::new(Code::Tls, String::new(), innermost(&error)))
 }
 
+const WRONG_ENVIRONMENT: &str = "its settings in the environment are wrong";
+
 /// What is wrong with the settings of a store, without the values of any of them.
 fn setting(error: &object_store::Error) -> String {
     let text = innermost(error);
-    if text.len() < 200 && !text.contains("://") {
-        text
-    } else {
-        "its settings in the environment are wrong".to_owned()
-    }
+    if text.len() < 200 && !text.contains("://") { text } else { WRONG_ENVIRONMENT.to_owned() }
 }
 
 /// The words of the first cause of an error.

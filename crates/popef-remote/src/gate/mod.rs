@@ -161,8 +161,10 @@ impl HttpService for Gate {
                     None => Checked::at_most(u64::MAX, body, trace),
                 }
             }
-            (None, status) if status.is_success() && posts => Checked::listing(MOST_OF_AN_UPLOAD, body, trace),
-            (None, status) if status.is_success() => Checked::listing(MOST_OF_A_LISTING, body, trace),
+            (None, status) if status.is_success() => {
+                let most = if posts { MOST_OF_AN_UPLOAD } else { MOST_OF_A_LISTING };
+                Checked::listing(most, body, trace)
+            }
             _ => Checked::at_most(MOST_OF_A_REFUSAL, body, trace),
         };
         Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(checked)))
