@@ -1,6 +1,7 @@
 //! Plain values of Python as JSON.
 
-use popef::types::{EngineOption, Text};
+use popef::types::Text;
+use popef_ops::Name;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -28,8 +29,7 @@ pub(crate) fn not_utf8(given: &Bound<'_, PyAny>) -> PyResult<Option<Text<'static
 
 /// Puts a text that is not UTF-8 under its two keys, as the JSON of metadata has it.
 fn put_text(object: &mut Map<String, Value>, key: &str, text: Text<'static>) {
-    let option = EngineOption { name: text, ..EngineOption::default() };
-    let Ok(mut texts) = serde_json::to_value(option) else { return };
+    let Ok(mut texts) = serde_json::to_value(Name::from(text)) else { return };
     for part in ["", "Bytes"] {
         if let Some(text) = texts.get_mut(format!("name{part}")) {
             object.insert(format!("{key}{part}"), text.take());

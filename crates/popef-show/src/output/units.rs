@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 /// A number of bytes with three or four digits and a unit: `0 B`, `1023 B`, `62.2 KiB`, `8.0 GiB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -21,8 +23,8 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// A count and what is counted: `1 blob`, `2 blobs`.
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    let what = if count == 1 { one } else { many };
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let what = if count == N::from(1) { one } else { many };
     format!("{count} {what}")
 }
 

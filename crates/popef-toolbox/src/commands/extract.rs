@@ -223,7 +223,7 @@ impl Args {
     fn show(&self, file: &ExtractedFile, path: &Path, text: &Text, out: &mut Out) -> io::Result<()> {
         let name: &[u8] = if path.as_os_str() == "-" { b"standard input" } else { path.as_os_str().as_encoded_bytes() };
         out.text(Kind::Name, &name.into()).put(": ");
-        out.put(&counted(usize::try_from(file.extracted).unwrap_or(usize::MAX), "blob", "blobs"));
+        out.put(&counted(file.extracted, "blob", "blobs"));
         out.put(" with ").put(&size(file.data_size)).put(" of data ");
         out.put(if self.dry_run { "would be extracted" } else { "extracted" });
         if let Some(folder) = self.folder(file) {
@@ -257,7 +257,7 @@ fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
 /// A line for all blobs that have something special.
 fn show_note(note: Note, first: &Name, others: u64, out: &mut Out) -> io::Result<()> {
     out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.text());
-    match usize::try_from(others).unwrap_or(usize::MAX) {
+    match others {
         0 => {}
         more => _ = out.put(&format!(" and {}", counted(more, "other", "others"))),
     }

@@ -85,7 +85,7 @@ impl Args {
     fn show(&self, out: &mut Out, merged: &Merged) -> io::Result<()> {
         let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
         out.put(if self.output.dry_run { "would write " } else { "" });
-        out.put(&counted_blobs(*blobs)).put(", ").put(&size(*bytes)).put(" together").end_line()?;
+        out.put(&counted(*blobs, "blob", "blobs")).put(", ").put(&size(*bytes)).put(" together").end_line()?;
         let mut table = Table::new([Column::left("FILE", Kind::Name), Column::right("BLOBS"), Column::right("SIZE")]);
         for input in inputs {
             table.row([&path(input), &input.blobs.to_string(), &size(input.bytes)]);
@@ -106,7 +106,7 @@ fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, 
     if left.is_empty() {
         return Ok(());
     }
-    let count = counted_blobs(left.count);
+    let count = counted(left.count, "blob", "blobs");
     out.end_line()?;
     out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
     let name_of = |input: usize| inputs.get(input).map(path).unwrap_or_default();
@@ -130,8 +130,4 @@ fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, 
 
 fn path(input: &MergedInput) -> String {
     input.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
-}
-
-fn counted_blobs(count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), "blob", "blobs")
 }

@@ -180,7 +180,7 @@ impl Args {
 
     fn show_text(&self, packed: &Packed, differing: &[PackedBlob], out: &mut Out) -> io::Result<()> {
         let verb = if self.output.dry_run { "would be packed" } else { "packed" };
-        let blobs = counted(usize::try_from(packed.blobs).unwrap_or(usize::MAX), "blob", "blobs");
+        let blobs = counted(packed.blobs, "blob", "blobs");
         out.put(&blobs).put(&format!(" {verb}, {}", size(packed.size)));
         // Of what was not extracted, nothing differs.
         let count = packed.blobs.saturating_sub(packed.same).saturating_sub(packed.would_grow);

@@ -163,7 +163,7 @@ fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
         return Ok(());
     }
     out.end_line()?;
-    let blobs = counted(usize::try_from(*count).unwrap_or(usize::MAX), "blob", "blobs");
+    let blobs = counted(*count, "blob", "blobs");
     out.put(&format!("{blobs}, {}, in several parts, because several models use them", size(*bytes))).end_line()?;
     let mut table = Table::new([Column::left("TYPE", Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
     for item in first {

@@ -156,7 +156,7 @@ impl Args {
         if *dropped_prefix > 0 {
             out.put(&format!("{} before PopEF {would_be}dropped", size(*dropped_prefix))).end_line()?;
         }
-        let blobs = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "blob", "blobs");
+        let blobs = |count: u64| counted(count, "blob", "blobs");
         let sizes = format!("{} -> {}", size(*size_before), size(*size_after));
         out.put(&format!("{} {would_be}dropped, {} kept: {sizes}", blobs(dropped.count), blobs(*kept))).end_line()
     }
@@ -179,7 +179,7 @@ fn warn(tool: &Tool, broken: &Broken) {
         tool.say(&format!("warning: the metadata of executable \"{name}\" is dropped; nothing can run it"));
     }
     if broken.inputs_without_data > 0 {
-        let inputs = counted(usize::try_from(broken.inputs_without_data).unwrap_or(usize::MAX), "input", "inputs");
+        let inputs = counted(broken.inputs_without_data, "input", "inputs");
         let names: Vec<_> = broken.inputs.iter().map(|name| popef_show::escape(&name.text().to_string_lossy()).into_owned()).collect();
         let more = if broken.inputs_without_data > 10 { ", ..." } else { "" };
         tool.say(&format!(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
+use popef_open::is_elsewhere;
 use popef_ops::hash::{
     Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
@@ -20,7 +21,7 @@ use crate::common::end::{FAILED, NO, answered, unwritten};
 use crate::common::filter::type_name;
 use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
-use crate::common::input::{check_here, open_whole};
+use crate::common::input::open_whole;
 use crate::common::tool::{Tool, Watch, described};
 use crate::common::values::path;
 
@@ -258,6 +259,15 @@ impl Args {
             }
         }
     }
+}
+
+/// Fails if a file that is not PopEF is on another machine.
+fn check_here(path: &Path) -> Result<(), Error> {
+    if !is_elsewhere(path) {
+        return Ok(());
+    }
+    let message = "only PopEF files are read from other machines; copy this file here first";
+    Err(Error::new(Code::WrongArguments, message).in_file(path))
 }
 
 /// The files that are named, each with what the manifest has of it.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, Args};
 use popef::File;
 use popef_dump_tool::unlisted;
-use popef_open::{Opened, StreamData, expanded, is_elsewhere, is_stdin, listed, open, open_handle};
+use popef_open::{Opened, StreamData, expanded, is_stdin, listed, open, open_handle};
 use popef_ops::{Code, Error};
 
 use super::end::refused;
@@ -110,15 +110,6 @@ fn copied(mut stream: impl Read) -> Result<fs::File, Error> {
         let written = copy.write_all(piece.get(..len).unwrap_or_default());
         written.map_err(|error| Error::io("write a temporary file", error))?;
     }
-}
-
-/// Fails if a file that is not PopEF is on another machine.
-pub(crate) fn check_here(path: &Path) -> Result<(), Error> {
-    if !is_elsewhere(path) {
-        return Ok(());
-    }
-    let message = "only PopEF files are read from other machines; copy this file here first";
-    Err(Error::new(Code::WrongArguments, message).in_file(path))
 }
 
 fn unreadable(error: io::Error) -> Error {

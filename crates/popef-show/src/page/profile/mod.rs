@@ -98,7 +98,7 @@ impl ProfilePage<'_> {
             }
         }
         html.put("<dl class=\"figures\">");
-        let ipus = target.num_ipus.and_then(|ipus| usize::try_from(ipus).ok()).unwrap_or(1);
+        let ipus = target.num_ipus.unwrap_or(1);
         figure(html, "Tiles", &format!("{} on {}", target.num_tiles, counted(ipus, "IPU", "IPUs")), "");
         if let Some(memory) = &facts.memory {
             let over = &memory.sums.over_memory;

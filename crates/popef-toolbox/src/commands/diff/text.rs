@@ -127,9 +127,9 @@ impl<'o> Text<'o> {
     }
 
     fn values(&mut self, values: &ValueDiff) -> io::Result<()> {
-        let mut line = format!("    {} of {} differ", values.different, counted_long(values.elements, "element"));
+        let mut line = format!("    {} of {} differ", values.different, counted(values.elements, "element", "elements"));
         if let Some(tensors) = values.different_tensors {
-            line.push_str(&format!(", in {}", counted_long(tensors, "tensor")));
+            line.push_str(&format!(", in {}", counted(tensors, "tensor", "tensors")));
         }
         if let Some(most) = values.max_abs {
             line.push_str(&format!("; largest difference {most}"));
@@ -151,8 +151,8 @@ impl<'o> Text<'o> {
 
     fn bytes(&mut self, bytes: &BytesDiff) -> io::Result<()> {
         let count = match bytes.a == bytes.b {
-            true => counted_long(bytes.a, "byte"),
-            false => format!("{} -> {}", bytes.a, counted_long(bytes.b, "byte")),
+            true => counted(bytes.a, "byte", "bytes"),
+            false => format!("{} -> {}", bytes.a, counted(bytes.b, "byte", "bytes")),
         };
         let mut line = match bytes.behind_tensors {
             true => format!("    {count} behind the tensor data"),
@@ -229,10 +229,6 @@ fn total(summary: &DiffSummary) -> String {
     ];
     let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
     if said.is_empty() { "no blobs to compare".to_owned() } else { said.join(", ") }
-}
-
-fn counted_long(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What a change is of: `numIpus`, `anchor "input" shape`.

@@ -157,12 +157,12 @@ impl Args {
         };
         let ops = graph.ops_after.or(graph.ops_before).unwrap_or_default();
         out.put(sign).put(" graph ").put_as(Kind::Name, &escape(&graph.name));
-        out.put(&format!("  {}", counted(super::words::many(ops), "op", "ops"))).end_line()?;
+        out.put(&format!("  {}", counted(ops, "op", "ops"))).end_line()?;
         for ops in &graph.ops {
             write_ops(out, "    ", ops)?;
         }
         if graph.changed_ops > 0 {
-            let ops = counted(super::words::many(graph.changed_ops), "op differs", "ops differ");
+            let ops = counted(graph.changed_ops, "op differs", "ops differ");
             out.put(&format!("    {ops} in names, inputs, outputs, calls or settings")).end_line()?;
         }
         for op in graph.op_diffs.iter().take(self.top) {

@@ -83,7 +83,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top:
     page.put(STYLE).put("</style></head><body>\n<h1>").name(&path).put("</h1>\n<p>");
     let counts = [
         counted(report.dump.ir.graphs().len(), "graph", "graphs"),
-        counted(many(report.ops.ops), "op", "ops"),
+        counted(report.ops.ops, "op", "ops"),
         counted(report.tensors(), "tensor", "tensors"),
     ];
     page.text(&counts.join(", ")).put("</p>\n<table>").line()?;

@@ -11,7 +11,6 @@ use poplar_inspect::graph::{
 };
 use serde::Serialize;
 
-use super::words::many;
 use crate::common::format::{json_document, json_line};
 
 /// All that is shown of a dump.
@@ -230,7 +229,7 @@ impl<'d> Report<'d> {
     /// Which calls are missing, if any are.
     pub(super) fn without_branches(&self) -> Option<String> {
         let note = self.dump.note(NoteKind::UnknownBranches)?;
-        let ops = counted(many(note.count), "op", "ops");
+        let ops = counted(note.count, "op", "ops");
         Some(format!("without what the branches of {ops} run: a dump does not name them"))
     }
 }

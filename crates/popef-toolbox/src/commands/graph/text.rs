@@ -7,7 +7,7 @@ use poplar_inspect::graph::{CallRow, NumberCount};
 
 use super::{Sections, code};
 use super::report::Report;
-use super::words::{info, many, times};
+use super::words::{info, times};
 use crate::common::table::{Column, Table};
 use crate::common::words::{fact, heading, more};
 
@@ -21,7 +21,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top:
     out.text(Kind::Group, report.path.text());
     let counts = [
         counted(report.dump.ir.graphs().len(), "graph", "graphs"),
-        counted(many(report.ops.ops), "op", "ops"),
+        counted(report.ops.ops, "op", "ops"),
         counted(report.tensors(), "tensor", "tensors"),
     ];
     out.put(&format!("  {}", counts.join(", "))).end_line()?;

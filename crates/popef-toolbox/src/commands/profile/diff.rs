@@ -175,12 +175,11 @@ impl Args {
         for missing in &diff.not_compared {
             let side = if missing.in_a { "second" } else { "first" };
             let what = missing.measure.map_or_else(|| plural(missing.subject).to_owned(), |measure| {
-                let values = usize::try_from(missing.values).unwrap_or(usize::MAX);
-                format!("{} of {} ({})", words(measure), plural(missing.subject), counted(values, "value", "values"))
+                format!("{} of {} ({})", words(measure), plural(missing.subject), counted(missing.values, "value", "values"))
             });
             out.put_as(Kind::Warning, "not compared").put(&format!(": {what}, which the {side} report does not have")).end_line()?;
         }
-        let same = counted(usize::try_from(diff.same_values).unwrap_or(usize::MAX), "value is the same", "values are the same");
+        let same = counted(diff.same_values, "value is the same", "values are the same");
         let verdict = match diff.verdict {
             ProfileVerdict::Same => format!("The profiles are the same: {same}"),
             ProfileVerdict::Different => format!("{same}, {}", counted(diff.differences.len(), "differs", "differ")),

@@ -157,7 +157,7 @@ impl Model {
 /// Writes what the models are, and how they compare.
 pub(super) fn write(out: &mut Out, models: &Models) -> io::Result<()> {
     for model in &models.models {
-        let replicas = counted(model.replication_factor as usize, "replica", "replicas");
+        let replicas = counted(model.replication_factor, "replica", "replicas");
         let purpose = if model.is_inference { "inference" } else { "training" };
         let name = escape(&model.executable);
         fact(out, "model", &format!("\"{name}\" in {}, {replicas}, for {purpose}", escape(&models.path.to_string())))?;

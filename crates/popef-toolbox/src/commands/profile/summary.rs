@@ -74,8 +74,8 @@ fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
 
 pub(super) fn target(graph: &GraphProfile) -> String {
     let target = &graph.target;
-    let mut words = vec![counted(target.num_tiles as usize, "tile", "tiles")];
-    if let Some(ipus) = target.num_ipus.and_then(|ipus| usize::try_from(ipus).ok()) {
+    let mut words = vec![counted(target.num_tiles, "tile", "tiles")];
+    if let Some(ipus) = target.num_ipus {
         words.push(format!("on {}", counted(ipus, "IPU", "IPUs")));
     }
     if let Some(kind) = &target.kind {
@@ -132,7 +132,7 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
     }
     let most = sizes.iter().map(|bucket| bucket.tiles).max().unwrap_or_default();
     for bucket in sizes.iter().filter(|bucket| bucket.tiles > 0) {
-        let tiles = counted(usize::try_from(bucket.tiles).unwrap_or(usize::MAX), "tile", "tiles");
+        let tiles = counted(bucket.tiles, "tile", "tiles");
         chart(out, &format!("{} to {}", size(bucket.from), size(bucket.to)), &tiles, bucket.tiles, most)?;
     }
     let rows = categories(graph, &Selection::largest(ROWS));
@@ -173,7 +173,7 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
     let cycles = steps.cycles.map_or_else(|| "unknown cycles".to_owned(), |cycles| format!("{cycles} cycles"));
     let seconds = steps.seconds.map_or_else(String::new, |seconds| format!(" ({})", time(seconds)));
     let items = items.map_or_else(String::new, |items| format!(", {items:.1} items per second"));
-    let step_count = counted(usize::try_from(steps.step_count).unwrap_or(usize::MAX), "step", "steps");
+    let step_count = counted(steps.step_count, "step", "steps");
     let count = format!("{cycles}{seconds} in {step_count}, mode {}{items}", escape(mode));
     fact(out, "execution", &count)?;
     let mut activities: Vec<_> = steps.tile_cycles.iter().filter(|(key, _)| **key != "activeCompute").collect();
@@ -209,8 +209,7 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
 }
 
 fn recomputed(consistency: &Consistency) -> String {
-    let compared = usize::try_from(consistency.compared).unwrap_or(usize::MAX);
-    let mut words = counted(compared, "value of the steps", "values of the steps");
+    let mut words = counted(consistency.compared, "value of the steps", "values of the steps");
     match consistency.differences.first() {
         None => words.push_str(", all as the report has them"),
         Some(first) if first.key == "type" => {
@@ -218,8 +217,7 @@ fn recomputed(consistency: &Consistency) -> String {
             words.push_str(&format!("; from step {step} on, other steps are there than in the trace"));
         }
         Some(first) => {
-            let different = usize::try_from(consistency.all().different).unwrap_or(usize::MAX);
-            let different = counted(different, "differs", "differ");
+            let different = counted(consistency.all().different, "differs", "differ");
             let place = first.step.map_or_else(|| "the whole".to_owned(), |step| format!("step {step}"));
             words.push_str(&format!(", {different}: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
         }

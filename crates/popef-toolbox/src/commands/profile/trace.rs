@@ -41,7 +41,7 @@ impl Args {
         if path.as_os_str() != "-" {
             let mut out = tool.out();
             out.put(&popef_show::escape(&path.to_string_lossy())).put("  ");
-            out.put(&counted(usize::try_from(sums.steps).unwrap_or(usize::MAX), "step", "steps"));
+            out.put(&counted(sums.steps, "step", "steps"));
             if sums.without_time > 0 {
                 out.put(&format!(", and {} that the report has no times for", sums.without_time));
             }

@@ -186,7 +186,7 @@ impl Args {
             counted(sums.tensors, "tensor", "tensors"),
             size(sums.size),
         ];
-        let tiles = counted(usize::try_from(report.target.tiles()).unwrap_or(usize::MAX), "tile", "tiles");
+        let tiles = counted(report.target.tiles(), "tile", "tiles");
         let ipus = if sums.ipus > 1 { format!(" of {} IPUs", sums.ipus) } else { String::new() };
         out.put(&format!("  {} on {} of {tiles}{ipus}", counts.join(", "), sums.used_tiles)).end_line()?;
         if sums.unknown_types > 0 {

@@ -232,7 +232,7 @@ impl Args {
         out.end_line()?;
         out.quoted(Kind::Name, &Text::from(model.executable.as_str()));
         let tiles = u64::from(model.tiles_per_ipu).saturating_mul(u64::from(model.ipus));
-        let ipus = counted(usize::try_from(model.ipus).unwrap_or_default(), "IPU", "IPUs");
+        let ipus = counted(model.ipus, "IPU", "IPUs");
         out.put(&format!(" on {tiles} tiles of {ipus}")).end_line()?;
         fact(out, "tensors", &format!("{}, {}", model.tensors, size(model.size)))?;
         let left_out = [
