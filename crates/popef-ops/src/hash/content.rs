@@ -4,7 +4,7 @@
 use popef::types::EngineOption;
 use popef::{Blob, Content, Error, File, Metadata};
 
-use super::digest::{Algorithms, Digest, Digests, Hasher, digests_of};
+use super::digest::{Algorithms, Digest, Digests, Hasher};
 use crate::diff::{canonical_order, sorted_items};
 
 /// Begins every canonical form.
@@ -13,19 +13,38 @@ const FORM: &[u8] = b"popef-content-1";
 /// The type of the form of a whole file, which no blob has.
 const FILE: u64 = u64::MAX;
 
-/// Bytes in canonical form: numbers are 8 bytes, little endian, and texts have their length in front.
-struct Form(Vec<u8>);
+/// Bytes in canonical form, which are hashed: numbers are 8 bytes, little endian, and texts have their length in front.
+struct Form {
+    hasher: Hasher,
+    /// What is not hashed yet. Hashing many bytes at once takes less time.
+    pending: Vec<u8>,
+}
+
+/// As many bytes are hashed at once.
+const MOST_PENDING: usize = 64 << 10;
 
 impl Form {
-    fn new(kind: u64) -> Self {
-        let mut form = Form(Vec::new());
+    fn new(algorithms: Algorithms, kind: u64) -> Self {
+        let mut form = Form { hasher: Hasher::new(algorithms), pending: Vec::new() };
         form.text(FORM);
         form.number(kind);
         form
     }
 
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= MOST_PENDING {
+            self.hash_pending();
+        }
+    }
+
+    fn hash_pending(&mut self) {
+        self.hasher.update(&self.pending);
+        self.pending.clear();
+    }
+
     fn number(&mut self, number: impl Into<u64>) {
-        self.0.extend_from_slice(&number.into().to_le_bytes());
+        self.bytes(&number.into().to_le_bytes());
     }
 
     fn count(&mut self, items: usize) {
@@ -34,7 +53,7 @@ impl Form {
 
     fn text(&mut self, text: impl AsRef<[u8]>) {
         self.count(text.as_ref().len());
-        self.0.extend_from_slice(text.as_ref());
+        self.bytes(text.as_ref());
     }
 
     fn extents(&mut self, shape: impl ExactSizeIterator<Item = i64>) {
@@ -89,28 +108,27 @@ impl Form {
         }
     }
 
+    /// The digests of the form.
+    fn finish(mut self) -> Digests {
+        self.hash_pending();
+        self.hasher.finish()
+    }
+
     /// The digests of the form followed by a length and, for each algorithm, the digest of so many bytes.
-    fn with(mut self, algorithms: Algorithms, len: u64, bytes: Digests) -> Digests {
+    fn with(mut self, len: u64, bytes: Digests) -> Digests {
         self.number(len);
-        let whole = |digest: Option<Digest>| {
-            let mut form = self.0.clone();
-            form.extend_from_slice(&digest?.0);
-            Some(digests_of(algorithms, &form))
-        };
-        Digests {
-            sha256: whole(bytes.sha256).and_then(|digests| digests.sha256),
-            blake3: whole(bytes.blake3).and_then(|digests| digests.blake3),
-        }
+        self.hash_pending();
+        self.hasher.finish_with(bytes)
     }
 }
 
 /// The digests of what a blob means, given its bytes: `len` bytes with these digests, unpacked, and without those behind tensors.
 pub(super) fn content_of(blob: &Blob<'_>, algorithms: Algorithms, len: u64, bytes: Digests) -> Result<Digests, Error> {
-    let mut form = Form::new(blob.blob_type().number().into());
+    let mut form = Form::new(algorithms, blob.blob_type().number().into());
     match blob.content() {
         Content::Metadata(metadata) => {
             form.metadata(&metadata.read()?);
-            return Ok(digests_of(algorithms, &form.0));
+            return Ok(form.finish());
         }
         Content::Opaque(opaque) => {
             form.text(opaque.name());
@@ -130,7 +148,7 @@ pub(super) fn content_of(blob: &Blob<'_>, algorithms: Algorithms, len: u64, byte
             }
         }
     }
-    Ok(form.with(algorithms, len, bytes))
+    Ok(form.with(len, bytes))
 }
 
 /// The digests of the contents of all blobs, in the order of the file, as long as each has one.
@@ -169,17 +187,15 @@ impl Contents {
         }
         let order = canonical_order(file);
         let digest = |algorithms: Algorithms, prefix: Digest, contents: &[Digest]| {
-            let mut form = Form::new(FILE);
+            let mut form = Form::new(algorithms, FILE);
             form.number(prefix_len);
-            form.0.extend_from_slice(&prefix.0);
+            form.bytes(&prefix.0);
             form.count(contents.len());
-            let mut hasher = Hasher::new(algorithms);
-            hasher.update(&form.0);
             for &blob in &order {
                 let content = usize::try_from(blob).ok().and_then(|blob| contents.get(blob));
-                hasher.update(&content.copied().unwrap_or_default().0);
+                form.bytes(&content.copied().unwrap_or_default().0);
             }
-            hasher.finish()
+            form.finish()
         };
         Digests {
             sha256: prefix.sha256.and_then(|prefix| digest(Algorithms::SHA256, prefix, &self.sha256).sha256),

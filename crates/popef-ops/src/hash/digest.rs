@@ -152,11 +152,14 @@ impl Hasher {
             blake3: self.blake3.map(|blake3| Digest(*blake3.finalize().as_bytes())),
         }
     }
-}
 
-/// The digests of bytes in memory.
-pub(super) fn digests_of(algorithms: Algorithms, bytes: &[u8]) -> Digests {
-    let mut hasher = Hasher::new(algorithms);
-    hasher.update(bytes);
-    hasher.finish()
+    /// The digests of the bytes followed by a digest of other bytes, for each algorithm by itself. None where there is none.
+    pub(super) fn finish_with(self, digests: Digests) -> Digests {
+        let sha256 = self.sha256.zip(digests.sha256).map(|(sha256, digest)| sha256.chain_update(digest.0));
+        let blake3 = self.blake3.zip(digests.blake3).map(|(mut blake3, digest)| {
+            blake3.update(&digest.0);
+            blake3
+        });
+        Hasher { sha256, blake3 }.finish()
+    }
 }
