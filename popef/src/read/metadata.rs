@@ -52,8 +52,17 @@ impl<'a> MetadataBlob<'a> {
         wire::read_metadata(self.blob.metadata_message(), self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
-    /// Fails if the message claims more values than its length allows.
-    pub(super) fn check_size(&self) -> Result<(), Error> {
+    /// Whether the info message is the one that this library writes for its values.
+    pub(crate) fn is_encoded(&self) -> Result<bool, Error> {
+        if self.check_size().is_err() {
+            return Ok(false);
+        }
+        let is_encoded = wire::is_encoded_metadata(self.blob.metadata_message(), self.blob.limits());
+        is_encoded.map_err(|problem| self.error(problem))
+    }
+
+    /// Fails if the message claims more values than its length allows. Then [`read`](Self::read) fails too.
+    pub fn check_size(&self) -> Result<(), Error> {
         wire::check_value_bytes(self.blob.metadata_message(), self.value_bytes).map_err(|problem| self.error(problem))
     }
 

@@ -5,13 +5,14 @@ use capnp::{serialize, text};
 
 use super::Stop;
 use super::edit_lists::set_lists;
-use super::encode_metadata::{bytes_of, refused, set_plain_fields, set_program_flow, set_tensor_info};
 use super::fields::Fields;
+use super::lists::Lists;
 use super::message::Frame;
 use super::metadata::read_metadata;
 use super::parts::NOT_COMPRESSED;
 use super::popef_capnp as schema;
 use super::problem::Message;
+use super::set::{bytes_of, refused, set_plain_fields, set_program_flow, set_tensor_info};
 use super::words::Words;
 use crate::error::Problem;
 use crate::limits::Limits;
@@ -143,7 +144,7 @@ fn opaque(bytes: &[u8], info: &OpaqueInfo, limits: &Limits) -> Result<Vec<u8>, P
 }
 
 fn metadata(bytes: &[u8], info: &Metadata, sources: &ElementSources, limits: &Limits) -> Result<Vec<u8>, Problem> {
-    Words::of_metadata(info).accepted(Message::Info)?;
+    Words::of_metadata(info, &Lists::of(info))?.accepted(Message::Info)?;
     // Reading the elements again must not count towards the limit of the first time.
     let frame = Frame::parse(bytes, Message::Info).map_err(Stop::into_problem)?;
     let reader = frame.reader(bytes, limits);

@@ -4,9 +4,9 @@ use capnp::message::{Reader, ReaderOptions, SegmentArray};
 use capnp::struct_list;
 use capnp::traits::{HasStructSize as _, OwnedStruct};
 
-use super::encode_metadata::{count, set_anchor, set_option, set_program};
 use super::fields::Fields;
 use super::popef_capnp as schema;
+use super::set::{count, set_anchor, set_option, set_program};
 use super::words::WORD;
 use crate::error::Problem;
 use crate::len::as_u64;

@@ -34,6 +34,14 @@ impl NewHead {
         self::info(&mut self.bytes, info)
     }
 
+    /// The header message alone of a blob of this size.
+    pub(crate) fn header_alone(version: &Text<'_>, blob_type: BlobType, size: u64) -> Result<Vec<u8>, Problem> {
+        let mut head = NewHead::default();
+        header(&mut head.bytes, version, blob_type)?;
+        head.set_size(size);
+        Ok(head.bytes)
+    }
+
     /// Copies the messages of a blob that was read, byte for byte.
     pub(crate) fn verbatim(header: &[u8], info: &[u8]) -> Result<Self, Problem> {
         let mut bytes = Vec::new();
@@ -88,6 +96,10 @@ impl NewHead {
         &self.bytes
     }
 
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     pub(crate) fn len(&self) -> u64 {
         u64::try_from(self.bytes.len()).unwrap_or(u64::MAX)
     }
@@ -95,8 +107,12 @@ impl NewHead {
     /// Sets the blob's size from the length of its data.
     pub(crate) fn set_data_len(&mut self, data_len: u64) -> Result<(), ShapeProblem> {
         let size = self.len().checked_add(data_len).ok_or(ShapeProblem::TooLarge)?;
-        self.set_word(SIZE.saturating_mul(WORD), size);
+        self.set_size(size);
         Ok(())
+    }
+
+    fn set_size(&mut self, size: u64) {
+        self.set_word(SIZE.saturating_mul(WORD), size);
     }
 
     /// Sets the size of an unpacked executable, or that it is not compressed.
@@ -130,9 +146,7 @@ fn info(to: &mut Vec<u8>, info: InfoRef<'_>) -> Result<(), Problem> {
             put_text(to, &info.name);
         }
         InfoRef::Metadata(metadata) => {
-            let message = encode_metadata::metadata(metadata)?;
-            reserve(to, message.len())?;
-            to.extend_from_slice(&message);
+            encode_metadata::metadata(to, metadata)?;
         }
         InfoRef::Tensor(info) => {
             let words = Words::of_root(2).and_text(&info.name).and_tensor_info(&info.tensor_info);
@@ -170,43 +184,43 @@ fn start(to: &mut Vec<u8>, message: Message, words: Words) -> Result<u64, Proble
     Ok(u64::from(words) << 32)
 }
 
-fn reserve(to: &mut Vec<u8>, len: usize) -> Result<(), Problem> {
+pub(super) fn reserve(to: &mut Vec<u8>, len: usize) -> Result<(), Problem> {
     Problem::in_memory(len, to.try_reserve(len))
 }
 
-fn put<const N: usize>(to: &mut Vec<u8>, words: [u64; N]) {
+pub(super) fn put<const N: usize>(to: &mut Vec<u8>, words: [u64; N]) {
     to.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
 }
 
 /// Appends a text, its terminating NUL, and zeros up to a whole word. It appends a whole word of zeros and truncates,
 /// which is faster than appending the exact number.
-fn put_text(to: &mut Vec<u8>, text: &Text<'_>) {
+pub(super) fn put_text(to: &mut Vec<u8>, text: &Text<'_>) {
     to.extend_from_slice(text.as_bytes());
     let surplus = text.as_bytes().len() % WORD;
     to.extend_from_slice(&[0; WORD]);
     to.truncate(to.len().saturating_sub(surplus));
 }
 
-fn put_tensor_info(to: &mut Vec<u8>, info: &TensorInfo) {
+pub(super) fn put_tensor_info(to: &mut Vec<u8>, info: &TensorInfo) {
     const WORDS: u64 = 5;
     put(to, [info.data_type.number().into(), list(0, WORDS, info.shape.len())]);
     info.shape.iter().for_each(|extent| to.extend_from_slice(&extent.to_le_bytes()));
 }
 
 /// A pointer to a struct with this many data words and pointers, which begins `offset` words after the pointer.
-fn structure(offset: u64, data_words: u64, pointers: u64) -> u64 {
+pub(super) fn structure(offset: u64, data_words: u64, pointers: u64) -> u64 {
     offset << 2 | data_words << 32 | pointers << 48
 }
 
 /// A pointer to a list. The length must be within the limit.
-fn list(offset: u64, element_size: u64, len: usize) -> u64 {
+pub(super) fn list(offset: u64, element_size: u64, len: usize) -> u64 {
     const LIST: u64 = 1;
     let len = u64::try_from(len).unwrap_or(u64::MAX);
     LIST | offset << 2 | element_size << 32 | len << 35
 }
 
 /// A pointer to a text with its terminating NUL.
-fn text(offset: u64, text: &Text<'_>) -> u64 {
+pub(super) fn text(offset: u64, text: &Text<'_>) -> u64 {
     const BYTES: u64 = 2;
     list(offset, BYTES, text.as_bytes().len().saturating_add(1))
 }

@@ -51,7 +51,7 @@ pub(crate) fn serialize_metadata<S: serde::Serializer>(
     serialized.unwrap_or_else(|problem| Err(serde::ser::Error::custom(problem)))
 }
 
-fn with_refs<T>(
+pub(super) fn with_refs<T>(
     info: &[u8],
     limits: &Limits,
     work: impl FnOnce(MetadataRef<'_>) -> Result<T, Problem>,
@@ -88,7 +88,7 @@ impl<'m, P: Part<'m>> Parts<'m, P> {
         self.list.len()
     }
 
-    fn iter(&self) -> impl ExactSizeIterator<Item = Result<P, Problem>> + use<'m, P> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = Result<P, Problem>> + use<'m, P> {
         let fields = self.fields;
         self.list.iter().map(move |reader| P::of(reader, fields))
     }
@@ -197,6 +197,17 @@ impl<'m> MetadataRef<'m> {
 
     fn read(&self) -> Result<Metadata, Problem> {
         Ok(Metadata {
+            engine_options: self.engine_options.read()?,
+            device_options: self.device_options.read()?,
+            programs_map: self.programs_map.read()?,
+            anchors: self.anchors.read()?,
+            ..self.read_plain()?
+        })
+    }
+
+    /// Reads everything but the lists of structs.
+    pub(super) fn read_plain(&self) -> Result<Metadata, Problem> {
+        Ok(Metadata {
             replication_factor: self.replication_factor,
             num_ipus: self.num_ipus,
             num_processes: self.num_processes,
@@ -206,15 +217,12 @@ impl<'m> MetadataRef<'m> {
             device_iterations: self.device_iterations,
             executable: self.executable.by_ref().try_to_own()?,
             seed_handle: self.seed_handle.by_ref().try_to_own()?,
-            engine_options: self.engine_options.read()?,
-            device_options: self.device_options.read()?,
             program_flow: ProgramFlow {
                 load: self.program_flow.load.read()?,
                 main: self.program_flow.main.read()?,
                 save: self.program_flow.save.read()?,
             },
-            programs_map: self.programs_map.read()?,
-            anchors: self.anchors.read()?,
+            ..Metadata::default()
         })
     }
 
@@ -369,7 +377,9 @@ mod tests {
     use super::*;
 
     fn assert_read(metadata: &Metadata) {
-        let info = encode_metadata::metadata(metadata).unwrap();
+        let mut info = Vec::new();
+        encode_metadata::metadata(&mut info, metadata).unwrap();
+        assert!(encode_metadata::is_encoded(&info, &Limits::default()).unwrap());
         assert_eq!(read_metadata(&info, &Limits::default()).unwrap(), *metadata);
         // No pointers share a target, so visiting each word once is enough.
         let limits = Limits { visits: 1, ..Limits::default() };

@@ -13,6 +13,7 @@ mod encode;
 mod encode_metadata;
 mod fields;
 mod head;
+mod lists;
 mod message;
 mod metadata;
 mod parts;
@@ -31,9 +32,11 @@ mod plain;
 )]
 mod popef_capnp;
 mod problem;
+mod set;
 mod words;
 
 pub(crate) use encode::NewHead;
+pub(crate) use encode_metadata::is_encoded as is_encoded_metadata;
 #[cfg(feature = "popart")]
 pub(crate) use fields::number;
 pub(crate) use head::Head;

@@ -1,36 +1,15 @@
-//! Writes the info message of Metadata. The counterpart of `metadata.rs`.
-//!
-//! The message is always one segment. Texts are written as bytes and enumerations as numbers, so everything that was
-//! read from a file can be written again.
+//! Sets the fields of messages that the crate `capnp` builds. Texts are set as bytes and enumerations as numbers, so
+//! everything that was read from a file can be set again.
 
 use capnp::dynamic_struct;
 use capnp::dynamic_value::{self, Enum};
 use capnp::introspect::{Introspect, TypeVariant};
-use capnp::message::{Builder, HeapAllocator};
-use capnp::traits::OwnedStruct;
-use capnp::{serialize, struct_list, text};
+use capnp::text;
 
 use super::popef_capnp as schema;
 use super::problem::{Message, WireProblem};
-use super::words::Words;
 use crate::error::Problem;
 use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
-
-pub(super) fn metadata(metadata: &Metadata) -> Result<Vec<u8>, Problem> {
-    let (words, _) = Words::of_metadata(metadata).accepted(Message::Info)?;
-    let mut message = Builder::new(HeapAllocator::new().first_segment_words(words));
-    let mut root = message.init_root::<schema::metadata::Builder<'_>>();
-    set_plain_fields(root.reborrow(), metadata);
-    set_each(root.reborrow().init_anchors(count(&metadata.anchors)), &metadata.anchors, set_anchor)?;
-    let options = &metadata.engine_options;
-    set_each(root.reborrow().init_engine_options(count(options)), options, set_option)?;
-    let options = &metadata.device_options;
-    set_each(root.reborrow().init_device_options(count(options)), options, set_option)?;
-    set_program_flow(root.reborrow(), &metadata.program_flow)?;
-    let programs = &metadata.programs_map;
-    set_each(root.init_programs_map(count(programs)), programs, set_program)?;
-    Ok(serialize::write_message_to_words(&message))
-}
 
 /// Sets the numbers and texts.
 pub(super) fn set_plain_fields(mut root: schema::metadata::Builder<'_>, metadata: &Metadata) {
@@ -43,14 +22,6 @@ pub(super) fn set_plain_fields(mut root: schema::metadata::Builder<'_>, metadata
     root.set_device_iterations(metadata.device_iterations);
     root.set_seed_handle(bytes_of(&metadata.seed_handle));
     root.set_executable(bytes_of(&metadata.executable));
-}
-
-fn set_each<T: OwnedStruct, V>(
-    mut list: struct_list::Builder<'_, T>,
-    values: &[V],
-    set: impl Fn(T::Builder<'_>, &V) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    (0..).zip(values).try_for_each(|(index, value)| set(list.reborrow().get(index), value))
 }
 
 pub(super) fn set_option(mut to: schema::option::Builder<'_>, option: &EngineOption) -> Result<(), Problem> {
@@ -123,30 +94,4 @@ pub(super) fn bytes_of<'t>(text: &'t Text<'_>) -> text::Reader<'t> {
 /// The length of a list, in a message whose length is within the limit.
 pub(super) fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, reason = "a test may stop at the first surprise")]
-mod tests {
-    use super::*;
-
-    /// A count that is too low would give two segments, and one that is too high would waste memory.
-    #[test]
-    #[cfg_attr(miri, ignore = "its many values take minutes there")]
-    fn words_are_counted_exactly() {
-        let anchor = Anchor { name: "1234567".into(), programs: vec![1, 2, 3], ..Anchor::default() };
-        let options = vec![EngineOption { name: "a".into(), value: "".into() }; 5];
-        let program = ProgramInfo { index: 1, name: "main".into() };
-        let many = Metadata {
-            program_flow: ProgramFlow { load: vec![1], main: vec![1, 2], save: vec![] },
-            anchors: vec![anchor; 300],
-            engine_options: options,
-            programs_map: vec![program; 2],
-            ..Metadata::default()
-        };
-        for metadata in [many, Metadata::default()] {
-            let (_, len) = Words::of_metadata(&metadata).accepted(Message::Info).unwrap();
-            assert_eq!(super::metadata(&metadata).unwrap().len(), len);
-        }
-    }
 }

@@ -1,10 +1,11 @@
 //! Computes the length of a message before it is built. So a message that is longer than readers accept is refused
 //! early, and any other is built as one segment.
 
+use super::lists::{Elements, Lists};
 use super::problem::{Message, WireProblem};
 use crate::error::Problem;
 use crate::limits::{HEADER_BYTES, Limits};
-use crate::types::{Metadata, TensorInfo, Text};
+use crate::types::{Anchor, EngineOption, Metadata, ProgramInfo, TensorInfo, Text};
 
 pub(super) const WORD: usize = 8;
 
@@ -18,23 +19,34 @@ impl Words {
         Words(1).and(words)
     }
 
-    pub(super) fn of_metadata(metadata: &Metadata) -> Self {
-        let flow = &metadata.program_flow;
+    pub(super) fn of_metadata<A, O, P>(plain: &Metadata, lists: &Lists<'_, A, O, P>) -> Result<Self, Problem>
+    where
+        A: Elements<Anchor>,
+        O: Elements<EngineOption>,
+        P: Elements<ProgramInfo>,
+    {
+        let flow = &plain.program_flow;
         let flow = [&flow.load, &flow.main, &flow.save];
         // The root struct, the tags of the four lists of structs, and the struct ProgramFlow.
-        let words = Words::of_root(10 + 4 + 3).and_text(&metadata.executable).and_text(&metadata.seed_handle);
+        let words = Words::of_root(10 + 4 + 3).and_text(&plain.executable).and_text(&plain.seed_handle);
         let mut words = flow.iter().fold(words, |words, list| words.and_numbers::<u32>(list));
-        for option in metadata.engine_options.iter().chain(&metadata.device_options) {
-            words = words.and(2).and_text(&option.name).and_text(&option.value);
+        for options in [lists.engine_options, lists.device_options] {
+            words =
+                words.and_each(options, |words, option| words.and(2).and_text(&option.name).and_text(&option.value))?;
         }
-        for program in &metadata.programs_map {
-            words = words.and(2).and_text(&program.name);
-        }
-        for anchor in &metadata.anchors {
-            words = words.and(5).and_text(&anchor.name).and_text(&anchor.handle);
-            words = words.and_numbers::<u32>(&anchor.programs).and_tensor_info(&anchor.tensor_info);
-        }
-        words
+        words = words.and_each(lists.programs_map, |words, program| words.and(2).and_text(&program.name))?;
+        words.and_each(lists.anchors, |words, anchor| {
+            let words = words.and(5).and_text(&anchor.name).and_text(&anchor.handle);
+            words.and_numbers::<u32>(&anchor.programs).and_tensor_info(&anchor.tensor_info)
+        })
+    }
+
+    fn and_each<T>(mut self, elements: &impl Elements<T>, and: fn(Self, &T) -> Self) -> Result<Self, Problem> {
+        elements.each(|element| {
+            self = and(self, element);
+            Ok(())
+        })?;
+        Ok(self)
     }
 
     fn and(self, words: usize) -> Self {

@@ -2,13 +2,14 @@
 
 use super::problem::impossible;
 use crate::error::Error;
+use crate::read::{Blob, Content};
 use crate::types::{InfoRef, Text};
 use crate::wire::NewHead;
 
 /// Returns the header and the info of a blob with `data_len` bytes of data, as a [`Writer`](crate::Writer) writes them.
 ///
-/// Together with the data, these are a whole blob. This is for programs that put files together themselves, or that want to
-/// know whether the head of a blob that they read has anything else in it. Nothing is checked except that it can be written.
+/// Together with the data, these are a whole blob. This is for programs that put files together themselves. Nothing is checked
+/// except that it can be written. [`Blob::has_usual_head`] says whether the head of a blob that was read is such a one.
 ///
 /// ```
 /// use popef::write::head;
@@ -24,5 +25,38 @@ pub fn head<'i>(version: &Text<'_>, info: impl Into<InfoRef<'i>>, data_len: u64)
     let mut head = NewHead::default();
     head.lay_out(version, info.into())?;
     head.set_data_len(data_len).map_err(impossible)?;
-    Ok(head.bytes().to_vec())
+    Ok(head.into_bytes())
+}
+
+impl Blob<'_> {
+    /// Returns whether header and info are the bytes that [`head`] makes of their values.
+    ///
+    /// They are not if another program laid them out otherwise, if they have fields of a later version of the format, or if their
+    /// values cannot be written or read, as those of an unknown blob type.
+    ///
+    /// ```
+    /// let file = popef::File::open("examples/data/executable.popef")?;
+    /// for blob in &file {
+    ///     assert!(blob.has_usual_head()?);
+    /// }
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn has_usual_head(&self) -> Result<bool, Error> {
+        let (version, len) = (self.version(), self.data().len());
+        let usual = match self.content() {
+            // Its values may take more memory than the message.
+            Content::Metadata(metadata) => {
+                let own = self.header_bytes().read()?;
+                let header = NewHead::header_alone(&version, self.blob_type(), self.size());
+                return Ok(header.is_ok_and(|header| *own == *header) && metadata.is_encoded()?);
+            }
+            Content::Executable(executable) => head(&version, &executable.info(), len),
+            Content::Tensor(tensor) => head(&version, &tensor.info(), len),
+            Content::Feed(feed) => head(&version, &feed.info(), len),
+            Content::Opaque(opaque) => head(&version, &opaque.info(), len),
+            Content::Unknown => return Ok(false),
+        };
+        let own = self.head_bytes().read()?;
+        Ok(usual.is_ok_and(|usual| *own == *usual))
+    }
 }

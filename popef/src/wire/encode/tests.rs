@@ -8,9 +8,12 @@ use capnp::{serialize, text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::super::popef_capnp as schema;
+use super::super::{popef_capnp as schema, set};
 use super::*;
-use crate::types::{DataType, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo};
+use crate::types::{
+    Anchor, DataType, EngineOption, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo, ProgramFlow, ProgramInfo,
+    TensorDataInfo, TensorType,
+};
 
 type Root = Builder<HeapAllocator>;
 
@@ -52,7 +55,21 @@ fn built_info(info: InfoRef<'_>) -> Vec<u8> {
             root.set_name(bytes_of(&info.name));
             root.set_uncompressed_size(info.uncompressed_size.unwrap_or(u64::MAX));
         }
-        InfoRef::Metadata(_) => panic!("the library builds it anyway"),
+        InfoRef::Metadata(info) => {
+            let mut root = message.init_root::<schema::metadata::Builder<'_>>();
+            set::set_plain_fields(root.reborrow(), info);
+            let mut anchors = root.reborrow().init_anchors(set::count(&info.anchors));
+            (0..)
+                .zip(&info.anchors)
+                .for_each(|(i, anchor)| set::set_anchor(anchors.reborrow().get(i), anchor).unwrap());
+            let mut options = root.reborrow().init_engine_options(set::count(&info.engine_options));
+            (0..).zip(&info.engine_options).for_each(|(i, o)| set::set_option(options.reborrow().get(i), o).unwrap());
+            let mut options = root.reborrow().init_device_options(set::count(&info.device_options));
+            (0..).zip(&info.device_options).for_each(|(i, o)| set::set_option(options.reborrow().get(i), o).unwrap());
+            set::set_program_flow(root.reborrow(), &info.program_flow).unwrap();
+            let mut programs = root.init_programs_map(set::count(&info.programs_map));
+            (0..).zip(&info.programs_map).for_each(|(i, p)| set::set_program(programs.reborrow().get(i), p).unwrap());
+        }
         InfoRef::Tensor(info) => {
             let mut root = message.init_root::<schema::tensor_data_info::Builder<'_>>();
             root.set_name(bytes_of(&info.name));
@@ -95,6 +112,60 @@ fn any_tensor_info() -> impl Strategy<Value = TensorInfo> {
     (any::<u16>(), shapes).prop_map(|(number, shape)| TensorInfo::new(DataType::from_number(number), shape))
 }
 
+fn any_numbers() -> impl Strategy<Value = Vec<u32>> {
+    vec(any::<u32>(), 0..6)
+}
+
+fn any_options() -> impl Strategy<Value = Vec<EngineOption>> {
+    vec((any_text(), any_text()).prop_map(|(name, value)| EngineOption { name, value }), 0..4)
+}
+
+fn any_anchor() -> impl Strategy<Value = Anchor> {
+    let numbers = (any::<u16>(), any::<bool>(), any::<bool>(), any::<u32>());
+    (any_text(), any_text(), any_tensor_info(), any_numbers(), numbers).prop_map(
+        |(name, handle, tensor_info, programs, (tensor_type, is_per_replica, use_remote_buffers, repeats))| Anchor {
+            name,
+            handle,
+            tensor_info,
+            tensor_type: TensorType::from_number(tensor_type),
+            programs,
+            is_per_replica,
+            use_remote_buffers,
+            repeats,
+        },
+    )
+}
+
+fn any_metadata() -> impl Strategy<Value = Metadata> {
+    let program = (any::<u32>(), any_text()).prop_map(|(index, name)| ProgramInfo { index, name });
+    let flow =
+        (any_numbers(), any_numbers(), any_numbers()).prop_map(|(load, main, save)| ProgramFlow { load, main, save });
+    let lists = (any_options(), any_options(), vec(program, 0..4), vec(any_anchor(), 0..4));
+    (any::<[u32; 5]>(), any::<[bool; 2]>(), any_text(), any_text(), flow, lists).prop_map(
+        |(numbers, bools, executable, seed_handle, program_flow, lists)| {
+            let [replication_factor, num_ipus, num_processes, ipu_version, device_iterations] = numbers;
+            let [is_pod, is_inference] = bools;
+            let (engine_options, device_options, programs_map, anchors) = lists;
+            Metadata {
+                replication_factor,
+                num_ipus,
+                num_processes,
+                ipu_version,
+                is_pod,
+                is_inference,
+                device_iterations,
+                executable,
+                seed_handle,
+                engine_options,
+                device_options,
+                program_flow,
+                programs_map,
+                anchors,
+            }
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
@@ -111,6 +182,19 @@ proptest! {
         let opaque = OpaqueInfo { name, executable };
         let infos = [(&executable_info).into(), (&tensor).into(), (&feed).into(), (&opaque).into()];
         infos.into_iter().for_each(|info| check(head, &version, info, data_len.into()));
+    }
+
+    #[test]
+    fn any_metadata_becomes_the_bytes_that_the_library_makes(metadata in any_metadata(), version in any_text()) {
+        let head = &mut NewHead::default();
+        check(head, &version, (&metadata).into(), 0);
+        let info = head.info().to_vec();
+        prop_assert!(encode_metadata::is_encoded(&info, &Limits::default()).unwrap());
+        // The last byte is that of a text or a number, or fills the last word.
+        let mut other = info;
+        let last = other.len() - 1;
+        other[last] ^= 1;
+        prop_assert!(!encode_metadata::is_encoded(&other, &Limits::default()).unwrap_or(false));
     }
 }
 
