@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use popef::read::{DataBlob, ExecutableBlob};
 use popef::types::{BlobType, ExecutableInfo};
-use popef::{Blob, File, Metadata, TensorInfo};
+use popef::{Blob, File, TensorInfo};
 
-use super::index::{Entry, Form, Kind, Stored, head, packing_for};
+use super::index::{Entry, Form, Kind, Stored, packing_for};
 use super::names::{Numbers, Same, Wish, safe};
 use super::report::Note;
 use super::{Arrays, ExtractOptions};
@@ -53,8 +53,6 @@ pub(super) struct Planned {
     /// The bytes of data that are in the main file; the rest is surplus.
     pub(super) len: u64,
     pub(super) notes: Vec<Note>,
-    /// The values of a metadata blob.
-    pub(super) metadata: Option<Metadata>,
 }
 
 impl<'f> Plan<'f> {
@@ -184,13 +182,10 @@ impl<'f> Plan<'f> {
             compress: None,
             head: None,
         };
-        let mut planned = Planned { entry, len, notes: Vec::new(), metadata: None };
-        if form == Form::Json {
-            planned.metadata = blob.as_metadata().and_then(|metadata| metadata.read().ok());
-            if planned.metadata.is_none() {
-                planned.entry.data = None;
-                planned.notes.push(Note::Unread);
-            }
+        let mut planned = Planned { entry, len, notes: Vec::new() };
+        if blob.as_metadata().is_some_and(|metadata| metadata.check_size().is_err()) {
+            planned.entry.data = None;
+            planned.notes.push(Note::Unread);
         }
         planned.notes.extend(blob.as_data().and_then(|data| self.array_note(&data, form)));
         match self.unpacks(blob) {
@@ -235,9 +230,9 @@ impl Planned {
             self.entry.surplus = Some(surplus());
             self.notes.push(Note::Surplus);
         }
-        let head = head(&self.entry.blob, self.metadata.as_ref(), &self.entry.version, len);
-        let own = blob.head_bytes().read()?.into_owned();
-        self.entry.head = (head.as_ref() != Some(&own)).then_some(Hex(own));
+        if !blob.has_usual_head()? {
+            self.entry.head = Some(Hex(blob.head_bytes().read()?.into_owned()));
+        }
         Ok(())
     }
 }

@@ -79,7 +79,7 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<u64,
         None => 0,
         Some(stored) => match stored.form {
             Form::Npz | Form::Safetensors => planned.len,
-            Form::Json => files.file(&stored.file, |file| metadata(planned, file))?,
+            Form::Json => files.file(&stored.file, |file| metadata(blob, file))?,
             Form::Raw if entry.compress.is_some() => files.file(&stored.file, |file| unpacked(blob, file))?,
             Form::Raw => files.file(&stored.file, |file| file.data(&data))?,
             Form::Npy => files.file(&stored.file, |file| {
@@ -96,8 +96,8 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<u64,
     Ok(written)
 }
 
-fn metadata(planned: &Planned, file: &mut NewFile<'_>) -> Result<(), Error> {
-    serde_json::to_writer_pretty(&mut *file, &planned.metadata).map_err(io::Error::from)?;
+fn metadata(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
+    serde_json::to_writer_pretty(&mut *file, &blob.as_metadata()).map_err(io::Error::from)?;
     Ok(file.write_all(b"\n")?)
 }
 
