@@ -42,7 +42,7 @@ impl<'a> Iterator for Blobs<'a> {
     type Item = Result<Blob<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.walk.step(&mut { self.bytes }, &self.limits, &mut |_, _| Ok(())) {
+        match self.walk.step(&mut { self.bytes }, &self.limits, &mut ()) {
             Ok(Step::Blob(place, head)) => {
                 let whole = place.blob_in(self.bytes, head);
                 Some(Ok(Blob::new(

@@ -12,6 +12,11 @@ pub(super) trait Fetch {
     /// yet; the caller will ask again.
     fn fetch(&mut self, at: u64, len: u64) -> Result<Option<&[u8]>, Problem>;
 
+    /// Gives away the bytes of a long head that was fetched, if they are in memory of their own. Then they are not copied.
+    fn give_away(&mut self, _at: u64, _len: u64) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Moves to `end`, or to the end of the input if that comes first, and returns the position reached. Needed only
     /// where `room` is unknown.
     fn reach(&mut self, end: u64) -> Result<u64, Problem> {

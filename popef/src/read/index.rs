@@ -78,17 +78,21 @@ impl Index {
         Index { end: offset, is_in_memory, ..Index::default() }
     }
 
-    /// Keeps what is needed of a head for [`push`](Self::push). `messages` are its header and info.
-    pub(super) fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<KeptHead, Problem> {
-        if let Some((brief, texts)) = Brief::keep(head, messages, &mut self.texts)? {
-            return Ok(KeptHead { form: Form::Brief(brief), texts });
+    /// Keeps what is needed of a head for [`push`](Self::push). None if that is its messages, header and info, which then must
+    /// be [given](Self::keep_long) to the index.
+    pub(super) fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<Option<KeptHead>, Problem> {
+        match Brief::keep(head, messages, &mut self.texts)? {
+            Some((brief, texts)) => Ok(Some(KeptHead { form: Form::Brief(brief), texts })),
+            None if self.is_in_memory => self.keep_long(head, Vec::new()).map(Some),
+            None => Ok(None),
         }
+    }
+
+    /// Keeps the messages of a head that has no short form. They are empty if they stay in memory anyway.
+    pub(super) fn keep_long(&mut self, head: &Head, messages: Vec<u8>) -> Result<KeptHead, Problem> {
         let number = u32::try_from(self.long.len()).map_err(|_| ReadProblem::TooManyBlobs)?;
         Problem::in_memory(size_of::<Head>(), self.long.push(*head))?;
-        let copied = if self.is_in_memory { &[] } else { messages };
-        let (texts, kept) = self.texts.next(copied.len())?;
-        kept.extend_from_slice(copied);
-        Ok(KeptHead { form: Form::Long(number), texts })
+        Ok(KeptHead { form: Form::Long(number), texts: self.texts.keep(messages)? })
     }
 
     /// Adds the blob of a head that was [kept](Self::keep).

@@ -1,8 +1,8 @@
 use super::fetch::Fetch;
-use super::index::Index;
+use super::index::{Index, KeptHead};
 use super::problem::ReadProblem;
 use super::source::Window;
-use super::walk::{Step, Walk};
+use super::walk::{Keep, Step, Walk};
 use crate::error::{Error, Problem};
 use crate::limits::Limits;
 use crate::wire::Head;
@@ -42,13 +42,9 @@ impl Listing {
     /// Adds the next blob. Returns whether there was one.
     fn step(&mut self, from: &mut impl Fetch, limits: &Limits) -> Result<bool, Error> {
         // The bytes of a stream are gone when it is known that the blob is whole.
-        let mut kept = None;
-        let mut keep = |head: &Head, messages: &[u8]| {
-            kept = Some(self.index.keep(head, messages)?);
-            Ok(())
-        };
+        let mut keep = KeepIn { index: &mut self.index, kept: None };
         let Step::Blob(place, head) = self.walk.step(from, limits, &mut keep)? else { return Ok(false) };
-        kept.map_or(Ok(()), |kept| self.index.push(place, &head, kept))?;
+        keep.kept.map_or(Ok(()), |kept| self.index.push(place, &head, kept))?;
         Ok(true)
     }
 
@@ -63,5 +59,23 @@ impl Listing {
             return Ok(self);
         }
         Err(ReadProblem::IndexUnfinished { start: missing.start, end: missing.end }.into())
+    }
+}
+
+/// Keeps what an index needs of a head.
+struct KeepIn<'i> {
+    index: &'i mut Index,
+    kept: Option<KeptHead>,
+}
+
+impl Keep for KeepIn<'_> {
+    fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<bool, Problem> {
+        self.kept = self.index.keep(head, messages)?;
+        Ok(self.kept.is_some())
+    }
+
+    fn own(&mut self, head: &Head, messages: Vec<u8>) -> Result<(), Problem> {
+        self.kept = Some(self.index.keep_long(head, messages)?);
+        Ok(())
     }
 }

@@ -52,7 +52,7 @@ impl OpenOptions {
         let mut window = Window::new(size, self.read_ahead_of(source));
         let mut walk = Walk::from(self.start);
         loop {
-            match walk.step(&mut window, &self.limits, &mut |_, _| Ok(())).map_err(in_file)? {
+            match walk.step(&mut window, &self.limits, &mut ()).map_err(in_file)? {
                 Step::Blob(place, head) => each(&self.blob_in(source, &mut window, place, head).map_err(in_file)?)?,
                 Step::Waiting => {
                     let start = window.missing().start;

@@ -2,8 +2,8 @@
 
 use super::fetch::Fetch;
 use super::problem::ReadProblem;
-use crate::error::{Error, Problem};
-use crate::len::len_of;
+use crate::error::{Error, Problem, with_room_for};
+use crate::len::{as_usize, len_of};
 use crate::limits::Limits;
 use crate::pickle::is_marked;
 use crate::wire::{Head, Stop, WireProblem};
@@ -27,6 +27,26 @@ impl Place {
 
 /// How many bytes of a blob are fetched at first, which is enough for most headers and infos.
 const FIRST_LOOK: u64 = 256;
+
+/// Is told of each head. If the blob then turns out to be cut, the walk still fails.
+pub(super) trait Keep {
+    /// Keeps what is needed of a head and its messages. Returns false if the messages are to be [given](Self::own) to it.
+    fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<bool, Problem>;
+
+    /// Takes the messages of a head.
+    fn own(&mut self, head: &Head, messages: Vec<u8>) -> Result<(), Problem>;
+}
+
+/// Keeps nothing.
+impl Keep for () {
+    fn keep(&mut self, _: &Head, _: &[u8]) -> Result<bool, Problem> {
+        Ok(true)
+    }
+
+    fn own(&mut self, _: &Head, _: Vec<u8>) -> Result<(), Problem> {
+        Ok(())
+    }
+}
 
 /// A walk from header to header. It keeps no bytes, so it works with all sources.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,14 +72,7 @@ impl Walk {
     }
 
     /// Goes to the next blob. After an error, the walk ends.
-    ///
-    /// Calls `keep` with each head and its bytes. If the blob then turns out to be cut, this is still an error.
-    pub(super) fn step(
-        &mut self,
-        from: &mut impl Fetch,
-        limits: &Limits,
-        keep: &mut impl FnMut(&Head, &[u8]) -> Result<(), Problem>,
-    ) -> Result<Step, Error> {
+    pub(super) fn step(&mut self, from: &mut impl Fetch, limits: &Limits, keep: &mut impl Keep) -> Result<Step, Error> {
         if self.ended {
             return Ok(Step::End);
         }
@@ -83,12 +96,7 @@ impl Walk {
 }
 
 /// Reads the head of the blob at `place`, or finds the end of the input.
-fn read_head(
-    place: Place,
-    from: &mut impl Fetch,
-    limits: &Limits,
-    keep: &mut impl FnMut(&Head, &[u8]) -> Result<(), Problem>,
-) -> Result<Step, Error> {
+fn read_head(place: Place, from: &mut impl Fetch, limits: &Limits, keep: &mut impl Keep) -> Result<Step, Error> {
     let fault = |problem: Problem, at| problem.at(place.index, place.offset.saturating_add(at));
     let mut room = from.room(place.offset);
     let mut look = FIRST_LOOK;
@@ -106,7 +114,11 @@ fn read_head(
         }
         match Head::parse(bytes, room, limits) {
             Ok(head) => {
-                keep(&head, head.of_blob(bytes)).map_err(|problem| fault(problem, 0))?;
+                let kept = keep.keep(&head, head.of_blob(bytes)).and_then(|is_kept| match is_kept {
+                    true => Ok(()),
+                    false => own(place, &head, from, keep),
+                });
+                kept.map_err(|problem| fault(problem, 0))?;
                 return reached(place, head, from).map(|head| Step::Blob(place, head));
             }
             // `needed` is never more than `room`, and always more than was given.
@@ -122,6 +134,20 @@ fn read_head(
             Err(Stop::Fault { problem, at, .. }) => return Err(fault(problem, at)),
         }
     }
+}
+
+/// Gives the messages of a head to `keep`.
+fn own(place: Place, head: &Head, from: &mut impl Fetch, keep: &mut impl Keep) -> Result<(), Problem> {
+    let messages = match from.give_away(place.offset, head.len.into()) {
+        Some(messages) => messages,
+        None => {
+            let fetched = from.fetch(place.offset, head.len.into())?.unwrap_or_default();
+            let mut messages = with_room_for(as_usize(head.len.into()))?;
+            messages.extend_from_slice(head.of_blob(fetched));
+            messages
+        }
+    };
+    keep.own(head, messages)
 }
 
 /// Moves to the end of the blob. Fails if the input ends before it.

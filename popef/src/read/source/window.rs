@@ -1,5 +1,6 @@
 //! Reads headers from a file that is read by position.
 
+use std::mem;
 use std::ops::Range;
 
 use crate::error::{Problem, SystemProblem};
@@ -104,5 +105,14 @@ impl Fetch for Window {
             return Ok(None);
         }
         Ok(self.held(at, 0))
+    }
+
+    fn give_away(&mut self, at: u64, len: u64) -> Option<Vec<u8>> {
+        let is_all = at == self.start && len == len_of(&self.bytes) && self.missing().is_empty();
+        is_all.then(|| {
+            self.filled = 0;
+            self.start = self.end();
+            mem::take(&mut self.bytes)
+        })
     }
 }
