@@ -6,7 +6,6 @@ use super::names::Key;
 use super::source::Backing;
 use super::walk::Place;
 use crate::error::{Error, Problem};
-use crate::len::as_usize;
 use crate::limits::Limits;
 use crate::types::{BlobType, Text};
 use crate::wire::{Head, InfoFields, Span};
@@ -139,11 +138,6 @@ impl<'a> Blob<'a> {
     /// Returns whether the files of both blobs are read from the same source.
     pub(crate) fn is_in_source_of(&self, other: &Blob<'_>) -> bool {
         matches!((self.source, other.source), (Some(own), Some(other)) if std::ptr::eq(own, other))
-    }
-
-    /// The info message of metadata, which is always in memory.
-    pub(super) fn metadata_message(&self) -> &'a [u8] {
-        self.texts.bytes().get(as_usize(self.head.header_len.into())..).unwrap_or_default()
     }
 
     pub(super) fn span(&self, span: Span) -> &'a [u8] {

@@ -94,6 +94,7 @@ impl DataBlob<'_> {
 
 #[cfg(feature = "serde")]
 pub(crate) mod serde_impls {
+    use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
 
     use super::{Blob, Content, DataBlob, ExecutableBlob, File, Text};
@@ -170,7 +171,8 @@ pub(crate) mod serde_impls {
     /// Serialises as [`Metadata`](crate::Metadata).
     impl Serialize for MetadataBlob<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            wire::serialize_metadata(self.blob().metadata_message(), self.blob().limits(), serializer)
+            let info = self.blob().info_bytes().read().map_err(S::Error::custom)?;
+            wire::serialize_metadata(&info, self.blob().limits(), serializer)
         }
     }
 

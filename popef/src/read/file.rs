@@ -182,7 +182,7 @@ impl File {
 
     fn texts<'f>(&'f self, Indexed { head, texts, .. }: Indexed, whole: Data<'f>) -> Texts<'f> {
         match texts {
-            TextsIn::Brief(slot) => Texts::Copies(self.0.index.texts(slot)),
+            TextsIn::Alone(slot) => Texts::Copies(self.0.index.texts(slot)),
             TextsIn::Copy(slot) => Texts::Messages(head.of_blob(self.0.index.texts(slot))),
             TextsIn::File => Texts::Messages(head.of_blob(whole.as_slice().unwrap_or_default())),
         }

@@ -11,7 +11,7 @@ use super::problem::ReadProblem;
 use super::walk::Place;
 use crate::error::Problem;
 use crate::types::BlobType;
-use crate::wire::Head;
+use crate::wire::{Head, InfoFields, Span};
 
 /// The blobs of a file in file order, and by type.
 #[derive(Default)]
@@ -20,8 +20,7 @@ pub(super) struct Index {
     /// The texts of short heads, and copies of the messages of long ones.
     texts: Arena,
     long: Chunks<Head>,
-    /// Whether the messages of long heads can be borrowed from the file. Otherwise, they are copied.
-    is_in_memory: bool,
+    messages: Messages,
     /// Where the last blob ends.
     end: u64,
     by_type: [Vec<u32>; BlobType::ALL.len()],
@@ -29,6 +28,21 @@ pub(super) struct Index {
     /// it.
     names: OnceLock<Option<Names>>,
 }
+
+/// Where the messages of heads are that have no short form.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Messages {
+    /// In the bytes of the file, which are in memory.
+    InMemory,
+    /// In a file on disk. Long ones of Metadata are read again, which takes less time than to make a value of them.
+    OnDisk,
+    /// Nowhere else, or far away.
+    #[default]
+    Kept,
+}
+
+/// Messages on disk are kept up to this length.
+const LONGEST_KEPT: usize = 64 << 10;
 
 /// A blob's offset and head. The size follows from the offset of the next blob. An entry must be small, because the smallest
 /// blobs have only 32 bytes.
@@ -51,6 +65,8 @@ enum Form {
     Brief(Brief),
     /// The number of a head that has no short form.
     Long(u32),
+    /// The number of a head of which only the texts are kept.
+    TextsOf(u32),
 }
 
 /// A blob of the index.
@@ -64,8 +80,8 @@ pub(super) struct Indexed {
 /// Where the texts of a head are.
 #[derive(Clone, Copy)]
 pub(super) enum TextsIn {
-    /// In a short form that the index keeps.
-    Brief(Slot),
+    /// In the index, without the messages.
+    Alone(Slot),
     /// In a copy of the messages that the index keeps.
     Copy(Slot),
     /// In the bytes of the file, which are in memory.
@@ -74,25 +90,42 @@ pub(super) enum TextsIn {
 
 impl Index {
     /// An index of a file whose first blob is at an offset.
-    pub(super) fn from(offset: u64, is_in_memory: bool) -> Self {
-        Index { end: offset, is_in_memory, ..Index::default() }
+    pub(super) fn from(offset: u64, messages: Messages) -> Self {
+        Index { end: offset, messages, ..Index::default() }
     }
 
     /// Keeps what is needed of a head for [`push`](Self::push). None if that is its messages, header and info, which then must
     /// be [given](Self::keep_long) to the index.
     pub(super) fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<Option<KeptHead>, Problem> {
-        match Brief::keep(head, messages, &mut self.texts)? {
-            Some((brief, texts)) => Ok(Some(KeptHead { form: Form::Brief(brief), texts })),
-            None if self.is_in_memory => self.keep_long(head, Vec::new()).map(Some),
-            None => Ok(None),
+        if let Some((brief, texts)) = Brief::keep(head, messages, &mut self.texts)? {
+            return Ok(Some(KeptHead { form: Form::Brief(brief), texts }));
+        }
+        match (self.messages, head.info) {
+            (Messages::InMemory, _) => self.keep_long(head, Vec::new()).map(Some),
+            (Messages::OnDisk, InfoFields::Metadata { executable, value_bytes }) if messages.len() > LONGEST_KEPT => {
+                let [version, name] = [head.version, executable].map(|text| text.of_head(messages));
+                let (texts, kept) = self.texts.next(version.len().saturating_add(name.len()))?;
+                kept.extend_from_slice(version);
+                kept.extend_from_slice(name);
+                let version = Span::at(0, head.version.len());
+                let executable = Span::at(version.len(), executable.len());
+                let info = InfoFields::Metadata { executable, value_bytes };
+                let number = self.add_long(Head { version, info, ..*head })?;
+                Ok(Some(KeptHead { form: Form::TextsOf(number), texts }))
+            }
+            _ => Ok(None),
         }
     }
 
     /// Keeps the messages of a head that has no short form. They are empty if they stay in memory anyway.
     pub(super) fn keep_long(&mut self, head: &Head, messages: Vec<u8>) -> Result<KeptHead, Problem> {
+        Ok(KeptHead { form: Form::Long(self.add_long(*head)?), texts: self.texts.keep(messages)? })
+    }
+
+    fn add_long(&mut self, head: Head) -> Result<u32, Problem> {
         let number = u32::try_from(self.long.len()).map_err(|_| ReadProblem::TooManyBlobs)?;
-        Problem::in_memory(size_of::<Head>(), self.long.push(*head))?;
-        Ok(KeptHead { form: Form::Long(number), texts: self.texts.keep(messages)? })
+        Problem::in_memory(size_of::<Head>(), self.long.push(head))?;
+        Ok(number)
     }
 
     /// Adds the blob of a head that was [kept](Self::keep).
@@ -121,13 +154,18 @@ impl Index {
         let end = next.map_or(self.end, |next| next.offset);
         let size = end.saturating_sub(offset);
         let (head, texts) = match form {
-            Form::Brief(brief) => (brief.head(self.texts.get(texts), size), TextsIn::Brief(texts)),
-            Form::Long(number) => {
-                let head = *self.long.get(usize::try_from(number).ok()?)?;
-                (head, if self.is_in_memory { TextsIn::File } else { TextsIn::Copy(texts) })
-            }
+            Form::Brief(brief) => (brief.head(self.texts.get(texts), size), TextsIn::Alone(texts)),
+            Form::TextsOf(number) => (self.long_head(number)?, TextsIn::Alone(texts)),
+            Form::Long(number) => match self.messages {
+                Messages::InMemory => (self.long_head(number)?, TextsIn::File),
+                Messages::OnDisk | Messages::Kept => (self.long_head(number)?, TextsIn::Copy(texts)),
+            },
         };
         Some(Indexed { place: Place { index, offset }, head, texts })
+    }
+
+    fn long_head(&self, number: u32) -> Option<Head> {
+        self.long.get(usize::try_from(number).ok()?).copied()
     }
 
     /// The bytes at a slot, followed by others.

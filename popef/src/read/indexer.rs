@@ -2,6 +2,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::file::{File, Held};
+use super::index::Messages;
 use super::listing::Listing;
 use super::options::OpenOptions;
 use super::problem::ReadProblem;
@@ -40,14 +41,14 @@ impl OpenOptions {
     ///
     /// It asks for 64 to 256 KiB at a time, unless [`read_ahead`](Self::read_ahead) is set.
     pub fn indexer(&self, size: u64) -> Indexer {
-        Indexer::new(*self, size, self.read_ahead.unwrap_or(ReadAhead::REMOTE))
+        Indexer::new(*self, size, self.read_ahead.unwrap_or(ReadAhead::REMOTE), Messages::Kept)
     }
 }
 
 impl Indexer {
-    pub(super) fn new(options: OpenOptions, size: u64, ahead: ReadAhead) -> Self {
+    pub(super) fn new(options: OpenOptions, size: u64, ahead: ReadAhead, messages: Messages) -> Self {
         let window = Window::new(size, ahead);
-        let listing = Listing::from(options.start, size, false);
+        let listing = Listing::from(options.start, size, messages);
         let mut indexer = Indexer { options, size, window, listing };
         indexer.go_on();
         indexer

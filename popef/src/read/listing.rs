@@ -1,5 +1,5 @@
 use super::fetch::Fetch;
-use super::index::{Index, KeptHead};
+use super::index::{Index, KeptHead, Messages};
 use super::problem::ReadProblem;
 use super::source::Window;
 use super::walk::{Keep, Step, Walk};
@@ -17,10 +17,9 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// A listing of a file of `size` bytes, whose first blob is at an offset. `is_in_memory` says whether the bytes stay in
-    /// memory as long as the index.
-    pub(super) fn from(offset: u64, size: u64, is_in_memory: bool) -> Self {
-        let index = Index::from(offset, is_in_memory);
+    /// A listing of a file of `size` bytes, whose first blob is at an offset.
+    pub(super) fn from(offset: u64, size: u64, messages: Messages) -> Self {
+        let index = Index::from(offset, messages);
         let mut listing = Listing { walk: Walk::from(offset), index, damage: None };
         if size < offset {
             listing.damage = Some(ReadProblem::StartPastEnd { start: offset, len: size }.into());

@@ -49,7 +49,8 @@ impl<'a> MetadataBlob<'a> {
     /// ```
     pub fn read(&self) -> Result<Metadata, Error> {
         self.check_size()?;
-        wire::read_metadata(self.blob.metadata_message(), self.blob.limits()).map_err(|problem| self.error(problem))
+        let info = self.blob.info_bytes().read()?;
+        wire::read_metadata(&info, self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
     /// Whether the info message is the one that this library writes for its values.
@@ -57,13 +58,13 @@ impl<'a> MetadataBlob<'a> {
         if self.check_size().is_err() {
             return Ok(false);
         }
-        let is_encoded = wire::is_encoded_metadata(self.blob.metadata_message(), self.blob.limits());
-        is_encoded.map_err(|problem| self.error(problem))
+        let info = self.blob.info_bytes().read()?;
+        wire::is_encoded_metadata(&info, self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
     /// Fails if the message claims more values than its length allows. Then [`read`](Self::read) fails too.
     pub fn check_size(&self) -> Result<(), Error> {
-        wire::check_value_bytes(self.blob.metadata_message(), self.value_bytes).map_err(|problem| self.error(problem))
+        wire::check_value_bytes(self.blob.info_bytes().len(), self.value_bytes).map_err(|problem| self.error(problem))
     }
 
     fn error(&self, problem: impl Into<Problem>) -> Error {

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::data::Data;
 use super::fetch::Fetch as _;
 use super::file::{File, Held};
+use super::index::Messages;
 use super::indexer::Indexer;
 use super::listing::Listing;
 use super::options::OpenOptions;
@@ -29,7 +30,8 @@ impl OpenOptions {
     pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
         let source = Backing::of(source);
         let options = self.started_in(&Data::in_source(&source, 0, 0, source.size()))?;
-        let mut indexer = Indexer::new(options, source.size(), self.read_ahead_of(&source));
+        let messages = if source.local_file().is_some() { Messages::OnDisk } else { Messages::Kept };
+        let mut indexer = Indexer::new(options, source.size(), self.read_ahead_of(&source), messages);
         while let Some(range) = indexer.wants() {
             let gap = indexer.gap();
             let count = gap.len();
@@ -56,14 +58,14 @@ impl OpenOptions {
     pub fn stream(&self, stream: impl Read) -> Result<File, Error> {
         let mut stream = Stream::new(stream);
         let reached = stream.reach(self.start)?;
-        let mut listing = Listing::from(self.start, reached, false);
+        let mut listing = Listing::from(self.start, reached, Messages::Kept);
         listing.walk_on(&mut stream, &self.limits);
         let size = listing.index.end();
         self.assemble(listing, Held::Gone { size })
     }
 
     pub(super) fn list_memory(&self, mut bytes: &[u8]) -> Listing {
-        let mut listing = Listing::from(self.start, len_of(bytes), true);
+        let mut listing = Listing::from(self.start, len_of(bytes), Messages::InMemory);
         listing.walk_on(&mut bytes, &self.limits);
         listing
     }

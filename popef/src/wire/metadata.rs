@@ -26,8 +26,8 @@ pub(super) fn check<'m>(root: schema::metadata::Reader<'m>, frame: Frame, fields
 }
 
 /// Refuses a message whose value takes more memory than its length can account for.
-pub(crate) fn check_value_bytes(info: &[u8], value_bytes: u64) -> Result<(), WireProblem> {
-    let limit = len_of(info).saturating_mul(VALUE_BYTES_PER_BYTE).saturating_add(VALUE_BYTES_FREE);
+pub(crate) fn check_value_bytes(info_len: u64, value_bytes: u64) -> Result<(), WireProblem> {
+    let limit = info_len.saturating_mul(VALUE_BYTES_PER_BYTE).saturating_add(VALUE_BYTES_FREE);
     if value_bytes > limit {
         return Err(WireProblem::MetadataTooLarge { needed: value_bytes, limit });
     }

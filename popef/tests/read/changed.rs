@@ -7,8 +7,9 @@ use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
 use common::testdata;
-use popef::File;
 use popef::error::ErrorKind;
+use popef::types::{Anchor, Metadata};
+use popef::{File, Writer};
 
 fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -183,4 +184,43 @@ fn folders_and_missing_files_are_errors_that_name_the_path() {
     assert_eq!((error.code(), error.kind()), (ErrorCode::NotFound, ErrorKind::Io));
     assert!(error.to_string().contains("missing.popef: cannot open the file: "), "{error}");
     assert!(std::error::Error::source(&error).is_some());
+}
+
+/// Metadata whose message is too long to stay in memory is the same however its file is opened. If the file was changed since,
+/// reading it again is an error.
+#[test]
+fn long_metadata_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let anchor = |index: u32| Anchor { name: format!("layer.{index}").into(), repeats: index, ..Anchor::default() };
+    let written =
+        Metadata { executable: "model".into(), anchors: (0..5000).map(anchor).collect(), ..Metadata::default() };
+    let mut writer = Writer::create(&path).unwrap();
+    writer.version("2.5");
+    writer.write_executable("model", b"its bytes").unwrap();
+    writer.write_metadata(&written).unwrap();
+    writer.finish().unwrap();
+
+    let bytes = fs::read(&path).unwrap();
+    let [on_disk, in_memory] = [File::open(&path).unwrap(), File::from_bytes(bytes.clone()).unwrap()];
+    let streamed = File::from_stream(&*bytes).unwrap();
+    for file in [&on_disk, &in_memory, &streamed] {
+        let metadata = file.metadata().next().unwrap();
+        let blob = metadata.blob();
+        assert_eq!(metadata.read().unwrap(), written);
+        assert_eq!((metadata.executable(), blob.version()), ("model".into(), "2.5".into()));
+        assert!(blob.has_usual_head().unwrap());
+        let start = usize::try_from(blob.offset()).unwrap();
+        assert_eq!(*blob.head_bytes().read().unwrap(), bytes[start..]);
+        #[cfg(feature = "serde")]
+        assert_eq!(serde_json::to_value(metadata).unwrap(), serde_json::to_value(&written).unwrap());
+    }
+
+    let metadata = on_disk.metadata().next().unwrap();
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+    assert_eq!(metadata.read().unwrap_err().kind(), ErrorKind::Changed);
+    assert_eq!(metadata.blob().has_usual_head().unwrap_err().kind(), ErrorKind::Changed);
+    #[cfg(feature = "serde")]
+    assert!(serde_json::to_value(metadata).unwrap_err().to_string().contains("the file was changed"));
+    assert_eq!(metadata.executable(), "model");
 }
