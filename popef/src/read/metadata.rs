@@ -53,6 +53,15 @@ impl<'a> MetadataBlob<'a> {
         wire::read_metadata(&info, self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
+    /// Returns whether this is the metadata of a value. Unlike [`read`](Self::read), it makes no value of all of it.
+    ///
+    /// Fails as `read` does.
+    pub fn is(&self, value: &Metadata) -> Result<bool, Error> {
+        self.check_size()?;
+        let info = self.blob.info_bytes().read()?;
+        wire::is_metadata(&info, self.blob.limits(), value).map_err(|problem| self.error(problem))
+    }
+
     /// Whether the info message is the one that this library writes for its values.
     pub(crate) fn is_encoded(&self) -> Result<bool, Error> {
         if self.check_size().is_err() {

@@ -38,6 +38,22 @@ pub struct Metadata {
     pub anchors: Vec<Anchor>,
 }
 
+impl Metadata {
+    /// Returns a copy without options, programs and anchors.
+    pub fn without_lists(&self) -> Metadata {
+        Metadata {
+            executable: self.executable.clone(),
+            seed_handle: self.seed_handle.clone(),
+            program_flow: self.program_flow.clone(),
+            engine_options: Vec::new(),
+            device_options: Vec::new(),
+            programs_map: Vec::new(),
+            anchors: Vec::new(),
+            ..*self
+        }
+    }
+}
+
 /// The smallest model: one IPU of version 2, one replica, one process, one iteration, inference.
 impl Default for Metadata {
     fn default() -> Self {

@@ -40,6 +40,11 @@ pub(crate) fn read_metadata(info: &[u8], limits: &Limits) -> Result<Metadata, Pr
     with_refs(info, limits, |refs| refs.read())
 }
 
+/// Whether the message is of this value. Only one element of a list is in memory at a time.
+pub(crate) fn is_metadata(info: &[u8], limits: &Limits, value: &Metadata) -> Result<bool, Problem> {
+    with_refs(info, limits, |refs| refs.is(value))
+}
+
 /// Serialises the message in the same way as [`Metadata`], without making that value.
 #[cfg(feature = "serde")]
 pub(crate) fn serialize_metadata<S: serde::Serializer>(
@@ -97,6 +102,22 @@ impl<'m, P: Part<'m>> Parts<'m, P> {
     fn heap_bytes(&self) -> Result<u64, Problem> {
         let list = bytes_of::<P::Value>(self.len());
         self.iter().try_fold(list, |bytes, part| Ok(bytes.saturating_add(part?.heap_bytes())))
+    }
+
+    fn is(&self, values: &[P::Value]) -> Result<bool, Problem>
+    where
+        P::Value: PartialEq,
+    {
+        let parts = self.iter();
+        if parts.len() != values.len() {
+            return Ok(false);
+        }
+        for (part, value) in parts.zip(values) {
+            if part?.read()? != *value {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn read(&self) -> Result<Vec<P::Value>, Problem> {
@@ -203,6 +224,14 @@ impl<'m> MetadataRef<'m> {
             anchors: self.anchors.read()?,
             ..self.read_plain()?
         })
+    }
+
+    fn is(&self, value: &Metadata) -> Result<bool, Problem> {
+        Ok(self.read_plain()? == value.without_lists()
+            && self.engine_options.is(&value.engine_options)?
+            && self.device_options.is(&value.device_options)?
+            && self.programs_map.is(&value.programs_map)?
+            && self.anchors.is(&value.anchors)?)
     }
 
     /// Reads everything but the lists of structs.

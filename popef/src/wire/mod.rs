@@ -45,7 +45,7 @@ pub(crate) use message::{Frame, FrameFault, Refusal};
 pub(crate) use message::{LONGEST_TABLE, message_len};
 #[cfg(feature = "serde")]
 pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, serialize_metadata};
-pub(crate) use metadata::{check_value_bytes, read_metadata};
+pub(crate) use metadata::{check_value_bytes, is_metadata, read_metadata};
 pub(crate) use parts::{InfoFields, Span};
 pub(crate) use problem::{WireProblem, lower_case_phrase};
 

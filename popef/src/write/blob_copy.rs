@@ -5,7 +5,7 @@ use super::problem::{WriteProblem, impossible};
 use crate::error::{Error, Problem};
 use crate::len::as_usize;
 use crate::read::{Blob, BlobHandle};
-use crate::types::{ElementSources, InfoRef, Text};
+use crate::types::{ElementSources, InfoRef, Metadata, Text};
 use crate::wire::NewHead;
 
 /// A blob to be copied, unchanged or with another name, version or info.
@@ -98,8 +98,25 @@ impl<'b> BlobCopy<'b> {
 
     /// The header and info with the changes. `refusal` makes an error of a problem with these.
     pub(super) fn head(&self, refusal: impl Fn(Problem) -> Error) -> Result<NewHead, Error> {
+        if let Some(InfoRef::Metadata(info)) = self.info
+            && self.name.is_none()
+            && self.blob.has_usual_head()?
+        {
+            return self.laid_out(info).map_err(refusal);
+        }
         let head = head_of(&self.blob, &refusal)?;
         self.changed(head).map_err(refusal)
+    }
+
+    /// The header and new info of Metadata whose old ones have nothing that must be kept. So the old message, which can be very
+    /// long, needs not to be changed in memory.
+    fn laid_out(&self, info: &Metadata) -> Result<NewHead, Problem> {
+        self.check_info(info.into())?;
+        let old = self.blob.version();
+        let mut head = NewHead::default();
+        head.lay_out(self.version.as_ref().unwrap_or(&old), info.into())?;
+        head.set_data_len(self.blob.data().len()).map_err(impossible)?;
+        Ok(head)
     }
 
     fn changed(&self, mut head: NewHead) -> Result<NewHead, Problem> {

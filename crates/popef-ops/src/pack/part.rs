@@ -162,8 +162,13 @@ impl Part {
         let Some(blob) = file.blob(0) else { return false };
         // The length of the data decides where data begins in a blob of an unknown type.
         let begins = blob.data_offset() == head_len;
-        let metadata = blob.as_metadata().and_then(|metadata| metadata.read().ok());
-        begins && Kind::of(&blob) == self.kind && metadata == self.metadata && blob.version() == self.version
+        let has_values = match (blob.as_metadata(), &self.metadata) {
+            (Some(metadata), Some(values)) => metadata.is(values).unwrap_or(false),
+            (None, None) => true,
+            (Some(metadata), None) => metadata.check_size().is_err(),
+            (None, Some(_)) => false,
+        };
+        begins && Kind::of(&blob) == self.kind && has_values && blob.version() == self.version
     }
 
     /// An old header and info with the values of this blob. None if they are of a blob of another type.

@@ -32,19 +32,7 @@ impl FieldChange {
 /// All fields that differ.
 pub(super) fn compare(old: &Metadata, new: &Metadata, sources: &ElementSources) -> Vec<FieldChange> {
     let mut changes = Vec::new();
-    let plain = |metadata: &Metadata| {
-        let plain = Metadata {
-            executable: metadata.executable.clone(),
-            seed_handle: metadata.seed_handle.clone(),
-            program_flow: metadata.program_flow.clone(),
-            engine_options: Vec::new(),
-            device_options: Vec::new(),
-            programs_map: Vec::new(),
-            anchors: Vec::new(),
-            ..*metadata
-        };
-        serde_json::to_value(plain).unwrap_or_default()
-    };
+    let plain = |metadata: &Metadata| serde_json::to_value(metadata.without_lists()).unwrap_or_default();
     values("", &plain(old), &plain(new), &mut changes);
     list(List::EngineOptions, &old.engine_options, &new.engine_options, &sources.engine_options, &mut changes);
     list(List::DeviceOptions, &old.device_options, &new.device_options, &sources.device_options, &mut changes);

@@ -62,7 +62,7 @@ impl Verify<'_> {
 fn has_info(old: &Blob<'_>, edit: &Edit, new: &Blob<'_>) -> Result<bool, Error> {
     Ok(match &edit.info {
         Some(NewInfo::Metadata(wanted, _)) => match new.as_metadata() {
-            Some(metadata) => metadata.read()? == **wanted,
+            Some(metadata) => metadata.is(wanted)?,
             None => false,
         },
         Some(NewInfo::Opaque(wanted)) => new.as_opaque().is_some_and(|opaque| opaque.executable() == wanted.executable),
