@@ -1,5 +1,7 @@
 //! Whether what is packed fits together.
 
+use std::sync::Arc;
+
 use popef::File;
 use popef::check::{CheckOptions, check};
 
@@ -19,7 +21,7 @@ const BATCH: u64 = 4 << 20;
 const MOST: usize = 1000;
 
 /// The header of a blob, and the length of its data.
-type Head = (Vec<u8>, u64);
+type Head = (Arc<Vec<u8>>, u64);
 
 /// Compares tensors and feeds with their anchors, many at a time.
 #[derive(Debug)]
@@ -53,7 +55,7 @@ impl Checks {
         if is_same && self.are_same {
             return Ok(());
         }
-        self.batch.push((head.to_vec(), len));
+        self.batch.push((Arc::new(head.to_vec()), len));
         self.len = self.len.saturating_add(len_of(head));
         if self.len >= self.full { self.run() } else { Ok(()) }
     }
@@ -116,7 +118,7 @@ mod tests {
         let opaque = head((&OpaqueInfo { name: "n".repeat(1000).into(), ..OpaqueInfo::default() }).into());
         for (len, batches) in [(1, 3), (3000, 3), (6000, 2), (20_000, 1)] {
             let metadata = Metadata { executable: "e".repeat(len).into(), ..Metadata::default() };
-            let mut checks = Checks::with_batch(4000, vec![(head((&metadata).into()), 0)], true);
+            let mut checks = Checks::with_batch(4000, vec![(Arc::new(head((&metadata).into())), 0)], true);
             (0..12).try_for_each(|_| checks.add(&opaque, 0, false)).unwrap();
             checks.finish().unwrap();
             assert_eq!(checks.batches, batches, "{len}");

@@ -1,6 +1,7 @@
 //! A PopEF file that is put together of pieces, to be read and not written.
 
 use std::io;
+use std::sync::Arc;
 
 use popef::read::ReadAt;
 use popef::{File, OpenOptions};
@@ -12,7 +13,8 @@ use crate::work::len_of;
 /// Some bytes of the file.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    Bytes(Vec<u8>),
+    /// Shared with other files: the header of Metadata can be long.
+    Bytes(Arc<Vec<u8>>),
     Place(Place),
     /// Bytes that nobody looks at.
     Zeros(u64),

@@ -1,6 +1,7 @@
 //! A blob that is to be written.
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, TensorDataInfo, Text};
 use popef::write::{BlobCopy, Packing};
@@ -140,8 +141,14 @@ impl Part {
     }
 
     /// The header and info. Old ones are used if they still say what the blob is, or else their fields of later versions are
-    /// kept.
+    /// kept. Of Metadata, only the plain fields stay in memory: the values of its lists take several times as much as the head.
     pub(super) fn head(&mut self) -> Result<Vec<u8>, Error> {
+        let head = self.make_head()?;
+        self.metadata = self.metadata.take().map(|metadata| metadata.without_lists());
+        Ok(head)
+    }
+
+    fn make_head(&mut self) -> Result<Vec<u8>, Error> {
         let len = self.len();
         if let Some(old_head) = self.old_head.take() {
             let old = opened(&old_head, len);
@@ -222,7 +229,7 @@ impl Part {
 /// A file with only a blob of this header and info, and `len` bytes of data that nobody looks at.
 fn opened(head: &[u8], len: u64) -> Option<File> {
     let mut file = Composed::default();
-    file.push(Piece::Bytes(head.to_vec()))?;
+    file.push(Piece::Bytes(Arc::new(head.to_vec())))?;
     file.push(Piece::Zeros(len))?;
     file.open(0).ok().filter(|file| file.len() == 1)
 }

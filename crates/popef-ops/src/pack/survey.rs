@@ -1,6 +1,7 @@
 //! Looks at everything before anything is written.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
 
 use popef::types::{BlobType, Text};
 use popef::write::Packing;
@@ -117,7 +118,9 @@ impl Survey {
             if part.packing(compress).is_none() {
                 expected = expected.saturating_add(len);
             }
-            first.get_or_insert_with(|| (head, part.len()));
+            if prefix.is_some() {
+                first.get_or_insert_with(|| (Arc::new(head), part.len()));
+            }
             Ok(())
         })?;
         checks.finish()?;
@@ -141,7 +144,7 @@ fn models(walk: &Walk<'_>, names: &Names) -> Result<Checks, Error> {
         if matches!(part.kind, Kind::Metadata | Kind::Executable(_)) {
             let head = part.head()?;
             are_same &= part.state == State::Same || part.is_executable();
-            models.push((head, part.len()));
+            models.push((Arc::new(head), part.len()));
         }
         Ok(())
     })?;
@@ -149,7 +152,7 @@ fn models(walk: &Walk<'_>, names: &Names) -> Result<Checks, Error> {
 }
 
 /// Fails unless a reader of the file skips these bytes before the first blob: they are a pickle.
-fn check_prefix(prefix: &Place, first: Option<(Vec<u8>, u64)>) -> Result<(), Error> {
+fn check_prefix(prefix: &Place, first: Option<(Arc<Vec<u8>>, u64)>) -> Result<(), Error> {
     let mut file = Composed::default();
     let (head, len) = first.unwrap_or_default();
     let blobs = usize::from(!head.is_empty());
