@@ -1,3 +1,5 @@
+use std::cmp::Reverse;
+
 use popef::Metadata;
 use popef::read::MetadataBlob;
 use popef::types::{Anchor, Text};
@@ -35,7 +37,8 @@ pub(crate) struct MetadataView<'f> {
 struct WorkedOut {
     provider: Provider,
     size: Option<u64>,
-    failure: Option<Failure>,
+    /// There may be very many anchors, and hardly ever a failure.
+    failure: Option<Box<Failure>>,
 }
 
 /// An anchor, with who provides its data.
@@ -87,7 +90,7 @@ impl<'f> MetadataView<'f> {
         let work_out = |anchor: &Anchor| {
             let (size, failure) = sound(anchor.tensor_info.size_in_bytes());
             let failure = failure.map(|failure| failure.at(self.blob.blob().index(), self.info_offset()));
-            WorkedOut { provider: provider(&anchor.name), size, failure }
+            WorkedOut { provider: provider(&anchor.name), size, failure: failure.map(Box::new) }
         };
         self.anchor_values().iter().map(work_out).collect()
     }
@@ -96,14 +99,18 @@ impl<'f> MetadataView<'f> {
         let user_only = options.selected().user_anchors;
         let may_be_users = |view: &AnchorView<'_>| view.provider != Provider::Popef;
         let passes = |view: &AnchorView<'_>| (may_be_users(view) || !user_only) && options.passes(&view.anchor.name);
-        let mut chosen: Vec<_> = self.all_anchors().enumerate().filter(|(_, view)| passes(view)).collect();
-        if options.sort != Sort::Offset {
-            chosen.sort_by(|(_, a), (_, b)| match options.sort {
-                Sort::Name => natural::compare(a.name(), b.name()),
-                _ => b.size.cmp(&a.size),
-            });
+        let chosen = self.all_anchors().enumerate().filter(|(_, view)| passes(view));
+        let mut chosen: Vec<usize> = chosen.map(|(index, _)| index).collect();
+        let name = |index: usize| self.anchor_values().get(index).map(|anchor| anchor.name.as_bytes());
+        let size = |index: usize| self.worked_out.get(index).and_then(|worked_out| worked_out.size);
+        match options.sort {
+            Sort::Offset => {}
+            Sort::Name => {
+                chosen.sort_by(|&a, &b| natural::compare(name(a).unwrap_or_default(), name(b).unwrap_or_default()));
+            }
+            _ => chosen.sort_by_key(|&index| Reverse(size(index))),
         }
-        chosen.into_iter().map(|(index, _)| index).collect()
+        chosen
     }
 
     /// Where the info message begins in the file; it ends where data would begin.
@@ -115,11 +122,5 @@ impl<'f> MetadataView<'f> {
 
 fn view<'m>(anchor: &'m Anchor, worked_out: &'m WorkedOut) -> AnchorView<'m> {
     let WorkedOut { provider, size, failure } = worked_out;
-    AnchorView { anchor, provider: *provider, size: *size, failure: failure.as_ref() }
-}
-
-impl AnchorView<'_> {
-    fn name(&self) -> &[u8] {
-        self.anchor.name.as_bytes()
-    }
+    AnchorView { anchor, provider: *provider, size: *size, failure: failure.as_deref() }
 }
