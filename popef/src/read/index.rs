@@ -34,14 +34,15 @@ pub(super) struct Index {
 pub(super) enum Messages {
     /// In the bytes of the file, which are in memory.
     InMemory,
-    /// In a file on disk. Long ones of Metadata are read again, which takes less time than to make a value of them.
-    OnDisk,
+    /// In a source that is [near](super::source::ReadAt::is_near). Long ones of Metadata are read again, which takes less time
+    /// than to make a value of them.
+    Near,
     /// Nowhere else, or far away.
     #[default]
     Kept,
 }
 
-/// Messages on disk are kept up to this length.
+/// Messages that could be read again are kept up to this length.
 const LONGEST_KEPT: usize = 64 << 10;
 
 /// A blob's offset and head. The size follows from the offset of the next blob. An entry must be small, because the smallest
@@ -102,7 +103,7 @@ impl Index {
         }
         match (self.messages, head.info) {
             (Messages::InMemory, _) => self.keep_long(head, Vec::new()).map(Some),
-            (Messages::OnDisk, InfoFields::Metadata { executable, value_bytes }) if messages.len() > LONGEST_KEPT => {
+            (Messages::Near, InfoFields::Metadata { executable, value_bytes }) if messages.len() > LONGEST_KEPT => {
                 let [version, name] = [head.version, executable].map(|text| text.of_head(messages));
                 let (texts, kept) = self.texts.next(version.len().saturating_add(name.len()))?;
                 kept.extend_from_slice(version);
@@ -158,7 +159,7 @@ impl Index {
             Form::TextsOf(number) => (self.long_head(number)?, TextsIn::Alone(texts)),
             Form::Long(number) => match self.messages {
                 Messages::InMemory => (self.long_head(number)?, TextsIn::File),
-                Messages::OnDisk | Messages::Kept => (self.long_head(number)?, TextsIn::Copy(texts)),
+                Messages::Near | Messages::Kept => (self.long_head(number)?, TextsIn::Copy(texts)),
             },
         };
         Some(Indexed { place: Place { index, offset }, head, texts })

@@ -68,7 +68,7 @@ impl OpenOptions {
     }
 
     pub(super) fn read_ahead_of(&self, source: &Backing) -> ReadAhead {
-        let usual = if source.local_file().is_some() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
+        let usual = if source.is_near() { ReadAhead::LOCAL } else { ReadAhead::REMOTE };
         self.read_ahead.unwrap_or(usual)
     }
 

@@ -1,5 +1,6 @@
 //! Whether what is packed fits together.
 
+use std::mem;
 use std::sync::Arc;
 
 use popef::File;
@@ -14,13 +15,13 @@ use crate::work::len_of;
 
 /// The rules of the checks that say whether data fits its shape, and its shape the anchor.
 const RULES: [&str; 5] = ["PE301", "PE302", "PE305", "PE306", "PE309"];
-/// As many bytes of headers are checked at a time, or as many as those of the models have, if these are more: the models are
-/// checked with each batch, so that small batches would take time with the square of the number of blobs.
+/// As many bytes of headers are checked at a time, or a quarter of those of the models, if that is more: the models are checked
+/// with each batch, so that small batches would take time with the square of the number of blobs.
 const BATCH: u64 = 4 << 20;
 /// As many problems are kept.
 const MOST: usize = 1000;
 
-/// The header of a blob, and the length of its data.
+/// The header of a model, and the length of its data.
 type Head = (Arc<Vec<u8>>, u64);
 
 /// Compares tensors and feeds with their anchors, many at a time.
@@ -30,9 +31,11 @@ pub(super) struct Checks {
     models: Vec<Head>,
     /// Whether the metadata are as they were extracted. Then what is wrong with them was so before.
     are_same: bool,
-    batch: Vec<Head>,
-    len: u64,
-    /// How long a batch becomes.
+    /// The headers of a batch, one after the other.
+    heads: Vec<u8>,
+    /// Where each ends, and the length of its data.
+    batch: Vec<(usize, u64)>,
+    /// How many bytes of headers a batch has.
     full: u64,
     /// How many batches were checked.
     batches: u64,
@@ -46,8 +49,18 @@ impl Checks {
     }
 
     fn with_batch(batch: u64, models: Vec<Head>, are_same: bool) -> Self {
-        let full = models.iter().map(|(head, _)| len_of(head)).fold(0, u64::saturating_add).max(batch);
-        Checks { models, are_same, batch: Vec::new(), len: 0, full, batches: 0, problems: Vec::new(), count: 0 }
+        let full = models.iter().map(|(head, _)| len_of(head)).fold(0, u64::saturating_add);
+        let full = (full / 4).max(batch);
+        Checks {
+            models,
+            are_same,
+            heads: Vec::new(),
+            batch: Vec::new(),
+            full,
+            batches: 0,
+            problems: Vec::new(),
+            count: 0,
+        }
     }
 
     /// Adds a tensor or feed. Those that are as they were extracted count only with other metadata.
@@ -55,9 +68,9 @@ impl Checks {
         if is_same && self.are_same {
             return Ok(());
         }
-        self.batch.push((Arc::new(head.to_vec()), len));
-        self.len = self.len.saturating_add(len_of(head));
-        if self.len >= self.full { self.run() } else { Ok(()) }
+        self.heads.extend_from_slice(head);
+        self.batch.push((self.heads.len(), len));
+        if len_of(&self.heads) >= self.full { self.run() } else { Ok(()) }
     }
 
     pub(super) fn finish(&mut self) -> Result<(), Error> {
@@ -67,11 +80,15 @@ impl Checks {
 
     fn run(&mut self) -> Result<(), Error> {
         let mut file = Composed::default();
-        for (head, len) in self.models.iter().cloned().chain(self.batch.drain(..)) {
-            let pieces = [Piece::Bytes(head), Piece::Zeros(len)];
-            pieces.into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
+        let models = self.models.iter().map(|(head, len)| (Piece::bytes(head.clone()), *len));
+        let (heads, mut start) = (Arc::new(mem::take(&mut self.heads)), 0);
+        let batch = self.batch.drain(..).map(|(end, len)| {
+            let range = mem::replace(&mut start, end)..end;
+            (Piece::Bytes(heads.clone(), range), len)
+        });
+        for (head, len) in models.chain(batch) {
+            [head, Piece::Zeros(len)].into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
         }
-        self.len = 0;
         let file = file.open(0)?;
         let report = check([&file], &CheckOptions::new());
         let of_models = self.batches == 0 && !self.are_same;
@@ -113,10 +130,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_is_as_long_as_the_models_that_are_checked_with_it() {
+    fn a_batch_is_at_least_a_quarter_of_the_models_that_are_checked_with_it() {
         let head = |info: popef::types::InfoRef<'_>| popef::write::head(&Text::default(), info, 0).unwrap();
         let opaque = head((&OpaqueInfo { name: "n".repeat(1000).into(), ..OpaqueInfo::default() }).into());
-        for (len, batches) in [(1, 3), (3000, 3), (6000, 2), (20_000, 1)] {
+        for (len, batches) in [(1, 3), (12_000, 3), (24_000, 2), (80_000, 1)] {
             let metadata = Metadata { executable: "e".repeat(len).into(), ..Metadata::default() };
             let mut checks = Checks::with_batch(4000, vec![(Arc::new(head((&metadata).into())), 0)], true);
             (0..12).try_for_each(|_| checks.add(&opaque, 0, false)).unwrap();

@@ -1,6 +1,7 @@
 //! A PopEF file that is put together of pieces, to be read and not written.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use popef::read::ReadAt;
@@ -8,22 +9,27 @@ use popef::{File, OpenOptions};
 
 use crate::error::Error;
 use crate::formats::Place;
-use crate::work::len_of;
 
 /// Some bytes of the file.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// Shared with other files: the header of Metadata can be long.
-    Bytes(Arc<Vec<u8>>),
+    /// Some of bytes that other pieces or files share.
+    Bytes(Arc<Vec<u8>>, Range<usize>),
     Place(Place),
     /// Bytes that nobody looks at.
     Zeros(u64),
 }
 
 impl Piece {
+    pub(super) fn bytes(bytes: impl Into<Arc<Vec<u8>>>) -> Self {
+        let bytes = bytes.into();
+        let all = 0..bytes.len();
+        Piece::Bytes(bytes, all)
+    }
+
     fn len(&self) -> u64 {
         match self {
-            Piece::Bytes(bytes) => len_of(bytes),
+            Piece::Bytes(_, range) => u64::try_from(range.len()).unwrap_or(u64::MAX),
             Piece::Place(place) => place.len(),
             Piece::Zeros(len) => *len,
         }
@@ -55,8 +61,7 @@ impl Composed {
     }
 
     pub(super) fn open_with(self, options: &mut OpenOptions) -> Result<File, Error> {
-        // Little is read beyond the headers.
-        Ok(options.read_ahead(4 << 10, 32 << 10).source(self)?)
+        Ok(options.source(self)?)
     }
 
     /// Reads from the piece that has a position, as far as it goes.
@@ -67,8 +72,8 @@ impl Composed {
         let left = usize::try_from(piece.len().saturating_sub(at)).unwrap_or(usize::MAX);
         let buf = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
         match piece {
-            Piece::Bytes(bytes) => {
-                let start = usize::try_from(at).unwrap_or(usize::MAX);
+            Piece::Bytes(bytes, range) => {
+                let start = range.start.saturating_add(usize::try_from(at).unwrap_or(usize::MAX));
                 let bytes = bytes.get(start..start.saturating_add(buf.len()));
                 buf.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
             }
@@ -96,5 +101,9 @@ impl ReadAt for Composed {
             offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
         }
         Ok(())
+    }
+
+    fn is_near(&self) -> bool {
+        true
     }
 }

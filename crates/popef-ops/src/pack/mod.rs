@@ -174,11 +174,11 @@ fn write(
     let is_small = len <= SMALL && packing.is_none() && !is_trial;
     let data = match packing {
         Some(_) => part.data.iter().filter_map(Bytes::place).cloned().map(Piece::Place).collect(),
-        None if is_small => vec![Piece::Bytes(part.read()?.into())],
+        None if is_small => vec![Piece::bytes(part.read()?)],
         None => vec![Piece::Zeros(len)],
     };
     let mut file = Composed::default();
-    let mut pieces = std::iter::once(Piece::Bytes(head.into())).chain(data);
+    let mut pieces = std::iter::once(Piece::bytes(head)).chain(data);
     pieces.try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
     let file = file.open(0)?;
     let blob = file.blob(0).filter(|_| file.len() == 1).ok_or_else(|| part.bad("what it says is no blob"))?;

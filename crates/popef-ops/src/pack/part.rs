@@ -1,7 +1,6 @@
 //! A blob that is to be written.
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, TensorDataInfo, Text};
 use popef::write::{BlobCopy, Packing};
@@ -229,7 +228,7 @@ impl Part {
 /// A file with only a blob of this header and info, and `len` bytes of data that nobody looks at.
 fn opened(head: &[u8], len: u64) -> Option<File> {
     let mut file = Composed::default();
-    file.push(Piece::Bytes(Arc::new(head.to_vec())))?;
+    file.push(Piece::bytes(head.to_vec()))?;
     file.push(Piece::Zeros(len))?;
     file.open(0).ok().filter(|file| file.len() == 1)
 }

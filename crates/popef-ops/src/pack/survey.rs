@@ -156,7 +156,7 @@ fn check_prefix(prefix: &Place, first: Option<(Arc<Vec<u8>>, u64)>) -> Result<()
     let mut file = Composed::default();
     let (head, len) = first.unwrap_or_default();
     let blobs = usize::from(!head.is_empty());
-    let pieces = [Piece::Place(prefix.clone()), Piece::Bytes(head), Piece::Zeros(len)];
+    let pieces = [Piece::Place(prefix.clone()), Piece::bytes(head), Piece::Zeros(len)];
     pieces.into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
     let opened = file.open_with(OpenOptions::new().after_pickle(true));
     match opened.is_ok_and(|file| file.prefix().len() == prefix.len() && file.len() == blobs) {

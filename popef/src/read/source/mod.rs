@@ -80,6 +80,12 @@ pub trait ReadAt: Send + Sync {
     fn local_file(&self) -> Option<&LocalFile> {
         None
     }
+
+    /// Returns whether reading takes about as little time as from a file on disk. Then less is read ahead, and long Metadata is
+    /// read again rather than kept in memory.
+    fn is_near(&self) -> bool {
+        self.local_file().is_some()
+    }
 }
 
 /// The source of an opened file. It is identified by its address, which needs this type: a boxed source of size zero
@@ -101,6 +107,10 @@ impl Backing {
 
     pub(super) fn local_file(&self) -> Option<&LocalFile> {
         self.0.local_file()
+    }
+
+    pub(super) fn is_near(&self) -> bool {
+        self.0.is_near()
     }
 
     /// Fills `buf` from a position, without checking for changes.
