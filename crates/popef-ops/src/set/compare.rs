@@ -1,5 +1,6 @@
 //! What differs between old and new metadata.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use popef::Metadata;
@@ -51,7 +52,8 @@ fn list<T: Element + PartialEq>(
     let mut kept = vec![false; old.len()];
     let mut added = Vec::new();
     let mut order = Vec::new();
-    let names = Names::of(list, old);
+    // Most elements stay as they are, and need no name.
+    let names = LazyCell::new(|| Names::of(list, old));
     for (element, source) in new.iter().zip(sources) {
         let Some((source, before)) = source.and_then(|source| Some((source, old.get(source)?))) else {
             added.push(FieldChange::of(path(list, element), Value::Null, element));

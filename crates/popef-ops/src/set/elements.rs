@@ -1,5 +1,6 @@
 //! A list of metadata that is being changed.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use popef::types::{Anchor, EngineOption, ProgramInfo, TensorType, Text};
@@ -64,7 +65,8 @@ impl Element for Anchor {
 pub(super) struct Elements<T> {
     /// `None` for removed elements.
     elements: Vec<Option<Sourced<T>>>,
-    places: HashMap<Text<'static>, Vec<usize>>,
+    /// Made when the first name is looked up, because it takes memory for each element.
+    places: OnceCell<HashMap<Text<'static>, Vec<usize>>>,
 }
 
 /// An element, and the index of the old element that it was made from.
@@ -76,21 +78,30 @@ struct Sourced<T> {
 impl<T: Element> Elements<T> {
     pub(super) fn of(list: Vec<T>) -> Self {
         let sourced = (0..).zip(list).map(|(index, value)| Some(Sourced { value, source: Some(index) }));
-        Self::placed(sourced.collect())
+        Elements { elements: sourced.collect(), places: OnceCell::new() }
     }
 
-    fn placed(elements: Vec<Option<Sourced<T>>>) -> Self {
-        let mut places = HashMap::<Text<'static>, Vec<usize>>::new();
-        for (at, element) in elements.iter().enumerate() {
-            let Some(element) = element else { continue };
-            places.entry(element.value.key()).or_default().push(at);
-        }
-        Elements { elements, places }
+    /// Where the elements of each name are.
+    fn places(&self) -> &HashMap<Text<'static>, Vec<usize>> {
+        self.places.get_or_init(|| {
+            let mut places = HashMap::<Text<'static>, Vec<usize>>::new();
+            for (at, element) in self.elements.iter().enumerate() {
+                let Some(element) = element else { continue };
+                places.entry(element.value.key()).or_default().push(at);
+            }
+            places
+        })
     }
 
     /// The elements, and their sources.
     pub(super) fn into_lists(self) -> (Vec<T>, Vec<Option<usize>>) {
-        self.elements.into_iter().flatten().map(|element| (element.value, element.source)).unzip()
+        let count = self.elements.iter().flatten().count();
+        let (mut values, mut sources) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for Sourced { value, source } in self.elements.into_iter().flatten() {
+            values.push(value);
+            sources.push(source);
+        }
+        (values, sources)
     }
 
     /// Sets a field, or several fields if none is named. Adds the element if it is missing and enough is given.
@@ -158,7 +169,7 @@ impl<T: Element> Elements<T> {
         let values = Vec::<T>::deserialize(json);
         let values = values.map_err(|error| Error::new(Code::WrongValue, format!("{}: {error}", list.name())))?;
         let mut old: HashMap<&Text<'static>, std::vec::IntoIter<usize>> = HashMap::new();
-        for (key, places) in &self.places {
+        for (key, places) in self.places() {
             old.insert(key, places.clone().into_iter());
         }
         let mut new = Vec::new();
@@ -167,7 +178,7 @@ impl<T: Element> Elements<T> {
             let element = place.and_then(|at| self.elements.get(at)?.as_ref());
             new.push(Some(Sourced { source: element.and_then(|element| element.source), value }));
         }
-        *self = Self::placed(new);
+        *self = Elements { elements: new, places: OnceCell::new() };
         Ok(())
     }
 
@@ -186,7 +197,10 @@ impl<T: Element> Elements<T> {
             let message = format!("{path}: this list has no anchors of the type {}", value_of(&value, "type"));
             return Err(Error::new(Code::WrongValue, message));
         }
-        self.places.entry(name.clone()).or_default().push(self.elements.len());
+        let at = self.elements.len();
+        if let Some(places) = self.places.get_mut() {
+            places.entry(name.clone()).or_default().push(at);
+        }
         self.elements.push(Some(Sourced { value, source: None }));
         Ok(())
     }
@@ -196,7 +210,7 @@ impl<T: Element> Elements<T> {
             let element = self.elements.get(*at).and_then(Option::as_ref);
             element.is_some_and(|element| element.value.is_of(list))
         };
-        let exact: Vec<_> = self.places.get(name).into_iter().flatten().copied().filter(is_there).collect();
+        let exact: Vec<_> = self.places().get(name).into_iter().flatten().copied().filter(is_there).collect();
         if exact.is_empty() { self.shown_as(name).into_iter().filter(is_there).collect() } else { exact }
     }
 
@@ -205,12 +219,12 @@ impl<T: Element> Elements<T> {
         let shown = name.to_string_lossy();
         let is_shown = |key: &Text<'static>| key.to_str().is_err() && key.to_string_lossy() == shown;
         let has_marks = shown.contains(char::REPLACEMENT_CHARACTER) && name.to_str().is_ok();
-        let keys = self.places.iter().filter(|(key, _)| has_marks && is_shown(key));
+        let keys = self.places().iter().filter(|(key, _)| has_marks && is_shown(key));
         keys.flat_map(|(_, places)| places).copied().collect()
     }
 
     fn missing(&self, list: List, name: &Text<'static>) -> Error {
-        let near = did_you_mean(&name.to_string(), self.places.keys().map(ToString::to_string));
+        let near = did_you_mean(&name.to_string(), self.places().keys().map(ToString::to_string));
         let needed = match T::NEEDED {
             needed if list.main_field().is_none() && near.is_empty() => {
                 format!("; a new one needs {}", needed.join(", "))
