@@ -44,7 +44,11 @@ COMMANDS = [
     "set {file} --set-version 1 -o out.popef",
     "set {file} --tensors {other} -o out.popef",
 ]
-OF_METADATA = ["set {file} --set numIpus=2 -o out.popef", "diff {file} {changed}"]
+OF_METADATA = [
+    "pack --executable model.bin:model --metadata model.json --tensors tensors.safetensors -o out.popef",
+    "set {file} --set numIpus=2 -o out.popef",
+    "diff {file} {changed}",
+]
 
 
 def name(number):
