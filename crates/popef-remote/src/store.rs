@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::MicrosoftAzureBuilder;
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
@@ -153,10 +153,8 @@ impl Stores {
         if let Some(region) = self.options.region.clone().or(region) {
             builder = builder.with_region(region);
         }
-        // An empty option is refused here, but an empty variable is not.
-        let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
-        if let Some(endpoint) = endpoint.filter(|text| !text.is_empty() || self.options.endpoint.is_some()) {
-            self.check_endpoint(&endpoint)?;
+        if let Some(endpoint) = builder.get_config_value(&AmazonS3ConfigKey::Endpoint) {
+            self.check_endpoint(&endpoint, "AWS_ENDPOINT_URL")?;
         }
         for (key, name) in IN_REQUESTS {
             if !builder.get_config_value(&key).is_none_or(|value| plain(&value)) {
@@ -178,7 +176,7 @@ impl Stores {
             builder = builder.with_skip_signature(true);
         }
         if let Some(url) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
-            self.check_endpoint(url)?;
+            self.check_endpoint(url, "STORAGE_EMULATOR_HOST")?;
             builder = builder.with_base_url(url);
         }
         Ok(Arc::new(builder.build()?))
@@ -194,25 +192,26 @@ impl Stores {
             builder = builder.with_account(account);
         }
         if let Some(endpoint) = &self.options.endpoint {
-            self.check_endpoint(endpoint)?;
             builder = builder.with_endpoint(endpoint.clone());
+        }
+        if let Some(endpoint) = builder.get_config_value(&AzureConfigKey::Endpoint) {
+            self.check_endpoint(&endpoint, "AZURE_STORAGE_ENDPOINT")?;
         }
         Ok(Arc::new(builder.build()?))
     }
 
-    /// Fails if the endpoint of a store is not the address of one. If no option names it, it comes from the environment.
-    fn check_endpoint(&self, text: &str) -> Result<(), Unmade> {
+    /// Fails if the endpoint of a store is not the address of one. If no option names it, it comes from a variable, or from a
+    /// profile.
+    fn check_endpoint(&self, text: &str, variable: &str) -> Result<(), Unmade> {
         let url = Url::parse(text).ok().filter(|_| plain(text));
         let is_store =
             |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty());
-        match (url.is_some_and(|url| is_store(&url)), &self.options.endpoint) {
-            (true, _) => Ok(()),
-            (false, None) => Err(Unmade::Setting(WRONG_ENVIRONMENT.to_owned())),
-            (false, Some(_)) => {
-                let what = "the endpoint is no address such as https://storage.example.com:9000";
-                Err(Unmade::Setting(what.to_owned()))
-            }
+        if url.is_some_and(|url| is_store(&url)) {
+            return Ok(());
         }
+        let from =
+            if self.options.endpoint.is_some() { String::new() } else { format!(", in {variable} or a profile,") };
+        Err(Unmade::Setting(format!("the endpoint{from} is no address such as https://storage.example.com:9000")))
     }
 
     fn retry(&self) -> RetryConfig {

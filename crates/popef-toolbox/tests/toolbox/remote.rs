@@ -147,6 +147,16 @@ fn what_cannot_be_asked_for_is_told() {
         let run = place.run(&[&["ls"], words].concat());
         assert!(run.status == 2 && run.err.contains(&format!("[{code}]")), "{words:?} {}", run.err);
     }
+    for (variable, url) in
+        [("AWS_ENDPOINT_URL", "s3://b/k.popef"), ("AZURE_STORAGE_ENDPOINT", "az://account/b/k.popef")]
+    {
+        for value in ["", "nonsense"] {
+            let done = place.command().args(["ls", url]).env(variable, value).output().unwrap();
+            let said = String::from_utf8(done.stderr).unwrap();
+            assert_eq!(done.status.code(), Some(2));
+            assert!(said.contains("[remote-settings]") && said.contains(variable), "{value:?} {said}");
+        }
+    }
 }
 
 /// A file is there only if the server says so.
