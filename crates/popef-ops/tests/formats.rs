@@ -77,3 +77,43 @@ fn bytes_stand_for_floats_of_8_bits_and_for_nothing_else() {
     let signed = &formats::read(folder().join("s8.npy")).unwrap()[0];
     assert_eq!(signed.as_type(DataType::F8143), None);
 }
+
+/// The types of a `.safetensors` file with one tensor of one byte, or why it is refused.
+fn type_in_safetensors(metadata: &str, tensor: &str, dtype: &str) -> Result<DataType, String> {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("w.safetensors");
+    let said = format!(r#"{{"dtype": "{dtype}", "shape": [1], "data_offsets": [0, 1]}}"#);
+    let header = format!(r#"{{"__metadata__": {metadata}, "{tensor}": {said}}}"#);
+    fs::write(&path, [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[7]].concat()).unwrap();
+    match formats::read(&path) {
+        Ok(arrays) => Ok(arrays[0].info.data_type),
+        Err(error) => Err(format!("{} {error}", error.code())),
+    }
+}
+
+#[test]
+fn a_type_in_the_metadata_of_safetensors_is_an_8_bit_float_of_a_tensor_of_bytes() {
+    for (said, dtype, expected) in [
+        ("F8143", "U8", DataType::F8143),
+        ("F8152", "U8", DataType::F8152),
+        ("F8", "U8", DataType::F8),
+        ("F8143", "F8_E4M3FNUZ", DataType::F8143),
+    ] {
+        let metadata = format!(r#"{{"popef.dataType.w": "{said}"}}"#);
+        assert_eq!(type_in_safetensors(&metadata, "w", dtype), Ok(expected));
+        assert_eq!(type_in_safetensors(&metadata, "other", "U8"), Ok(DataType::U8));
+    }
+    for (said, dtype, words) in [
+        ("F8143", "I8", "is F8143, but the tensor is of type I8, and not U8"),
+        ("F8143", "F8_E5M2FNUZ", "is F8143, but the tensor is of type F8_E5M2FNUZ"),
+        ("F32", "U8", "is \"F32\", and it can only be F8, F8143 or F8152"),
+        ("float8", "U8", "is \"float8\", and it can only be"),
+        ("", "U8", "is \"\", and it can only be"),
+    ] {
+        let error = type_in_safetensors(&format!(r#"{{"popef.dataType.w": "{said}"}}"#), "w", dtype).unwrap_err();
+        assert!(error.starts_with("bad-array") && error.contains(words), "{error}");
+    }
+    let twice = r#"{"popef.dataType.w": "F8143", "popef.dataType.w": "F8143"}"#;
+    assert!(type_in_safetensors(twice, "w", "U8").is_err());
+    assert_eq!(type_in_safetensors(r#"{"dataType.w": "F32", "popef": "x"}"#, "w", "U8"), Ok(DataType::U8));
+}

@@ -199,10 +199,8 @@ impl<'f> Plan<'f> {
         if form == Form::Raw {
             return (self.arrays != Arrays::Raw).then_some(Note::Raw);
         }
-        formats::is_float8(data.data_type()).then(|| {
-            let is_fnuz = form == Form::Safetensors && formats::has_own_name_in_safetensors(data.data_type());
-            if is_fnuz { Note::AsFnuz } else { Note::AsBytes }
-        })
+        let note = if form == Form::Safetensors { Note::AsU8 } else { Note::AsBytes };
+        formats::is_float8(data.data_type()).then_some(note)
     }
 
     fn surplus_file(&self, blob: &Blob<'_>) -> String {

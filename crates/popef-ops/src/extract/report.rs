@@ -89,7 +89,7 @@ macro_rules! notes {
 
 notes! {
     AsBytes = "as-bytes", "8-bit floats, for which the format has no type: written as bytes; index.json has the type";
-    AsFnuz = "as-fnuz", "8-bit floats, under the names that end in FNUZ: PyTorch reads them, numpy does not";
+    AsU8 = "as-u8", "8-bit floats, which numpy does not have: written as U8; popef.dataType.NAME in __metadata__ has the type";
     Raw = "raw", "written as bytes, because its data, shape or type make no array";
     Surplus = "surplus", "bytes after the last tensor are in a file of their own";
     Recompressed = "recompressed", "was compressed; pack compresses it anew, so the packed file has other bytes";

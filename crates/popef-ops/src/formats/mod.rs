@@ -24,8 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What replaces a tensor of a type that such a file cannot have, as an 8-bit float in an `.npy` file, comes as bytes:
-//! [`Array::as_type`] says whether an array can stand for a type.
+//! None of the formats has 8-bit floats that numpy reads, so they are bytes there: [`Array::as_type`] says whether an array can
+//! stand for a type. In a `.safetensors` file, `popef.dataType.NAME` in `__metadata__` is the type of the tensor NAME: `F8`,
+//! `F8143` or `F8152`. Tensors of the types `F8_E4M3FNUZ` and `F8_E5M2FNUZ` are read too.
 
 mod memory;
 mod named;
@@ -244,11 +245,6 @@ impl Array {
 /// The header of an `.npy` file with such an array. None if its type is unknown or a dimension is negative.
 pub(crate) fn npy_header(info: &TensorInfo) -> Option<Vec<u8>> {
     npy::Header::to_bytes(info)
-}
-
-/// Whether `.safetensors` files have a name for the type, so that no other stands for it.
-pub(crate) fn has_own_name_in_safetensors(data_type: DataType) -> bool {
-    types::to_safetensors(data_type).and_then(types::of_safetensors) == Some(data_type)
 }
 
 /// Makes an error of a file whose contents are not what its header says.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::place::{Place, PlaceReader};
 use super::types::{is_float8, of_safetensors, to_safetensors};
-use super::{Array, Stored, bad, has_own_name_in_safetensors as has_own_name, unsupported};
+use super::{Array, Stored, bad, unsupported};
 use crate::error::{Code, Error};
 use crate::work::len_of;
 
@@ -129,14 +129,18 @@ impl Tensors {
         one << 64 | other
     }
 
-    /// Keeps the types of tensors that the format has no types for.
+    /// Keeps the types of tensors whose elements are written as bytes.
     fn read_types(&mut self, member: &Member) -> Result<(), Error> {
         let Texts(texts) = serde_json::from_slice(&member.value).map_err(damaged)?;
-        let types = texts.iter().filter_map(|(key, text)| {
-            let data_type = text.parse().ok().filter(|data_type| is_float8(*data_type))?;
-            Some((self.hash(key.strip_prefix(TYPE_KEY)?), data_type))
-        });
-        self.types = types.collect();
+        for (key, text) in &texts {
+            let Some(name) = key.strip_prefix(TYPE_KEY) else { continue };
+            let data_type = text.parse().ok().filter(|data_type| is_float8(*data_type));
+            let data_type = data_type.ok_or_else(|| {
+                let message = format!("{key:?} in __metadata__ is {text:?}, and it can only be F8, F8143 or F8152");
+                bad(message)
+            })?;
+            self.types.push((self.hash(name), data_type));
+        }
         self.types.sort_unstable_by_key(|(hash, _)| *hash);
         Ok(())
     }
@@ -158,8 +162,13 @@ impl Tensors {
         let missing = || damaged(format!("tensor {name:?} is not in the file"));
         let shape = shape.into_iter().map(i64::try_from).collect::<Result<Vec<_>, _>>().map_err(|_| missing())?;
         let place = end.checked_sub(start).and_then(|len| self.data.part(start, len)).ok_or_else(missing)?;
-        let said = self.said(&name).filter(|_| dtype == Dtype::U8);
-        let info = TensorInfo::new(said.unwrap_or(data_type), shape);
+        let said = self.said(&name).unwrap_or(data_type);
+        if said != data_type && data_type != DataType::U8 {
+            let key = format!("{TYPE_KEY}{name}");
+            let message = format!("{key:?} in __metadata__ is {said}, but the tensor is of type {dtype}, and not U8");
+            return Err(bad(message));
+        }
+        let info = TensorInfo::new(said, shape);
         Ok(Some(Array { stored: Stored::Plain(place), name: name.into(), info }))
     }
 
@@ -323,7 +332,7 @@ impl Header {
     }
 }
 
-/// What the keys in `__metadata__` begin with that say the type of a tensor, which has no name in this format.
+/// What the keys in `__metadata__` begin with that say the type of a tensor whose elements are written as bytes.
 const TYPE_KEY: &str = "popef.dataType.";
 
 /// Writes what comes before the data of these tensors, which `tensors` gives twice with their names in the order of their data.
@@ -350,7 +359,7 @@ fn write_json<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut before = "{";
-    for (name, info) in tensors().filter(|(_, info)| !has_own_name(info.data_type)) {
+    for (name, info) in tensors().filter(|(_, info)| is_float8(info.data_type)) {
         out.write_all(if before == "{" { b"{\"__metadata__\":{" } else { b"," })?;
         before = "},";
         serde_json::to_writer(&mut *out, &format!("{TYPE_KEY}{}", name.as_ref()))?;

@@ -17,8 +17,9 @@ use crate::{path, text};
 
 /// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
 ///
-/// `arrays` says how tensors and feeds are written: `"npy"`, `"npz"`, `"safetensors"` or `"raw"`. With `unpacked`, compressed
-/// executables are decompressed.
+/// `arrays` says how tensors and feeds are written: `"npy"`, `"npz"`, `"safetensors"` or `"raw"`. 8-bit floats become bytes, and
+/// `popef.dataType.NAME` in the metadata of a `.safetensors` file has their type. With `unpacked`, compressed executables are
+/// decompressed.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()

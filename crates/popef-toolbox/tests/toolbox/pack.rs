@@ -336,6 +336,27 @@ fn what_numpy_and_safetensors_save_is_packed() {
     assert_eq!(bytes("big-endian"), bytes("float32/(2, 3, 4)"));
 }
 
+/// They are bytes in the file, so that numpy's functions load it.
+#[test]
+fn eight_bit_floats_keep_their_types_in_safetensors() {
+    let place = Place::with(&["interop/all-types.popef"]);
+    place.run(&["extract", "all-types.popef", "-o", "all", "--tensors-as", "safetensors", "--format", "json"]).good();
+    let types = |file: &str| {
+        let file = popef::File::open(place.path(file)).unwrap();
+        let types = file.tensors().map(|tensor| (tensor.name().to_string(), tensor.data_type()));
+        types.collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let weights = "all/tensors.safetensors";
+    place.run(&["pack", "--tensors", weights, "-o", "weights.popef"]).good();
+    assert_eq!(types("weights.popef"), types("all-types.popef"));
+    assert!(types("weights.popef").values().any(|data_type| *data_type == popef::DataType::F8143));
+    place.run(&["set", "all-types.popef", "--tensors", weights, "-o", "set.popef"]).good();
+    assert_eq!(place.read("set.popef"), place.read("all-types.popef"));
+    place.run(&["pack", "all", "-o", "again.popef"]).good();
+    assert_eq!(place.read("again.popef"), place.read("all-types.popef"));
+    assert!(!place.read(weights).windows(4).any(|bytes| bytes == b"FNUZ"), "numpy reads no type of such a name");
+}
+
 #[test]
 fn no_input_is_replaced_by_force() {
     let place = extracted();
