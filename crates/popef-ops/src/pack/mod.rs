@@ -2,6 +2,7 @@
 
 mod check;
 mod compose;
+mod float8;
 pub(crate) mod folder;
 mod left_out;
 mod metadata;
@@ -47,6 +48,9 @@ pub enum PackInput {
     /// An opaque blob and its name. It is for the executable if there is only one.
     Opaque(Text<'static>, PathBuf),
     /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file.
+    ///
+    /// Bytes (`U8`) become 8-bit floats if the packed metadata has an input anchor of the name and shape with such a type. This
+    /// is the same for feeds and for arrays in memory.
     Tensors(PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
     Feed(Text<'static>, PathBuf),
@@ -127,7 +131,7 @@ pub fn pack(
     packed.left_out = left_out.first;
     let (mut seal, mut written) = (survey.seal.same(), survey.seal.same());
     walk.parts(&mut |mut part| {
-        names.link(&mut part);
+        names.link(&mut part)?;
         let head = part.head()?;
         seal.add_part(&part, &head);
         written.add_blob(part.blob_type(), &part.name(), &part.version, &head);
@@ -182,7 +186,7 @@ fn write(
     pieces.try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
     let file = file.open(0)?;
     let blob = file.blob(0).filter(|_| file.len() == 1).ok_or_else(|| part.bad("what it says is no blob"))?;
-    let done = |size, state| Ok(PackedBlob { index, blob_type, name, size, state });
+    let done = |size, state| Ok(PackedBlob { index, blob_type, name, size, state, taken_as: part.taken_as });
     if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
         // So that they are not opened again for each piece.
         let _open: Vec<_> =

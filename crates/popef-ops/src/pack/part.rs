@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, TensorDataInfo, Text};
 use popef::write::{BlobCopy, Packing};
-use popef::{File, Metadata, TensorInfo, Writer};
+use popef::{DataType, File, Metadata, TensorInfo, Writer};
 
 use super::chained;
 use super::compose::{Composed, Piece};
@@ -31,6 +31,8 @@ pub(super) struct Part {
     pub(super) state: State,
     /// Whether it is of another shape or type than what was extracted.
     pub(super) is_reshaped: bool,
+    /// The type of its anchor, if it is an array of bytes that is taken as 8-bit floats.
+    pub(super) taken_as: Option<DataType>,
     /// Whether it gets its name, or that of its executable, from others.
     pub(super) is_unnamed: bool,
     /// The number of the input that it is from, and the file, for errors.
@@ -83,6 +85,7 @@ impl Part {
             compress: None,
             state: State::New,
             is_reshaped: false,
+            taken_as: None,
             is_unnamed: false,
             input: 0,
             from: from.into(),

@@ -1,3 +1,4 @@
+use popef::DataType;
 use popef::types::BlobType;
 use serde::Serialize;
 
@@ -77,6 +78,9 @@ pub struct PackedBlob {
     pub size: u64,
     /// How it compares with what was extracted.
     pub state: State,
+    /// The type of its anchor, if it is an array of bytes that was taken as 8-bit floats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_as: Option<DataType>,
 }
 
 /// How a packed blob compares with the one that was extracted.

@@ -9,6 +9,7 @@ use popef::{File, OpenOptions};
 
 use super::check::Checks;
 use super::compose::{Composed, Piece};
+use super::float8::Float8s;
 use super::part::Part;
 use super::report::State;
 use super::seal::Seal;
@@ -19,7 +20,7 @@ use crate::extract::{INDEX, Kind};
 use crate::formats::Place;
 use crate::near::quoted;
 
-/// The names that executables and opaque blobs get from others, and what tensors and feeds are compared with.
+/// The names that executables and opaque blobs get from others, and the types that arrays of bytes get.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// That of the only executable without a name.
@@ -28,6 +29,7 @@ pub(super) struct Names {
     only: Option<Text<'static>>,
     /// Whether there are executables or metadata.
     has_models: bool,
+    float8s: Float8s,
 }
 
 /// How many there are, and the first.
@@ -51,11 +53,14 @@ impl Single {
 impl Names {
     pub(super) fn of(walk: &Walk<'_>) -> Result<Self, Error> {
         let (mut described, mut unnamed, mut named) = (Single::default(), 0usize, Single::default());
-        let mut has_models = false;
+        let (mut has_models, mut float8s) = (false, Float8s::default());
         walk.parts_without_data(&mut |part| {
             has_models |= matches!(part.kind, Kind::Metadata | Kind::Executable(_));
             match (&part.kind, &part.metadata) {
-                (Kind::Metadata, Some(metadata)) => described.add(metadata.executable.clone()),
+                (Kind::Metadata, Some(metadata)) => {
+                    described.add(metadata.executable.clone());
+                    float8s.add(metadata);
+                }
                 (Kind::Executable(info), _) => {
                     unnamed = unnamed.saturating_add(usize::from(part.is_unnamed));
                     named.add(info.name.clone());
@@ -69,19 +74,18 @@ impl Names {
             Some(name) if named.count == 1 => Some(name.clone()),
             _ => named.only(),
         };
-        Ok(Names { unnamed: described, only, has_models })
+        Ok(Names { unnamed: described, only, has_models, float8s })
     }
 
-    /// Gives a blob the name that it has by others.
-    pub(super) fn link(&self, part: &mut Part) {
-        if !part.is_unnamed {
-            return;
-        }
+    /// Gives a blob the name, or the type, that it has by others.
+    pub(super) fn link(&self, part: &mut Part) -> Result<(), Error> {
         match (&mut part.kind, &self.unnamed, &self.only) {
-            (Kind::Executable(info), Some(name), _) => info.name = name.clone(),
-            (Kind::Opaque(info), _, Some(name)) => info.executable = name.clone(),
+            (Kind::Executable(info), Some(name), _) if part.is_unnamed => info.name = name.clone(),
+            (Kind::Opaque(info), _, Some(name)) if part.is_unnamed => info.executable = name.clone(),
+            (Kind::Tensor(_) | Kind::Feed(_), ..) => self.float8s.give_type(part)?,
             _ => {}
         }
+        Ok(())
     }
 }
 
@@ -105,7 +109,7 @@ impl Survey {
         let mut seal = Seal::default();
         let (mut twice, mut first) = (Twice::default(), None);
         walk.parts(&mut |mut part| {
-            names.link(&mut part);
+            names.link(&mut part)?;
             let head = part.head()?;
             seal.add_part(&part, &head);
             if part.is_data() {
@@ -140,7 +144,7 @@ fn models(walk: &Walk<'_>, names: &Names) -> Result<Checks, Error> {
         return Ok(Checks::new(models, are_same));
     }
     walk.parts_without_data(&mut |mut part| {
-        names.link(&mut part);
+        names.link(&mut part)?;
         if matches!(part.kind, Kind::Metadata | Kind::Executable(_)) {
             let head = part.head()?;
             are_same &= part.state == State::Same || part.is_executable();

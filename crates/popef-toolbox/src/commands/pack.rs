@@ -117,14 +117,14 @@ impl Command for Args {
                 packed
             }
             Format::Text => {
-                let mut differing = Vec::new();
+                let mut listed = Listed::default();
                 let packed = run(&mut |blob| {
-                    if blob.state != State::Same && differing.len() < MOST_ROWS {
-                        differing.push(blob);
+                    if self.lists(&blob) {
+                        listed.add(blob);
                     }
                     Ok(())
                 })?;
-                self.show_text(&packed, &differing, &mut out).map_err(unwritten)?;
+                self.show_text(&packed, &listed, &mut out).map_err(unwritten)?;
                 packed
             }
         };
@@ -140,6 +140,23 @@ type Each<'e> = &'e mut dyn FnMut(PackedBlob) -> Result<(), Error>;
 
 /// At most so many blobs are listed in text.
 const MOST_ROWS: usize = 1000;
+
+/// The blobs that are listed in text.
+#[derive(Default)]
+struct Listed {
+    first: Vec<PackedBlob>,
+    more: u64,
+}
+
+impl Listed {
+    fn add(&mut self, blob: PackedBlob) {
+        if self.first.len() < MOST_ROWS {
+            self.first.push(blob);
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -178,11 +195,16 @@ impl Args {
         Shown { output: self.output.path().map(OutputPath::from), packed }
     }
 
-    fn show_text(&self, packed: &Packed, differing: &[PackedBlob], out: &mut Out) -> io::Result<()> {
+    /// Whether a blob has a line in text. Of what was not extracted, nothing differs.
+    fn lists(&self, blob: &PackedBlob) -> bool {
+        let differs = self.folder.is_some() && blob.state != State::Same;
+        differs || blob.state == State::WouldGrow || blob.taken_as.is_some()
+    }
+
+    fn show_text(&self, packed: &Packed, listed: &Listed, out: &mut Out) -> io::Result<()> {
         let verb = if self.output.dry_run { "would be packed" } else { "packed" };
         let blobs = counted(packed.blobs, "blob", "blobs");
         out.put(&blobs).put(&format!(" {verb}, {}", size(packed.size)));
-        // Of what was not extracted, nothing differs.
         let count = packed.blobs.saturating_sub(packed.same).saturating_sub(packed.would_grow);
         match count {
             0 if self.folder.is_some() => _ = out.put("; its files have the times of the extraction"),
@@ -191,14 +213,8 @@ impl Args {
             _ => {}
         }
         out.end_line()?;
-        let listed = differing.iter().filter(|blob| self.folder.is_some() || blob.state == State::WouldGrow);
-        let mut more = packed.would_grow.saturating_add(if self.folder.is_some() { count } else { 0 });
-        for blob in listed {
-            more = more.saturating_sub(1);
-            out.put("  ").put(state_words(blob.state)).put(": ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
-            out.text(Kind::Name, blob.name.text()).end_line()?;
-        }
-        show_more(more, out)?;
+        listed.first.iter().try_for_each(|blob| show_blob(blob, out))?;
+        show_more(listed.more, out)?;
         for problem in &packed.problems {
             out.put("  ").put_as(Kind::Warning, "warning").put(": ").put(problem).end_line()?;
         }
@@ -225,6 +241,15 @@ fn say_left_out(packed: &Packed, tool: &Tool) {
     if more > 0 {
         tool.say(&format!("warning: {more} more were left out"));
     }
+}
+
+fn show_blob(blob: &PackedBlob, out: &mut Out) -> io::Result<()> {
+    out.put("  ").put(state_words(blob.state));
+    if let Some(data_type) = blob.taken_as {
+        out.put(&format!(", its bytes taken as {data_type} like its anchor"));
+    }
+    out.put(": ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
+    out.text(Kind::Name, blob.name.text()).end_line()
 }
 
 fn show_more(more: u64, out: &mut Out) -> io::Result<()> {

@@ -357,6 +357,50 @@ fn eight_bit_floats_keep_their_types_in_safetensors() {
     assert!(!place.read(weights).windows(4).any(|bytes| bytes == b"FNUZ"), "numpy reads no type of such a name");
 }
 
+/// What numpy saves of an 8-bit float is bytes: `|u1` in the header.
+fn bytes_as_npy(shape: &str, len: usize) -> Vec<u8> {
+    let header = format!("{:<117}\n", format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}"));
+    [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![7; len]].concat()
+}
+
+#[test]
+fn bytes_become_the_8_bit_floats_of_their_anchor() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let fields = [
+        "inputs[input_parameter].tensorInfo.dataType=F8143",
+        "outputs[input_parameter].tensorInfo.dataType=F8143",
+        "inputs[user_input].tensorInfo.dataType=F8152",
+        "inputs[user_input].tensorInfo.shape=[5]",
+    ];
+    let sets: Vec<_> = fields.iter().flat_map(|field| ["--set", field]).collect();
+    let args = [&["set", "executable.popef", "-o", "float8.popef"][..], &sets].concat();
+    place.run(&args).good();
+    place.run(&["extract", "float8.popef", "-o", "model", "--type", "executable,metadata"]).good();
+    let only = |folder: &str| fs::read_dir(place.path(folder)).unwrap().next().unwrap().unwrap().path();
+    let (executable, metadata) = (only("model/executables"), only("model/metadata"));
+    let model = ["pack", "--executable", executable.to_str().unwrap(), "--metadata", metadata.to_str().unwrap()];
+    place.write("input_parameter.npy", bytes_as_npy("2,", 2));
+    place.write("feed.npy", bytes_as_npy("3, 5", 15));
+    let data = ["--tensors", "input_parameter.npy", "--feed", "user_input=feed.npy", "-o", "new.popef", "--force"];
+    let run = place.run(&[&model[..], &data].concat()).good();
+    assert!(run.text().contains("new, its bytes taken as F8143 like its anchor: tensor input_parameter"), "{run:?}");
+    let run = place.run(&[&model[..], &data, &["--format", "json"]].concat()).good();
+    let taken: Vec<_> = run.json()["blobs"].as_array().unwrap().iter().map(|blob| blob["takenAs"].clone()).collect();
+    assert_eq!(taken, [serde_json::Value::Null, serde_json::Value::Null, "F8143".into(), "F8152".into()]);
+    let file = popef::File::open(place.path("new.popef")).unwrap();
+    assert_eq!(file.tensor("input_parameter").unwrap().data_type(), popef::DataType::F8143);
+    let feed = file.feed("user_input").unwrap();
+    assert_eq!((feed.data_type(), feed.num_tensors()), (popef::DataType::F8152, 3));
+    // Other bytes stay what they are, and do not fit.
+    place.write("input_parameter.npy", bytes_as_npy("2, 1", 2));
+    let run = place.run(&[&model[..], &data].concat());
+    assert!(run.status == 2 && run.err.contains("has the type U8, but its anchor has F8143"), "{run:?}");
+    // Without metadata, nothing says that they are floats.
+    place.run(&["pack", "--tensors", "input_parameter.npy", "-o", "weights.popef"]).good();
+    let weights = popef::File::open(place.path("weights.popef")).unwrap();
+    assert_eq!(weights.tensor("input_parameter").unwrap().data_type(), popef::DataType::U8);
+}
+
 #[test]
 fn no_input_is_replaced_by_force() {
     let place = extracted();
