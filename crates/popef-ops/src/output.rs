@@ -238,6 +238,11 @@ impl<'t> Output<'t> {
         Ok(())
     }
 
+    /// Sets whether executables from now on may have no name, or the name of another, which the format forbids.
+    pub fn any_names(&mut self, allowed: bool) {
+        with!(self, writer => _ = writer.any_names(allowed));
+    }
+
     /// Copies a blob, perhaps with changes.
     pub fn copy<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<Written, Error> {
         Ok(with!(self, writer => writer.copy(blob))?)

@@ -198,7 +198,7 @@ impl<D: Destination> Writer<D> {
     /// files, the system copies the data if it can.
     ///
     /// A copy keeps the version of the blob; [`version`](Self::version) does not apply. The content is not checked,
-    /// except that the name of an executable must not be taken. Fails if the blob is in the file that is being appended
+    /// except that an executable must have a name that is not taken, unless [`any_names`](Self::any_names) allows it. Fails if the blob is in the file that is being appended
     /// to, if that was opened or mapped from disk.
     ///
     /// ```

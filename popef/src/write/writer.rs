@@ -58,6 +58,8 @@ pub struct Writer<D: Destination> {
     start: u64,
     end: u64,
     executables: HashSet<Text<'static>>,
+    /// Whether executables may have no name, or the name of another.
+    any_names: bool,
     fault: Option<Broken>,
     /// The head of the last blob, whose memory is reused.
     head: NewHead,
@@ -163,6 +165,7 @@ impl<D: Destination> Writer<D> {
             start: 0,
             end: 0,
             executables: HashSet::new(),
+            any_names: false,
             fault: None,
             head: NewHead::default(),
         }
@@ -177,6 +180,22 @@ impl<D: Destination> Writer<D> {
     /// Sets the version of all blobs that are begun from now on. The default is empty, as in the vendor's files.
     pub fn version(&mut self, version: impl Into<Text<'static>>) -> &mut Self {
         self.version = version.into();
+        self
+    }
+
+    /// Sets whether executables that are begun from now on may have no name, or the name of another. The format forbids
+    /// both, so the default is false. It is for exact copies of files that other programs wrote so.
+    ///
+    /// ```
+    /// let mut writer = popef::Writer::stream(Vec::new());
+    /// writer.write_executable("model", b"its bytes")?;
+    /// assert!(writer.write_executable("model", b"others").is_err());
+    /// writer.any_names(true).write_executable("model", b"others")?;
+    /// # assert_eq!(popef::File::from_bytes(writer.into_inner()?)?.len(), 2);
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn any_names(&mut self, allowed: bool) -> &mut Self {
+        self.any_names = allowed;
         self
     }
 
@@ -205,8 +224,8 @@ impl<D: Destination> Writer<D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn map_destination<E: Destination>(self, map: impl FnOnce(D) -> E) -> Writer<E> {
-        let Writer { to, version, threads, index, start, end, executables, fault, head } = self;
-        Writer { to: to.map(map), version, threads, index, start, end, executables, fault, head }
+        let Writer { to, version, threads, index, start, end, executables, any_names, fault, head } = self;
+        Writer { to: to.map(map), version, threads, index, start, end, executables, any_names, fault, head }
     }
 
     /// Returns the place of everything that was written so far. For an appended file, only what was added counts.
@@ -338,14 +357,14 @@ impl<D: Destination> Writer<D> {
 
 /// The internal methods that the blob writers use.
 impl<D: Destination> Writer<D> {
-    /// Fails if a blob cannot be begun: if the writer has failed, or the name is empty or taken.
+    /// Fails if a blob cannot be begun: if the writer has failed, or the name is empty or taken and may not be.
     pub(super) fn check_new(&mut self, label: &Label<'_>) -> Result<(), Error> {
         self.check_fault()?;
         let Some(name) = label.executable() else { return Ok(()) };
-        if name.is_empty() {
+        if name.is_empty() && !self.any_names {
             return Err(self.refusal(WriteProblem::ExecutableUnnamed));
         }
-        if self.executables.contains(name) {
+        if self.executables.contains(name) && !self.any_names {
             return Err(self.refusal(label.duplicate()));
         }
         // Reserve room for the name now, because keeping it after the executable is written must not fail.

@@ -1,6 +1,6 @@
 //! Copied blobs have the same bytes, come from the right file in few calls, and are refused if their file changed.
 
-use crate::common::writing;
+use crate::common::{testdata, writing};
 
 use std::fs;
 use std::io::{self, Write};
@@ -67,6 +67,20 @@ fn copy_all_gives_the_bytes_of_the_blobs_from_and_to_every_place() {
     writer.write_executable("two", b"").unwrap();
     let error = writer.copy_all(opened.blobs()).unwrap_err();
     assert_eq!((error.code(), error.blob()), (ErrorCode::DuplicateExecutable, Some(3)), "{error}");
+}
+
+#[test]
+fn names_that_the_format_forbids_are_copied_if_that_is_allowed() {
+    for name in ["checks/PE010.popef", "checks/PE105.popef"] {
+        let bytes = fs::read(testdata(name)).unwrap();
+        let file = File::from_bytes(bytes.clone()).unwrap();
+        let mut writer = Writer::stream(Vec::new());
+        assert!(writer.copy_all(file.blobs()).is_err(), "{name}");
+        let mut writer = Writer::stream(Vec::new());
+        writer.any_names(true).copy_all(file.blobs()).unwrap();
+        assert!(writer.any_names(false).write_executable("", b"").is_err(), "{name}");
+        assert!(writer.into_inner().unwrap() == bytes, "{name}");
+    }
 }
 
 #[test]

@@ -64,6 +64,9 @@ pub(crate) struct Entry {
     /// How the executable is to be compressed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compress: Option<Packing>,
+    /// Whether the executable has no name, or the name of another, as in the file that was extracted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) any_name: bool,
     /// The header and info as they were, if this program would write other bytes for the same values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) head: Option<Hex<Vec<u8>>>,
@@ -112,6 +115,10 @@ pub(crate) enum Form {
     Raw,
     /// Metadata.
     Json,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {

@@ -2,6 +2,7 @@
 //! numbers of names that several blobs have.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher as _, RandomState};
 
 use popef::read::{DataBlob, ExecutableBlob};
 use popef::types::{BlobType, ExecutableInfo};
@@ -28,6 +29,7 @@ pub(super) struct Plan<'f> {
     /// Those of the main files and keys.
     numbers: Numbers,
     surplus: Numbers,
+    forbidden: ForbiddenNames,
 }
 
 /// Where the data of a blob goes.
@@ -65,6 +67,7 @@ impl<'f> Plan<'f> {
             chosen,
             numbers: Numbers::default(),
             surplus: Numbers::default(),
+            forbidden: ForbiddenNames::default(),
         };
         let wishes = || plan.blobs().map(|blob| (blob.index(), plan.wish(&blob)));
         let numbers = Numbers::of(plan.len(), wishes);
@@ -72,6 +75,7 @@ impl<'f> Plan<'f> {
         let wishes = || with_surplus().map(|blob| (blob.index(), surplus_wish(&blob)));
         let surplus = Numbers::of(with_surplus().count(), wishes);
         (plan.numbers, plan.surplus) = (numbers, surplus);
+        plan.forbidden = ForbiddenNames::of(plan.blobs().filter_map(|blob| blob.as_executable()));
         plan
     }
 
@@ -180,6 +184,7 @@ impl<'f> Plan<'f> {
             data: Some(stored),
             surplus: None,
             compress: None,
+            any_name: blob.as_executable().is_some_and(|executable| self.forbidden.has(&executable)),
             head: None,
         };
         let mut planned = Planned { entry, len, notes: Vec::new() };
@@ -210,6 +215,30 @@ impl<'f> Plan<'f> {
 
 fn surplus_wish<'b>(blob: &Blob<'_>) -> Wish<'b> {
     Wish { place: "surplus", name: safe(name_of(blob).as_bytes()).into(), same: Same::Folded }
+}
+
+/// The names of executables that the format forbids: those of several, and the empty one.
+#[derive(Default)]
+struct ForbiddenNames {
+    random: RandomState,
+    /// Hashes of the names that several have, sorted.
+    several: Vec<u64>,
+}
+
+impl ForbiddenNames {
+    fn of<'f>(executables: impl Iterator<Item = ExecutableBlob<'f>>) -> Self {
+        let random = RandomState::new();
+        let mut hashes: Vec<u64> = executables.map(|executable| random.hash_one(executable.name())).collect();
+        hashes.sort_unstable();
+        let of_several = hashes.chunk_by(|one, other| one == other).filter(|same| same.len() > 1);
+        let several = of_several.filter_map(|same| same.first().copied()).collect();
+        ForbiddenNames { random, several }
+    }
+
+    fn has(&self, executable: &ExecutableBlob<'_>) -> bool {
+        let name = executable.name();
+        name.is_empty() || self.several.binary_search(&self.random.hash_one(name)).is_ok()
+    }
 }
 
 impl Planned {

@@ -49,12 +49,13 @@ impl<'f> Folder<'f> {
     }
 
     fn part(&mut self, entry: Entry) -> Result<Part, Error> {
-        let Entry { blob, version, data, surplus, compress, head } = entry;
+        let Entry { blob, version, data, surplus, compress, any_name, head } = entry;
         let from = self.path.join(data.as_ref().map_or(INDEX, |data| &data.file));
         let mut part = Part::new(blob, Vec::new(), from.to_string_lossy());
         part.version = version;
         part.old_head = head.map(|head| head.0);
         part.compress = compress;
+        part.any_name = any_name;
         part.state = State::Same;
         match data {
             None if matches!(part.kind, Kind::Metadata) => {}

@@ -187,6 +187,7 @@ fn write(
     let file = file.open(0)?;
     let blob = file.blob(0).filter(|_| file.len() == 1).ok_or_else(|| part.bad("what it says is no blob"))?;
     let done = |size, state| Ok(PackedBlob { index, blob_type, name, size, state, taken_as: part.taken_as });
+    output.any_names(part.any_name);
     if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
         // So that they are not opened again for each piece.
         let _open: Vec<_> =

@@ -27,6 +27,8 @@ pub(super) struct Part {
     pub(super) old_head: Option<Vec<u8>>,
     /// How the executable is to be compressed.
     pub(super) compress: Option<Packing>,
+    /// Whether the executable may have no name, or the name of another.
+    pub(super) any_name: bool,
     /// How it compares with what was extracted.
     pub(super) state: State,
     /// Whether it is of another shape or type than what was extracted.
@@ -83,6 +85,7 @@ impl Part {
             data,
             old_head: None,
             compress: None,
+            any_name: false,
             state: State::New,
             is_reshaped: false,
             taken_as: None,

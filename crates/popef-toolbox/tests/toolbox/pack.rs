@@ -401,6 +401,26 @@ fn bytes_become_the_8_bit_floats_of_their_anchor() {
     assert_eq!(weights.tensor("input_parameter").unwrap().data_type(), popef::DataType::U8);
 }
 
+/// The format forbids executables without a name or with that of another, but files have them.
+#[test]
+fn names_that_the_format_forbids_come_back_only_from_the_file_that_had_them() {
+    for file in ["PE010.popef", "PE105.popef", "PE602.popef"] {
+        let place = Place::with(&[&format!("checks/{file}")]);
+        for form in [&[][..], &["--unpacked"]] {
+            place.run(&[&["extract", file, "-o", "model", "--force"], form].concat()).good();
+            place.run(&["pack", "model", "-o", "same.popef", "--force"]).good();
+            assert_eq!(place.read("same.popef"), place.read(file));
+        }
+        place.run(&["pack", "model", "--compress", "zlib:0", "-o", "small.popef"]).good();
+        let index = String::from_utf8(place.read("model/index.json")).unwrap();
+        assert!(index.contains("\"anyName\":true"), "{index}");
+        place.write("model/index.json", index.replace("\"anyName\":true,", "").replace(",\"anyName\":true", ""));
+        let run = place.run(&["pack", "model", "-o", "new.popef"]);
+        assert!(run.status == 2 && run.err.contains("executable-unnamed") != run.err.contains("duplicate"), "{run:?}");
+        assert!(!place.path("new.popef").exists());
+    }
+}
+
 #[test]
 fn no_input_is_replaced_by_force() {
     let place = extracted();
