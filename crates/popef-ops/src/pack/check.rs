@@ -15,14 +15,53 @@ use crate::work::len_of;
 
 /// The rules of the checks that say whether data fits its shape, and its shape the anchor.
 const RULES: [&str; 5] = ["PE301", "PE302", "PE305", "PE306", "PE309"];
+/// The rules of the checks that say of data what may be meant, but hardly is.
+const WARNINGS: [&str; 4] = ["PE108", "PE109", "PE307", "PE308"];
+/// The rule that compares feeds with each other.
+const BETWEEN_FEEDS: &str = "PE310";
 /// As many bytes of headers are checked at a time, or a quarter of those of the models, if that is more: the models are checked
 /// with each batch, so that small batches would take time with the square of the number of blobs.
 const BATCH: u64 = 4 << 20;
-/// As many problems are kept.
+/// As many problems, and as many warnings, are kept.
 const MOST: usize = 1000;
 
 /// The header of a model, and the length of its data.
 type Head = (Arc<Vec<u8>>, u64);
+
+/// The headers of tensors and feeds. There may be very many, so they are kept one after the other.
+#[derive(Debug, Default)]
+struct Heads {
+    bytes: Vec<u8>,
+    /// Where each header ends, and the length of its data.
+    ends: Vec<(usize, u64)>,
+}
+
+impl Heads {
+    fn add(&mut self, head: &[u8], len: u64) {
+        self.bytes.extend_from_slice(head);
+        self.ends.push((self.bytes.len(), len));
+    }
+
+    fn len(&self) -> u64 {
+        len_of(&self.bytes)
+    }
+}
+
+/// What was found: how much, and the first in words.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    pub(super) first: Vec<String>,
+    pub(super) count: u64,
+}
+
+impl Messages {
+    fn add(&mut self, message: String) {
+        self.count = self.count.saturating_add(1);
+        if self.first.len() < MOST {
+            self.first.push(message);
+        }
+    }
+}
 
 /// Compares tensors and feeds with their anchors, many at a time.
 #[derive(Debug)]
@@ -31,16 +70,31 @@ pub(super) struct Checks {
     models: Vec<Head>,
     /// Whether the metadata are as they were extracted. Then what is wrong with them was so before.
     are_same: bool,
-    /// The headers of a batch, one after the other.
-    heads: Vec<u8>,
-    /// Where each ends, and the length of its data.
-    batch: Vec<(usize, u64)>,
+    batch: Heads,
     /// How many bytes of headers a batch has.
     full: u64,
     /// How many batches were checked.
     batches: u64,
-    pub(super) problems: Vec<String>,
-    pub(super) count: u64,
+    feeds: Feeds,
+    pub(super) problems: Messages,
+    pub(super) warnings: Messages,
+}
+
+/// All feeds, which are compared with each other if one of them or metadata is new or changed.
+#[derive(Debug, Default)]
+struct Feeds {
+    heads: Heads,
+    is_changed: bool,
+}
+
+impl Feeds {
+    /// Adds a feed. Beyond as much as a batch, feeds are not compared.
+    fn add(&mut self, head: &[u8], len: u64, is_same: bool) {
+        self.is_changed |= !is_same;
+        if self.heads.len().saturating_add(len_of(head)) <= BATCH {
+            self.heads.add(head, len);
+        }
+    }
 }
 
 impl Checks {
@@ -50,61 +104,82 @@ impl Checks {
 
     fn with_batch(batch: u64, models: Vec<Head>, are_same: bool) -> Self {
         let full = models.iter().map(|(head, _)| len_of(head)).fold(0, u64::saturating_add);
-        let full = (full / 4).max(batch);
         Checks {
             models,
             are_same,
-            heads: Vec::new(),
-            batch: Vec::new(),
-            full,
+            batch: Heads::default(),
+            full: (full / 4).max(batch),
             batches: 0,
-            problems: Vec::new(),
-            count: 0,
+            feeds: Feeds::default(),
+            problems: Messages::default(),
+            warnings: Messages::default(),
         }
     }
 
     /// Adds a tensor or feed. Those that are as they were extracted count only with other metadata.
-    pub(super) fn add(&mut self, head: &[u8], len: u64, is_same: bool) -> Result<(), Error> {
+    pub(super) fn add(&mut self, head: &[u8], len: u64, is_same: bool, is_feed: bool) -> Result<(), Error> {
+        if is_feed {
+            self.feeds.add(head, len, is_same && self.are_same);
+        }
         if is_same && self.are_same {
             return Ok(());
         }
-        self.heads.extend_from_slice(head);
-        self.batch.push((self.heads.len(), len));
-        if len_of(&self.heads) >= self.full { self.run() } else { Ok(()) }
+        self.batch.add(head, len);
+        if self.batch.len() >= self.full { self.run() } else { Ok(()) }
     }
 
     pub(super) fn finish(&mut self) -> Result<(), Error> {
-        let is_needed = !self.batch.is_empty() || (self.batches == 0 && !self.are_same);
-        if is_needed { self.run() } else { Ok(()) }
+        let is_needed = !self.batch.ends.is_empty() || (self.batches == 0 && !self.are_same);
+        if is_needed {
+            self.run()?;
+        }
+        self.compare_feeds()
+    }
+
+    fn compare_feeds(&mut self) -> Result<(), Error> {
+        let feeds = mem::take(&mut self.feeds);
+        if feeds.is_changed && feeds.heads.ends.len() > 1 {
+            let report = check([&composed(&self.models, feeds.heads)?], &CheckOptions::new());
+            let findings = report.findings.into_iter().filter(|finding| finding.rule.id == BETWEEN_FEEDS);
+            findings.for_each(|finding| self.warnings.add(finding.message));
+        }
+        Ok(())
     }
 
     fn run(&mut self) -> Result<(), Error> {
-        let mut file = Composed::default();
-        let models = self.models.iter().map(|(head, len)| (Piece::bytes(head.clone()), *len));
-        let (heads, mut start) = (Arc::new(mem::take(&mut self.heads)), 0);
-        let batch = self.batch.drain(..).map(|(end, len)| {
-            let range = mem::replace(&mut start, end)..end;
-            (Piece::Bytes(heads.clone(), range), len)
-        });
-        for (head, len) in models.chain(batch) {
-            [head, Piece::Zeros(len)].into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
-        }
-        let file = file.open(0)?;
+        let file = composed(&self.models, mem::take(&mut self.batch))?;
         let report = check([&file], &CheckOptions::new());
         let of_models = self.batches == 0 && !self.are_same;
         self.batches = self.batches.saturating_add(1);
-        for finding in report.findings.into_iter().filter(|finding| RULES.contains(&finding.rule.id)) {
+        for finding in report.findings {
+            let messages = match finding.rule.id {
+                id if RULES.contains(&id) => &mut self.problems,
+                id if WARNINGS.contains(&id) => &mut self.warnings,
+                _ => continue,
+            };
             let is_of_model = finding.blob.is_none_or(|blob| blob < self.models.len());
             if is_of_model && !of_models {
                 continue;
             }
-            self.count = self.count.saturating_add(1);
-            if self.problems.len() < MOST {
-                self.problems.push(finding.message);
-            }
+            messages.add(finding.message);
         }
         Ok(())
     }
+}
+
+/// A file of blobs with these headers.
+fn composed(models: &[Head], heads: Heads) -> Result<File, Error> {
+    let models = models.iter().map(|(head, len)| (Piece::bytes(head.clone()), *len));
+    let (bytes, mut start) = (Arc::new(heads.bytes), 0);
+    let heads = heads.ends.into_iter().map(|(end, len)| {
+        let range = mem::replace(&mut start, end)..end;
+        (Piece::Bytes(bytes.clone(), range), len)
+    });
+    let mut file = Composed::default();
+    for (head, len) in models.chain(heads) {
+        [head, Piece::Zeros(len)].into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
+    }
+    file.open(0)
 }
 
 /// Fails if the file that was written does not have the blobs of which this is the seal.
@@ -136,7 +211,7 @@ mod tests {
         for (len, batches) in [(1, 3), (12_000, 3), (24_000, 2), (80_000, 1)] {
             let metadata = Metadata { executable: "e".repeat(len).into(), ..Metadata::default() };
             let mut checks = Checks::with_batch(4000, vec![(Arc::new(head((&metadata).into())), 0)], true);
-            (0..12).try_for_each(|_| checks.add(&opaque, 0, false)).unwrap();
+            (0..12).try_for_each(|_| checks.add(&opaque, 0, false, false)).unwrap();
             checks.finish().unwrap();
             assert_eq!(checks.batches, batches, "{len}");
         }

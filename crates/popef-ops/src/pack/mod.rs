@@ -114,8 +114,8 @@ pub fn pack(
     walk.check_files()?;
     let names = Names::of(&walk)?;
     let survey = Survey::of(&walk, &names, options.compress)?;
-    if let (Some(first), false) = (survey.problems.first(), options.unchecked) {
-        let more = match survey.problem_count {
+    if let (Some(first), false) = (survey.problems.first.first(), options.unchecked) {
+        let more = match survey.problems.count {
             1 => String::new(),
             count => format!(" (and {} more)", count.saturating_sub(1)),
         };
@@ -126,7 +126,9 @@ pub fn pack(
     progress.expect(survey.expected);
     let mut output = Output::begin(target, [], progress)?;
     output.prefix_of(&survey.prefix)?;
-    let mut packed = Packed { problems: survey.problems, problem_count: survey.problem_count, ..Packed::default() };
+    let mut packed = Packed::default();
+    (packed.problems, packed.problem_count) = (survey.problems.first, survey.problems.count);
+    (packed.warnings, packed.warning_count) = (survey.warnings.first, survey.warnings.count);
     packed.left_out_count = left_out.count;
     packed.left_out = left_out.first;
     let (mut seal, mut written) = (survey.seal.same(), survey.seal.same());

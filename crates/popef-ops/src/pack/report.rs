@@ -28,6 +28,10 @@ pub struct Packed {
     pub problems: Vec<String>,
     /// How many problems there are.
     pub problem_count: u64,
+    /// What fits, but is hardly meant, such as a feed that ends within a call: at most the first thousand.
+    pub warnings: Vec<String>,
+    /// How many warnings there are.
+    pub warning_count: u64,
     /// What is in the folders but was not packed, because no `index.json` names it, and it is no other input: at most the first
     /// thousand.
     pub left_out: Vec<LeftBehind>,

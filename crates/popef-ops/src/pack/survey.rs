@@ -7,7 +7,7 @@ use popef::types::{BlobType, Text};
 use popef::write::Packing;
 use popef::{File, OpenOptions};
 
-use super::check::Checks;
+use super::check::{Checks, Messages};
 use super::compose::{Composed, Piece};
 use super::float8::Float8s;
 use super::part::Part;
@@ -95,9 +95,10 @@ pub(super) struct Survey {
     pub(super) expected: u64,
     /// The bytes before the first blob, as a file without blobs.
     pub(super) prefix: File,
-    /// What does not fit together, the first ones in words.
-    pub(super) problems: Vec<String>,
-    pub(super) problem_count: u64,
+    /// What does not fit together.
+    pub(super) problems: Messages,
+    /// What fits, but is hardly meant.
+    pub(super) warnings: Messages,
     pub(super) seal: Seal,
 }
 
@@ -114,7 +115,8 @@ impl Survey {
             seal.add_part(&part, &head);
             if part.is_data() {
                 twice.add(&part);
-                checks.add(&head, part.len(), part.state == State::Same)?;
+                let is_feed = matches!(part.kind, Kind::Feed(_));
+                checks.add(&head, part.len(), part.state == State::Same, is_feed)?;
             }
             let len = u64::try_from(head.len()).ok().and_then(|len| part.len().checked_add(len));
             let len = len.ok_or_else(too_large)?;
@@ -133,7 +135,7 @@ impl Survey {
             check_prefix(prefix, first)?;
         }
         let prefix = prefix_file(prefix.as_ref())?;
-        Ok(Survey { expected, prefix, problems: checks.problems, problem_count: checks.count, seal })
+        Ok(Survey { expected, prefix, problems: checks.problems, warnings: checks.warnings, seal })
     }
 }
 

@@ -130,6 +130,7 @@ impl Command for Args {
         };
         drop(watch);
         out.send().map_err(unwritten)?;
+        say_warnings(&packed, tool);
         say_left_out(&packed, tool);
         Ok(ExitCode::SUCCESS)
     }
@@ -223,11 +224,19 @@ impl Args {
     }
 }
 
-/// At most so many files and arrays that are left out are named on stderr.
-const MOST_LEFT_OUT: usize = 10;
+/// At most so many warnings, and so many files and arrays that are left out, are told on stderr.
+const MOST_TOLD: usize = 10;
+
+fn say_warnings(packed: &Packed, tool: &Tool) {
+    packed.warnings.iter().take(MOST_TOLD).for_each(|warning| tool.say(&format!("warning: {warning}")));
+    let more = packed.warning_count.saturating_sub(u64::try_from(MOST_TOLD).unwrap_or(u64::MAX));
+    if more > 0 {
+        tool.say(&format!("warning: {more} more; popef check shows them"));
+    }
+}
 
 fn say_left_out(packed: &Packed, tool: &Tool) {
-    for LeftBehind { file, array, .. } in packed.left_out.iter().take(MOST_LEFT_OUT) {
+    for LeftBehind { file, array, .. } in packed.left_out.iter().take(MOST_TOLD) {
         tool.say(&match array {
             Some(array) => format!(
                 "warning: array \"{array}\" of {file} was left out, because index.json does not name it; --tensors FILE adds arrays of another file"
@@ -237,7 +246,7 @@ fn say_left_out(packed: &Packed, tool: &Tool) {
             ),
         });
     }
-    let more = packed.left_out_count.saturating_sub(u64::try_from(MOST_LEFT_OUT).unwrap_or(u64::MAX));
+    let more = packed.left_out_count.saturating_sub(u64::try_from(MOST_TOLD).unwrap_or(u64::MAX));
     if more > 0 {
         tool.say(&format!("warning: {more} more were left out"));
     }

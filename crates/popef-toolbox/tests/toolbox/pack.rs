@@ -357,10 +357,54 @@ fn eight_bit_floats_keep_their_types_in_safetensors() {
     assert!(!place.read(weights).windows(4).any(|bytes| bytes == b"FNUZ"), "numpy reads no type of such a name");
 }
 
-/// What numpy saves of an 8-bit float is bytes: `|u1` in the header.
-fn bytes_as_npy(shape: &str, len: usize) -> Vec<u8> {
-    let header = format!("{:<117}\n", format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}"));
+/// What `numpy.save` writes for an array of a type and shape with `len` bytes.
+fn npy(descr: &str, shape: &str, len: usize) -> Vec<u8> {
+    let header = format!("{:<117}\n", format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}"));
     [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![7; len]].concat()
+}
+
+/// What `popef check` warns of, `pack` warns of too.
+#[test]
+fn data_that_fits_but_is_hardly_meant_is_told() {
+    let place = extracted();
+    let pack = |shape: &str, len: usize, name: &str, more: &[&str]| {
+        place.write("feed.npy", npy("<f4", shape, len));
+        let feed = format!("{name}=feed.npy");
+        place.run(&[&["pack", "model", "--feed", &feed, "-o", "new.popef", "--force"], more].concat())
+    };
+    for (shape, len, words) in [
+        ("3, 5", 60, Some("feed \"user_input\" has 15 samples, and each call takes 2: the last call lacks 1")),
+        ("3, 1", 12, Some("feed \"user_input\" has 3 samples, and each call takes 2: the last call lacks 1")),
+        ("0, 2", 0, Some("feed \"user_input\" has 0 tensors")),
+        ("3, 2", 24, None),
+        ("4, 1", 16, None),
+    ] {
+        let run = pack(shape, len, "user_input", &[]).good();
+        let warning = words.map(|words| format!("popef pack: warning: {words}\n")).unwrap_or_default();
+        assert_eq!(run.err, warning, "{shape}");
+        let check = place.run(&["check", "new.popef"]);
+        assert!(check.text().contains(words.unwrap_or("0 warnings")), "{check:?}");
+        let run = pack(shape, len, "user_input", &["--format", "json"]).good();
+        assert_eq!(run.json()["warningCount"], u64::from(words.is_some()), "{shape}");
+        assert_eq!(run.json()["warnings"][0].as_str(), words, "{shape}");
+    }
+    let run = pack("3, 2", 24, "usr_input", &[]).good();
+    assert!(run.err.contains("warning: feed \"usr_input\": no anchor has this name"), "{run:?}");
+    let run = pack("3, 2, 1", 24, "user_input", &[]);
+    assert!(run.status == 2 && run.err.contains("has the shape [2, 1], but its anchor has [2]"), "{run:?}");
+}
+
+#[test]
+fn feeds_of_different_lengths_are_told_if_one_is_changed() {
+    let place = Place::with(&["checks/PE310.popef"]);
+    place.run(&["extract", "PE310.popef", "-o", "model"]).good();
+    let pack = || place.run(&["pack", "model", "-o", "new.popef", "--force"]).good();
+    assert_eq!(pack().err, "", "it was so before");
+    place.write("model/feeds/x.npy", npy("<f4", "4, 1", 16));
+    let run = pack();
+    assert!(run.err.contains("warning: feed \"z\" is enough for 3 calls"), "{run:?}");
+    place.write("model/feeds/x.npy", npy("<f4", "3, 1", 12));
+    assert_eq!(pack().err, "");
 }
 
 #[test]
@@ -379,8 +423,8 @@ fn bytes_become_the_8_bit_floats_of_their_anchor() {
     let only = |folder: &str| fs::read_dir(place.path(folder)).unwrap().next().unwrap().unwrap().path();
     let (executable, metadata) = (only("model/executables"), only("model/metadata"));
     let model = ["pack", "--executable", executable.to_str().unwrap(), "--metadata", metadata.to_str().unwrap()];
-    place.write("input_parameter.npy", bytes_as_npy("2,", 2));
-    place.write("feed.npy", bytes_as_npy("3, 5", 15));
+    place.write("input_parameter.npy", npy("|u1", "2,", 2));
+    place.write("feed.npy", npy("|u1", "3, 5", 15));
     let data = ["--tensors", "input_parameter.npy", "--feed", "user_input=feed.npy", "-o", "new.popef", "--force"];
     let run = place.run(&[&model[..], &data].concat()).good();
     assert!(run.text().contains("new, its bytes taken as F8143 like its anchor: tensor input_parameter"), "{run:?}");
@@ -392,7 +436,7 @@ fn bytes_become_the_8_bit_floats_of_their_anchor() {
     let feed = file.feed("user_input").unwrap();
     assert_eq!((feed.data_type(), feed.num_tensors()), (popef::DataType::F8152, 3));
     // Other bytes stay what they are, and do not fit.
-    place.write("input_parameter.npy", bytes_as_npy("2, 1", 2));
+    place.write("input_parameter.npy", npy("|u1", "2, 1", 2));
     let run = place.run(&[&model[..], &data].concat());
     assert!(run.status == 2 && run.err.contains("has the type U8, but its anchor has F8143"), "{run:?}");
     // Without metadata, nothing says that they are floats.
@@ -471,7 +515,7 @@ fn what_the_index_does_not_name_is_told() {
     assert!(run.err.contains("model/tensors/bias.npy was left out") && run.err.contains("--tensors"), "{run:?}");
     assert_eq!(run.json()["leftOut"], serde_json::json!([{"file": "model/tensors/bias.npy"}]));
     let run = place.run(&["pack", "model", "--tensors", "model/tensors/bias.npy", "-o", "given.popef"]).good();
-    assert_eq!(run.err, "", "it is packed");
+    assert_eq!(run.err, "popef pack: warning: tensor \"bias\": no anchor has this name\n", "it is packed");
     // In place of a file with several arrays, one that was saved with others.
     place.run(&["extract", "executable.popef", "-o", "several", "--tensors-as", "safetensors"]).good();
     let header = br#"{"bias":{"dtype":"F32","shape":[1],"data_offsets":[8,12]},"input_parameter":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
