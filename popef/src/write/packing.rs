@@ -4,6 +4,7 @@ use std::str::FromStr;
 use super::problem::WriteProblem;
 use crate::error::Problem;
 use crate::names::{UnknownName, serde_as_text};
+use crate::read::Compression;
 
 /// The format and level for compressing an executable. Level 0 does not compress, 1 is the fastest, and 9 gives the
 /// smallest result.
@@ -68,6 +69,14 @@ impl FromStr for Packing {
 serde_as_text!(Packing);
 
 impl Packing {
+    /// The format without the level.
+    pub fn format(self) -> Compression {
+        match self {
+            Packing::Zlib(_) => Compression::Zlib,
+            Packing::Gzip(_) => Compression::Gzip,
+        }
+    }
+
     pub(super) fn level(self) -> u32 {
         let (Packing::Zlib(level) | Packing::Gzip(level)) = self;
         level

@@ -64,6 +64,9 @@ pub(crate) struct Entry {
     /// How the executable is to be compressed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compress: Option<Packing>,
+    /// How the executable was compressed, if it is not compressed so again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) was: Option<Compression>,
     /// Whether the executable has no name, or the name of another, as in the file that was extracted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) any_name: bool,

@@ -184,6 +184,7 @@ impl<'f> Plan<'f> {
             data: Some(stored),
             surplus: None,
             compress: None,
+            was: None,
             any_name: blob.as_executable().is_some_and(|executable| self.forbidden.has(&executable)),
             head: None,
         };
@@ -244,10 +245,12 @@ impl ForbiddenNames {
 impl Planned {
     /// The executable's unpacked bytes are written, and its entry is that of one that is not compressed.
     fn unpack(&mut self, executable: &ExecutableBlob<'_>) {
-        self.entry.compress = executable.compression().ok().flatten().map(packing_for);
+        let was = executable.compression().ok().flatten();
+        self.entry.compress = was.map(packing_for);
+        self.entry.was = was.filter(|was| packing_for(*was).format() != *was);
         let info = ExecutableInfo { name: executable.name().into_owned(), uncompressed_size: None };
         self.entry.blob = Kind::Executable(info);
-        self.notes.push(Note::Recompressed);
+        self.notes.push(if self.entry.was.is_some() { Note::AsZlib } else { Note::Recompressed });
     }
 
     /// Adds what follows the main file's data, and the header and info if they are not what is written for these values.

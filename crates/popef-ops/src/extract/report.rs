@@ -93,5 +93,6 @@ notes! {
     Raw = "raw", "written as bytes, because its data, shape or type make no array";
     Surplus = "surplus", "bytes after the last tensor are in a file of their own";
     Recompressed = "recompressed", "was compressed; pack compresses it anew, so the packed file has other bytes";
+    AsZlib = "as-zlib", "was compressed with zstd or LZ4; pack compresses it with zlib, so the packed file has other bytes";
     Unread = "unread", "metadata that claims more than its bytes can hold: only index.json has it";
 }

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use popef::types::Text;
+use popef::write::Packing;
 
 use super::metadata::read_metadata;
 use super::part::{Bytes, Each, Part, array_of};
@@ -49,12 +50,13 @@ impl<'f> Folder<'f> {
     }
 
     fn part(&mut self, entry: Entry) -> Result<Part, Error> {
-        let Entry { blob, version, data, surplus, compress, any_name, head } = entry;
+        let Entry { blob, version, data, surplus, compress, was, any_name, head } = entry;
         let from = self.path.join(data.as_ref().map_or(INDEX, |data| &data.file));
         let mut part = Part::new(blob, Vec::new(), from.to_string_lossy());
         part.version = version;
         part.old_head = head.map(|head| head.0);
         part.compress = compress;
+        part.was = was.or(compress.map(Packing::format));
         part.any_name = any_name;
         part.state = State::Same;
         match data {

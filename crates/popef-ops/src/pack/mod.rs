@@ -188,7 +188,8 @@ fn write(
     pieces.try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
     let file = file.open(0)?;
     let blob = file.blob(0).filter(|_| file.len() == 1).ok_or_else(|| part.bad("what it says is no blob"))?;
-    let done = |size, state| Ok(PackedBlob { index, blob_type, name, size, state, taken_as: part.taken_as });
+    let row =
+        |size, state| PackedBlob { index, blob_type, name, size, state, was: None, now: None, taken_as: part.taken_as };
     output.any_names(part.any_name);
     if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
         // So that they are not opened again for each piece.
@@ -196,16 +197,17 @@ fn write(
             part.data.iter().filter_map(Bytes::place).map(|place| place.source().open()).collect::<Result<_, _>>()?;
         progress.expect(output.told_of(&executable, Some(packing)));
         if let Some(written) = output.repacked(&executable, packing, len)? {
-            return done(written.size, State::Compressed);
+            let was = executable.compression().ok().flatten().or(part.was);
+            return Ok(PackedBlob { was, now: Some(packing.format()), ..row(written.size, State::Compressed) });
         }
         progress.expect(blob.size());
-        return done(output.copy(blob)?.size, State::WouldGrow);
+        return Ok(row(output.copy(blob)?.size, State::WouldGrow));
     }
     let written = match is_small || is_trial {
         true => output.copy(blob)?,
         false => output.refilled(blob, &mut part.reader()?)?,
     };
-    done(written.size, part.state)
+    Ok(row(written.size, part.state))
 }
 
 fn too_large() -> Error {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 
+use popef::read::Compression;
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, TensorDataInfo, Text};
 use popef::write::{BlobCopy, Packing};
 use popef::{DataType, File, Metadata, TensorInfo, Writer};
@@ -27,6 +28,8 @@ pub(super) struct Part {
     pub(super) old_head: Option<Vec<u8>>,
     /// How the executable is to be compressed.
     pub(super) compress: Option<Packing>,
+    /// How the executable was compressed, if it was unpacked.
+    pub(super) was: Option<Compression>,
     /// Whether the executable may have no name, or the name of another.
     pub(super) any_name: bool,
     /// How it compares with what was extracted.
@@ -85,6 +88,7 @@ impl Part {
             data,
             old_head: None,
             compress: None,
+            was: None,
             any_name: false,
             state: State::New,
             is_reshaped: false,

@@ -1,4 +1,5 @@
 use popef::DataType;
+use popef::read::Compression;
 use popef::types::BlobType;
 use serde::Serialize;
 
@@ -82,6 +83,12 @@ pub struct PackedBlob {
     pub size: u64,
     /// How it compares with what was extracted.
     pub state: State,
+    /// How the executable was compressed before, if it is compressed anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<Compression>,
+    /// How the executable was compressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<Compression>,
     /// The type of its anchor, if it is an array of bytes that was taken as 8-bit floats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken_as: Option<DataType>,
@@ -96,7 +103,7 @@ pub enum State {
     Same,
     /// Its files were written to since then, or say something else.
     Changed,
-    /// It was compressed anew, so its bytes are others.
+    /// It was compressed, perhaps anew, so its bytes are others.
     Compressed,
     /// It was to be compressed, but would not have become smaller, so it is as it was.
     WouldGrow,

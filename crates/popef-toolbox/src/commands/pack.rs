@@ -1,5 +1,6 @@
 //! `popef pack`.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -253,7 +254,7 @@ fn say_left_out(packed: &Packed, tool: &Tool) {
 }
 
 fn show_blob(blob: &PackedBlob, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put(state_words(blob.state));
+    out.put("  ").put(&state_words(blob));
     if let Some(data_type) = blob.taken_as {
         out.put(&format!(", its bytes taken as {data_type} like its anchor"));
     }
@@ -265,12 +266,14 @@ fn show_more(more: u64, out: &mut Out) -> io::Result<()> {
     if more == 0 { Ok(()) } else { out.put(&format!("  ... and {more} more")).end_line() }
 }
 
-fn state_words(state: State) -> &'static str {
-    match state {
-        State::Same => "same",
-        State::Changed => "changed",
-        State::Compressed => "compressed anew",
-        State::WouldGrow => "left as it is, because it would not become smaller",
-        _ => "new",
+fn state_words(blob: &PackedBlob) -> Cow<'static, str> {
+    match (blob.state, blob.was, blob.now) {
+        (State::Same, ..) => "same".into(),
+        (State::Changed, ..) => "changed".into(),
+        (State::Compressed, None, Some(now)) => format!("compressed with {now}").into(),
+        (State::Compressed, Some(was), Some(now)) if was == now => format!("compressed anew with {now}").into(),
+        (State::Compressed, Some(was), Some(now)) => format!("compressed anew with {now}, and no longer with {was}").into(),
+        (State::WouldGrow, ..) => "left as it is, because it would not become smaller".into(),
+        _ => "new".into(),
     }
 }

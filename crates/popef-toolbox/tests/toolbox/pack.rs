@@ -281,6 +281,36 @@ fn an_unpacked_executable_is_compressed_again() {
 }
 
 #[test]
+fn how_an_executable_was_and_is_compressed_is_told() {
+    let names = ["gzip", "zlib-6", "zstd", "lz4"];
+    let files = names.map(|name| format!("compressed/{name}.popef"));
+    let place = Place::with(&files.each_ref().map(|file| &**file));
+    for (name, note, words) in [
+        ("zlib-6", "recompressed", "compressed anew with zlib: executable"),
+        ("gzip", "recompressed", "compressed anew with gzip: executable"),
+        ("zstd", "as-zlib", "compressed anew with zlib, and no longer with zstd: executable"),
+        ("lz4", "as-zlib", "compressed anew with zlib, and no longer with lz4: executable"),
+    ] {
+        let (file, folder) = (format!("{name}.popef"), format!("{name}-unpacked"));
+        let run = place.run(&["extract", &file, "-o", &folder, "--unpacked", "--format", "json"]).good();
+        assert_eq!(run.json()["files"][0]["blobs"][0]["notes"], serde_json::json!([note]), "{run:?}");
+        let run = place.run(&["pack", &folder, "--dry-run"]).good();
+        assert!(run.text().contains(words), "{run:?}");
+        // One that was not unpacked is told in the same way.
+        place.run(&["extract", &file, "-o", name]).good();
+        let run = place.run(&["pack", name, "--compress", "gzip:9", "--dry-run", "--format", "json"]).good();
+        let blob = &run.json()["blobs"][0];
+        let (state, was) = (blob["state"].as_str().unwrap(), name.split('-').next().unwrap());
+        assert!(state == "wouldGrow" || (blob["was"] == was && blob["now"] == "gzip"), "{blob}");
+    }
+    place.write("zeros.bin", [0; 1000]);
+    place.run(&["pack", "--executable", "zeros.bin", "-o", "zeros.popef"]).good();
+    place.run(&["extract", "zeros.popef", "-o", "zeros"]).good();
+    let run = place.run(&["pack", "zeros", "--compress", "zlib", "--dry-run"]).good();
+    assert!(run.text().contains("compressed with zlib: executable zeros"), "{run:?}");
+}
+
+#[test]
 fn a_damaged_entry_is_named() {
     let place = Place::with(&["arrays/checksum.npz"]);
     let run = place.run(&["pack", "--tensors", "checksum.npz", "-o", "new", "--format", "json"]);
