@@ -138,7 +138,7 @@ impl Checks {
 
     fn compare_feeds(&mut self) -> Result<(), Error> {
         let feeds = mem::take(&mut self.feeds);
-        if feeds.is_changed && feeds.heads.ends.len() > 1 {
+        if feeds.is_changed && feeds.heads.ends.len() > 1 && !self.models.is_empty() {
             let report = check([&composed(&self.models, feeds.heads)?], &CheckOptions::new());
             let findings = report.findings.into_iter().filter(|finding| finding.rule.id == BETWEEN_FEEDS);
             findings.for_each(|finding| self.warnings.add(finding.message));

@@ -69,7 +69,8 @@ pub(crate) fn extract<'py>(
 ///
 /// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files, or a dict from names to
 /// arrays. `feeds` is a dict from names to paths or arrays, whose first dimension is the runs, and `opaques` one from names to paths.
-/// An array is anything with a buffer or an array; flat bytes become a tensor of `U8`. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
+/// An array is anything with a buffer or an array; flat bytes become a tensor of `U8`. Arrays of `U8` become 8-bit floats if the packed
+/// metadata has an input of the name and shape with such a type. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
 /// that does not fit its anchor.
 ///
 /// >>> import numpy, os, popef, tempfile

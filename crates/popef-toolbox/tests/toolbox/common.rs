@@ -148,3 +148,10 @@ pub(crate) fn popef_files(folder: &str) -> Vec<PathBuf> {
     assert!(!files.is_empty());
     files
 }
+
+/// What `numpy.save` writes for an array of a type and shape with these bytes.
+pub(crate) fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let header = format!("{header:117}\n");
+    [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), bytes].concat()
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, hold_golden, testdata};
+use crate::common::{Place, hold_golden, npy, testdata};
 use crate::peers::python;
 
 #[test]
@@ -387,18 +387,12 @@ fn eight_bit_floats_keep_their_types_in_safetensors() {
     assert!(!place.read(weights).windows(4).any(|bytes| bytes == b"FNUZ"), "numpy reads no type of such a name");
 }
 
-/// What `numpy.save` writes for an array of a type and shape with `len` bytes.
-fn npy(descr: &str, shape: &str, len: usize) -> Vec<u8> {
-    let header = format!("{:<117}\n", format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}"));
-    [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![7; len]].concat()
-}
-
 /// What `popef check` warns of, `pack` warns of too.
 #[test]
 fn data_that_fits_but_is_hardly_meant_is_told() {
     let place = extracted();
     let pack = |shape: &str, len: usize, name: &str, more: &[&str]| {
-        place.write("feed.npy", npy("<f4", shape, len));
+        place.write("feed.npy", npy("<f4", shape, &vec![7; len]));
         let feed = format!("{name}=feed.npy");
         place.run(&[&["pack", "model", "--feed", &feed, "-o", "new.popef", "--force"], more].concat())
     };
@@ -430,10 +424,10 @@ fn feeds_of_different_lengths_are_told_if_one_is_changed() {
     place.run(&["extract", "PE310.popef", "-o", "model"]).good();
     let pack = || place.run(&["pack", "model", "-o", "new.popef", "--force"]).good();
     assert_eq!(pack().err, "", "it was so before");
-    place.write("model/feeds/x.npy", npy("<f4", "4, 1", 16));
+    place.write("model/feeds/x.npy", npy("<f4", "4, 1", &[7; 16]));
     let run = pack();
     assert!(run.err.contains("warning: feed \"z\" is enough for 3 calls"), "{run:?}");
-    place.write("model/feeds/x.npy", npy("<f4", "3, 1", 12));
+    place.write("model/feeds/x.npy", npy("<f4", "3, 1", &[7; 12]));
     assert_eq!(pack().err, "");
 }
 
@@ -453,8 +447,8 @@ fn bytes_become_the_8_bit_floats_of_their_anchor() {
     let only = |folder: &str| fs::read_dir(place.path(folder)).unwrap().next().unwrap().unwrap().path();
     let (executable, metadata) = (only("model/executables"), only("model/metadata"));
     let model = ["pack", "--executable", executable.to_str().unwrap(), "--metadata", metadata.to_str().unwrap()];
-    place.write("input_parameter.npy", npy("|u1", "2,", 2));
-    place.write("feed.npy", npy("|u1", "3, 5", 15));
+    place.write("input_parameter.npy", npy("|u1", "2,", &[7; 2]));
+    place.write("feed.npy", npy("|u1", "3, 5", &[7; 15]));
     let data = ["--tensors", "input_parameter.npy", "--feed", "user_input=feed.npy", "-o", "new.popef", "--force"];
     let run = place.run(&[&model[..], &data].concat()).good();
     assert!(run.text().contains("new, its bytes taken as F8143 like its anchor: tensor input_parameter"), "{run:?}");
@@ -466,7 +460,7 @@ fn bytes_become_the_8_bit_floats_of_their_anchor() {
     let feed = file.feed("user_input").unwrap();
     assert_eq!((feed.data_type(), feed.num_tensors()), (popef::DataType::F8152, 3));
     // Other bytes stay what they are, and do not fit.
-    place.write("input_parameter.npy", npy("|u1", "2, 1", 2));
+    place.write("input_parameter.npy", npy("|u1", "2, 1", &[7; 2]));
     let run = place.run(&[&model[..], &data].concat());
     assert!(run.status == 2 && run.err.contains("has the type U8, but its anchor has F8143"), "{run:?}");
     // Without metadata, nothing says that they are floats.

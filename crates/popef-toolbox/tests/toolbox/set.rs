@@ -2,7 +2,7 @@
 
 use popef::File;
 
-use crate::common::{Place, finish, hold_golden, testdata};
+use crate::common::{Place, finish, hold_golden, npy, testdata};
 use crate::peers::python;
 
 const MODEL: &str = "executable.popef";
@@ -207,13 +207,6 @@ fn an_error_in_a_patch_names_the_patch() {
     assert!(run.status == 2 && run.err.contains("popef set: standard input: "), "{run:?}");
 }
 
-/// What `numpy.save` writes for a vector of bytes, of which each is `byte`.
-fn array(len: usize, byte: u8) -> Vec<u8> {
-    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({len},), }}");
-    let header = format!("{header:117}\n");
-    [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &vec![byte; len]].concat()
-}
-
 #[test]
 fn inputs_without_a_tensor_get_one_if_asked() {
     let place = place();
@@ -221,7 +214,7 @@ fn inputs_without_a_tensor_get_one_if_asked() {
     assert_eq!(place.run(&[&["set", MODEL], args.as_slice()].concat()).status, 2);
     let patch = r#"{"inputs": {"user_input": {"tensorInfo": {"dataType": "F8143", "shape": [5]}}}}"#;
     place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], patch.as_bytes()).good();
-    place.write("user_input.npy", array(5, 7));
+    place.write("user_input.npy", npy("|u1", "5,", &[7; 5]));
     let old = place.read(MODEL);
     let refused = place.run(&["set", MODEL, "--tensors", "user_input.npy", "--in-place"]);
     assert!(refused.status == 2 && refused.err.contains("an input has it"), "{refused:?}");
@@ -252,7 +245,7 @@ fn what_comes_before_popef_stays() {
 /// A model that is large enough to be killed while it is written, and weights that fit.
 #[cfg(unix)]
 fn large(place: &Place) {
-    place.write("w.npy", array(LARGE, 2));
+    place.write("w.npy", npy("|u1", &format!("{LARGE},"), &[2; LARGE]));
     let mut writer = popef::Writer::create(place.path("model.popef")).unwrap();
     let tensor_info = popef::TensorInfo::new(popef::DataType::U8, [LARGE as i64]);
     let info = popef::types::TensorDataInfo { name: "w".into(), tensor_info };
