@@ -202,7 +202,7 @@ fn operations_that_read_tell_what_they_expect() {
                 [(false, true, true), (true, true, false), (false, false, false), (true, false, true)]
             {
                 let select: &(dyn Fn(&popef::Blob<'_>) -> bool + Sync) = if all { &|_| true } else { &odd };
-                let options = HashOptions { algorithms, whole, data: true, content, select };
+                let options = HashOptions { algorithms, whole, data: true, content, headers: content, select };
                 hold(&format!("hash, {options:?}"), |progress| hash(file, &options, progress, &mut |_| Ok(())));
             }
             hold("hash_path", |progress| hash_path(&place.at("prefixed"), algorithms, progress));

@@ -173,6 +173,8 @@ def test_lines_of_sums_verify_all_bytes(program, model, tmp_path):
     assert popef.verify(popef.open(model.read_bytes()), other, name="model.popef", **options)["ok"] is True
     # A damaged file can be what it was, and a whole one can be the undamaged part of another.
     assert popef.verify(cut, other, name="cut.popef", **options)["ok"] is True
+    assert popef.verify(model, other, name="model.popef")["ok"] is True
+    assert popef.verify(model, other, name="cut.popef")["ok"] is False
     assert popef.verify(model, other, name="cut.popef", **options)["ok"] is False
     assert popef.verify(cut, other, name="model.popef", **options)["ok"] is False
     with cut.open("ab") as file:

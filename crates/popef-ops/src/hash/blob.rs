@@ -9,6 +9,7 @@ use popef::{Blob, Content};
 use super::HashOptions;
 use super::content::content_of;
 use super::digest::{Algorithms, Digests, Hasher};
+use super::headers::header_of;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{PIECE, fault, fill, len_of};
@@ -18,6 +19,8 @@ use crate::work::{PIECE, fault, fill, len_of};
 pub(super) struct BlobDigests {
     pub(super) data: Digests,
     pub(super) content: Digests,
+    /// Of what comes before its data.
+    pub(super) header: Digests,
     pub(super) error: Option<Box<ErrorInfo>>,
 }
 
@@ -31,6 +34,7 @@ pub(super) fn hash_blob(
     progress: &dyn Progress,
 ) -> Result<BlobDigests, Error> {
     buffer.resize(PIECE, 0);
+    let found = BlobDigests::begin(blob, options, buffer)?;
     let mut stream = Stream { from: stored, hasher: Hasher::new(options.algorithms), progress };
     let packed = blob.as_executable().filter(|executable| executable.is_compressed() && options.content);
     let bytes = match packed {
@@ -38,27 +42,38 @@ pub(super) fn hash_blob(
         None => Ok(stream.read_content(blob, buffer)?),
     };
     stream.read(u64::MAX, buffer)?;
-    finished(blob, options, stream.hasher.finish(), bytes)
+    found.finish(blob, options, stream.hasher.finish(), bytes)
 }
 
-/// The digests of a blob, given those of its data and, if that is not damaged, the length and digests of its content.
-pub(super) fn finished(
-    blob: &Blob<'_>,
-    options: &HashOptions<'_>,
-    data: Digests,
-    bytes: Result<(u64, Digests), Error>,
-) -> Result<BlobDigests, Error> {
-    let mut found = BlobDigests::default();
-    if options.data {
-        found.data = data;
-    }
-    if options.content {
-        match bytes.and_then(|(len, bytes)| Ok(content_of(blob, options.algorithms, len, bytes)?)) {
-            Ok(content) => found.content = content,
-            Err(error) => found.error = Some(Box::new(fault(&error).map(popef::Error::describe).ok_or(error)?)),
+impl BlobDigests {
+    /// Those of the header, which is read before the data.
+    pub(super) fn begin(blob: &Blob<'_>, options: &HashOptions<'_>, buffer: &mut Vec<u8>) -> Result<Self, Error> {
+        let mut found = BlobDigests::default();
+        if options.headers {
+            found.header = header_of(blob, options.algorithms, buffer)?;
         }
+        Ok(found)
     }
-    Ok(found)
+
+    /// Adds those of the data and, if that is not damaged, those of the content, given its length and digests.
+    pub(super) fn finish(
+        mut self,
+        blob: &Blob<'_>,
+        options: &HashOptions<'_>,
+        data: Digests,
+        bytes: Result<(u64, Digests), Error>,
+    ) -> Result<Self, Error> {
+        if options.data {
+            self.data = data;
+        }
+        if options.content {
+            match bytes.and_then(|(len, bytes)| Ok(content_of(blob, options.algorithms, len, bytes)?)) {
+                Ok(content) => self.content = content,
+                Err(error) => self.error = Some(Box::new(fault(&error).map(popef::Error::describe).ok_or(error)?)),
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// How many of a blob's bytes are its content, if these are the first bytes of its data. `None` for metadata, whose content is

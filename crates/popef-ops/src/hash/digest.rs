@@ -153,6 +153,16 @@ impl Hasher {
         }
     }
 
+    /// Adds a digest of other bytes, for each algorithm by itself.
+    pub(super) fn update_with(&mut self, digests: &Digests) {
+        if let (Some(sha256), Some(digest)) = (&mut self.sha256, digests.sha256) {
+            sha256.update(digest.0);
+        }
+        if let (Some(blake3), Some(digest)) = (&mut self.blake3, digests.blake3) {
+            blake3.update(&digest.0);
+        }
+    }
+
     /// The digests of the bytes followed by a digest of other bytes, for each algorithm by itself. None where there is none.
     pub(super) fn finish_with(self, digests: Digests) -> Digests {
         let sha256 = self.sha256.zip(digests.sha256).map(|(sha256, digest)| sha256.chain_update(digest.0));

@@ -3,6 +3,7 @@
 mod blob;
 mod content;
 mod digest;
+mod headers;
 mod manifest;
 mod report;
 mod sums;
@@ -19,8 +20,9 @@ use popef::{Blob, File};
 use crate::error::Error;
 use crate::progress::{Progress, Silent};
 use crate::work::{Load, PIECE_LEN, Scratch, Task, Tasks, bytes_of, len_of, pieces, rows_in_order};
-use blob::{BlobDigests, content_len, finished, hash_blob};
+use blob::{BlobDigests, content_len, hash_blob};
 use content::Contents;
+use headers::Headers;
 use tree::{Piece, Tree};
 
 pub use digest::{Algorithms, Digest, Digests, NotADigest};
@@ -43,14 +45,18 @@ pub struct HashOptions<'o> {
     /// Of what each blob and the file means. Costs hardly anything beside `data`, except for compressed executables, which are
     /// unpacked, and for tensors that other bytes follow.
     pub content: bool,
+    /// Of the headers of all blobs in their order. With `data`, all bytes of a file have a digest then, and none is hashed twice.
+    /// Not computed beside `whole`.
+    pub headers: bool,
     /// Which blobs are hashed.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
-/// SHA-256 of the data and the content of all blobs.
+/// SHA-256 of the data and the content of all blobs, and of their headers.
 impl Default for HashOptions<'_> {
     fn default() -> Self {
-        HashOptions { algorithms: Algorithms::SHA256, whole: false, data: true, content: true, select: &|_| true }
+        let (algorithms, select) = (Algorithms::SHA256, &|_: &Blob<'_>| true);
+        HashOptions { algorithms, whole: false, data: true, content: true, headers: true, select }
     }
 }
 
@@ -61,6 +67,7 @@ impl fmt::Debug for HashOptions<'_> {
             .field("whole", &self.whole)
             .field("data", &self.data)
             .field("content", &self.content)
+            .field("headers", &self.headers)
             .finish_non_exhaustive()
     }
 }
@@ -69,7 +76,7 @@ impl fmt::Debug for HashOptions<'_> {
 ///
 /// The digests of the content do not depend on order, compression, versions, the encoding of messages and bytes behind tensors:
 /// two files with the same are the same for [`diff`](crate::diff::diff). If an executable cannot be unpacked, it and the file
-/// have no digest of their content. The file has none either if not all blobs are selected.
+/// have no digest of their content. The file has none either if not all blobs are selected, and none of its headers.
 ///
 /// `each` is told the digests of each blob, in the order of the file. For the digest of the file's content, 36 bytes per blob
 /// are kept, by both algorithms 68, and nothing else.
@@ -107,12 +114,17 @@ pub fn hash(
     progress: &dyn Progress,
     each: &mut dyn FnMut(BlobHash) -> Result<(), Error>,
 ) -> Result<FileHash, Error> {
+    let options = &HashOptions { headers: options.headers && !options.whole, ..*options };
     progress.expect(expected(file, options));
     let prefix =
         hash_bytes(&mut file.prefix().reader(), options.algorithms, if options.whole { &Silent } else { progress })?;
     let (mut blobs, mut damaged) = (0u64, 0u64);
     let mut contents = Contents::with_room(options.algorithms, if options.content { file.len() } else { 0 });
+    let mut headers = options.headers.then(|| Headers::begin(file, options.algorithms));
     let mut take = |blob: Blob<'_>, digests: BlobDigests| {
+        if let Some(headers) = &mut headers {
+            headers.push(&blob, &digests.header);
+        }
         blobs = blobs.saturating_add(1);
         damaged = damaged.saturating_add(digests.error.is_some().into());
         if options.content {
@@ -131,7 +143,8 @@ pub fn hash(
     };
     let prefix = (prefix_len > 0).then_some(PrefixHash { size: prefix_len, data: prefix });
     let complete = blobs == u64::try_from(file.len()).unwrap_or(u64::MAX);
-    Ok(FileHash { size: file.size(), blobs, damaged, complete, prefix, content, whole })
+    let headers = headers.filter(|_| complete).map(Headers::finish).unwrap_or_default();
+    Ok(FileHash { size: file.size(), blobs, damaged, complete, prefix, content, headers, whole })
 }
 
 /// How many bytes are read.
@@ -157,7 +170,8 @@ fn blobs_of(file: &File, options: &HashOptions<'_>, progress: &dyn Progress, tak
                 Made::End(blob) => {
                     let blake3 = std::mem::take(&mut tree).finish();
                     let data = Digests { sha256: None, blake3 };
-                    take(*blob, finished(&blob, options, data, Ok((blob.data().len(), data)))?)?;
+                    let found = BlobDigests::begin(&blob, options, &mut Vec::new())?;
+                    take(*blob, found.finish(&blob, options, data, Ok((blob.data().len(), data)))?)?;
                 }
             }
             Ok(())

@@ -39,7 +39,7 @@ pub struct BlobHash {
 }
 
 impl BlobHash {
-    pub(super) fn new(blob: &Blob<'_>, BlobDigests { data, content, error }: BlobDigests) -> Self {
+    pub(super) fn new(blob: &Blob<'_>, BlobDigests { data, content, error, .. }: BlobDigests) -> Self {
         let (blob_type, name, executable) = key(blob);
         BlobHash {
             index: blob.index(),
@@ -80,6 +80,9 @@ pub struct FileHash {
     /// Of what the file means. Empty if it was not asked for, or if not all blobs have one.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub content: Digests,
+    /// Of the headers of all blobs in their order. Empty if it was not asked for, beside `whole`, or if not all blobs were hashed.
+    #[serde(skip_serializing_if = "Digests::is_empty")]
+    pub headers: Digests,
     /// Of all bytes of the file. Empty unless asked for.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub whole: Digests,

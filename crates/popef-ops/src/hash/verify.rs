@@ -5,7 +5,7 @@ use popef::read::ReadAt as _;
 use popef::types::{BlobType, Text};
 use serde::Serialize;
 
-use super::digest::Digests;
+use super::digest::{Algorithms, Digests};
 use super::manifest::{ManifestEntry, Row, Rows, digest_of, order_of};
 use super::report::BlobHash;
 use super::whole::of_file;
@@ -28,7 +28,8 @@ pub struct VerifyOptions {
 pub struct Verification {
     /// Whether everything that was compared is the same.
     pub ok: bool,
-    /// Whether all bytes of the file are the same.
+    /// Whether all bytes of the file are the same. It is known by the digest of the whole file, or by those of the headers and of
+    /// the data of all blobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
     /// Whether the file means the same.
@@ -137,24 +138,35 @@ pub fn verify(
         return Err(Error::new(Code::BadManifest, format!("the manifest has no {kind}")));
     }
     let mut blobs = Blobs::of(entry, file)?;
+    let mut same_data = 0u64;
     let hashed = hash(file, &wanted, progress, &mut |blob| match blobs.judge(&blob, &wanted)? {
-        Some(wrong) => {
+        Judged::Wrong(wrong) => {
             found.count(wrong.verdict);
-            each(wrong)
+            each(*wrong)
         }
-        None => Ok(()),
+        Judged::Right { same_data: is_same } => {
+            same_data = same_data.saturating_add(is_same.into());
+            Ok(())
+        }
     })?;
     blobs.missing(&mut |wrong| {
         found.count(wrong.verdict);
         each(wrong)
     })?;
     found.content = same(&entry.content, &hashed.content, wanted.content);
-    found.prefix = (entry.blobs > 0 || entry.prefix.is_some()).then(|| match (&entry.prefix, &hashed.prefix) {
+    let has_parts = entry.blobs > 0 || !entry.headers.is_empty();
+    found.prefix = (has_parts || entry.prefix.is_some()).then(|| match (&entry.prefix, &hashed.prefix) {
         (Some(kept), Some(found)) => kept.data.agree(&found.data),
         (kept, found) => kept.is_none() && found.is_none(),
     });
+    found.whole = found.whole.or_else(|| {
+        let headers = same(&entry.headers, &hashed.headers, wanted.headers)?;
+        let is_same = headers && found.prefix != Some(false) && found.wrong() == 0;
+        // Only if each blob has a digest of its data, nothing else can differ.
+        (!is_same || same_data == hashed.blobs).then_some(is_same)
+    });
     let is_same = [found.whole, found.content, found.prefix].iter().all(|same| *same != Some(false));
-    found.ok = is_same && found.changed == 0 && found.missing == 0 && found.added == 0;
+    found.ok = is_same && found.wrong() == 0;
     check_unchanged(entry)?;
     Ok(found)
 }
@@ -167,6 +179,11 @@ impl Verification {
             BlobVerdict::Added => &mut self.added,
         };
         *count = count.saturating_add(1);
+    }
+
+    /// How many blobs are not as they should be.
+    pub fn wrong(&self) -> u64 {
+        [self.changed, self.missing, self.added].into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -182,11 +199,13 @@ fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
 /// The digests that an entry can be compared by.
 fn wanted(entry: &ManifestEntry, options: &VerifyOptions) -> HashOptions<'static> {
     let content = entry.content.algorithms().or(entry.rows.content);
-    let data = if options.only_content { super::Algorithms::NONE } else { entry.rows.data };
+    let exactly = |algorithms| if options.only_content { Algorithms::NONE } else { algorithms };
+    let (data, headers) = (exactly(entry.rows.data), exactly(entry.headers.algorithms()));
     HashOptions {
-        algorithms: content.or(data),
-        data: data != super::Algorithms::NONE,
-        content: content != super::Algorithms::NONE,
+        algorithms: content.or(data).or(headers),
+        data: data != Algorithms::NONE,
+        content: content != Algorithms::NONE,
+        headers: headers != Algorithms::NONE,
         ..HashOptions::default()
     }
 }
@@ -202,6 +221,16 @@ struct Blobs<'m> {
     found_by: FoundBy,
     /// Whether a blob that the entry does not have is wrong.
     complete: bool,
+}
+
+/// How a blob of the file compares with that of the entry.
+enum Judged {
+    Wrong(Box<WrongBlob>),
+    /// Nothing is wrong with it, as far as it was compared.
+    Right {
+        /// Whether its data was compared.
+        same_data: bool,
+    },
 }
 
 /// How the blob of an entry is found that one of the file is compared with.
@@ -233,25 +262,28 @@ impl<'m> Blobs<'m> {
         Ok(Blobs { rows, found_by, complete: entry.complete })
     }
 
-    /// Compares a blob of the file. `None` if nothing is wrong with it.
-    fn judge(&mut self, blob: &BlobHash, wanted: &HashOptions<'_>) -> Result<Option<WrongBlob>, Error> {
+    /// Compares a blob of the file.
+    fn judge(&mut self, blob: &BlobHash, wanted: &HashOptions<'_>) -> Result<Judged, Error> {
+        let uncompared = Judged::Right { same_data: false };
         let kept = match &mut self.found_by {
-            FoundBy::Nothing => return Ok(None),
+            FoundBy::Nothing => return Ok(uncompared),
             FoundBy::Order => self.rows.next()?.map(|(_, row)| row),
             FoundBy::Index(index) => {
                 find(index, key_of(&digest_of(&blob.key()))).map(|place| self.rows.at(place)).transpose()?
             }
         };
         let Some(kept) = kept else {
-            return Ok(self.complete.then(|| wrong(blob, BlobVerdict::Added, None, None)));
+            return Ok(if self.complete { wrong(blob, BlobVerdict::Added, None, None) } else { uncompared });
         };
         if kept.key() != blob.key() {
             return Err(Error::new(Code::FileChanged, "the manifest was changed while it was read"));
         }
         let data = same(&kept.data, &blob.data, wanted.data);
         let content = same(&kept.content, &blob.content, wanted.content);
-        let differs = data == Some(false) || content == Some(false);
-        Ok(differs.then(|| wrong(blob, BlobVerdict::Changed, data, content)))
+        Ok(match (data, content) {
+            (Some(false), _) | (_, Some(false)) => wrong(blob, BlobVerdict::Changed, data, content),
+            _ => Judged::Right { same_data: data == Some(true) },
+        })
     }
 
     /// Tells of the blobs that were not found in the file, in the order of the manifest.
@@ -298,7 +330,7 @@ fn find(index: &mut [Indexed], key: u128) -> Option<u64> {
     Some(place)
 }
 
-fn wrong(blob: &BlobHash, verdict: BlobVerdict, data: Option<bool>, content: Option<bool>) -> WrongBlob {
+fn wrong(blob: &BlobHash, verdict: BlobVerdict, data: Option<bool>, content: Option<bool>) -> Judged {
     let BlobHash { index, blob_type, name, executable, .. } = blob.clone();
-    WrongBlob { verdict, index: Some(index), blob_type, name, executable, data, content }
+    Judged::Wrong(Box::new(WrongBlob { verdict, index: Some(index), blob_type, name, executable, data, content }))
 }

@@ -761,7 +761,7 @@ def verify(
     *,
     name: _Path | None = None,
     only_content: bool = False,
-    algorithm: Literal["sha256", "blake3"] = "sha256",
+    algorithm: Literal["sha256", "blake3"] | None = None,
     progress: _Progress | None = None,
 ) -> _Report: ...
 def compress(

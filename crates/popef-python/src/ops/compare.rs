@@ -60,7 +60,8 @@ pub(crate) fn diff<'py>(
 /// Computes digests of a file and of its blobs, as `popef hash` does.
 ///
 /// Those of the `content` do not depend on order, compression, versions, and bytes behind tensors: files with the same are the
-/// same for `diff`. With `whole`, also that of all bytes of the file. `algorithm` is `"sha256"`, `"blake3"` or `"both"`.
+/// same for `diff`. Those of the `data` and of the `headers` leave out no byte. With `whole`, all bytes of the file have one instead
+/// of the `headers`. `algorithm` is `"sha256"`, `"blake3"` or `"both"`.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -94,7 +95,7 @@ pub(crate) fn hash<'py>(
     let select = Select::of(select, std::slice::from_ref(&file))?;
     operate::<_, BlobHash>(py, progress, &select, Some("blobs"), |watch, each| {
         let select = |blob: &popef::Blob<'_>| select.takes(blob);
-        let options = HashOptions { algorithms, whole, data, content, select: &select };
+        let options = HashOptions { algorithms, whole, data, content, headers: data, select: &select };
         popef_ops::hash::hash(&file, &options, watch, each)
     })
 }
@@ -103,7 +104,7 @@ pub(crate) fn hash<'py>(
 ///
 /// `ok` says whether it is the same, and `blobs` has what is not. The manifest's only file is meant, or the one that `name` is the
 /// path of. With `only_content`, changes that keep the meaning are accepted. Lines of sums have digests only of all bytes of a file,
-/// and do not say by which `algorithm`: `"sha256"` or `"blake3"`.
+/// and do not say by which `algorithm`: `"sha256"` or `"blake3"`. Without one, a digest by either fits.
 ///
 /// >>> import hashlib, io, os, popef, tempfile
 /// >>> file = io.BytesIO()
@@ -117,7 +118,7 @@ pub(crate) fn hash<'py>(
 /// >>> folder.cleanup()
 #[pyfunction]
 #[pyo3(signature = (
-    file, manifest, *, name = None, only_content = false, algorithm = "sha256", progress = None
+    file, manifest, *, name = None, only_content = false, algorithm = None, progress = None
 ))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
@@ -125,13 +126,14 @@ pub(crate) fn verify<'py>(
     manifest: &Bound<'py, PyAny>,
     name: Option<&Bound<'py, PyAny>>,
     only_content: bool,
-    algorithm: &str,
+    algorithm: Option<&str>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let algorithm = match algorithm {
-        "sha256" => Algorithms::SHA256,
-        "blake3" => Algorithms::BLAKE3,
-        other => return Err(wrong("algorithm", other, "sha256 and blake3")),
+    let algorithms = match algorithm {
+        None => &[Algorithms::SHA256, Algorithms::BLAKE3][..],
+        Some("sha256") => &[Algorithms::SHA256],
+        Some("blake3") => &[Algorithms::BLAKE3],
+        Some(other) => return Err(wrong("algorithm", other, "sha256 and blake3")),
     };
     // A damaged file has a digest too.
     let file = match file.cast::<File>() {
@@ -152,7 +154,13 @@ pub(crate) fn verify<'py>(
             Manifest::Sums(lines) => {
                 let line = meant(lines, |line| &line.path, name.as_deref()).map_err(refused)?;
                 let mut verification = Verification::default();
-                verification.ok = all_of(&file, algorithm, watch)?.named().all(|(_, digest)| digest == line.digest);
+                for algorithm in algorithms {
+                    let found = all_of(&file, *algorithm, watch)?;
+                    verification.ok = found.named().any(|(_, digest)| digest == line.digest);
+                    if verification.ok {
+                        break;
+                    }
+                }
                 verification.whole = Some(verification.ok);
                 Ok(verification)
             }
@@ -167,7 +175,8 @@ fn all_of(file: &popef::File, algorithms: Algorithms, watch: &Watch) -> Result<D
         return popef_ops::hash::hash_path(path, algorithms, watch);
     }
     check_whole(file)?;
-    let options = HashOptions { algorithms, whole: true, data: false, content: false, select: &|_| false };
+    let options =
+        HashOptions { algorithms, whole: true, data: false, content: false, headers: false, select: &|_| false };
     popef_ops::hash::hash(file, &options, watch, &mut |_| Ok(())).map(|hash| hash.whole)
 }
 

@@ -191,7 +191,7 @@ impl Hashes {
             let whole = hash_path(path, algorithms, &Until(stop))?;
             return Ok(Hashes { whole: digest(whole), ..Hashes::default() });
         }
-        let options = HashOptions { algorithms, whole, data, content, select: &|_| true };
+        let options = HashOptions { algorithms, whole, data, content, headers: false, select: &|_| true };
         let mut blobs = Vec::new();
         let hash = hash(file, &options, &Until(stop), &mut |blob| {
             if !wanted.per_file {

@@ -26,7 +26,7 @@ use crate::common::values::named;
 
 const AFTER: &str = "Examples:
   popef hash model.popef                   # what the model and each blob mean
-  popef hash --format json --whole *.popef > models.manifest
+  popef hash --format json *.popef > models.manifest
   popef verify models.manifest             # whether they still are what they were
   popef hash --sums *.popef > SHA256SUMS   # exactly what sha256sum prints";
 
@@ -99,7 +99,7 @@ pub(super) fn whole_digests(path: &Path, algorithms: Algorithms, watch: &Watch) 
     if !is_elsewhere(path) {
         return hash_path(path, algorithms, watch);
     }
-    let options = HashOptions { algorithms, whole: true, data: false, content: false, select: &|_| false };
+    let options = HashOptions { algorithms, whole: true, data: false, content: false, headers: false, select: &|_| false };
     let file = open_whole(path)?;
     let hashed = hash(&file, &options, watch, &mut |_| Ok(())).map_err(|error| error.in_file(path))?;
     file.check_unchanged()?;
@@ -161,6 +161,7 @@ impl Args {
             whole: self.whole,
             data: self.data || !is_text,
             content: !self.data || !is_text,
+            headers: !is_text,
             select: &|blob| self.filter.takes(blob),
         };
         let hashed = open_whole(path).and_then(|file| {
@@ -300,14 +301,16 @@ struct FileMembers {
     #[serde(skip_serializing_if = "Digests::is_empty")]
     content: Digests,
     #[serde(skip_serializing_if = "Digests::is_empty")]
+    headers: Digests,
+    #[serde(skip_serializing_if = "Digests::is_empty")]
     whole: Digests,
     error: Option<ErrorReport>,
 }
 
 impl FileMembers {
     fn of(hash: &FileHash) -> Self {
-        let &FileHash { size, blobs, damaged, complete, prefix, content, whole, .. } = hash;
-        FileMembers { size: Some(size), blobs: Some(blobs), damaged, complete, prefix, content, whole, error: None }
+        let &FileHash { size, blobs, damaged, complete, prefix, content, headers, whole, .. } = hash;
+        FileMembers { size: Some(size), blobs: Some(blobs), damaged, complete, prefix, content, headers, whole, error: None }
     }
 }
 

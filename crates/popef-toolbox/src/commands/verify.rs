@@ -26,7 +26,7 @@ use crate::common::tool::{Tool, Watch, described};
 use crate::common::values::path;
 
 const AFTER: &str = "Examples:
-  popef hash --format json --whole *.popef > models.manifest
+  popef hash --format json *.popef > models.manifest
   popef verify models.manifest
   popef verify models.manifest model.popef                   # only this one of them
   popef hash --format json model.popef > model.manifest
@@ -51,9 +51,9 @@ pub(crate) struct Args {
     /// Compare only what files mean: compression, order and versions may differ
     #[arg(long, help_heading = "Digests")]
     content: bool,
-    /// sha256 or blake3: what the lines of MANIFEST are, if it is not JSON
-    #[arg(short, long, value_name = "NAME", value_parser = one_algorithm(), default_value = "sha256", hide_possible_values = true, help_heading = "Digests")]
-    algorithm: Algorithms,
+    /// sha256 or blake3: what the lines of MANIFEST are, if it is not JSON; without it, either fits
+    #[arg(short, long, value_name = "NAME", value_parser = one_algorithm(), hide_possible_values = true, help_heading = "Digests")]
+    algorithm: Option<Algorithms>,
     /// Print only what is wrong
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
@@ -74,6 +74,18 @@ enum Kept<'m> {
     Line(&'m SumsLine),
 }
 
+impl Job<'_> {
+    /// What was not compared of a file that is the same as far as it was.
+    fn uncompared(&self, found: &Verification) -> Option<&'static str> {
+        let Kept::Entry(entry) = self.kept else { return None };
+        match found.whole {
+            Some(_) => None,
+            None if !entry.complete => Some("only chosen blobs were compared: the manifest has no others"),
+            None => Some("headers, versions and order were not compared: the manifest has no digest of them"),
+        }
+    }
+}
+
 /// What became of a file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,6 +98,9 @@ struct Outcome {
     /// The same in words, with its place in the file.
     #[serde(skip)]
     words: Option<String>,
+    /// What was not compared, in words; the JSON does not have `whole` then.
+    #[serde(skip)]
+    uncompared: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -224,7 +239,9 @@ impl Args {
         let outcome = match compared {
             Ok((same, verification)) => {
                 let status = if same { Status::Same } else { Status::Different };
-                Outcome { status, verification, error: None, words: None }
+                let is_asked = same && !self.content;
+                let uncompared = verification.as_ref().filter(|_| is_asked).and_then(|found| job.uncompared(found));
+                Outcome { status, verification, error: None, words: None, uncompared }
             }
             Err(error) if error.is_stop() => return Err(error),
             Err(error) => {
@@ -232,7 +249,7 @@ impl Args {
                 // The path is shown already.
                 let words = text.strip_prefix(&format!("{}: ", job.path.display())).unwrap_or(&text).to_owned();
                 let status = status_of(&error);
-                Outcome { status, verification: None, error: Some(described(&error)), words: Some(words) }
+                Outcome { status, verification: None, error: Some(described(&error)), words: Some(words), uncompared: None }
             }
         };
         report.end(out, &outcome).map_err(unwritten)?;
@@ -246,10 +263,7 @@ impl Args {
         each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>,
     ) -> Result<(bool, Option<Verification>), Error> {
         match job.kept {
-            Kept::Line(line) => {
-                let found = whole_digests(&job.path, self.algorithm, watch)?;
-                Ok((found.named().all(|(_, digest)| digest == line.digest), None))
-            }
+            Kept::Line(line) => Ok((self.fits(line, &job.path, watch)?, None)),
             Kept::Entry(entry) => {
                 let file = open_named(&job.path, self.files.is_empty())?;
                 let options = VerifyOptions { only_content: self.content };
@@ -257,6 +271,18 @@ impl Args {
                 file.check_unchanged()?;
                 Ok((verification.ok, Some(verification)))
             }
+        }
+    }
+
+    /// Whether a file has the digest of a line. The line does not say by which algorithm, and no other file has it by either.
+    fn fits(&self, line: &SumsLine, path: &Path, watch: &Watch) -> Result<bool, Error> {
+        let fits_by = |algorithm| {
+            let found = whole_digests(path, algorithm, watch)?;
+            Ok(found.named().any(|(_, digest)| digest == line.digest))
+        };
+        match self.algorithm {
+            Some(algorithm) => fits_by(algorithm),
+            None => Ok(fits_by(Algorithms::SHA256)? || fits_by(Algorithms::BLAKE3)?),
         }
     }
 }
@@ -343,14 +369,16 @@ impl<'a> Report<'a> {
             out.put(": ").text(Kind::Plain, &words.as_str().into());
         }
         out.end_line()?;
-        let Some(Verification { whole, content, prefix, changed, missing, added, .. }) = outcome.verification else {
-            return Ok(());
-        };
+        if let Some(words) = outcome.uncompared {
+            out.put("  note: ").put(words).end_line()?;
+        }
+        let Some(found) = outcome.verification else { return Ok(()) };
+        let Verification { whole, content, prefix, changed, missing, added, .. } = found;
         if prefix == Some(false) {
             out.put("  ~ what comes before PopEF").end_line()?;
         }
         self.shown.iter().try_for_each(|blob| write_blob(out, blob))?;
-        let wrong = [changed, missing, added].into_iter().fold(0, u64::saturating_add);
+        let wrong = found.wrong();
         if let Some(more @ 1..) = wrong.checked_sub(u64::try_from(self.shown.len()).unwrap_or(u64::MAX)) {
             let sums = format!("{changed} changed, {missing} missing, {added} new");
             out.put(&format!("  ... and {more} more ({sums}); the JSON has all of them")).end_line()?;

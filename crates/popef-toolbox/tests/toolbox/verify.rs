@@ -44,7 +44,7 @@ fn every_changed_byte_is_found() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x10;
         place.write("zlib-1.popef", changed);
-        for manifest in ["whole.json", "SUMS"] {
+        for manifest in ["whole.json", "lines.ndjson", "SUMS"] {
             assert_eq!(place.run(&["verify", manifest]).status, 1, "byte {at}, {manifest}");
         }
     }
@@ -90,6 +90,61 @@ fn only_what_was_compared_is_said_to_be_the_same() {
     place.write("executable.popef", original);
     place.run(&["set", "executable.popef", "--set-version", "9.9", "--in-place"]).good();
     is_said(&all.out, "only order, versions, the encoding of messages or bytes behind tensors");
+}
+
+/// Without the digest of the whole file too: those of the headers and of the data cover each byte.
+#[test]
+fn a_manifest_covers_headers_and_order() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.write("m.json", place.run(&["hash", "--format", "json", "executable.popef"]).good().out);
+    assert_eq!(place.run(&["verify", "m.json"]).good().text(), "executable.popef: OK\n");
+    let original = place.read("executable.popef");
+    let words =
+        "executable.popef: FAILED\n  ~ only order, versions, the encoding of messages or bytes behind tensors\n";
+    let other_version = ["set", "executable.popef", "--set-version", "9.9", "--in-place"];
+    let other_order =
+        "merge parts/executable-tensors.popef parts/executable-executables.popef -o executable.popef --force";
+    place.run(&["split", "executable.popef", "--by", "kind", "-o", "parts"]).good();
+    for change in [other_version.to_vec(), other_order.split(' ').collect()] {
+        place.write("executable.popef", &original);
+        place.run(&change).good();
+        let run = place.run(&["verify", "m.json"]);
+        assert_eq!((run.status, run.text()), (1, words), "{change:?}");
+        place.run(&["verify", "--content", "m.json"]).good();
+    }
+}
+
+/// A manifest that was made before it had digests of headers, or of chosen blobs.
+#[test]
+fn what_a_manifest_cannot_tell_is_said() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let hash = ["hash", "--format", "json", "executable.popef"];
+    let mut old = place.run(&hash).good().json();
+    old["files"][0].as_object_mut().unwrap().remove("headers").unwrap();
+    let chosen = place.run(&[&hash[..], &["-t", "tensor"]].concat()).good().json();
+    let of_headers = "headers, versions and order were not compared: the manifest has no digest of them";
+    let of_blobs = "only chosen blobs were compared: the manifest has no others";
+    for (manifest, words) in [(old, of_headers), (chosen, of_blobs)] {
+        place.write("m.json", manifest.to_string());
+        let run = place.run(&["verify", "m.json"]).good();
+        assert_eq!(run.text(), format!("executable.popef: OK\n  note: {words}\n"));
+        assert_eq!(place.run(&["verify", "--content", "m.json"]).good().text(), "executable.popef: OK\n");
+        assert_eq!(place.run(&["verify", "-q", "m.json"]).good().text(), "");
+        let found = place.run(&["verify", "--format", "json", "m.json"]).good().json();
+        assert_eq!((&found["files"][0]["ok"], found["files"][0].get("whole")), (&true.into(), None));
+    }
+}
+
+/// 64 hex digits do not say which algorithm they are of.
+#[test]
+fn lines_of_either_algorithm_fit() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.write("B3SUMS", place.run(&["hash", "--sums", "-a", "blake3", "executable.popef"]).good().out);
+    place.run(&["verify", "B3SUMS"]).good();
+    place.run(&["verify", "-a", "blake3", "B3SUMS"]).good();
+    assert_eq!(place.run(&["verify", "-a", "sha256", "B3SUMS"]).status, 1);
+    place.run(&["set", "executable.popef", "--set-version", "9.9", "--in-place"]).good();
+    assert_eq!(place.run(&["verify", "B3SUMS"]).status, 1);
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(super) struct Keys {
     pub(super) prefix: Option<PrefixHash>,
     pub(super) data: Digests,
     pub(super) content: Digests,
+    pub(super) headers: Digests,
     pub(super) whole: Digests,
     /// Where the list of blobs begins, if there is one.
     pub(super) blobs: Option<u64>,
@@ -52,6 +53,7 @@ enum Key {
     Prefix,
     Data,
     Content,
+    Headers,
     Whole,
     Blobs,
     Files,
@@ -124,6 +126,7 @@ impl<'de> Visitor<'de> for Object<'_> {
                 Key::Prefix => keys.prefix = map.next_value()?,
                 Key::Data => keys.data = map.next_value()?,
                 Key::Content => keys.content = map.next_value()?,
+                Key::Headers => keys.headers = map.next_value()?,
                 Key::Whole => keys.whole = map.next_value()?,
                 Key::Blobs if level != Level::Blob => {
                     let list = List { level: Level::Blob, position, sink: &mut *sink };

@@ -50,6 +50,8 @@ pub struct ManifestEntry {
     pub whole: Digests,
     /// Of what the file means.
     pub content: Digests,
+    /// Of the headers of all blobs in their order.
+    pub headers: Digests,
     /// What comes before the first blob.
     pub prefix: Option<PrefixHash>,
     /// How many blobs there are digests of.

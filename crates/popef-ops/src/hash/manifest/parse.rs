@@ -111,6 +111,7 @@ impl Found<'_> {
             path,
             whole: keys.whole,
             content: keys.content,
+            headers: keys.headers,
             prefix: keys.prefix,
             blobs: count,
             complete: keys.complete.unwrap_or(true),
