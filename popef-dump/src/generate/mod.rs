@@ -68,7 +68,8 @@ pub fn manual(
 ) -> io::Result<()> {
     let mut page = Vec::new();
     let usage = usage(command.clone());
-    let man = clap_mangen::Man::new(command);
+    // The text of an option that is only in the long help would be left out, if it is one line.
+    let man = clap_mangen::Man::new(command.mut_args(|arg| arg.hide_short_help(false)));
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     section(&mut page, "Synopsis", &usage)?;

@@ -42,6 +42,24 @@ fn the_overview_has_all_commands_and_each_command_has_a_page() {
     assert_eq!(place.run(&["man", "nothing"]).status, 2);
 }
 
+/// Also those that only the long help has.
+#[test]
+fn every_option_of_every_page_has_text() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    let pages = crate::help::commands(help.text()).into_iter().map(|(name, _)| vec!["man".to_owned(), name]);
+    for args in pages.chain([vec!["man".to_owned()]]) {
+        let page = place.run(&args.iter().map(String::as_str).collect::<Vec<_>>()).good();
+        let lines: Vec<&str> = page.text().lines().collect();
+        let headers: Vec<usize> = (1..lines.len()).filter(|at| lines[at - 1].starts_with(".TP")).collect();
+        assert!(headers.len() > 2, "{args:?} has no options");
+        for at in headers {
+            let text = lines.get(at + 1).is_some_and(|line| !line.is_empty() && !line.starts_with('.'));
+            assert!(text, "{args:?}: {} has no text", lines[at]);
+        }
+    }
+}
+
 /// A page has all options, also those of the commands of a command, and the usage that is true.
 #[test]
 fn a_page_has_all_that_the_help_has() {
