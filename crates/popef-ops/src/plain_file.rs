@@ -55,15 +55,23 @@ impl PlainFile {
         PlainFile::begin(path, may_replace).map_err(|error| failed("write the file", error, path))
     }
 
+    /// Fails as [`create`](Self::create) would because of what is at the path: a file that must not be replaced, something that is no
+    /// file, or no folder. Nothing is made, so it does not find out whether the file may be written.
+    pub fn check<'f>(
+        path: &Path,
+        overwrite: Overwrite,
+        inputs: impl IntoIterator<Item = &'f popef::File>,
+    ) -> Result<(), Error> {
+        overwrite.check_inputs(path, inputs)?;
+        let found = found(path, overwrite != Overwrite::Never).and_then(|(target, old)| match old {
+            Some(_) => Ok(()),
+            None => folder_of(&target),
+        });
+        found.map_err(|error| failed("write the file", error, path))
+    }
+
     fn begin(path: &Path, may_replace: bool) -> io::Result<Self> {
-        let (target, old) = match fs::canonicalize(path) {
-            Ok(target) => {
-                let old = replaceable(&target, may_replace)?;
-                (target, Some(old))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
-            Err(error) => return Err(error),
-        };
+        let (target, old) = found(path, may_replace)?;
         let (file, temporary) = create_beside(&target, old.is_some())?;
         Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
     }
@@ -116,11 +124,35 @@ impl Drop for PlainFile {
     }
 }
 
+/// The path with symbolic links resolved, and the file that is replaced there, if there is one.
+fn found(path: &Path, may_replace: bool) -> io::Result<(PathBuf, Option<File>)> {
+    match fs::canonicalize(path) {
+        Ok(target) => {
+            let old = replaceable(&target, may_replace)?;
+            Ok((target, Some(old)))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok((path.to_owned(), None)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Fails if there is no folder for a new file.
+fn folder_of(target: &Path) -> io::Result<()> {
+    let name = target.file_name().ok_or_else(no_name)?;
+    let folder = target.with_file_name(".");
+    let is_folder = fs::metadata(&folder)?.is_dir() && !name.is_empty();
+    if is_folder { Ok(()) } else { Err(ErrorKind::NotADirectory.into()) }
+}
+
+fn no_name() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "the path has no name")
+}
+
 /// Creates a file beside a path. If it is to replace another, only its owner can open it until it has that one's
 /// permissions.
 fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 16;
-    let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no name"))?;
+    let name = target.file_name().ok_or_else(no_name)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -177,6 +209,22 @@ mod tests {
         drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["report.html"]);
+    }
+
+    /// A trial fails exactly if the file could not be begun.
+    #[test]
+    fn a_trial_fails_as_the_work_would() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("there"), "old").unwrap();
+        for name in ["new", "there", "there/in", "no/folder", ".", "..", ""] {
+            for overwrite in [Overwrite::Never, Overwrite::Others] {
+                let trial = PlainFile::check(&at(name), overwrite, []).map_err(|error| error.to_string());
+                assert_eq!(names(folder.path()), ["there"], "{name}");
+                let work = PlainFile::create(&at(name), overwrite, []).map(drop).map_err(|error| error.to_string());
+                assert_eq!(trial, work, "{name}");
+            }
+        }
     }
 
     #[test]

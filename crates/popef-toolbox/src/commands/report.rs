@@ -1,6 +1,6 @@
 //! `popef report`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use popef::check::{CheckOptions, check_with_progress};
 use popef::types::Text;
 use popef_dump_tool::{Complaint, screen};
 use popef_open::{Opened, in_order, is_stdin};
-use popef_ops::{Code, Error, Overwrite, PlainFile};
+use popef_ops::{Code, Error};
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
 };
@@ -19,6 +19,7 @@ use popef_show::{
 use super::Command;
 use crate::common::end::FAILED;
 use crate::common::input::{Inputs, open_any};
+use crate::common::plain::{Place, Plain};
 use crate::common::signals::{hear_signals, is_stopped};
 use crate::common::tool::Tool;
 use crate::common::values::path;
@@ -34,11 +35,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     /// The page to write; `-` is standard output
-    #[arg(short, long, value_name = "HTML", value_parser = path(), help_heading = "Output")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "HTML", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
+    output: Option<PathBuf>,
     /// Replace the page if it exists
     #[arg(long, help_heading = "Output")]
     force: bool,
+    /// Only say what would be written, and how large it would be
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
     /// Read the values of all tensors, and show statistics and histograms
     #[arg(long)]
     values: bool,
@@ -63,7 +67,7 @@ impl Command for Args {
             return Err(error);
         }
         // A page that must not be replaced is known before the work.
-        drop(self.place(&opened)?);
+        drop(self.begin(&opened)?);
         // A check cannot be stopped, but until here Ctrl-C ends the program.
         let group = self.check(&opened);
         if let Err(error) = hear_signals() {
@@ -71,14 +75,10 @@ impl Command for Args {
         }
         let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened)).collect();
         let mut failures = Failures::default();
-        match self.place(&opened)? {
-            Some(mut file) => {
-                let written = self.write(&opened, &unread, &group, &mut file, &mut failures);
-                written.map_err(|error| error.in_file(&self.output))?;
-                file.finish()?;
-            }
-            None => self.write(&opened, &unread, &group, &mut io::stdout().lock(), &mut failures)?,
-        }
+        let mut page = self.begin(&opened)?;
+        let written = self.write(&opened, &unread, &group, &mut page, &mut failures);
+        written.map_err(|error| self.place().of_file(error))?;
+        self.place().finish(tool, page, "a page")?;
         Ok(told(tool, &opened, &unread, &failures))
     }
 }
@@ -94,14 +94,12 @@ fn nothing_found(opened: &[Opened]) -> Option<Error> {
 }
 
 impl Args {
-    /// The new file; none for standard output.
-    fn place(&self, opened: &[Opened]) -> Result<Option<PlainFile>, Error> {
-        if is_stdin(&self.output) {
-            return Ok(None);
-        }
-        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
-        overwrite.check_sources(&self.output, self.inputs.lists())?;
-        PlainFile::create(&self.output, overwrite, opened.iter().filter_map(Opened::file)).map(Some)
+    fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn begin(&self, opened: &[Opened]) -> Result<Plain, Error> {
+        self.place().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
     }
 
     fn check(&self, opened: &[Opened]) -> Group {

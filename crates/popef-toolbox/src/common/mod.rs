@@ -12,6 +12,7 @@ pub(crate) mod listing;
 pub(crate) mod meant;
 pub(crate) mod one_blob;
 pub(crate) mod output;
+pub(crate) mod plain;
 pub(crate) mod rows;
 pub(crate) mod signals;
 pub(crate) mod stdout;

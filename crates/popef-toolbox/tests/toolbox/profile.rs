@@ -229,6 +229,11 @@ fn a_page_says_what_there_is_and_is_replaced_only_if_asked_for() {
     assert!(!first.contains("http:") && !first.contains("https:") && !first.contains(" src="));
     let refused = page(&["-o", "page.html"]);
     assert!(refused.status == 2 && refused.err.contains("[file-exists]"), "{}", refused.err);
+    let (size, names) = (popef_show::size(place.read("page.html").len().try_into().unwrap()), place.names());
+    let run = page(&["-o", "new.html", "--dry-run"]).good();
+    assert_eq!(run.text(), format!("would write a page of {size} to new.html\n"));
+    assert!(page(&["-o", "page.html", "--dry-run"]).err.contains("[file-exists]"));
+    assert_eq!(place.names(), names);
     assert!(page(&["-o", "oom.graph.json", "--force"]).err.contains("[output-is-input]"));
     for wrong in [
         &["--format", "html", "--by", "tile"][..],
@@ -423,6 +428,8 @@ fn what_cannot_be_on_a_timeline_is_told() {
     let files = names.map(|name| format!("profile/{name}"));
     let commands = [
         "profile tiny.graph.json --trace -",
+        "profile tiny.report.json --trace steps.json --dry-run",
+        "profile tiny.report.json --dry-run",
         "profile none.graph.json none.execution.json --trace -",
         "profile tiny.report.json --trace - --steps 13..",
         "profile tiny.report.json --trace - --steps 5..2",

@@ -104,6 +104,31 @@ fn a_page_is_replaced_only_if_asked_for_and_an_input_never() {
     assert_eq!(place.names(), ["page.html", "split-tensors.popef"]);
 }
 
+/// A dry run fails as the work would, says the size, and makes nothing.
+#[test]
+fn a_dry_run_says_how_large_the_page_would_be() {
+    let place = Place::with(&["interop/split-tensors.popef", "golden/damaged.popef"]);
+    place.run(&["report", "split-tensors.popef", "-o", "there.html"]).good();
+    let page = popef_show::size(place.read("there.html").len().try_into().unwrap());
+    let names = place.names();
+    let dry = |args: &[&str]| place.run(&[&["report", "--dry-run", "split-tensors.popef"], args].concat());
+    assert_eq!(dry(&[]).good().text(), format!("would write a page of {page}\n"));
+    assert_eq!(dry(&["-o", "-"]).good().text(), format!("would write a page of {page}\n"));
+    assert_eq!(dry(&["-o", "new.html"]).good().text(), format!("would write a page of {page} to new.html\n"));
+    dry(&["-o", "there.html", "--force"]).good();
+    for (args, code) in [
+        (&["-o", "there.html"][..], "file-exists"),
+        (&["-o", "no-folder/new.html"], "not-found"),
+        (&["-o", "split-tensors.popef", "--force"], "output-is-input"),
+    ] {
+        let run = dry(args);
+        assert!((run.status, run.text()) == (2, "") && run.err.contains(&format!("[{code}]")), "{run:?}");
+    }
+    let damaged = place.run(&["report", "--dry-run", "damaged.popef", "-o", "new.html"]);
+    assert!(damaged.status == 2 && damaged.text().starts_with("would write a page of "), "{damaged:?}");
+    assert_eq!(place.names(), names);
+}
+
 /// Each histogram, counted by numpy, and with the narrowest ranges that were promised.
 const HISTOGRAMS: &str = r#"
 import json, re, struct, sys

@@ -108,6 +108,9 @@ pub(crate) struct Args {
     /// Replace the page or the timeline if it exists
     #[arg(long, help_heading = "Output")]
     pub(super) force: bool,
+    /// Only say how large the page or the timeline would be
+    #[arg(long, help_heading = "Output")]
+    pub(super) dry_run: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -127,6 +130,9 @@ impl Args {
         let is_page = self.output.is_some() || self.format == Form::Html;
         if self.force && self.output.is_none() && self.trace.is_none() {
             return Err(wrong("--force is for --output and --trace"));
+        }
+        if self.dry_run && self.output.is_none() && self.trace.is_none() {
+            return Err(wrong("--dry-run is for --output and --trace"));
         }
         if self.steps.is_some() && self.trace.is_none() {
             return Err(wrong("--steps is for --trace: with --by step, say --numbers"));

@@ -24,7 +24,7 @@ impl Args {
         };
         let made_by = concat!("popef ", env!("CARGO_PKG_VERSION"));
         let page = ProfilePage { title: &title, made_by, graph: profile.graph, execution: profile.execution };
-        self.write_file(tool, path, |to| page.write(to))?;
+        self.write_file(tool, path, "a page", |to| page.write(to))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -37,7 +37,7 @@ impl Args {
         if !chosen.any(|step| step.cycles_from.is_some() && step.cycles_to.is_some()) {
             return Err(wrong("the report does not say when these steps are: their cycles were neither measured nor estimated"));
         }
-        let sums = self.write_file(tool, path, |to| write(to, profile.graph, execution, range))?;
+        let sums = self.write_file(tool, path, "a timeline", |to| write(to, profile.graph, execution, range))?;
         if path.as_os_str() != "-" {
             let mut out = tool.out();
             out.put(&popef_show::escape(&path.to_string_lossy())).put("  ");

@@ -1,0 +1,97 @@
+//! Files that are not PopEF: pages and timelines.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use popef::File;
+use popef_open::is_stdin;
+use popef_ops::{Error, Overwrite, PlainFile};
+use popef_show::{escape, size};
+
+use super::end::unwritten;
+use super::tool::Tool;
+
+/// A file that is written, or only counted.
+pub(crate) enum Plain {
+    Stdout(io::Stdout),
+    File(PlainFile),
+    /// In a dry run: how many bytes it would have.
+    Counted(u64),
+}
+
+/// Where a file goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'p> {
+    /// `-` is standard output. There is none if a dry run names none.
+    pub(crate) path: Option<&'p Path>,
+    pub(crate) force: bool,
+    pub(crate) dry_run: bool,
+}
+
+impl Place<'_> {
+    /// Begins the file. A dry run fails as well if something is in the way. `sources` and `files` are what is read: the file never
+    /// replaces them.
+    pub(crate) fn begin<'f>(
+        self,
+        sources: impl IntoIterator<Item: AsRef<Path>>,
+        files: impl IntoIterator<Item = &'f File>,
+    ) -> Result<Plain, Error> {
+        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        match self.path.filter(|path| !is_stdin(path)) {
+            Some(path) => {
+                overwrite.check_sources(path, sources)?;
+                match self.dry_run {
+                    true => PlainFile::check(path, overwrite, files).map(|()| Plain::Counted(0)),
+                    false => PlainFile::create(path, overwrite, files).map(Plain::File),
+                }
+            }
+            None if self.dry_run => Ok(Plain::Counted(0)),
+            None => Ok(Plain::Stdout(io::stdout())),
+        }
+    }
+
+    /// The error of writing, with the path of the file if it has one.
+    pub(crate) fn of_file(self, error: Error) -> Error {
+        match self.path.filter(|path| !is_stdin(path)) {
+            Some(path) => error.in_file(path),
+            None => error,
+        }
+    }
+
+    /// Puts the file in its place. After a dry run, says how large it would be. `noun` is what it is.
+    pub(crate) fn finish(self, tool: &Tool, plain: Plain, noun: &str) -> Result<(), Error> {
+        match plain {
+            Plain::Stdout(_) => Ok(()),
+            Plain::File(file) => file.finish(),
+            Plain::Counted(len) => {
+                let mut out = tool.out();
+                let to =
+                    self.path.filter(|path| !is_stdin(path)).map(|path| escape(&path.to_string_lossy()).into_owned());
+                let to = to.map(|path| format!(" to {path}")).unwrap_or_default();
+                out.put(&format!("would write {noun} of {}{to}", size(len)));
+                out.end_line().and_then(|()| out.send()).map_err(unwritten)
+            }
+        }
+    }
+}
+
+impl Write for Plain {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Plain::Stdout(stdout) => stdout.write(bytes),
+            Plain::File(file) => file.write(bytes),
+            Plain::Counted(len) => {
+                *len = len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Plain::Stdout(stdout) => stdout.flush(),
+            Plain::File(file) => file.flush(),
+            Plain::Counted(_) => Ok(()),
+        }
+    }
+}
