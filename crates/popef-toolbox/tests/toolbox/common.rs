@@ -109,7 +109,7 @@ pub(crate) fn finish(command: &mut Command) -> Run {
     made(command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap())
 }
 
-fn made(output: std::process::Output) -> Run {
+pub(crate) fn made(output: std::process::Output) -> Run {
     let err = String::from_utf8(output.stderr).unwrap();
     Run { out: output.stdout, err, status: output.status.code().unwrap() }
 }

@@ -11,7 +11,13 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::common::Place;
+use crate::common::{Place, hold_text};
+
+/// The shortest of the three.
+#[test]
+fn a_script_stays_as_it_is() {
+    hold_text("completions", Place::with(&[]).run(&["completions", "bash"]).good().text());
+}
 
 /// What is typed before a Tab, and the arguments that the shell makes of it, in a folder with the one file `a b.popef`.
 const CASES: &[(&str, &[&str])] = &[

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::common::Place;
+use crate::common::{Place, hold_text};
 
 /// What a reader of manuals sees on a terminal of 80 columns. None if there is no such program.
 fn rendered(page: &[u8]) -> Option<String> {
@@ -40,6 +40,12 @@ fn the_overview_has_all_commands_and_each_command_has_a_page() {
         assert!(examples.is_some_and(|examples| examples.contains(&format!("popef {name} "))), "{page}");
     }
     assert_eq!(place.run(&["man", "nothing"]).status, 2);
+}
+
+#[test]
+fn a_page_stays_as_it_is() {
+    let page = Place::with(&[]).run(&["man", "cat"]).good();
+    hold_text("man", &page.text().replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 /// Also those that only the long help has.

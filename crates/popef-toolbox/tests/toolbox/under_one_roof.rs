@@ -90,6 +90,36 @@ fn errors_have_a_code_and_a_next_step() {
     hold_golden("errors", &files, &commands);
 }
 
+/// What each command prints for people and for programs. The cases above are all others.
+#[test]
+fn each_command_prints_what_it_did() {
+    hold_golden(
+        "ls",
+        &["interop/executable.popef", "golden/values.popef"],
+        &["ls executable.popef", "ls --values=2 --sort size values.popef", "ls --format ndjson executable.popef"],
+    );
+    hold_golden(
+        "dump",
+        &["interop/executable.popef"],
+        &["dump executable.popef", "dump -u --format json executable.popef"],
+    );
+    hold_golden(
+        "check",
+        &["interop/executable.popef", "checks/PE108.popef", "checks/PE101.popef"],
+        &[
+            "check executable.popef",
+            "check --strict -q PE108.popef",
+            "check --each PE101.popef PE108.popef",
+            "check --format ndjson PE101.popef",
+        ],
+    );
+    hold_golden(
+        "explain",
+        &[],
+        &["explain PE101 PE108", "explain --format ndjson PE101", "explain --format json PE101"],
+    );
+}
+
 /// As all other commands take it.
 #[test]
 fn listings_can_be_of_some_types_alone() {
