@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use popef::File;
 use popef::check::{CheckOptions, Progress, check_with_progress};
 use popef::read::FileId;
-use popef_open::{Network, Opened, StreamData, in_order, name_of, open};
+use popef_open::{Network, Opened, StreamData, in_order, name_of};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
 };
@@ -42,6 +42,8 @@ pub struct Checking<'a> {
     pub quiet: bool,
     /// Whether what is read is logged, and what findings mean is shown.
     pub verbose: bool,
+    /// Opens a file, as [`popef_open::open`] does, or so that the data of streams can be read too.
+    pub open: fn(&Path, StreamData) -> Opened,
 }
 
 impl Checking<'_> {
@@ -91,7 +93,7 @@ impl Checking<'_> {
     fn check(&self, program: Program, files: &[PathBuf], options: CheckOptions, log: &Log, out: &mut Out) -> ExitCode {
         let mut renderer = self.format.renderer(self.shown(program));
         let (checks, each) = (self.checks, self.sources.each);
-        let check = Check { program, args: checks, each, options, progress: progress("data"), log };
+        let check = Check { program, args: checks, each, open: self.open, options, progress: progress("data"), log };
         let mut totals = Totals::default();
         let result = check.all(files, &mut *renderer, out, &mut totals);
         check.progress.clear();
@@ -128,6 +130,7 @@ struct Check<'a> {
     args: &'a Checks,
     /// Whether each file is checked on its own.
     each: bool,
+    open: fn(&Path, StreamData) -> Opened,
     options: CheckOptions,
     progress: ProgressLine,
     log: &'a Log,
@@ -178,7 +181,7 @@ impl Check<'_> {
 
     fn open(&self, path: &Path) -> Opened {
         self.log.opening(path);
-        open(path, if self.args.deep { StreamData::Keep } else { StreamData::Skip })
+        (self.open)(path, if self.args.deep { StreamData::Keep } else { StreamData::Skip })
     }
 
     fn check(&self, files: Vec<Opened>) -> Checked {

@@ -86,7 +86,7 @@ fn explanation(args: &Args) -> Explanation<'_> {
 fn checking(args: &Args) -> Checking<'_> {
     let Args { files, sources, checks, output, .. } = args;
     let (format, quiet, verbose) = (output.format.findings, output.quiet, output.verbose);
-    Checking { files, sources, checks, format, quiet, verbose }
+    Checking { files, sources, checks, format, quiet, verbose, open: popef_open::open }
 }
 
 fn listing(args: &Args) -> Result<Listing<'_>, String> {

@@ -209,6 +209,13 @@ fn open_stream(stream: impl Read, data: StreamData) -> Found {
     (file, foreign)
 }
 
+impl Opened {
+    /// A stream that cannot be read.
+    pub fn unreadable(path: PathBuf, error: io::Error) -> Self {
+        Opened::of(path, unreadable(error))
+    }
+}
+
 /// The library's error for a stream that cannot be read.
 fn unreadable(error: io::Error) -> Result<File, Error> {
     struct Unreadable(Option<io::Error>);

@@ -10,6 +10,7 @@ use popef_show::FindingsFormat;
 
 use super::Command;
 use crate::common::end::refused;
+use crate::common::input::open_to_check;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 
@@ -65,7 +66,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let Args { files, checks, sources, format, quiet, verbose } = self;
         let (format, quiet, verbose) = (*format, *quiet, *verbose);
-        let checking = Checking { files, sources, checks, format, quiet, verbose };
+        let checking = Checking { files, sources, checks, format, quiet, verbose, open: open_to_check };
         checking.run(tool.program(), &mut tool.out()).map_err(refused)
     }
 }

@@ -58,20 +58,49 @@ impl Inputs {
 /// Opens a file, whatever it is. What comes through a pipe is copied to an unnamed temporary file, because it may be larger than
 /// memory.
 pub(crate) fn open_any(path: &Path) -> Result<Opened, Error> {
+    // Files are read when they are asked for data, and those on other machines must allow it.
+    let opened = open_copied(path, StreamData::Keep)?;
+    match opened.empty_stream() {
+        Some(empty) => Err(Error::new(Code::EmptyInput, empty).in_file(path)),
+        None => Ok(opened),
+    }
+}
+
+/// Opens a file for the checks, which tell of all that is wrong with it. As much of a stream is checked as of a file.
+pub(crate) fn open_to_check(path: &Path, data: StreamData) -> Opened {
+    let opened = if is_endless(path) { Ok(open(path, data)) } else { open_copied(path, data) };
+    opened.unwrap_or_else(|error| Opened::unreadable(path.to_owned(), io::Error::other(error)))
+}
+
+/// Whether it is a device, which may never end. What is not PopEF is then seen at its start.
+#[cfg(unix)]
+fn is_endless(path: &Path) -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+
+    let found = match is_stdin(path) {
+        true => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| fs::File::from(stdin).metadata()),
+        false => fs::metadata(path),
+    };
+    found.is_ok_and(|found| found.file_type().is_char_device())
+}
+
+#[cfg(not(unix))]
+fn is_endless(_: &Path) -> bool {
+    false
+}
+
+/// Opens a file, or the copy of a stream. `data` is for files on other machines.
+fn open_copied(path: &Path, data: StreamData) -> Result<Opened, Error> {
     let handle = match fs::metadata(path) {
         _ if is_stdin(path) => stdin()?,
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             copied(fs::File::open(path).map_err(|error| unreadable(error).in_file(path))?)?
         }
         // If there is no such file, the library says so.
-        // Files are read when they are asked for data, and those on other machines must allow it.
-        _ => return Ok(open(path, StreamData::Keep)),
+        _ => return Ok(open(path, data)),
     };
-    let opened = open_handle(handle, path).map_err(unreadable)?;
-    match opened.empty_stream() {
-        Some(empty) => Err(Error::new(Code::EmptyInput, empty).in_file(path)),
-        None => Ok(opened),
-    }
+    open_handle(handle, path).map_err(unreadable)
 }
 
 /// Standard input: itself if it is a file, or else a copy.

@@ -155,6 +155,22 @@ fn run(args: &str) -> (String, String, i32) {
     (run.text().to_owned(), run.err, run.status)
 }
 
+/// Also what needs the data: executables, opaque blobs and, on request, all of it.
+#[test]
+fn a_pipe_is_checked_like_a_file() {
+    let place = Place::with(&["interop/executable.popef", "golden/damaged.popef", "float8/e4m3fnuz.txt"]);
+    for file in ["executable.popef", "damaged.popef", "e4m3fnuz.txt"] {
+        for options in [&["check"][..], &["check", "--deep"]] {
+            let by_name = place.run(&[options, &[file]].concat());
+            let piped = place.run_with_input(&[options, &["-"]].concat(), &place.read(file));
+            assert_eq!((piped.text(), piped.status), (&*by_name.text().replace(file, "-"), by_name.status), "{file}");
+        }
+    }
+    assert_eq!(place.run_with_input(&["check", "-"], &place.read("executable.popef")).status, 0);
+    let empty = place.run_with_input(&["check", "-"], b"");
+    assert!(empty.status == 1 && empty.text().contains("PE007"), "{empty:?}");
+}
+
 #[test]
 fn checks_have_the_options_of_validate() {
     let (out, err, status) = run("check PE108.popef");
