@@ -29,6 +29,16 @@ impl Foreign {
         self.0.replace("| popef-dump -", &format!("| {command} -"))
     }
 
+    /// The same for a command that takes no lists of files, and so not all files of a folder.
+    ///
+    /// ```
+    /// let opened = popef_open::open(std::path::Path::new("."), popef_open::StreamData::Skip);
+    /// assert_eq!(opened.foreign.unwrap().advising_one("popef cat"), "this is a folder; give a file in it");
+    /// ```
+    pub fn advising_one(&self, command: &str) -> String {
+        if *self == Self::folder() { "this is a folder; give a file in it".into() } else { self.advising(command) }
+    }
+
     pub(crate) fn folder() -> Self {
         let find = "find FOLDER '(' -name '*.popef' -o -name '*.poptorch' ')' -print0";
         Foreign(format!(

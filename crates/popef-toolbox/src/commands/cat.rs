@@ -15,7 +15,7 @@ use crate::common::filter::{name_of, type_name};
 use crate::common::input::open_damaged;
 use crate::common::one_blob::OneBlob;
 use crate::common::stdout::no_terminal;
-use crate::common::tool::{Tool, raw_stdout, words};
+use crate::common::tool::{Tool, raw_stdout};
 use crate::common::values::path;
 
 /// Write the data of one blob to standard output
@@ -58,7 +58,7 @@ const PIECE: usize = 256 << 10;
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let file = open_damaged(&self.file)?;
+        let file = open_damaged(tool, &self.file)?;
         let blob = self.one.of(&file)?;
         self.warn(tool, &file);
         self.write(tool, &blob).map_err(|error| error.in_file(&self.file))?;
@@ -97,7 +97,7 @@ impl Source<'_> {
 impl Args {
     fn warn(&self, tool: &Tool, file: &File) {
         if let Some(damage) = file.damage() {
-            tool.say(&words(&Error::from(damage.clone()).in_file(&self.file)));
+            tool.complain(&Error::from(damage.clone()).in_file(&self.file));
         }
     }
 

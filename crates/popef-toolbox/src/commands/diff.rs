@@ -74,7 +74,7 @@ impl Command for Args {
             return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
         }
         begin(&[self.a.clone(), self.b.clone()]);
-        let (a, b) = (open_whole(&self.a)?, open_whole(&self.b)?);
+        let (a, b) = (open_whole(tool, &self.a)?, open_whole(tool, &self.b)?);
         let known = Cell::new(None);
         let done = self.compare(tool, &a, &b, &known);
         answered(done.map(|summary| ExitCode::from(status(&summary))), known.get())
@@ -93,7 +93,7 @@ fn status(summary: &DiffSummary) -> u8 {
 impl Args {
     /// Compares the files, and writes the report. `known` is the exit status as soon as it is sure.
     fn compare(&self, tool: &Tool, a: &File, b: &File, known: &Cell<Option<u8>>) -> Result<DiffSummary, Error> {
-        self.filter.check([a, b])?;
+        self.filter.check([a, b], &[&self.a, &self.b])?;
         let watch = tool.progress("comparing");
         let tolerance = Tolerance { atol: self.atol, rtol: self.rtol, equal_nan: self.equal_nan };
         let select = |blob: &Blob<'_>| self.filter.takes(blob);

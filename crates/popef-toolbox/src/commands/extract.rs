@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef::{Blob, File};
+use popef::Blob;
 use popef_ops::extract::{Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, Note, extract};
 use popef_ops::{Code, Error, FilePath, InFile, Name, OutputPath, Overwrite, TargetFolder};
 use popef_show::{Kind, Out, counted, size};
@@ -15,7 +15,7 @@ use crate::common::output::check_folder;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
-use crate::common::input::{Inputs, open_whole};
+use crate::common::input::{Inputs, open_all};
 use crate::common::rows::Rows;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
@@ -82,8 +82,8 @@ impl Command for Args {
             return Err(Error::new(Code::WrongArguments, message));
         }
         let paths = self.inputs.paths()?;
-        let files: Vec<File> = paths.iter().map(|path| open_whole(path)).collect::<Result<_, _>>()?;
-        self.filter.check(&files)?;
+        let files = open_all(tool, &paths)?;
+        self.filter.check(&files, &paths)?;
         let select = |blob: &Blob<'_>| self.filter.takes(blob);
         let options = ExtractOptions { arrays: self.tensors_as, unpacked: self.unpacked, select: &select };
         let mut out = tool.out();
@@ -221,7 +221,7 @@ impl Args {
     }
 
     fn show(&self, file: &ExtractedFile, path: &Path, text: &Text, out: &mut Out) -> io::Result<()> {
-        let name: &[u8] = if path.as_os_str() == "-" { b"standard input" } else { path.as_os_str().as_encoded_bytes() };
+        let name = path.as_os_str().as_encoded_bytes();
         out.text(Kind::Name, &name.into()).put(": ");
         out.put(&counted(file.extracted, "blob", "blobs"));
         out.put(" with ").put(&size(file.data_size)).put(" of data ");

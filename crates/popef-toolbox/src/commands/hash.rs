@@ -1,7 +1,7 @@
 //! `popef hash`.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -84,23 +84,24 @@ impl Command for Args {
         let watch = tool.progress("hashing");
         let mut out = tool.out();
         let any_chosen = AtomicBool::new(self.sums || self.filter.is_everything());
-        let status = self.hash(tool, &mut out, &any_chosen, &watch)?;
+        let paths = self.inputs.paths()?;
+        let status = self.hash(tool, &paths, &mut out, &any_chosen, &watch)?;
         drop(watch);
         out.send().map_err(unwritten)?;
         match any_chosen.into_inner() {
             true => Ok(ExitCode::from(status)),
-            false => Err(Filter::nothing_chosen()),
+            false => Err(self.filter.nothing_chosen(&paths)),
         }
     }
 }
 
 /// The digests of all bytes of a file. On another machine it must be a PopEF file.
-pub(super) fn whole_digests(path: &Path, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
+pub(super) fn whole_digests(tool: &Tool, path: &Path, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
     if !is_elsewhere(path) {
         return hash_path(path, algorithms, watch);
     }
     let options = HashOptions { algorithms, whole: true, data: false, content: false, headers: false, select: &|_| false };
-    let file = open_whole(path)?;
+    let file = open_whole(tool, path)?;
     let hashed = hash(&file, &options, watch, &mut |_| Ok(())).map_err(|error| error.in_file(path))?;
     file.check_unchanged()?;
     Ok(hashed.whole)
@@ -108,13 +109,12 @@ pub(super) fn whole_digests(path: &Path, algorithms: Algorithms, watch: &Watch) 
 
 impl Args {
     /// Hashes several files at once. Returns the exit status.
-    fn hash(&self, tool: &Tool, out: &mut Out, any_chosen: &AtomicBool, watch: &Watch) -> Result<u8, Error> {
-        let paths = self.inputs.paths()?;
+    fn hash(&self, tool: &Tool, paths: &[PathBuf], out: &mut Out, any_chosen: &AtomicBool, watch: &Watch) -> Result<u8, Error> {
         let work = |index: usize, voice: &mut Voice<'_>| {
             let Some(path) = paths.get(index) else { return Ok(0) };
             match self.sums {
                 true => self.write_sums(path, voice, watch),
-                false => self.write_hashes(index, path, voice, &|file| self.check_choice(file, paths.len(), any_chosen), watch),
+                false => self.write_hashes(index, path, voice, &|file| self.check_choice(file, paths, any_chosen), watch),
             }
         };
         let is_document = !self.sums && self.format.format == Format::Json;
@@ -131,7 +131,7 @@ impl Args {
     fn write_sums(&self, path: &Path, voice: &mut Voice<'_>, watch: &Watch) -> Result<u8, Error> {
         let digests = match path.as_os_str() == "-" {
             true => hash_bytes(&mut io::stdin().lock(), self.algorithm, watch).map_err(|error| error.in_file(path)),
-            false => whole_digests(path, self.algorithm, watch),
+            false => whole_digests(voice.tool, path, self.algorithm, watch),
         };
         match digests {
             Ok(digests) => {
@@ -164,7 +164,7 @@ impl Args {
             headers: !is_text,
             select: &|blob| self.filter.takes(blob),
         };
-        let hashed = open_whole(path).and_then(|file| {
+        let hashed = open_whole(voice.tool, path).and_then(|file| {
             check(&file)?;
             report.opened(voice.out, &file).map_err(unwritten)?;
             let hashed = hash(&file, &options, watch, &mut |blob| report.blob(voice, &blob))?;
@@ -184,10 +184,10 @@ impl Args {
     }
 
     /// Fails if no blob of the only file is chosen. Of several files, only one must have such blobs.
-    fn check_choice(&self, file: &File, files: usize, any_chosen: &AtomicBool) -> Result<(), Error> {
-        match self.filter.check([file]) {
+    fn check_choice(&self, file: &File, paths: &[PathBuf], any_chosen: &AtomicBool) -> Result<(), Error> {
+        match self.filter.check([file], paths) {
             Ok(()) => any_chosen.store(true, Ordering::Relaxed),
-            Err(error) if files == 1 => return Err(error),
+            Err(error) if paths.len() == 1 => return Err(error),
             Err(_) => {}
         }
         Ok(())
@@ -196,7 +196,8 @@ impl Args {
 
 /// Whether it is an error of one of the files, and not of writing or a stop.
 fn is_of_input(error: &Error) -> bool {
-    !error.is_stop() && error.path().is_some()
+    let is_of_filter = error.code() == Code::NothingChosen.as_str();
+    !error.is_stop() && !is_of_filter && error.path().is_some()
 }
 
 /// What is written about a file.

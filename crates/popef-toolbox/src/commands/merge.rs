@@ -11,7 +11,7 @@ use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::FormatArgs;
-use crate::common::input::Inputs;
+use crate::common::input::{Inputs, open_all};
 use crate::common::output::OutputArgs;
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
@@ -64,8 +64,9 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let target = self.output.target();
         target.check_sources(self.inputs.lists())?;
-        let files = self.inputs.open()?;
-        self.filter.check(&files)?;
+        let paths = self.inputs.paths()?;
+        let files = open_all(tool, &paths)?;
+        self.filter.check(&files, &paths)?;
         let watch = tool.progress("merging");
         let options = MergeOptions {
             keep: self.keep.unwrap_or_default(),

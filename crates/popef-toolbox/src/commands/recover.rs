@@ -41,7 +41,7 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let file = open_damaged(&self.file)?;
+        let file = open_damaged(tool, &self.file)?;
         let report = self.recover(tool, &file).map_err(|error| error.in_file(&self.file))?;
         let report = Document { path: self.file.as_os_str().as_encoded_bytes().into(), report };
         let mut out = tool.report(self.output.is_stdout());

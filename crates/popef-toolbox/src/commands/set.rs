@@ -116,8 +116,8 @@ impl Command for Args {
             return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
         }
         let changes = self.changes()?;
-        let file = open_whole(&self.file)?;
-        self.filter.check([&file])?;
+        let file = open_whole(tool, &self.file)?;
+        self.filter.check([&file], &[&self.file])?;
         let changes = Changes { renames: self.renames(&file)?, ..changes };
         if self.strict && (self.output.dry_run || self.output.is_stdout()) {
             let message = "--strict needs a file that can be read back, which --dry-run and standard output do not have";

@@ -85,7 +85,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         check_folder(self.output.as_deref())?;
         let options = SplitOptions { by: self.by()?, stem: self.stem()? };
-        let file = open_whole(&self.file)?;
+        let file = open_whole(tool, &self.file)?;
         let watch = tool.progress("splitting");
         let done = split(&file, self.target(), &options, &watch)?;
         drop(watch);

@@ -104,7 +104,7 @@ impl Drop {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let file = open_whole(&self.file)?;
+        let file = open_whole(tool, &self.file)?;
         self.check_drops(tool, &file)?;
         let options = StripOptions {
             drop: &|blob| self.drop.iter().any(|drop| drop.names(blob)),

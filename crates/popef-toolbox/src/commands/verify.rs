@@ -177,7 +177,7 @@ impl Args {
             out.put("{\"schemaVersion\":1,\"files\":[\n");
         }
         let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
-            Some(job) => self.verify(index, job, voice.out, &watch).inspect(|status| verified.add(*status)),
+            Some(job) => self.verify(tool, index, job, voice.out, &watch).inspect(|status| verified.add(*status)),
             None => Ok(0),
         };
         let worst = in_turn(tool, &mut out, jobs.len(), work)?;
@@ -224,10 +224,10 @@ impl Args {
     }
 
     /// Compares a file, and writes what became of it. Returns the exit status. Only a stop ends the work, or a failure to write.
-    fn verify(&self, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<u8, Error> {
+    fn verify(&self, tool: &Tool, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<u8, Error> {
         let mut report = Report::begin(self, index, job, out).map_err(unwritten)?;
         let mut unwritable = None;
-        let compared = self.compare(job, watch, &mut |blob| {
+        let compared = self.compare(tool, job, watch, &mut |blob| {
             report.blob(out, blob).map_err(|error| {
                 unwritable = Some(unwritten(error));
                 Error::new(Code::Stopped, "the report cannot be written")
@@ -258,14 +258,15 @@ impl Args {
 
     fn compare(
         &self,
+        tool: &Tool,
         job: &Job<'_>,
         watch: &Watch,
         each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>,
     ) -> Result<(bool, Option<Verification>), Error> {
         match job.kept {
-            Kept::Line(line) => Ok((self.fits(line, &job.path, watch)?, None)),
+            Kept::Line(line) => Ok((self.fits(tool, line, &job.path, watch)?, None)),
             Kept::Entry(entry) => {
-                let file = open_named(&job.path, self.files.is_empty())?;
+                let file = open_named(tool, &job.path, self.files.is_empty())?;
                 let options = VerifyOptions { only_content: self.content };
                 let verification = verify(&file, entry, &options, watch, each)?;
                 file.check_unchanged()?;
@@ -275,9 +276,9 @@ impl Args {
     }
 
     /// Whether a file has the digest of a line. The line does not say by which algorithm, and no other file has it by either.
-    fn fits(&self, line: &SumsLine, path: &Path, watch: &Watch) -> Result<bool, Error> {
+    fn fits(&self, tool: &Tool, line: &SumsLine, path: &Path, watch: &Watch) -> Result<bool, Error> {
         let fits_by = |algorithm| {
-            let found = whole_digests(path, algorithm, watch)?;
+            let found = whole_digests(tool, path, algorithm, watch)?;
             Ok(found.named().any(|(_, digest)| digest == line.digest))
         };
         match self.algorithm {
@@ -430,13 +431,13 @@ fn job<'m>(shown: &FilePath, kept: Kept<'m>) -> Result<Job<'m>, Error> {
 
 /// Opens a file. One that the manifest names must be a regular file: a manifest may come from anybody, and a device that never
 /// ends would fill the memory.
-fn open_named(path: &Path, by_manifest: bool) -> Result<popef::File, Error> {
+fn open_named(tool: &Tool, path: &Path, by_manifest: bool) -> Result<popef::File, Error> {
     let is_odd = by_manifest && fs::metadata(path).is_ok_and(|found| !found.is_file());
     if is_odd || (by_manifest && path.as_os_str() == "-") {
         let message = "it is not a regular file; name it on the command line to have it read";
         return Err(Error::new(Code::WrongArguments, message).in_file(path));
     }
-    open_whole(path)
+    open_whole(tool, path)
 }
 
 fn status_of(error: &Error) -> Status {

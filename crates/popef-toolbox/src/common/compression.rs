@@ -85,7 +85,7 @@ impl Work<'_> {
     fn change_all(&self, tool: &Tool, paths: &[PathBuf]) -> Result<ExitCode, Error> {
         let places = self.output.places(paths)?;
         places.iter().try_for_each(|place| place.target().check_sources(self.inputs.lists()))?;
-        self.check_filter(paths)?;
+        self.check_filter(tool, paths)?;
         let mut show = Show::new(self, tool.report(self.output.is_stdout()));
         let mut any_compressed = false;
         let mut status = ExitCode::SUCCESS;
@@ -122,12 +122,12 @@ impl Work<'_> {
 
     /// Fails if no executable of any file is chosen, before anything is written. What cannot be opened, and standard input,
     /// which can be read only once, could have one.
-    fn check_filter(&self, paths: &[PathBuf]) -> Result<(), Error> {
+    fn check_filter(&self, tool: &Tool, paths: &[PathBuf]) -> Result<(), Error> {
         if self.filter.is_everything() || paths.iter().any(|path| path.as_os_str() == "-") {
             return Ok(());
         }
-        let none_in = |path: &PathBuf| open_whole(path).is_ok_and(|file| !self.any_chosen(&file));
-        if paths.iter().all(none_in) { Err(Filter::nothing_chosen()) } else { Ok(()) }
+        let none_in = |path: &PathBuf| open_whole(tool, path).is_ok_and(|file| !self.any_chosen(&file));
+        if paths.iter().all(none_in) { Err(self.filter.nothing_chosen(paths)) } else { Ok(()) }
     }
 
     fn any_chosen(&self, file: &File) -> bool {
@@ -135,10 +135,10 @@ impl Work<'_> {
     }
 
     fn change(&self, tool: &Tool, path: &Path, place: &Goes, show: &mut Show<'_>) -> Result<Recompressed, Error> {
-        let file = open_whole(path)?;
+        let file = open_whole(tool, path)?;
         let is_stdin = path.as_os_str() == "-";
         if is_stdin && !self.filter.is_everything() && !self.any_chosen(&file) {
-            return Err(Filter::nothing_chosen());
+            return Err(self.filter.nothing_chosen(&[path]));
         }
         let select = |blob: &popef::Blob<'_>| self.filter.takes(blob);
         let only_changes = self.output.is_in_place();

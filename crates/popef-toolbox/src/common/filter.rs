@@ -1,11 +1,13 @@
 //! Which blobs a command works on.
 
+use std::path::Path;
+
 use clap::Args;
 use clap::builder::TypedValueParser;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
 use popef_ops::{Code, Error};
-use popef_show::{Glob, type_word};
+use popef_show::{Glob, escape, type_word};
 
 use super::values::named;
 
@@ -72,17 +74,35 @@ impl Filter {
         self.types.is_all() && self.filter.is_empty() && self.exclude.is_empty()
     }
 
-    /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish.
-    pub(crate) fn check<'f>(&self, files: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+    /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish. `paths` are those of the files.
+    pub(crate) fn check<'f>(
+        &self,
+        files: impl IntoIterator<Item = &'f File>,
+        paths: &[impl AsRef<Path>],
+    ) -> Result<(), Error> {
         let chosen = self.is_everything() || files.into_iter().any(|file| file.blobs().any(|blob| self.takes(&blob)));
         match chosen {
             true => Ok(()),
-            false => Err(Self::nothing_chosen()),
+            false => Err(self.nothing_chosen(paths)),
         }
     }
 
-    pub(crate) fn nothing_chosen() -> Error {
-        Error::new(Code::NothingChosen, "no blob matches --type, --filter and --exclude")
+    /// The error if no blob of any of these files is chosen.
+    pub(crate) fn nothing_chosen(&self, paths: &[impl AsRef<Path>]) -> Error {
+        let message = format!("nothing matches {}", self.given());
+        match paths {
+            [path] => Error::new(Code::NothingChosen, message).in_file(path.as_ref()),
+            paths => Error::new(Code::NothingChosen, format!("{message} in any of the {} files", paths.len())),
+        }
+    }
+
+    /// The filters as they are given: `--type feed --filter a --exclude b`.
+    fn given(&self) -> String {
+        let types = self.types.types.iter().map(|blob_type| ("--type", type_name(*blob_type)));
+        let filter = self.filter.iter().map(|glob| ("--filter", glob.as_str()));
+        let exclude = self.exclude.iter().map(|glob| ("--exclude", glob.as_str()));
+        let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {}", escape(value)));
+        given.collect::<Vec<_>>().join(" ")
     }
 
     /// Whether a blob is chosen.

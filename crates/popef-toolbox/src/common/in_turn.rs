@@ -69,7 +69,7 @@ const PIECES: usize = 4;
 
 /// What is written for one file, to standard output and standard error.
 pub(crate) struct Voice<'v> {
-    tool: &'v Tool,
+    pub(crate) tool: &'v Tool,
     /// Standard output, or what comes out there later.
     pub(crate) out: &'v mut Out,
     to: Option<&'v SyncSender<Said>>,

@@ -12,6 +12,7 @@ use popef_ops::{Code, Error};
 
 use super::end::refused;
 use super::signals::is_stopped;
+use super::tool::Tool;
 use super::values::path;
 
 /// Files to read.
@@ -47,11 +48,6 @@ impl Inputs {
     /// The files that name others. No output may replace them.
     pub(crate) fn lists(&self) -> impl Iterator<Item = &Path> {
         self.files_from.iter().map(PathBuf::as_path)
-    }
-
-    /// All files, opened. A damaged file is an error.
-    pub(crate) fn open(&self) -> Result<Vec<File>, Error> {
-        self.paths()?.iter().map(|path| open_whole(path)).collect()
     }
 }
 
@@ -145,9 +141,14 @@ fn unreadable(error: io::Error) -> Error {
     Error::io("read the file", error)
 }
 
+/// Opens files that must not be damaged.
+pub(crate) fn open_all(tool: &Tool, paths: &[PathBuf]) -> Result<Vec<File>, Error> {
+    paths.iter().map(|path| open_whole(tool, path)).collect()
+}
+
 /// Opens a file that must not be damaged.
-pub(crate) fn open_whole(path: &Path) -> Result<File, Error> {
-    let file = open_damaged(path)?;
+pub(crate) fn open_whole(tool: &Tool, path: &Path) -> Result<File, Error> {
+    let file = open_damaged(tool, path)?;
     match file.damage() {
         Some(damage) => Err(Error::from(damage.clone()).in_file(path)),
         None => Ok(file),
@@ -155,10 +156,10 @@ pub(crate) fn open_whole(path: &Path) -> Result<File, Error> {
 }
 
 /// Opens a file that may be damaged. The blobs before the damage can be read.
-pub(crate) fn open_damaged(path: &Path) -> Result<File, Error> {
+pub(crate) fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
     let opened = open_any(path)?;
     if let Some(foreign) = &opened.foreign {
-        return Err(Error::new(Code::NotPopef, foreign.advising("popef ls")).in_file(path));
+        return Err(Error::new(Code::NotPopef, tool.foreign(foreign)).in_file(path));
     }
     opened.file.map_err(|error| Error::from(error).in_file(path))
 }

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use popef::error::ErrorCode;
 use popef_dump_tool::screen::{colors, progress};
 use popef_dump_tool::{Complaint, Program};
-use popef_open::{is_stdin, name_of};
+use popef_open::{Foreign, is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
@@ -24,6 +24,8 @@ pub(crate) struct Tool {
     colors: bool,
     /// Whether --force was given.
     is_forced: bool,
+    /// Whether the command takes lists of files.
+    takes_lists: bool,
     stdout: Stdout,
 }
 
@@ -34,6 +36,7 @@ impl Tool {
             program: Program { name: command, explain: "popef explain", advise: Some(of_failure) },
             help: help(options),
             is_forced: is_forced(options),
+            takes_lists: innermost(options).1.try_contains_id("files_from").is_ok(),
             colors: colors(when),
             stdout: Stdout::of(options),
         }
@@ -104,6 +107,12 @@ impl Tool {
         }
     }
 
+    /// What a file is that is not PopEF, and how to go on with the command.
+    pub(crate) fn foreign(&self, foreign: &Foreign) -> String {
+        let command = self.help.trim_end_matches(" --help");
+        if self.takes_lists { foreign.advising(command) } else { foreign.advising_one(command) }
+    }
+
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
     /// already. Those of files are escaped here.
     pub(crate) fn say(&self, text: &str) {
@@ -142,9 +151,16 @@ fn of_failure(text: &str, failure: &Failure) -> Complaint {
 
 /// What is said of an error. All errors get their code and their next step here.
 fn complaint(text: &str, code: &str, advice: String) -> Complaint {
+    // The error of a damaged file says what can be done. Only who does it is added.
+    if advice == RECOVER && text.ends_with("keep the blobs before this one") {
+        return Complaint { text: format!("{text} with popef recover [{code}]"), advice: String::new() };
+    }
     let advice = if has_advice(text, code, &advice) { String::new() } else { advice };
     Complaint { text: format!("{text} [{code}]"), advice }
 }
+
+/// What to do about damage behind whole blobs.
+const RECOVER: &str = "popef recover keeps the blobs before this one.";
 
 /// What to do about an error, with the names of commands and options.
 fn advice(code: &str, blob: Option<usize>) -> &'static str {
@@ -166,9 +182,7 @@ fn advice(code: &str, blob: Option<usize>) -> &'static str {
         }
         (Some(Code::NewFindings), _) => "Make another change, or allow the findings: without --strict.",
         (Some(own), _) => own.advice(),
-        (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if blob > Some(0) => {
-            "popef recover keeps the blobs before this one."
-        }
+        (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if blob > Some(0) => RECOVER,
         (None, Ok(code)) => code.advice(),
         (None, Err(_)) => elsewhere_advice(code),
     }
@@ -199,21 +213,22 @@ fn is_of_folder(error: &Error) -> bool {
 }
 
 fn is_forced(options: &ArgMatches) -> bool {
-    match options.subcommand() {
-        Some((_, of_command)) => is_forced(of_command),
-        None => options.try_get_one("force").is_ok_and(|force| force == Some(&true)),
-    }
+    innermost(options).1.try_get_one("force").is_ok_and(|force| force == Some(&true))
 }
 
 /// The line that shows the help of the command that runs: `popef tiles plan --help`.
 fn help(options: &ArgMatches) -> String {
+    innermost(options).0 + " --help"
+}
+
+/// The command that runs, such as `popef tiles plan`, and its options.
+fn innermost(mut options: &ArgMatches) -> (String, &ArgMatches) {
     let mut line = "popef".to_owned();
-    let mut options = Some(options);
-    while let Some((command, of_command)) = options.and_then(ArgMatches::subcommand) {
+    while let Some((command, of_command)) = options.subcommand() {
         line.extend([" ", command]);
-        options = Some(of_command);
+        options = of_command;
     }
-    line + " --help"
+    (line, options)
 }
 
 /// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.

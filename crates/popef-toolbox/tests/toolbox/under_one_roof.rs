@@ -68,7 +68,8 @@ fn listings_are_those_of_popef_dump() {
         let begins = |line: &str| {
             run.err
                 .lines()
-                .any(|told| told.strip_prefix(line).is_some_and(|code| code.is_empty() || code.starts_with(" [")))
+                .filter_map(|told| told.strip_prefix(line))
+                .any(|rest| rest.is_empty() || rest.trim_start_matches(" with popef recover").starts_with(" ["))
         };
         assert!(errors.lines().all(begins), "{command}: {}", run.err);
     }
@@ -118,6 +119,45 @@ fn each_command_prints_what_it_did() {
         &[],
         &["explain PE101 PE108", "explain --format ndjson PE101", "explain --format json PE101"],
     );
+}
+
+/// An error says each thing once, and names what was typed.
+#[test]
+fn errors_name_what_was_given() {
+    let place = Place::with(&["interop/executable.popef", "golden/damaged.popef"]);
+    fs::create_dir(place.path("folder")).unwrap();
+    let err = |line: &str| {
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.status, 2, "{run:?}");
+        run.err
+    };
+    for command in ["hash", "merge -o new", "extract -o new", "compress --in-place"] {
+        let name = command.split(' ').next().unwrap();
+        let told = err(&format!("{command} folder"));
+        assert!(told.contains(&format!("-print0 | popef {name} --files-from - [not-popef]")), "{told}");
+    }
+    for command in ["diff folder executable.popef", "cat folder x", "recover folder -o new", "tiles model folder"] {
+        let told = err(command);
+        assert!(told.contains("folder: this is a folder; give a file in it [not-popef]"), "{told}");
+    }
+    for (command, words) in [
+        ("hash -t feed executable.popef", "executable.popef: nothing matches --type feed ["),
+        ("extract --filter a* executable.popef -o new", "executable.popef: nothing matches --filter a* ["),
+        ("set --exclude * executable.popef --set numIpus=2 -o new", "executable.popef: nothing matches --exclude * ["),
+        ("compress -t feed executable.popef -o new", "executable.popef: nothing matches --type feed ["),
+        ("diff executable.popef executable.popef -t feed", "nothing matches --type feed in any of the 2 files ["),
+    ] {
+        let told = err(command);
+        assert!(told.contains(words) && told.matches("nothing matches").count() == 1, "{told}");
+    }
+    for command in ["hash damaged.popef", "ls damaged.popef", "extract damaged.popef -o new"] {
+        let told = err(command);
+        assert!(told.ends_with("or keep the blobs before this one with popef recover [blob-cut]\n"), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+    // What is whole is written, and the damage told as everywhere.
+    let run = place.run(&["cat", "damaged.popef", "first"]).good();
+    assert!(run.err.ends_with("with popef recover [blob-cut]\n"), "{run:?}");
 }
 
 /// As all other commands take it.

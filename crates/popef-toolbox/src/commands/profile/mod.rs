@@ -178,7 +178,7 @@ impl Args {
         let mut out = tool.out();
         match self.by {
             None => {
-                let models = self.model.as_ref().map(|path| model::compare(graph, path)).transpose()?;
+                let models = self.model.as_ref().map(|path| model::compare(tool, graph, path)).transpose()?;
                 self.summary(&mut out, &profile, &report.remarks, models)?
             }
             Some(by) => self.table(tool, &mut out, &profile, &report.remarks, by)?,

@@ -12,6 +12,7 @@ use poplar_inspect::profile::GraphProfile;
 use serde::Serialize;
 
 use crate::common::input::open_whole;
+use crate::common::tool::Tool;
 use crate::common::words::{fact, wrong};
 
 /// So many models of a file are compared.
@@ -60,8 +61,8 @@ pub(super) fn is_popef(path: &Path) -> bool {
 }
 
 /// Compares the models of a file with a profile.
-pub(super) fn compare(graph: &GraphProfile, path: &PathBuf) -> Result<Models, Error> {
-    let file = open_whole(path)?;
+pub(super) fn compare(tool: &Tool, graph: &GraphProfile, path: &PathBuf) -> Result<Models, Error> {
+    let file = open_whole(tool, path)?;
     let in_file = |error: popef::Error| Error::from(error).in_file(path);
     let mut models = Vec::new();
     for blob in file.metadata().take(MOST) {

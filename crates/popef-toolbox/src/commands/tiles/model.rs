@@ -119,7 +119,7 @@ struct WithTensors<'m> {
 
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
-        let file = open_whole(&self.file)?;
+        let file = open_whole(tool, &self.file)?;
         let mut models = Vec::new();
         for metadata in file.metadata() {
             let metadata = metadata.read().map_err(|error| Error::from(error).in_file(&self.file))?;
