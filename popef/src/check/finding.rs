@@ -71,6 +71,28 @@ impl fmt::Display for Skipped {
     }
 }
 
+/// Findings of a rule that are only counted, because there are too many in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Unlisted {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The severity that they all have.
+    pub severity: Severity,
+    /// The file, by its position among the files that were given, from 0.
+    pub file: usize,
+    /// How many there are besides those that are listed.
+    pub count: u64,
+}
+
+impl Unlisted {
+    /// So many more findings of a rule in the first file.
+    pub fn new(rule: &'static Rule, severity: Severity, count: u64) -> Self {
+        Unlisted { rule, severity, file: 0, count }
+    }
+}
+
 /// What a check found, and what it did not check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -78,6 +100,8 @@ impl fmt::Display for Skipped {
 pub struct Report {
     /// Sorted by file, then blob, then rule.
     pub findings: Vec<Finding>,
+    /// What was found besides, and is only counted. `skipped` says so too.
+    pub unlisted: Vec<Unlisted>,
     /// What was not checked.
     pub skipped: Vec<Skipped>,
     /// Files that are the same as an earlier one, by their position among the files that were given, from 0. They are
@@ -91,9 +115,11 @@ impl Report {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 
-    /// Counts the findings of a severity.
+    /// Counts the findings of a severity, also those that are not listed.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+        let listed = self.findings.iter().filter(|finding| finding.severity == severity).count();
+        let unlisted = self.unlisted.iter().filter(|unlisted| unlisted.severity == severity);
+        unlisted.fold(listed, |sum, unlisted| sum.saturating_add(usize::try_from(unlisted.count).unwrap_or(usize::MAX)))
     }
 
     /// Returns whether nothing is worse than a note, or than a warning if warnings are allowed.
@@ -114,6 +140,7 @@ impl Report {
 
     pub(super) fn sort(&mut self) {
         self.findings.sort_by_key(|f| (f.file, f.blob, f.rule.id, f.offset));
+        self.unlisted.sort_by_key(|unlisted| (unlisted.file, unlisted.rule.id));
         self.skipped.sort_by_key(|skipped| skipped.file);
     }
 }

@@ -1,7 +1,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::finding::{Finding, Skipped};
+use super::finding::{Finding, Skipped, Unlisted};
 use super::marks::Marks;
 use super::rule::Rule;
 use super::severity::Severity;
@@ -136,10 +136,12 @@ impl<'n> Findings<'n> {
         self.no_memory = true;
     }
 
-    /// Returns everything that was found, and everything that was not checked.
-    pub(super) fn finish(mut self) -> (Vec<Finding>, Vec<Skipped>) {
+    /// Returns everything that was found, what is only counted, and everything that was not checked.
+    pub(super) fn finish(mut self) -> (Vec<Finding>, Vec<Unlisted>, Vec<Skipped>) {
+        let mut unlisted = Vec::new();
         for (file, count) in self.counts {
             if let Some(more @ 1..) = count.checked_sub(MOST_OF_A_RULE) {
+                unlisted.push(Unlisted { file, ..Unlisted::new(self.rule, self.severity, more) });
                 self.skipped.push(Skipped {
                     file: Some(file),
                     what: format!("{more} more findings of {}", self.rule.id),
@@ -151,7 +153,7 @@ impl<'n> Findings<'n> {
         if self.no_memory {
             self.skipped.push(no_memory(format!("all that rule {} compares", self.rule.id)));
         }
-        (self.findings, self.skipped)
+        (self.findings, unlisted, self.skipped)
     }
 }
 

@@ -38,7 +38,7 @@ mod words;
 
 use std::ops::ControlFlow;
 
-pub use finding::{Finding, Report, Skipped};
+pub use finding::{Finding, Report, Skipped, Unlisted};
 pub use inspection::{InspectArchive, Inspection};
 pub use loader::Loader;
 pub use options::{CheckOptions, Progress, Subject};

@@ -243,7 +243,8 @@ impl Pass<'_> {
     fn finish(self) -> Report {
         let mut report = Report { skipped: self.skips.finish(), ..Report::default() };
         for (_, out) in self.outs {
-            let (findings, skipped) = out.finish();
+            let (findings, unlisted, skipped) = out.finish();
+            report.unlisted.extend(unlisted);
             match report.findings.try_reserve(findings.len()) {
                 Ok(()) => report.findings.extend(findings),
                 Err(_) => report.skipped.push(no_memory(format!("{} findings", findings.len()))),

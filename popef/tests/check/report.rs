@@ -50,6 +50,9 @@ fn after_100_findings_of_a_rule_the_rest_is_only_counted() {
     let report = check(&[File::from_bytes(many).unwrap()], &CheckOptions::new());
     assert_eq!(report.findings.len(), 100);
     assert!(report.skipped.iter().any(|skipped| skipped.what == "900 more findings of PE006"), "{:?}", report.skipped);
+    let [unlisted] = report.unlisted.as_slice() else { panic!("{:?}", report.unlisted) };
+    assert_eq!((unlisted.rule.id, unlisted.file, unlisted.count), ("PE006", 0, 900));
+    assert_eq!(report.count(unlisted.severity), 1000);
 }
 
 #[test]

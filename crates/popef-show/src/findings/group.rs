@@ -79,6 +79,7 @@ impl Group {
         let repeated = mem::take(&mut self.report.repeated);
         let place = |file: usize| file - repeated.partition_point(|&again| again < file);
         self.report.findings.iter_mut().for_each(|finding| finding.file = place(finding.file));
+        self.report.unlisted.iter_mut().for_each(|unlisted| unlisted.file = place(unlisted.file));
         self.report.skipped.iter_mut().for_each(|skipped| skipped.file = skipped.file.map(place));
         let files = mem::take(&mut self.files).into_iter().enumerate();
         self.files = files.filter(|(file, _)| repeated.binary_search(file).is_err()).map(|(_, file)| file).collect();
@@ -166,7 +167,7 @@ pub(crate) fn reason(skipped: &Skipped) -> String {
     if what == THE_FILE { why.clone() } else { format!("{what}: {why}") }
 }
 
-/// How many findings there are of each severity, in all groups.
+/// How many findings there are of each severity, in all groups. Those that are not listed are counted too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {

@@ -9,6 +9,7 @@ use popef::types::Text;
 use super::html::Html;
 use crate::findings::group::Group;
 use crate::output::escape::escape_rest;
+use crate::output::units::thousands;
 
 /// So many findings of a rule are shown at once; the others can be unfolded.
 const FIRST: usize = 5;
@@ -46,10 +47,16 @@ fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
     html.put("</span> ").text(first.rule.title).put(" <small>").put(first.rule.id).put("</small></h3>\n");
     list(html, group, findings.get(..FIRST).unwrap_or(findings));
     if let Some(more) = findings.get(FIRST..).filter(|more| !more.is_empty()) {
-        html.put("<details><summary>").value(more.len()).put(" more</summary>\n");
-        list(html, group, more.get(..MOST).unwrap_or(more));
+        let listed = more.get(..MOST).unwrap_or(more);
+        let all = unlisted(group, first).saturating_add(more.len());
+        html.put("<details><summary>").put(&thousands(all)).put(" more");
+        if listed.len() < all {
+            html.put(", of which ").put(&thousands(listed.len())).put(" are listed");
+        }
+        html.put("</summary>\n");
+        list(html, group, listed);
         if more.len() > MOST {
-            html.put("<p>Others are left out here; <code>popef check</code> shows all.</p>\n");
+            html.put("<p><code>popef check</code> lists the first 100 of each file.</p>\n");
         }
         html.put("</details>\n");
     }
@@ -58,6 +65,13 @@ fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
         html.put("<p><strong>To fix it:</strong> ").text(advice).put("</p>\n");
     }
     html.put("</article>\n");
+}
+
+/// How many findings of the same rule are only counted.
+fn unlisted(group: &Group, first: &Finding) -> usize {
+    let of_rule = group.report.unlisted.iter().filter(|unlisted| unlisted.rule.id == first.rule.id);
+    let counts = of_rule.map(|unlisted| usize::try_from(unlisted.count).unwrap_or(usize::MAX));
+    counts.fold(0, usize::saturating_add)
 }
 
 fn list(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {

@@ -104,6 +104,31 @@ fn a_page_is_replaced_only_if_asked_for_and_an_input_never() {
     assert_eq!(place.names(), ["page.html", "split-tensors.popef"]);
 }
 
+/// Of a rule that finds very much, the first 100 are listed, and all are counted.
+#[test]
+fn very_many_findings_are_counted() {
+    let place = Place::with(&[]);
+    let mut writer = Writer::create(place.path("many.popef")).unwrap();
+    writer.write_metadata(&Metadata { executable: "model".into(), ..Metadata::default() }).unwrap();
+    writer.write_executable("model", b"its bytes").unwrap();
+    for number in 0..1_300 {
+        let tensor_info = TensorInfo::new(DataType::U8, [1]);
+        let info = TensorDataInfo { name: format!("tensor {number}").into(), tensor_info };
+        writer.write_tensor_bytes(&info, b"x").unwrap();
+    }
+    writer.finish().unwrap();
+    let check = place.run(&["check", "many.popef"]);
+    assert!(check.text().contains("1200 more findings of PE108: only the first 100"), "{}", check.text());
+    let last = check.text().lines().last().unwrap();
+    assert!(last.contains(" 1300 warnings,"), "{last}");
+    let json = place.run(&["check", "--format", "json", "many.popef"]).json();
+    assert_eq!(json["counts"]["warnings"], 1_300);
+    let page = place.run(&["report", "many.popef", "-o", "-"]).good();
+    let content = without_scripts(page.text());
+    assert!(content.contains("1,300 warnings</a>"), "{content}");
+    assert!(content.contains("<summary>1,295 more, of which 95 are listed</summary>"), "{content}");
+}
+
 /// A dry run fails as the work would, says the size, and makes nothing.
 #[test]
 fn a_dry_run_says_how_large_the_page_would_be() {

@@ -71,5 +71,8 @@ fn place(report: &mut Report, input: &Input) {
     for finding in &mut report.findings {
         finding.file = finding.file.min(last);
     }
+    for unlisted in &mut report.unlisted {
+        unlisted.file = unlisted.file.min(last);
+    }
     report.findings.sort_by_key(|finding| (finding.file, finding.rule.id));
 }

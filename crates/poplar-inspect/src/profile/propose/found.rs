@@ -1,6 +1,6 @@
 //! What a rule finds, and what it cannot look at.
 
-use popef::check::{Finding, Report, Rule, Severity, Skipped};
+use popef::check::{Finding, Report, Rule, Severity, Skipped, Unlisted};
 use popef::types::Text;
 
 /// Why a rule draws no conclusion: what the report does not have.
@@ -49,6 +49,9 @@ impl Found {
         self.findings.iter_mut().for_each(|finding| finding.file = file);
         report.findings.append(&mut self.findings);
         if self.more > 0 {
+            let mut unlisted = Unlisted::new(self.rule, self.severity, self.more);
+            unlisted.file = file;
+            report.unlisted.push(unlisted);
             let what = format!("{} more findings of {}", self.more, self.rule.id);
             let why = format!("only the first {} of a rule are listed", Self::MOST);
             report.skipped.push(Skipped::new(what, why, false));
