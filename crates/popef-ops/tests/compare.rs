@@ -365,6 +365,17 @@ fn a_manifest_of_chosen_blobs_fits_a_file_with_others() {
     }
 }
 
+/// Of headers alone, nothing is concluded about the data.
+#[test]
+fn a_manifest_of_headers_says_nothing_of_the_data() {
+    let options = HashOptions { data: false, content: false, ..HashOptions::default() };
+    for entry in manifests(&tensors(&[("a", 1), ("b", 2)]), &options) {
+        let of = |blobs: &[(&str, u8)]| verified(&tensors(blobs), &entry, false).0;
+        let (same, other) = (of(&[("a", 9), ("b", 2)]), of(&[("b", 2), ("a", 1)]));
+        assert_eq!((same.ok, same.whole, other.ok, other.whole), (true, None, false, Some(false)));
+    }
+}
+
 /// A file on disk whose one tensor is large enough to be cut into pieces, and so is its one opaque blob.
 fn large(folder: &Path, name: &str, elements: &[f32], opaque: &[u8]) -> File {
     let path = folder.join(name);

@@ -133,7 +133,7 @@ pub fn verify(
         }
     }
     let wanted = wanted(entry, options);
-    if !wanted.data && !wanted.content && found.whole.is_none() {
+    if !wanted.data && !wanted.content && !wanted.headers && found.whole.is_none() {
         let kind = if options.only_content { "digests of the content" } else { "digests" };
         return Err(Error::new(Code::BadManifest, format!("the manifest has no {kind}")));
     }
