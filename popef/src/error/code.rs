@@ -184,6 +184,9 @@ codes! {
     NotFound = "not-found", Io as NotFound,
         "The file, or a folder of its path, does not exist.",
         "Check the path.";
+    NoFolder = "no-folder", Io as NotFound,
+        "The folder that a new file is to be in does not exist.",
+        "Make the folder, or choose another path.";
     PermissionDenied = "permission-denied", Io as PermissionDenied,
         "The system denied permission.",
         "Check the permissions of the file and of its folder.";
@@ -214,6 +217,9 @@ codes! {
     FileExists = "file-exists", Exists,
         "The file exists, and overwriting was not allowed.",
         "Choose another path, or allow overwriting.";
+    InTheWay = "in-the-way", Exists,
+        "What is at the path is not replaced, whatever may be overwritten: a link that must not be followed, or the like.",
+        "Choose another path.";
 
     WrongElementType = "wrong-element-type", WrongType,
         "Elements were requested or given as a type that is not the tensor's type.",

@@ -27,11 +27,12 @@ use crate::read::uninterrupted;
 #[derive(Clone, Copy, Debug)]
 pub struct CreateOptions {
     overwrite: bool,
+    follow_links: bool,
 }
 
 impl Default for CreateOptions {
     fn default() -> Self {
-        CreateOptions { overwrite: true }
+        CreateOptions { overwrite: true, follow_links: true }
     }
 }
 
@@ -48,13 +49,31 @@ impl CreateOptions {
         self
     }
 
+    /// Sets whether a symbolic link at the path is followed, as it is by default. If not, a link is an error, wherever it leads and
+    /// whatever may be overwritten. This is for names that nobody has typed, in a folder that others may write to.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// let folder = tempfile::tempdir()?;
+    /// let (link, elsewhere) = (folder.path().join("model.popef"), folder.path().join("elsewhere.popef"));
+    /// std::os::unix::fs::symlink(&elsewhere, &link)?;
+    /// let error = popef::write::CreateOptions::new().follow_links(false).create(&link).unwrap_err();
+    /// assert_eq!(error.code(), popef::error::ErrorCode::InTheWay);
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn follow_links(&mut self, follow_links: bool) -> &mut Self {
+        self.follow_links = follow_links;
+        self
+    }
+
     /// Begins a new file, as [`Writer::create`] does.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Writer<NewFile>, Error> {
         self.create_in(Arc::new(System), path.as_ref())
     }
 
     /// Fails as [`create`](Self::create) would because of what is at the path: a file that must not be replaced or that
-    /// another program has locked, something that is no regular file, or no folder. Writes nothing, so it does not find out
+    /// another program has locked, something that is no regular file, or no folder for it. Writes nothing, so it does not find out
     /// whether the folder may be written to, and whether there is room.
     ///
     /// ```
@@ -66,13 +85,45 @@ impl CreateOptions {
     /// ```
     pub fn check(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        check(&System, path, self.overwrite).map_err(|problem| Error::from(problem).in_file(Some(path)))
+        self.check_in(&System, path).map_err(|problem| Error::from(problem).in_file(Some(path)))
     }
 
     pub(super) fn create_in(&self, storage: Arc<dyn Storage>, path: &Path) -> Result<Writer<NewFile>, Error> {
-        let file = NewFile::begin(storage, path, self.overwrite);
+        let file = NewFile::begin(storage, path, self);
         file.map(Writer::begin).map_err(|problem| Error::from(problem).in_file(Some(path)))
     }
+
+    fn check_in(&self, storage: &dyn Storage, path: &Path) -> Result<(), Problem> {
+        let (target, found) = self.find(storage, path)?;
+        lock_old(storage, &target, found, self.overwrite)?;
+        let beside = beside(&target)?;
+        uninterrupted(|| fs::metadata(folder_of(&beside))).map_err(|error| not_claimed(&beside, error))?;
+        Ok(())
+    }
+
+    /// The path at which a file is written, and what is there.
+    fn find(&self, storage: &dyn Storage, path: &Path) -> Result<(PathBuf, Option<Found>), Problem> {
+        let found = match self.follow_links {
+            true => resolve(storage, path),
+            false => uninterrupted(|| storage.look(path)).map(|found| (path.to_owned(), found)),
+        };
+        let (target, found) = found.map_err(failed("look at what is there"))?;
+        match found {
+            Some(Found::Link) => Err(WriteProblem::IsLink.into()),
+            None if is_of_folder(&target) => {
+                Err(WriteProblem::NamesFolder { source: io::ErrorKind::NotFound.into() }.into())
+            }
+            _ => Ok((target, found)),
+        }
+    }
+}
+
+/// Whether a path can only be that of a folder, because of how it ends. What is behind the last name is not in
+/// [`Path::file_name`].
+fn is_of_folder(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);
+    bytes.last().is_some_and(|&last| std::path::is_separator(char::from(last)))
 }
 
 impl Writer<NewFile> {
@@ -80,10 +131,10 @@ impl Writer<NewFile> {
     /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is
     /// unchanged, also for programs that have it open or mapped.
     ///
-    /// A symbolic link is followed: the file that it names is replaced. If the program is killed, its temporary file
-    /// `.NAME.popef-new` stays. The next `create` of the same user removes it.
+    /// A symbolic link is followed: the file that it names is replaced. The folder must exist. If the program is
+    /// killed, its temporary file `.NAME.popef-new` stays. The next `create` of the same user removes it.
     ///
-    /// [`CreateOptions`] can forbid overwriting.
+    /// [`CreateOptions`] can forbid overwriting, and following links.
     ///
     /// # Permissions
     ///
@@ -142,9 +193,9 @@ fn failed(doing: &'static str) -> impl Fn(io::Error) -> Problem {
 }
 
 impl NewFile {
-    fn begin(storage: Arc<dyn Storage>, path: &Path, overwrite: bool) -> Result<Self, Problem> {
-        let (target, found) = resolve(&*storage, path).map_err(failed("look at what is there"))?;
-        let old = lock_old(&*storage, &target, found, overwrite)?;
+    fn begin(storage: Arc<dyn Storage>, path: &Path, options: &CreateOptions) -> Result<Self, Problem> {
+        let (target, found) = options.find(&*storage, path)?;
+        let old = lock_old(&*storage, &target, found, options.overwrite)?;
         let temporary = beside(&target)?;
         let handle = claim(&*storage, &temporary, old.as_deref())?;
         let out = Output::new(handle, 0);
@@ -155,7 +206,7 @@ impl NewFile {
             target,
             temporary,
             old,
-            overwrite,
+            overwrite: options.overwrite,
             prepared: false,
             done: false,
         })
@@ -221,14 +272,6 @@ impl NewFile {
     }
 }
 
-fn check(storage: &dyn Storage, path: &Path, overwrite: bool) -> Result<(), Problem> {
-    let (target, found) = resolve(storage, path).map_err(failed("look at what is there"))?;
-    lock_old(storage, &target, found, overwrite)?;
-    let beside = beside(&target)?;
-    uninterrupted(|| fs::metadata(folder_of(&beside))).map_err(failed(CLAIM))?;
-    Ok(())
-}
-
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -278,12 +321,18 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-const CLAIM: &str = "make a temporary file beside it";
+/// The problem of a temporary file that cannot be created.
+fn not_claimed(temporary: &Path, source: io::Error) -> Problem {
+    match source.kind() {
+        io::ErrorKind::NotFound => WriteProblem::NoFolder { folder: folder_of(temporary).to_owned(), source }.into(),
+        _ => Problem::io("make a temporary file beside it", source),
+    }
+}
 
 /// Creates the temporary file and locks it. An existing file is removed if nobody has it locked. It is never written
 /// to, because it may be a hard link to another file.
 fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
-    let failed = failed(CLAIM);
+    let failed = |source| not_claimed(temporary, source);
     // A user who may not read the old file must not be able to read the new one, even while it is written.
     let open_to = if old.is_some() { OpenTo::Owner } else { OpenTo::Default };
     for _ in 0..MOST_TRIES {

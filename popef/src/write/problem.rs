@@ -124,6 +124,21 @@ problems! {
             code: ErrorCode::NotRegularFile,
             words: "this is a folder: name a file in it",
         }
+        /// The path of a new file ends with a separator.
+        NamesFolder { source: io::Error } => {
+            code: ErrorCode::NoFolder,
+            source: Some(source),
+            words: "this is the path of a folder that does not exist: make it, and name a file in it",
+        }
+        NoFolder { folder: PathBuf, source: io::Error } => {
+            code: ErrorCode::NoFolder,
+            source: Some(source),
+            words: "the folder {} does not exist", folder.display(),
+        }
+        IsLink => {
+            code: ErrorCode::InTheWay,
+            words: "it is a link, and nothing is written through links",
+        }
         NotRegularFile => {
             code: ErrorCode::NotRegularFile,
             words: "this is not a regular file, so it cannot be replaced or appended to; write to it as to a stream",

@@ -35,6 +35,9 @@ const NOT_HERE: &[(ErrorCode, Option<io::ErrorKind>)] = &[
     (ErrorCode::PayloadNotBuilt, Some(io::ErrorKind::Unsupported)),
     // src/write/faults makes it happen on a disk that fails.
     (ErrorCode::FolderNotFlushed, None),
+    // Only Unix has links that any user can make.
+    #[cfg(not(unix))]
+    (ErrorCode::InTheWay, Some(io::ErrorKind::AlreadyExists)),
     // On Windows a file that is appended to cannot be resized by others.
     #[cfg(windows)]
     (ErrorCode::FileResized, Some(io::ErrorKind::Other)),
@@ -212,12 +215,20 @@ fn of_writing() -> Vec<Case> {
         (ErrorCode::WriterFailed, Other, failed.write_opaque(&opaque("next"), b"").unwrap_err()),
         (ErrorCode::LeftBehind, Other, Writer::create(folder.path().join("taken.popef")).unwrap_err()),
         (ErrorCode::NotFound, NotFound, Writer::create("").unwrap_err()),
+        (ErrorCode::NoFolder, NotFound, Writer::create(folder.path().join("missing/new.popef")).unwrap_err()),
         (ErrorCode::CopyFromTarget, InvalidInput, writer.copy(source.blob(0).unwrap()).unwrap_err()),
         (ErrorCode::WrongInfo, InvalidInput, writer.copy(of_metadata.clone().info(&opaque("notes"))).unwrap_err()),
         (ErrorCode::NoName, InvalidInput, writer.copy(of_metadata.name("named")).unwrap_err()),
         (ErrorCode::Stopped, Other, stopped.write_opaque(&opaque("new"), b"").unwrap_err()),
         (ErrorCode::PrefixTooLate, InvalidInput, late.write_prefix(&source.prefix()).unwrap_err()),
     ];
+    #[cfg(unix)]
+    let cases = {
+        let link = folder.path().join("link.popef");
+        std::os::unix::fs::symlink("elsewhere.popef", &link).unwrap();
+        let error = CreateOptions::new().follow_links(false).create(link).unwrap_err();
+        [cases, vec![(ErrorCode::InTheWay, AlreadyExists, error)]].concat()
+    };
     #[cfg(not(windows))]
     let cases = {
         writer.write_opaque(&opaque("new"), b"").unwrap();

@@ -238,6 +238,28 @@ fn without_overwriting_a_file_that_appears_at_the_end_is_kept() {
     place.is_as_it_was();
 }
 
+#[cfg(unix)]
+#[test]
+fn links_are_followed_only_if_that_is_wanted() {
+    let place = Place::new();
+    let at = |name: &str| place.folder.path().join(name);
+    for (link, target) in [("to-a-file", "model.popef"), ("to-nothing", "new.popef"), ("to-a-folder", ".")] {
+        std::os::unix::fs::symlink(target, at(link)).unwrap();
+        for overwrite in [true, false] {
+            let mut options = CreateOptions::new();
+            options.overwrite(overwrite).follow_links(false);
+            for error in [options.create(at(link)).map(drop).unwrap_err(), options.check(at(link)).unwrap_err()] {
+                assert_eq!((error.code(), error.kind()), (ErrorCode::InTheWay, ErrorKind::Exists), "{error}");
+                assert_eq!(text_behind_path(&error), "it is a link, and nothing is written through links");
+            }
+        }
+    }
+    assert_eq!(fs::read(&place.path).unwrap(), place.bytes);
+    Writer::create(at("to-nothing")).unwrap().finish().unwrap();
+    assert!(fs::symlink_metadata(at("to-nothing")).unwrap().is_symlink() && at("new.popef").exists());
+    CreateOptions::new().follow_links(false).create(at("new.popef")).unwrap().finish().unwrap();
+}
+
 #[test]
 fn the_longest_file_name_can_be_written_to() {
     let place = Place::new();
@@ -259,8 +281,17 @@ fn only_regular_files_are_replaced() {
     }
     let missing = place.folder.path().join("missing/model.popef");
     let error = Writer::create(&missing).unwrap_err();
-    assert!(error.to_string().contains("cannot make a temporary file beside it: "), "{error}");
-    assert_eq!(error.code(), ErrorCode::NotFound);
+    let folder = missing.parent().unwrap();
+    assert_eq!(text_behind_path(&error), format!("the folder {} does not exist", folder.display()));
+    assert_eq!(error.code(), ErrorCode::NoFolder);
+    assert!(std::error::Error::source(&error).is_some(), "the system's own error is kept");
+    for end in ["missing/", "missing/.", "missing/model.popef/"] {
+        let path = place.folder.path().join(end);
+        let error = Writer::create(&path).unwrap_err();
+        assert!(error.to_string().ends_with("a folder that does not exist: make it, and name a file in it"), "{error}");
+        assert_eq!(CreateOptions::new().check(&path).unwrap_err().to_string(), error.to_string());
+    }
+    assert_eq!(place.names(), ["model.popef"]);
     let error = Writer::append(place.folder.path().join("missing")).unwrap_err();
     assert!(error.to_string().contains("cannot open the file to write to it: "), "{error}");
     assert_eq!(error.code(), ErrorCode::NotFound);
