@@ -47,6 +47,8 @@ codes! {
     NothingWhole = "nothing-whole", "damaged", "Copy or export the file again.";
     OutputIsInput = "output-is-input", "request", "Choose another output, or ask for the input to be replaced.";
     FileExists = "file-exists", "exists", "Choose another path, or allow overwriting.";
+    // The library has it too, for links at the path of a file.
+    InTheWay = "in-the-way", "exists", "Choose another path.";
     BadArray = "bad-array", "damaged", "Save the array again: the file is damaged, or of another format.";
     UnsupportedArray = "unsupported-array", "unsupported", "Convert the array to a type that PopEF has, and save it again.";
     Conflict = "conflict", "request", "Choose which one is kept, or leave one of the files out.";

@@ -138,18 +138,20 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return check_parents(path).map(|()| false),
         Err(error) => return Err(failed(error)),
         Ok(metadata) if metadata.is_symlink() => {
-            return refuse(Code::FileExists, "it is a link, and nothing is written through links");
+            return refuse(Code::InTheWay, "it is a link, and nothing is written through links");
         }
-        Ok(metadata) if !metadata.is_dir() => return refuse(Code::FileExists, "it is not a folder"),
+        Ok(metadata) if !metadata.is_dir() => return refuse(Code::InTheWay, "it is not a folder"),
         Ok(_) => {}
     }
     let mut entries = fs::read_dir(path).map_err(failed)?;
     if entries.next().is_none() {
         return Ok(false);
     }
+    // Also if nothing may be replaced: to allow it would not help then.
+    check_extracted(path)?;
     match overwrite {
         Overwrite::Never => refuse(Code::FileExists, "the folder is not empty"),
-        Overwrite::Others | Overwrite::Inputs => check_extracted(path).map(|()| true),
+        Overwrite::Others | Overwrite::Inputs => Ok(true),
     }
 }
 
@@ -168,9 +170,9 @@ fn check_parents(path: &Path) -> Result<(), Error> {
 /// Fails if there is anything in the folder that extracting a file did not put there, or that is not in folders that
 /// extracting several files has made. Replacing the folder would remove it, and it may be an input.
 fn check_extracted(path: &Path) -> Result<(), Error> {
-    let refuse = |what: &str| {
-        let message = format!("only what was extracted is replaced, and this folder has {what}");
-        Err(Error::new(Code::FileExists, message).in_file(path))
+    let refuse = |why: &str| {
+        let message = format!("the folder is not empty, and only one that was extracted is replaced: {why}");
+        Err(Error::new(Code::InTheWay, message).in_file(path))
     };
     let failed = |error| Error::io("look at the folder", error).in_file(path);
     let has_index = |path: &Path| fs::symlink_metadata(path.join(INDEX)).is_ok();
@@ -182,15 +184,17 @@ fn check_extracted(path: &Path) -> Result<(), Error> {
     for folder in folders {
         let is_folder = fs::symlink_metadata(&folder).map_err(failed)?.is_dir();
         if !is_folder || !has_index(&folder) {
-            return refuse("no index.json");
+            return refuse("this one has no index.json");
         }
         let known = match Known::of(&folder) {
             Ok(known) => known,
-            Err(error) if error.code() == Code::BadIndex.as_str() => return refuse("an index.json of another kind"),
+            Err(error) if error.code() == Code::BadIndex.as_str() => {
+                return refuse("this one has an index.json of another kind");
+            }
             Err(error) => return Err(error),
         };
         if let Some(other) = known.first_other(&folder).map_err(failed)? {
-            return refuse(&format!("{}, which was not", other.display()));
+            return refuse(&format!("{} in this one was not", other.display()));
         }
     }
     Ok(())

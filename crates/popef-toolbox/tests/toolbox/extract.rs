@@ -27,7 +27,7 @@ fn nothing_is_written_through_a_link_or_over_what_is_there() {
     fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/notes", "mine");
     for (args, words) in [
-        (&["extract", "executable.popef", "-o", "mine"][..], "is not empty"),
+        (&["extract", "executable.popef", "-o", "mine"][..], "has no index.json [in-the-way]"),
         (&["extract", "executable.popef", "-o", "mine", "--force"], "has no index.json"),
         (&["extract", "executable.popef", "-o", "executable.popef", "--force"], "not a folder"),
     ] {
@@ -38,10 +38,11 @@ fn nothing_is_written_through_a_link_or_over_what_is_there() {
     {
         fs::create_dir(place.path("target")).unwrap();
         std::os::unix::fs::symlink("target", place.path("link")).unwrap();
-        let run = place.run(&["extract", "executable.popef", "-o", "link", "--force"]);
-        assert!(run.status == 2 && run.err.contains("it is a link"), "{run:?}");
-        let run = place.run(&["extract", "executable.popef", "-o", "link/"]);
-        assert!(run.status == 2 && run.err.contains("it is a link"), "{run:?}");
+        for args in [&["-o", "link"][..], &["-o", "link/"], &["-o", "link", "--force"]] {
+            let run = place.run(&[&["extract", "executable.popef"], args].concat());
+            let words = "it is a link, and nothing is written through links [in-the-way]\npopef extract: Choose another path.\n";
+            assert!(run.status == 2 && run.err.ends_with(words), "{run:?}");
+        }
         assert_eq!(fs::read_dir(place.path("target")).unwrap().count(), 0);
         // Links in a folder that is replaced go with it, and what they lead to stays.
         place.run(&["extract", "executable.popef", "-o", "target"]).good();
@@ -110,7 +111,7 @@ fn only_what_was_extracted_is_replaced() {
 
     extract("executable.popef").good();
     place.write("model/tensors/mine", "mine");
-    again("tensors/mine");
+    again("only one that was extracted is replaced: tensors/mine in this one was not [in-the-way]");
     fs::remove_file(place.path("model/tensors/mine")).unwrap();
     place.write("model/in.popef", place.read("executable.popef"));
     assert_eq!(extract("model/in.popef").status, 2);
