@@ -86,6 +86,7 @@ mod compress;
 pub mod diff;
 mod error;
 pub mod extract;
+mod folders;
 pub mod formats;
 pub mod hash;
 mod hex;

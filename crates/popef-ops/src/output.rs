@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
@@ -14,6 +15,7 @@ use popef::{Blob, File, OpenOptions, Writer};
 use tempfile::TempDir;
 
 use crate::error::{Code, Error};
+use crate::folders::{Made, check_folder};
 use crate::progress::{Progress, Silent};
 use crate::read_back::{Arrived, Compare, Counted, ReadBack, same_unpacked, write_unpacked};
 use crate::verify::wrong;
@@ -23,6 +25,9 @@ use crate::work::{copy, temporary, temporary_folder};
 pub enum Target<'t> {
     /// To a path. The file appears there when it is complete, and an old one stays until then.
     Path(&'t Path, Overwrite),
+    /// To a file of this name in a folder. Unlike that of a path, the folder is made if it is missing, and nothing is written through
+    /// a link at the name: others may have put it there. If no file comes into a folder that was made, it is removed again.
+    In(TargetFolder<'t>, &'t OsStr),
     /// Into a pipe. What was written before a failure cannot be taken back.
     Stream(Box<dyn Write + Send + 't>),
     /// Nowhere: only its size is wanted.
@@ -46,14 +51,79 @@ pub trait Store: Send {
     fn put(self: Box<Self>, file: fs::File) -> Result<(), Error>;
 }
 
-impl Target<'_> {
+impl<'t> Target<'t> {
+    /// Fails as an operation would because of what is at the path, before any work: a file that must not be replaced, something
+    /// that is no file, or no folder. Whether it is an input, and whether it may be written, is not looked at.
+    pub fn check(&self) -> Result<(), Error> {
+        self.place().map_or(Ok(()), |place| place.check())
+    }
+
     /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs that are no PopEF
     /// files, such as arrays and lists; the operations themselves look at the PopEF files that they read.
     pub fn check_sources(&self, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
-        match self {
-            Target::Path(path, overwrite) | Target::Trial(path, overwrite) => overwrite.check_sources(path, sources),
-            Target::Stream(_) | Target::Store(_) | Target::Nowhere => Ok(()),
+        self.place().map_or(Ok(()), |place| place.overwrite.check_sources(&place.path, sources))
+    }
+
+    /// The path of the new file, if it has one.
+    pub(crate) fn place(&self) -> Option<Place<'t>> {
+        let at = |path: &'t Path, overwrite| Place { path: path.into(), overwrite, folder: None, is_trial: false };
+        let within = |folder: &'t Path, name: &OsStr, overwrite| Place {
+            path: folder.join(name).into(),
+            folder: Some(folder),
+            ..at(folder, overwrite)
+        };
+        match *self {
+            Target::Path(path, overwrite) => Some(at(path, overwrite)),
+            Target::Trial(path, overwrite) => Some(Place { is_trial: true, ..at(path, overwrite) }),
+            Target::In(TargetFolder::At(folder, overwrite), name) => Some(within(folder, name, overwrite)),
+            Target::In(TargetFolder::Trial(folder, overwrite), name) => {
+                Some(Place { is_trial: true, ..within(folder, name, overwrite) })
+            }
+            Target::In(TargetFolder::Nowhere, _) | Target::Stream(_) | Target::Store(_) | Target::Nowhere => None,
         }
+    }
+
+    /// Whether nothing is written.
+    pub(crate) fn is_trial(&self) -> bool {
+        match self {
+            Target::Stream(_) | Target::Store(_) => false,
+            _ => self.place().is_none_or(|place| place.is_trial),
+        }
+    }
+
+    /// Whether a file is written, which can be read back.
+    pub(crate) fn is_file(&self) -> bool {
+        !self.is_trial() && !matches!(self, Target::Stream(_))
+    }
+}
+
+/// Where a new file appears, or would appear.
+pub(crate) struct Place<'t> {
+    pub(crate) path: Cow<'t, Path>,
+    pub(crate) overwrite: Overwrite,
+    /// The folder that is made for it, if it is missing.
+    folder: Option<&'t Path>,
+    is_trial: bool,
+}
+
+impl Place<'_> {
+    fn check(&self) -> Result<(), Error> {
+        if let Some(folder) = self.folder {
+            if folder.join(self.path.file_name().unwrap_or_default()) != self.path {
+                return Err(Error::new(Code::WrongArguments, "it is no name of a file in a folder").in_file(&self.path));
+            }
+            check_folder(folder)?;
+            if !folder.is_dir() {
+                return Ok(());
+            }
+        }
+        Ok(self.options().check(&self.path)?)
+    }
+
+    fn options(&self) -> CreateOptions {
+        let mut options = self.overwrite.options();
+        options.follow_links(self.folder.is_none());
+        options
     }
 }
 
@@ -99,7 +169,8 @@ impl Overwrite {
 /// | [`split`](fn@crate::split) | the folder of the parts, which is made if it is missing | no part has the name of a file there | files with the names of parts are replaced, an input only with [`Overwrite::Inputs`]; all others stay |
 /// | [`extract`](mod@crate::extract) | the folder itself; those that it is in are made if they are missing | the folder is missing or empty | a folder that was extracted is replaced as a whole |
 ///
-/// Nothing is written through links, whatever may be replaced.
+/// Folders that are made for it are removed again if the work fails or is stopped. Nothing is written through links, whatever may be
+/// replaced. [`Target::In`] puts one file into a folder in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetFolder<'t> {
     /// Into a folder, where the files appear when all of them are complete.
@@ -111,6 +182,14 @@ pub enum TargetFolder<'t> {
 }
 
 impl<'t> TargetFolder<'t> {
+    /// Fails if the folder is missing and cannot be made, because a file is in its place or in that of a folder above it.
+    pub fn check(self) -> Result<(), Error> {
+        match self {
+            TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => check_folder(folder),
+            TargetFolder::Nowhere => Ok(()),
+        }
+    }
+
     /// The path of a file in the folder. Without a folder, its name.
     pub(crate) fn path_of(self, name: &OsStr) -> PathBuf {
         match self {
@@ -151,6 +230,8 @@ pub struct Output<'t> {
     /// Whether what is written is not told to the progress now, because what is read is.
     quiet: Arc<AtomicBool>,
     goes: Option<Goes<'t>>,
+    /// The folders that were made for it. Dropped after what is written.
+    _made: Option<Made>,
 }
 
 /// Where a file goes when it is complete.
@@ -202,32 +283,33 @@ impl<'t> Output<'t> {
         let quiet = Arc::new(AtomicBool::new(false));
         let is_quiet = quiet.clone();
         let watch = move |bytes| progress.advance(if is_quiet.load(Relaxed) { 0 } else { bytes });
-        let is_file = matches!(target, Target::Path(..) | Target::Store(_));
-        let mut goes = None;
+        let is_file = target.is_file();
+        let (mut goes, mut made) = (None, None);
         let nowhere = || To::Back(Writer::nowhere().watched(watch.clone()).map_destination(|to| Box::new(to) as _));
-        let to = match target {
-            Target::Path(path, overwrite) => {
-                overwrite.check_inputs(path, inputs)?;
-                let writer = overwrite.options().create(path)?;
-                To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+        let to = match (target.place(), target) {
+            (Some(place), _) => {
+                place.overwrite.check_inputs(&place.path, inputs)?;
+                place.check()?;
+                if place.is_trial {
+                    nowhere()
+                } else {
+                    made = place.folder.map(Made::make).transpose()?;
+                    let writer = place.options().create(&place.path)?;
+                    To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+                }
             }
-            Target::Trial(path, overwrite) => {
-                overwrite.check_inputs(path, inputs)?;
-                overwrite.options().check(path)?;
-                nowhere()
-            }
-            Target::Stream(stream) => {
+            (None, Target::Stream(stream)) => {
                 let writer = Writer::stream(io::BufWriter::with_capacity(STREAM_BUFFER, stream));
                 To::Forward(writer.watched(watch).map_destination(|to| Box::new(to) as _))
             }
-            Target::Nowhere => nowhere(),
-            Target::Store(store) => {
+            (None, Target::Store(store)) => {
                 let goes = goes.insert(Goes::begin(store, inputs)?);
                 let writer = Overwrite::Never.options().create(&goes.path)?;
                 To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
             }
+            (None, _) => nowhere(),
         };
-        Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet, goes })
+        Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet, goes, _made: made })
     }
 
     /// Writes what comes before the first blob of a file, if anything does.
@@ -475,6 +557,7 @@ impl fmt::Debug for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Target::Path(path, overwrite) => f.debug_tuple("Path").field(path).field(overwrite).finish(),
+            Target::In(folder, name) => f.debug_tuple("In").field(folder).field(name).finish(),
             Target::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
             Target::Nowhere => f.write_str("Nowhere"),
             Target::Trial(path, overwrite) => f.debug_tuple("Trial").field(path).field(overwrite).finish(),

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -16,9 +15,10 @@ use serde::Serialize;
 
 use crate::error::{Code, Error};
 use crate::extract::names::Names;
+use crate::folders::Made;
 use crate::listed::{Item, Listed};
 use crate::name::FilePath;
-use crate::output::{Output, Overwrite, Target, TargetFolder};
+use crate::output::{Output, Target, TargetFolder};
 use crate::progress::Progress;
 use crate::verify::has_same_head;
 
@@ -108,50 +108,21 @@ pub fn split(
         return Err(Error::new(Code::WrongArguments, message));
     }
     let plan = Plan::of(file, options.by)?;
-    let paths: Vec<PathBuf> = plan.names.iter().map(|name| target.path_of(&file_name(options.stem, name))).collect();
-    let are_new = check(target, &paths)?;
-    let parts = match target {
-        TargetFolder::At(folder, overwrite) if !paths.is_empty() => {
-            let made = made_folder(folder)?;
-            let written = plan.write(&paths, |path| Target::Path(path, overwrite), &are_new, progress);
-            if written.is_err() && made {
-                // What else is in it was not made here, and then this does nothing.
-                let _ = fs::remove_dir(folder);
-            }
-            written?
-        }
-        TargetFolder::Trial(folder, overwrite) if folder.is_dir() => {
-            plan.write(&paths, |path| Target::Trial(path, overwrite), &are_new, progress)?
-        }
-        _ => plan.write(&paths, |_| Target::Nowhere, &are_new, progress)?,
+    let names: Vec<OsString> = plan.names.iter().map(|name| file_name(options.stem, name)).collect();
+    let are_new = check(target, &names)?;
+    let _made = match target {
+        // All parts share it, so none of them can remove it again.
+        TargetFolder::At(folder, _) if !names.is_empty() => Some(Made::make(folder)?),
+        _ => None,
     };
+    let parts = plan.write(target, &names, &are_new, progress)?;
     Ok(Split { parts, shared: plan.shared() })
 }
 
-/// Fails if anything is in the way of the parts. Returns for each path whether nothing is there.
-fn check(target: TargetFolder<'_>, paths: &[PathBuf]) -> Result<Vec<bool>, Error> {
-    let (TargetFolder::At(folder, overwrite) | TargetFolder::Trial(folder, overwrite)) = target else {
-        return Ok(Vec::new());
-    };
-    check_folder(folder)?;
-    paths.iter().map(|path| check_free(path, overwrite)).collect()
-}
-
-/// Fails if a folder is not there and cannot be made, because a file is in its place or in that of a folder above it.
-fn check_folder(path: &Path) -> Result<(), Error> {
-    let mut above = path.ancestors().filter(|above| !above.as_os_str().is_empty());
-    let wrong = above.find_map(|above| match fs::metadata(above) {
-        Ok(found) if found.is_dir() => Some(None),
-        Ok(_) => Some(Some(ErrorKind::NotADirectory.into())),
-        // A link that leads nowhere is in the way too.
-        Err(_) if above.is_symlink() => Some(Some(ErrorKind::NotADirectory.into())),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => Some(Some(error)),
-    });
-    match wrong.flatten() {
-        None => Ok(()),
-        Some(error) => Err(Error::io("make the folder", error).in_file(path)),
-    }
+/// Fails if anything is in the way of the parts. Returns for each of them whether nothing is there.
+fn check(target: TargetFolder<'_>, names: &[OsString]) -> Result<Vec<bool>, Error> {
+    target.check()?;
+    names.iter().map(|name| Target::In(target, name).check().map(|()| !target.path_of(name).exists())).collect()
 }
 
 fn file_name(stem: &OsStr, name: &str) -> OsString {
@@ -160,15 +131,6 @@ fn file_name(stem: &OsStr, name: &str) -> OsString {
     file.push(name);
     file.push(".popef");
     file
-}
-
-/// Makes a folder, unless it is there already. Returns whether it was made.
-fn made_folder(path: &Path) -> Result<bool, Error> {
-    if path.is_dir() {
-        return Ok(false);
-    }
-    fs::create_dir_all(path).map_err(|error| Error::io("make the folder", error).in_file(path))?;
-    Ok(true)
 }
 
 /// Which blobs go into which part.
@@ -218,17 +180,18 @@ impl<'f> Plan<'f> {
     /// Writes all parts, and then puts all in their places.
     fn write<'t>(
         &self,
-        paths: &'t [PathBuf],
-        target: impl Fn(&'t Path) -> Target<'t>,
+        target: TargetFolder<'t>,
+        names: &'t [OsString],
         are_new: &[bool],
         progress: &'t dyn Progress,
     ) -> Result<Vec<Part>, Error> {
+        let paths: Vec<PathBuf> = names.iter().map(|name| target.path_of(name)).collect();
         let sizes = (0..paths.len()).flat_map(|at| self.blobs(at)).map(|blob| blob.size());
         progress.expect(sizes.fold(self.file.prefix().len(), u64::saturating_add));
         let mut parts = Vec::new();
         let outputs = self.settled(|settle| {
-            for (at, path) in paths.iter().enumerate() {
-                let mut output = Output::begin(target(path), [self.file], progress)?;
+            for (at, (name, path)) in names.iter().zip(&paths).enumerate() {
+                let mut output = Output::begin(Target::In(target, name), [self.file], progress)?;
                 if at == 0 {
                     output.prefix_of(self.file)?;
                 }
@@ -241,7 +204,7 @@ impl<'f> Plan<'f> {
             }
             Ok(())
         })?;
-        place(outputs, paths, are_new)?;
+        place(outputs, &paths, are_new)?;
         Ok(parts)
     }
 
@@ -298,18 +261,6 @@ fn place(outputs: Vec<Output<'_>>, paths: &[PathBuf], are_new: &[bool]) -> Resul
 
 fn ended() -> Error {
     Error::new(Code::NotVerified, "the thread that reads back ended early")
-}
-
-/// Fails if a file is in the way. A link would lead out of the folder. Returns whether nothing is there.
-fn check_free(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
-    let refuse = |message| Err(Error::new(Code::FileExists, message).in_file(path));
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(Error::io("look at what is there", error).in_file(path)),
-        Ok(found) if found.is_symlink() => refuse("it is a link, and nothing is written through links"),
-        Ok(_) if overwrite == Overwrite::Never => refuse("the file exists, and overwriting was not allowed"),
-        Ok(_) => Ok(false),
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use popef::types::TensorDataInfo;
 use popef::{DataType, File, TensorInfo, Writer};
-use popef_ops::{Overwrite, Progress, SplitBy, SplitOptions, TargetFolder, split};
+use popef_ops::{CompressOptions, Overwrite, Progress, SplitBy, SplitOptions, Target, TargetFolder, compress, split};
 
 /// Puts a folder where the second part goes, once so many bytes are written.
 struct InTheWay<'p>(&'p Path, u64, AtomicU64);
@@ -53,6 +53,46 @@ fn what_is_in_the_way_of_one_part_keeps_all_from_their_places() {
         assert!(second.is_dir());
         assert_eq!(std::fs::read_dir(&parts).unwrap().count(), 1 + usize::from(exists), "there is no rubbish");
     }
+}
+
+/// Stops the work at once.
+struct Stop;
+
+impl Progress for Stop {
+    fn advance(&self, _bytes: u64) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+}
+
+#[test]
+fn folders_that_were_made_go_when_the_work_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut writer = Writer::create(at("model.popef")).unwrap();
+    writer.write_executable("model", b"its bytes").unwrap();
+    writer.finish().unwrap();
+    let file = File::open(at("model.popef")).unwrap();
+    std::fs::create_dir(at("old")).unwrap();
+    for (parts, top) in [("new/and/more", "new"), ("new/../other/more/", "other"), ("old/new", "old/new")] {
+        let path = at(parts);
+        let target = TargetFolder::At(&path, Overwrite::Never);
+        assert!(split(&file, target, &SplitOptions::default(), &Stop).unwrap_err().is_stop());
+        assert!(!at(top).exists(), "{parts}");
+        let options = CompressOptions::default();
+        let target = Target::In(target, "model.popef".as_ref());
+        assert!(compress(&file, target, &options, &Stop, &mut |_| Ok(())).unwrap_err().is_stop());
+        assert!(!at(top).exists() && !at("new").exists(), "{parts}");
+    }
+    assert!(at("old").is_dir(), "it was there before");
+    for name in ["../out.popef", "a/../out.popef", "/out.popef", "..", ""] {
+        let target = Target::In(TargetFolder::At(folder.path(), Overwrite::Others), name.as_ref());
+        assert_eq!(target.check().unwrap_err().code(), "wrong-arguments", "{name}");
+        compress(&file, target, &CompressOptions::default(), &popef_ops::Silent, &mut |_| Ok(())).unwrap_err();
+    }
+    let path = at("new/and/more");
+    let target = Target::In(TargetFolder::At(&path, Overwrite::Never), "model.popef".as_ref());
+    compress(&file, target, &CompressOptions::default(), &popef_ops::Silent, &mut |_| Ok(())).unwrap();
+    assert_eq!(File::open(path.join("model.popef")).unwrap().len(), 1);
 }
 
 #[test]

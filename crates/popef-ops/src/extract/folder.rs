@@ -9,13 +9,14 @@ use tempfile::TempDir;
 
 use super::index::{INDEX, Index};
 use crate::error::{Code, Error};
+use crate::folders::{Made, check_folder};
 use crate::output::{Overwrite, TargetFolder};
 
 /// A folder that is being made beside its path. Dropping it removes it.
 pub(super) struct Folder {
     new: TempDir,
-    /// Dropped after the new folder.
-    _parents: Parents,
+    /// The folders that it is in. Dropped after the new folder.
+    _made: Made,
     path: PathBuf,
     /// Whether a folder that is not empty is at the path.
     replaces: bool,
@@ -37,7 +38,7 @@ impl Folder {
         let failed = |error: io::Error| Error::io("make the folder", error).in_file(path);
         let replaces = check(path, overwrite)?;
         let parent = parent_of(path);
-        let parents = Parents::make(parent).map_err(failed)?;
+        let made = Made::make(parent)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".popef-extract-");
         let permissions = fs::metadata(path).ok().map(|found| found.permissions()).filter(|_| cfg!(unix));
@@ -48,7 +49,7 @@ impl Folder {
             builder.permissions(fs::Permissions::from_mode(0o777));
         }
         let new = builder.tempdir_in(parent).map_err(failed)?;
-        Ok(Folder { new, _parents: parents, path: path.to_owned(), replaces, permissions })
+        Ok(Folder { new, _made: made, path: path.to_owned(), replaces, permissions })
     }
 
     /// A folder within it, or itself.
@@ -100,29 +101,6 @@ impl Folder {
     }
 }
 
-/// The folders that were made for the new one to be in, the outermost first. Dropping this removes those that are empty.
-struct Parents(Vec<PathBuf>);
-
-impl Parents {
-    fn make(parent: &Path) -> io::Result<Self> {
-        let is_missing = |parent: &&Path| !parent.as_os_str().is_empty() && !parent.exists();
-        let mut missing: Vec<PathBuf> = parent.ancestors().take_while(is_missing).map(Path::to_owned).collect();
-        missing.reverse();
-        let mut made = Parents(Vec::new());
-        for folder in missing {
-            fs::create_dir(&folder)?;
-            made.0.push(folder);
-        }
-        Ok(made)
-    }
-}
-
-impl Drop for Parents {
-    fn drop(&mut self) {
-        self.0.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
-    }
-}
-
 /// The folder that a path is in.
 fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -135,7 +113,7 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     // With a slash at its end, a path is that of what a link leads to.
     let plain: PathBuf = path.components().collect();
     match fs::symlink_metadata(&plain) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return check_parents(path).map(|()| false),
+        Err(error) if error.kind() == ErrorKind::NotFound => return check_folder(parent_of(path)).map(|()| false),
         Err(error) => return Err(failed(error)),
         Ok(metadata) if metadata.is_symlink() => {
             return refuse(Code::InTheWay, "it is a link, and nothing is written through links");
@@ -152,18 +130,6 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     match overwrite {
         Overwrite::Never => refuse(Code::FileExists, "the folder is not empty"),
         Overwrite::Others | Overwrite::Inputs => Ok(true),
-    }
-}
-
-/// Fails if the folders that a path is in cannot be made, because one of them is there and is none.
-fn check_parents(path: &Path) -> Result<(), Error> {
-    let there = path.ancestors().skip(1).find(|parent| parent.as_os_str().is_empty() || parent.exists());
-    match there {
-        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
-            let error = Error::io("make the folder", ErrorKind::NotADirectory.into());
-            Err(error.in_file(parent))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -122,7 +122,7 @@ pub fn pack(
         return Err(Error::new(Code::DoesNotFit, format!("{first}{more}")));
     }
     let left_out = walk.left_out()?;
-    let is_trial = matches!(target, Target::Nowhere | Target::Trial(..));
+    let is_trial = target.is_trial();
     progress.expect(survey.expected);
     let mut output = Output::begin(target, [], progress)?;
     output.prefix_of(&survey.prefix)?;
@@ -152,14 +152,9 @@ pub fn pack(
 
 /// The file that must not be read, because it is to be replaced.
 fn forbidden(target: &Target<'_>) -> Option<(PathBuf, FileId)> {
-    match target {
-        Target::Path(path, Overwrite::Never | Overwrite::Others)
-        | Target::Trial(path, Overwrite::Never | Overwrite::Others) => {
-            // If there is no such file, it is no input.
-            FileId::of_path(path).ok().map(|id| (path.to_path_buf(), id))
-        }
-        _ => None,
-    }
+    let place = target.place().filter(|place| place.overwrite != Overwrite::Inputs)?;
+    // If there is no such file, it is no input.
+    FileId::of_path(&place.path).ok().map(|id| (place.path.into_owned(), id))
 }
 
 /// Data up to this length is read at once.

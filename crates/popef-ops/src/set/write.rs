@@ -23,7 +23,7 @@ impl Plan<'_> {
         target.check_sources(self.weights.paths())?;
         progress.expect(self.file.size());
         // The new data is read back and compared.
-        progress.expect(if matches!(target, Target::Path(..)) { self.new_len() } else { 0 });
+        progress.expect(if target.is_file() { self.new_len() } else { 0 });
         let mut output = Output::begin(target, [self.file], progress)?;
         output.prefix_of(self.file)?;
         self.write_blobs(&mut output)?;

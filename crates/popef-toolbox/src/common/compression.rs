@@ -74,18 +74,9 @@ impl Work<'_> {
     /// Changes each file on its own. The failure of one does not keep the others from being changed.
     pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let paths = self.inputs.paths()?;
-        let is_made = self.output.makes_folder();
-        let done = self.change_all(tool, &paths);
-        if is_made {
-            self.output.remove_empty_folder();
-        }
-        done
-    }
-
-    fn change_all(&self, tool: &Tool, paths: &[PathBuf]) -> Result<ExitCode, Error> {
-        let places = self.output.places(paths)?;
+        let places = self.output.places(&paths)?;
         places.iter().try_for_each(|place| place.target().check_sources(self.inputs.lists()))?;
-        self.check_filter(tool, paths)?;
+        self.check_filter(tool, &paths)?;
         let mut show = Show::new(self, tool.report(self.output.is_stdout()));
         let mut any_compressed = false;
         let mut status = ExitCode::SUCCESS;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popef_ops::{Code, Error, Overwrite, Target};
+use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
 use super::elsewhere;
 use super::tool::raw_stdout;
@@ -74,6 +74,10 @@ pub(crate) enum Goes {
     To(PathBuf, Overwrite),
     /// Nowhere, but it could go to the path.
     Trial(PathBuf, Overwrite),
+    /// To a path in a folder for several files.
+    Into(PathBuf, Overwrite),
+    /// Nowhere, but it could go there.
+    IntoTrial(PathBuf, Overwrite),
 }
 
 impl Goes {
@@ -83,6 +87,8 @@ impl Goes {
             Goes::Stdout => Target::Stream(stdout()),
             Goes::To(path, overwrite) => elsewhere::target(path, *overwrite),
             Goes::Trial(path, overwrite) => elsewhere::trial(path, *overwrite),
+            Goes::Into(path, overwrite) => into(path, |folder| TargetFolder::At(folder, *overwrite)),
+            Goes::IntoTrial(path, overwrite) => into(path, |folder| TargetFolder::Trial(folder, *overwrite)),
         }
     }
 
@@ -90,9 +96,15 @@ impl Goes {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Goes::Nowhere | Goes::Stdout => None,
-            Goes::To(path, _) | Goes::Trial(path, _) => Some(path),
+            Goes::To(path, _) | Goes::Trial(path, _) | Goes::Into(path, _) | Goes::IntoTrial(path, _) => Some(path),
         }
     }
+}
+
+/// A path in a folder, which was made of both.
+fn into<'p>(path: &'p Path, at: impl Fn(&'p Path) -> TargetFolder<'p>) -> Target<'p> {
+    let both = path.parent().zip(path.file_name());
+    both.map_or(Target::Nowhere, |(folder, name)| Target::In(at(folder), name))
 }
 
 impl EachArgs {
@@ -109,25 +121,10 @@ impl EachArgs {
             let message = format!("two of the inputs would be written to {}", twice.display());
             return Err(Error::new(Code::WrongArguments, message));
         }
-        if let (Some(dir), false) = (&self.output_dir, self.dry_run)
-            && !popef_open::is_elsewhere(dir)
-        {
-            std::fs::create_dir_all(dir).map_err(|error| Error::io("make the folder", error).in_file(dir))?;
+        if let Some(dir) = self.output_dir.as_deref().filter(|dir| !popef_open::is_elsewhere(dir)) {
+            TargetFolder::Trial(dir, Overwrite::Never).check()?;
         }
         Ok(places)
-    }
-
-    /// Whether the folder for the new files is still to be made.
-    pub(crate) fn makes_folder(&self) -> bool {
-        self.output_dir.as_ref().is_some_and(|dir| !self.dry_run && !popef_open::is_elsewhere(dir) && !dir.exists())
-    }
-
-    /// Removes the folder that was made, if no file was put there.
-    pub(crate) fn remove_empty_folder(&self) {
-        if let Some(dir) = &self.output_dir {
-            // Fails if anything is in it, or if it was not made.
-            let _ = std::fs::remove_dir(dir);
-        }
     }
 
     fn place(&self, input: &Path) -> Result<Goes, Error> {
@@ -147,9 +144,12 @@ impl EachArgs {
             (Some(output), _) => Ok(to(output.clone(), overwrite)),
             (None, Some(dir)) => {
                 let name = input.file_name().filter(|_| !is_stdout(input)).ok_or_else(|| no_stdin("--output-dir"))?;
-                // The folder is made if it is missing, so a missing one is no reason to fail.
-                let is_there = !self.dry_run || dir.is_dir();
-                Ok(if is_there { to(dir.join(name), overwrite) } else { Goes::Nowhere })
+                let path = dir.join(name);
+                Ok(match self.dry_run {
+                    _ if popef_open::is_elsewhere(dir) => to(path, overwrite),
+                    true => Goes::IntoTrial(path, overwrite),
+                    false => Goes::Into(path, overwrite),
+                })
             }
             (None, None) => Ok(Goes::Nowhere),
         }

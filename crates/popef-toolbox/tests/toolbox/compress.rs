@@ -377,6 +377,58 @@ fn a_pickle_before_popef_stays() {
     assert_eq!(place.run(&["decompress", "copy.poptorch", "-o", "-"]).good().out, old);
 }
 
+/// Somebody else may have put links into the folder of the new files.
+#[test]
+#[cfg(unix)]
+fn nothing_is_written_through_a_link_in_a_folder() {
+    let place = Place::with(&["compressed/plain-poplar.popef", "compressed/zstd.popef"]);
+    fs::create_dir(place.path("out")).unwrap();
+    place.write("mine.popef", "mine");
+    for (command, input) in [("compress", "plain-poplar.popef"), ("decompress", "zstd.popef")] {
+        let link = place.path("out").join(input);
+        for target in ["../new.popef", "../mine.popef"] {
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            for more in [&[][..], &["--force"], &["--dry-run"]] {
+                let run = place.run(&[&[command, input, "--output-dir", "out"], more].concat());
+                let words = format!(
+                    "out/{input}: it is a link, and nothing is written through links [in-the-way]\n\
+                     popef {command}: Choose another path.\n"
+                );
+                assert!(run.status == 2 && run.err.ends_with(&words), "{run:?}");
+            }
+            fs::remove_file(&link).unwrap();
+        }
+    }
+    assert_eq!(place.names(), ["mine.popef", "out", "plain-poplar.popef", "zstd.popef"]);
+    assert_eq!(place.read("mine.popef"), b"mine");
+    assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), 0);
+    // A link that a user names leads to the file that is meant.
+    std::os::unix::fs::symlink("new.popef", place.path("named.popef")).unwrap();
+    place.run(&["compress", "plain-poplar.popef", "-o", "named.popef"]).good();
+    assert!(fs::symlink_metadata(place.path("new.popef")).unwrap().is_file());
+}
+
+#[test]
+fn folders_that_were_made_for_nothing_are_removed() {
+    let place = Place::with(&["compressed/plain-poplar.popef"]);
+    let whole = place.read("plain-poplar.popef");
+    place.write("cut.popef", &whole[..whole.len() - 1]);
+    for args in [
+        &["compress", "cut.popef", "--output-dir", "new/folder"][..],
+        &["compress", "cut.popef", "missing.popef", "--output-dir", "new/folder"],
+        &["decompress", "cut.popef", "--output-dir", "new/folder/"],
+        &["compress", "cut.popef", "--output-dir", "cut.popef/folder"],
+        &["split", "cut.popef", "--by", "kind", "-o", "new/folder"],
+    ] {
+        assert_eq!(place.run(args).status, 2, "{args:?}");
+        assert_eq!(place.names(), ["cut.popef", "plain-poplar.popef"], "{args:?}");
+    }
+    place.run(&["compress", "plain-poplar.popef", "--output-dir", "new/folder", "--dry-run"]).good();
+    assert_eq!(place.names().len(), 2);
+    let run = place.run(&["compress", "cut.popef", "plain-poplar.popef", "--output-dir", "new/folder"]);
+    assert_eq!((run.status, fs::read_dir(place.path("new/folder")).unwrap().count()), (2, 1));
+}
+
 /// A dry run says the sizes that a real one gives, and leaves nothing.
 #[test]
 fn a_dry_run_tells_the_truth() {

@@ -88,6 +88,17 @@ fn what_is_half_done_is_removed() {
 }
 
 #[test]
+fn folders_that_were_made_for_it_are_removed() {
+    let place = Place::with(&[]);
+    large(&place, "large.popef");
+    let args = ["compress", "large.popef", "--output-dir", "new/folder"];
+    let child = begun(&place, &args, "new/folder/.large.popef.popef-new");
+    signal(&child, ctrl_c());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), place.names()), (Some(130), vec!["large.popef".to_owned()]));
+}
+
+#[test]
 fn a_page_that_is_half_done_is_removed() {
     let place = Place::with(&[]);
     large_tensor(&place, "large.popef");

@@ -1,0 +1,57 @@
+//! Folders that new files and folders are put into.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// Folders that were made for something new to be in, the outermost first. Dropping this removes those that are empty: all of them
+/// if nothing came of the work.
+pub(crate) struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes a folder, and those that it is in, as far as they are missing.
+    pub(crate) fn make(folder: &Path) -> Result<Self, Error> {
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let mut missing: Vec<PathBuf> = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
+        missing.reverse();
+        let mut made = Made(Vec::new());
+        for folder in missing {
+            match fs::create_dir(&folder) {
+                Ok(()) => made.0.push(folder),
+                // Another program was faster, or the path goes up again with `..`.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+                Err(error) => return Err(not_made(error, &folder)),
+            }
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        self.0.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
+    }
+}
+
+/// Fails if a folder is not there and cannot be made, because a file is in its place or in that of a folder above it.
+pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
+    let mut above = path.ancestors().filter(|above| !above.as_os_str().is_empty());
+    let wrong = above.find_map(|above| match fs::metadata(above) {
+        Ok(found) if found.is_dir() => Some(None),
+        Ok(_) => Some(Some((above, ErrorKind::NotADirectory.into()))),
+        // A link that leads nowhere is in the way too.
+        Err(_) if above.is_symlink() => Some(Some((above, ErrorKind::NotADirectory.into()))),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => Some(Some((above, error))),
+    });
+    match wrong.flatten() {
+        None => Ok(()),
+        Some((above, error)) => Err(not_made(error, above)),
+    }
+}
+
+fn not_made(error: io::Error, folder: &Path) -> Error {
+    Error::io("make the folder", error).in_file(folder)
+}
