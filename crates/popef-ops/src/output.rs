@@ -52,10 +52,10 @@ pub trait Store: Send {
 }
 
 impl<'t> Target<'t> {
-    /// Fails as an operation would because of what is at the path, before any work: a file that must not be replaced, something
-    /// that is no file, or no folder. Whether it is an input, and whether it may be written, is not looked at.
-    pub fn check(&self) -> Result<(), Error> {
-        self.place().map_or(Ok(()), |place| place.check())
+    /// Fails as [`Output::begin`] would because of what is at the path, before any work: an input, a file that must not be replaced,
+    /// something that is no file, or no folder. Does not find out whether the folder may be written to.
+    pub fn check<'f>(&self, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+        self.place().map_or(Ok(()), |place| place.check(inputs))
     }
 
     /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs that are no PopEF
@@ -107,7 +107,11 @@ pub(crate) struct Place<'t> {
 }
 
 impl Place<'_> {
-    fn check(&self) -> Result<(), Error> {
+    fn check<'f>(&self, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+        // A link in a folder is not followed, also not to an input.
+        if self.folder.is_none() || !self.path.is_symlink() {
+            self.overwrite.check_inputs(&self.path, inputs)?;
+        }
         if let Some(folder) = self.folder {
             if folder.join(self.path.file_name().unwrap_or_default()) != self.path {
                 return Err(Error::new(Code::WrongArguments, "it is no name of a file in a folder").in_file(&self.path));
@@ -155,7 +159,7 @@ impl Overwrite {
         }
     }
 
-    fn options(self) -> CreateOptions {
+    pub(crate) fn options(self) -> CreateOptions {
         let mut options = CreateOptions::new();
         options.overwrite(self != Overwrite::Never);
         options
@@ -288,8 +292,7 @@ impl<'t> Output<'t> {
         let nowhere = || To::Back(Writer::nowhere().watched(watch.clone()).map_destination(|to| Box::new(to) as _));
         let to = match (target.place(), target) {
             (Some(place), _) => {
-                place.overwrite.check_inputs(&place.path, inputs)?;
-                place.check()?;
+                place.check(inputs)?;
                 if place.is_trial {
                     nowhere()
                 } else {

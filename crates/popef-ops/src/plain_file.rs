@@ -50,7 +50,7 @@ impl PlainFile {
         overwrite: Overwrite,
         inputs: impl IntoIterator<Item = &'f popef::File>,
     ) -> Result<Self, Error> {
-        overwrite.check_inputs(path, inputs)?;
+        Self::check(path, overwrite, inputs)?;
         let may_replace = overwrite != Overwrite::Never;
         PlainFile::begin(path, may_replace).map_err(|error| failed("write the file", error, path))
     }
@@ -63,15 +63,20 @@ impl PlainFile {
         inputs: impl IntoIterator<Item = &'f popef::File>,
     ) -> Result<(), Error> {
         overwrite.check_inputs(path, inputs)?;
-        let found = found(path, overwrite != Overwrite::Never).and_then(|(target, old)| match old {
-            Some(_) => Ok(()),
-            None => folder_of(&target),
-        });
-        found.map_err(|error| failed("write the file", error, path))
+        Ok(overwrite.options().check(path)?)
     }
 
     fn begin(path: &Path, may_replace: bool) -> io::Result<Self> {
-        let (target, old) = found(path, may_replace)?;
+        let (target, old) = match fs::canonicalize(path) {
+            Ok(target) => {
+                let old = File::open(&target)?;
+                (target, Some(old))
+            }
+            // A link that leads nowhere would be in the way in the end.
+            Err(_) if path.is_symlink() && !may_replace => return Err(ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
+            Err(error) => return Err(error),
+        };
         let (file, temporary) = create_beside(&target, old.is_some())?;
         Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
     }
@@ -124,35 +129,11 @@ impl Drop for PlainFile {
     }
 }
 
-/// The path with symbolic links resolved, and the file that is replaced there, if there is one.
-fn found(path: &Path, may_replace: bool) -> io::Result<(PathBuf, Option<File>)> {
-    match fs::canonicalize(path) {
-        Ok(target) => {
-            let old = replaceable(&target, may_replace)?;
-            Ok((target, Some(old)))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok((path.to_owned(), None)),
-        Err(error) => Err(error),
-    }
-}
-
-/// Fails if there is no folder for a new file.
-fn folder_of(target: &Path) -> io::Result<()> {
-    let name = target.file_name().ok_or_else(no_name)?;
-    let folder = target.with_file_name(".");
-    let is_folder = fs::metadata(&folder)?.is_dir() && !name.is_empty();
-    if is_folder { Ok(()) } else { Err(ErrorKind::NotADirectory.into()) }
-}
-
-fn no_name() -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, "the path has no name")
-}
-
 /// Creates a file beside a path. If it is to replace another, only its owner can open it until it has that one's
 /// permissions.
 fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 16;
-    let name = target.file_name().ok_or_else(no_name)?;
+    let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no name"))?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -176,18 +157,6 @@ fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)>
         break;
     }
     result
-}
-
-/// The file that is to be replaced.
-fn replaceable(path: &Path, may_replace: bool) -> io::Result<File> {
-    let found = fs::metadata(path)?;
-    if found.is_dir() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "this is a folder: name a file in it"));
-    }
-    if !found.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    if may_replace { File::open(path) } else { Err(ErrorKind::AlreadyExists.into()) }
 }
 
 #[cfg(test)]

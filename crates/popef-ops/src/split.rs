@@ -109,7 +109,7 @@ pub fn split(
     }
     let plan = Plan::of(file, options.by)?;
     let names: Vec<OsString> = plan.names.iter().map(|name| file_name(options.stem, name)).collect();
-    let are_new = check(target, &names)?;
+    let are_new = check(file, target, &names)?;
     let _made = match target {
         // All parts share it, so none of them can remove it again.
         TargetFolder::At(folder, _) if !names.is_empty() => Some(Made::make(folder)?),
@@ -120,9 +120,13 @@ pub fn split(
 }
 
 /// Fails if anything is in the way of the parts. Returns for each of them whether nothing is there.
-fn check(target: TargetFolder<'_>, names: &[OsString]) -> Result<Vec<bool>, Error> {
+fn check(file: &File, target: TargetFolder<'_>, names: &[OsString]) -> Result<Vec<bool>, Error> {
     target.check()?;
-    names.iter().map(|name| Target::In(target, name).check().map(|()| !target.path_of(name).exists())).collect()
+    let is_new = |name: &OsString| {
+        Target::In(target, name).check([file])?;
+        Ok(!target.path_of(name).exists())
+    };
+    names.iter().map(is_new).collect()
 }
 
 fn file_name(stem: &OsStr, name: &str) -> OsString {

@@ -86,7 +86,7 @@ fn folders_that_were_made_go_when_the_work_is_stopped() {
     assert!(at("old").is_dir(), "it was there before");
     for name in ["../out.popef", "a/../out.popef", "/out.popef", "..", ""] {
         let target = Target::In(TargetFolder::At(folder.path(), Overwrite::Others), name.as_ref());
-        assert_eq!(target.check().unwrap_err().code(), "wrong-arguments", "{name}");
+        assert_eq!(target.check([]).unwrap_err().code(), "wrong-arguments", "{name}");
         compress(&file, target, &CompressOptions::default(), &popef_ops::Silent, &mut |_| Ok(())).unwrap_err();
     }
     let path = at("new/and/more");

@@ -111,6 +111,8 @@ pub fn pack(
     each: &mut dyn FnMut(PackedBlob) -> Result<(), Error>,
 ) -> Result<Packed, Error> {
     let walk = Walk::new(inputs, forbidden(&target))?;
+    // Before all blobs are gone through.
+    target.check([])?;
     walk.check_files()?;
     let names = Names::of(&walk)?;
     let survey = Survey::of(&walk, &names, options.compress)?;

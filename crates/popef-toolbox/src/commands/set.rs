@@ -126,6 +126,8 @@ impl Command for Args {
         if changes.is_empty() {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }
+        // Before arrays are compared.
+        self.output.target(file.path())?.check([&file])?;
         self.check_new_names(&changes.renames, &file, tool)?;
         let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"));
         let plan = plan.map_err(|error| error.in_file(&self.file))?;

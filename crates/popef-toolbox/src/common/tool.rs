@@ -99,10 +99,8 @@ impl Tool {
             code if code == Code::WrongArguments.as_str() => format!("See {}.", self.help),
             code if code == Code::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
             // Of an output, the text says what to do.
-            _ if is_of_folder(error) && !error.to_string().ends_with("name a file in it") => {
-                "This is a folder; give files.".to_owned()
-            }
-            _ if is_of_folder(error) => "Name a file in it.".to_owned(),
+            _ if error.to_string().ends_with("name a file in it") => "Name a file in it.".to_owned(),
+            _ if is_of_folder(error) => "This is a folder; give files.".to_owned(),
             _ => advice(error.code(), error.library().and_then(popef::Error::blob)).to_owned(),
         }
     }
