@@ -1,4 +1,5 @@
 use std::fmt;
+use std::fs::Permissions;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,6 +91,19 @@ impl File {
     /// Returns the identity of the file on disk. `None` if its bytes are elsewhere, or if the system cannot tell it.
     pub fn id(&self) -> Option<FileId> {
         self.0.content.source()?.local_file()?.id()
+    }
+
+    /// Returns the permissions of the file on disk. `None` if its bytes are elsewhere, or if the system cannot tell them.
+    ///
+    /// ```
+    /// let path = "examples/data/executable.popef";
+    /// let permissions = popef::File::open(path)?.permissions();
+    /// assert_eq!(permissions, Some(std::fs::metadata(path)?.permissions()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn permissions(&self) -> Option<Permissions> {
+        let file = self.0.content.source()?.local_file()?.handle();
+        file.metadata().ok().map(|metadata| metadata.permissions())
     }
 
     /// Returns the size of the file in bytes. For a damaged file from a stream, only the blobs before the damage count.

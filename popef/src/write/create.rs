@@ -28,11 +28,12 @@ use crate::read::uninterrupted;
 pub struct CreateOptions {
     overwrite: bool,
     follow_links: bool,
+    mode: u32,
 }
 
 impl Default for CreateOptions {
     fn default() -> Self {
-        CreateOptions { overwrite: true, follow_links: true }
+        CreateOptions { overwrite: true, follow_links: true, mode: 0o666 }
     }
 }
 
@@ -64,6 +65,26 @@ impl CreateOptions {
     /// ```
     pub fn follow_links(&mut self, follow_links: bool) -> &mut Self {
         self.follow_links = follow_links;
+        self
+    }
+
+    /// Sets what a new file allows at most, as a mode of Unix: `0o600` for its owner alone. The default is `0o666`. As for any
+    /// new file, the system takes away what the process has forbidden (`umask`). A file that is replaced keeps its own
+    /// permissions. Nobody gets the right to execute the file, and its owner always that to read it. Other systems ignore the mode.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use std::os::unix::fs::PermissionsExt as _;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("model.popef");
+    /// popef::write::CreateOptions::new().mode(0o600).create(&path)?.finish()?;
+    /// assert_eq!(std::fs::metadata(&path)?.permissions().mode() & 0o777, 0o600);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        self.mode = mode;
         self
     }
 
@@ -134,7 +155,7 @@ impl Writer<NewFile> {
     /// A symbolic link is followed: the file that it names is replaced. The folder must exist. If the program is
     /// killed, its temporary file `.NAME.popef-new` stays. The next `create` of the same user removes it.
     ///
-    /// [`CreateOptions`] can forbid overwriting, and following links.
+    /// [`CreateOptions`] can forbid overwriting, and following links, and can make a new file private.
     ///
     /// # Permissions
     ///
@@ -197,7 +218,7 @@ impl NewFile {
         let (target, found) = options.find(&*storage, path)?;
         let old = lock_old(&*storage, &target, found, options.overwrite)?;
         let temporary = beside(&target)?;
-        let handle = claim(&*storage, &temporary, old.as_deref())?;
+        let handle = claim(&*storage, &temporary, old.as_deref(), options.mode)?;
         let out = Output::new(handle, 0);
         Ok(NewFile {
             storage,
@@ -321,6 +342,9 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
+/// What is written is read back, and a temporary file that was left is opened to lock it.
+const OWNER_READS: u32 = 0o400;
+
 /// The problem of a temporary file that cannot be created.
 fn not_claimed(temporary: &Path, source: io::Error) -> Problem {
     match source.kind() {
@@ -331,10 +355,15 @@ fn not_claimed(temporary: &Path, source: io::Error) -> Problem {
 
 /// Creates the temporary file and locks it. An existing file is removed if nobody has it locked. It is never written
 /// to, because it may be a hard link to another file.
-fn claim(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<Box<dyn Handle>, Problem> {
+fn claim(
+    storage: &dyn Storage,
+    temporary: &Path,
+    old: Option<&dyn Handle>,
+    mode: u32,
+) -> Result<Box<dyn Handle>, Problem> {
     let failed = |source| not_claimed(temporary, source);
     // A user who may not read the old file must not be able to read the new one, even while it is written.
-    let open_to = if old.is_some() { OpenTo::Owner } else { OpenTo::Default };
+    let open_to = if old.is_some() { OpenTo::Owner } else { OpenTo::AtMost(mode & 0o666 | OWNER_READS) };
     for _ in 0..MOST_TRIES {
         match uninterrupted(|| storage.create_new(temporary, open_to)) {
             Ok(handle) => match hold(&*handle, temporary) {

@@ -75,8 +75,8 @@ pub(super) enum Access {
 pub(super) enum OpenTo {
     /// Its owner alone.
     Owner,
-    /// Whom the system lets open new files in the folder.
-    Default,
+    /// Whom the system lets open new files in the folder, as far as this mode does.
+    AtMost(u32),
 }
 
 /// The real file system.
@@ -101,9 +101,12 @@ impl Storage for System {
     fn create_new(&self, path: &Path, open_to: OpenTo) -> io::Result<Box<dyn Handle>> {
         let mut options = to_lock(Access::ReadWrite);
         #[cfg(unix)]
-        if open_to == OpenTo::Owner {
+        {
             use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
+            options.mode(match open_to {
+                OpenTo::Owner => 0o600,
+                OpenTo::AtMost(mode) => mode,
+            });
         }
         #[cfg(not(unix))]
         let _ = open_to;

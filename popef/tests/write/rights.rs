@@ -12,6 +12,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use popef::write::CreateOptions;
 use popef::{File, Writer};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
@@ -137,6 +138,29 @@ fn an_access_list_without_its_group_lets_only_the_owner_in() {
             "--clear-groups" => assert_eq!(kept, Err(Errno::NODATA)),
             _ => assert_eq!(&found[..kept.unwrap()], &list),
         }
+    }
+}
+
+#[test]
+fn a_new_file_allows_no_more_than_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.popef");
+    let mode = || fs::metadata(&path).unwrap().mode() & 0o7777;
+    fs::write(&path, "").unwrap();
+    let usual = mode();
+    fs::remove_file(&path).unwrap();
+    let temporary = folder.path().join(".model.popef.popef-new");
+    for (asked, expected) in
+        [(0o666, usual), (0o600, 0o600), (0o7755, usual & 0o644), (0o400, 0o400), (0o044, usual & 0o444)]
+    {
+        let writer = CreateOptions::new().mode(asked).create(&path).unwrap();
+        assert_eq!(fs::metadata(&temporary).unwrap().mode() & 0o7777, expected, "{asked:o} while it is written");
+        writer.finish().unwrap();
+        assert_eq!(mode(), expected, "{asked:o}");
+        // What is replaced keeps its permissions.
+        CreateOptions::new().mode(0o666).create(&path).unwrap().finish().unwrap();
+        assert_eq!(mode(), expected, "{asked:o}");
+        fs::remove_file(&path).unwrap();
     }
 }
 

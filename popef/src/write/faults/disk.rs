@@ -267,7 +267,10 @@ impl Storage for SimDisk {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let number = state.inodes.len();
-        let permissions = if open_to == OpenTo::Owner { 0o600 } else { 0o644 };
+        let permissions = match open_to {
+            OpenTo::Owner => 0o600,
+            OpenTo::AtMost(mode) => mode & !0o022,
+        };
         state.inodes.push(Inode { permissions, ..Inode::default() });
         state.names.insert(path.to_owned(), number);
         Ok(Box::new(SimFile { disk: self.clone(), number, locks: Mutex::new(false) }))
