@@ -21,7 +21,8 @@
 //!
 //! All of them share these:
 //!
-//! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake.
+//! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake. A new file
+//!   allows nobody more than its inputs do.
 //! - [`PlainFile`] does the same for a file that is not PopEF.
 //! - [`Progress`] is told how far the work is, and can stop it.
 //! - [`Error`] has a stable code and says what to do.
@@ -100,6 +101,7 @@ mod plain_file;
 mod progress;
 mod read_back;
 pub mod recover;
+mod rights;
 pub mod set;
 mod split;
 mod strip;

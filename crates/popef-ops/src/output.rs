@@ -18,6 +18,7 @@ use crate::error::{Code, Error};
 use crate::folders::{Made, check_folder};
 use crate::progress::{Progress, Silent};
 use crate::read_back::{Arrived, Compare, Counted, ReadBack, same_unpacked, write_unpacked};
+use crate::rights::Most;
 use crate::verify::wrong;
 use crate::work::{copy, temporary, temporary_folder};
 
@@ -279,9 +280,24 @@ macro_rules! with {
 impl<'t> Output<'t> {
     /// Begins to write. `inputs` are the files that are read for it: none of them is replaced unless
     /// [`Overwrite::Inputs`] allows it. `progress` is told of all that is written.
+    ///
+    /// A new file allows nobody more than all inputs do that are files here, as `cp` has it: its mode on Unix has only what all of
+    /// theirs have, and what is usual. A file that is replaced keeps its own permissions.
     pub fn begin<'f>(
         target: Target<'t>,
         inputs: impl IntoIterator<Item = &'f File>,
+        progress: &'t dyn Progress,
+    ) -> Result<Self, Error> {
+        let inputs: Vec<&File> = inputs.into_iter().collect();
+        let most = Most::of(inputs.iter().copied());
+        Output::begin_with(target, inputs, most, progress)
+    }
+
+    /// The same, for a file that allows at most what is given here.
+    pub(crate) fn begin_with<'f>(
+        target: Target<'t>,
+        inputs: impl IntoIterator<Item = &'f File>,
+        most: Most,
         progress: &'t dyn Progress,
     ) -> Result<Self, Error> {
         let quiet = Arc::new(AtomicBool::new(false));
@@ -297,7 +313,7 @@ impl<'t> Output<'t> {
                     nowhere()
                 } else {
                     made = place.folder.map(Made::make).transpose()?;
-                    let writer = place.options().create(&place.path)?;
+                    let writer = place.options().mode(most.mode()).create(&place.path)?;
                     To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
                 }
             }

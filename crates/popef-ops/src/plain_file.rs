@@ -7,11 +7,13 @@ use popef::write::keep_rights;
 
 use crate::error::{Code, Error};
 use crate::output::Overwrite;
+use crate::rights::Most;
 
 /// A file that is not PopEF, such as a report, which appears at its path only when it is complete.
 ///
 /// It is written beside its path and put there by [`finish`](PlainFile::finish). If it is dropped before that, an old file
-/// stays as it was. It keeps the permissions of the file that it replaces, with its access control list.
+/// stays as it was. It keeps the permissions of the file that it replaces, with its access control list. A new file allows nobody
+/// more than all files that it is made of, as [`Output`](crate::Output) does.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -50,23 +52,37 @@ impl PlainFile {
         overwrite: Overwrite,
         inputs: impl IntoIterator<Item = &'f popef::File>,
     ) -> Result<Self, Error> {
-        Self::check(path, overwrite, inputs)?;
-        let may_replace = overwrite != Overwrite::Never;
-        PlainFile::begin(path, may_replace).map_err(|error| failed("write the file", error, path))
+        PlainFile::of_sources(path, overwrite, None::<&Path>, inputs)
     }
 
-    /// Fails as [`create`](Self::create) would because of what is at the path: a file that must not be replaced, something that is no
-    /// file, or no folder. Nothing is made, so it does not find out whether the file may be written.
+    /// The same for a file that is also made of sources that are no PopEF files.
+    pub fn of_sources<'f>(
+        path: &Path,
+        overwrite: Overwrite,
+        sources: impl IntoIterator<Item: AsRef<Path>>,
+        inputs: impl IntoIterator<Item = &'f popef::File>,
+    ) -> Result<Self, Error> {
+        let (sources, inputs): (Vec<_>, Vec<_>) = (sources.into_iter().collect(), inputs.into_iter().collect());
+        PlainFile::check(path, overwrite, &sources, inputs.iter().copied())?;
+        let most = sources.iter().fold(Most::of(inputs), Most::and_at);
+        let may_replace = overwrite != Overwrite::Never;
+        PlainFile::begin(path, may_replace, most).map_err(|error| failed("write the file", error, path))
+    }
+
+    /// Fails as [`of_sources`](Self::of_sources) would because of what is at the path: a file that must not be replaced, something
+    /// that is no file, or no folder. Nothing is made, so it does not find out whether the file may be written.
     pub fn check<'f>(
         path: &Path,
         overwrite: Overwrite,
+        sources: impl IntoIterator<Item: AsRef<Path>>,
         inputs: impl IntoIterator<Item = &'f popef::File>,
     ) -> Result<(), Error> {
         overwrite.check_inputs(path, inputs)?;
+        overwrite.check_sources(path, sources)?;
         Ok(overwrite.options().check(path)?)
     }
 
-    fn begin(path: &Path, may_replace: bool) -> io::Result<Self> {
+    fn begin(path: &Path, may_replace: bool, most: Most) -> io::Result<Self> {
         let (target, old) = match fs::canonicalize(path) {
             Ok(target) => {
                 let old = File::open(&target)?;
@@ -77,7 +93,8 @@ impl PlainFile {
             Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(error),
         };
-        let (file, temporary) = create_beside(&target, old.is_some())?;
+        // Until it has the old one's permissions, only its owner can open it.
+        let (file, temporary) = create_beside(&target, if old.is_some() { Most::OWNER } else { most })?;
         Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
     }
 
@@ -129,20 +146,12 @@ impl Drop for PlainFile {
     }
 }
 
-/// Creates a file beside a path. If it is to replace another, only its owner can open it until it has that one's
-/// permissions.
-fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
+/// Creates a file beside a path.
+fn create_beside(target: &Path, most: Most) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 16;
     let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no name"))?;
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if is_private {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = is_private;
+    most.limit(options.write(true).create_new(true));
     let mut result = Err(io::Error::from(ErrorKind::AlreadyExists));
     for nth in 0..MOST_TRIES {
         let mut beside = OsString::from(".");
@@ -188,7 +197,8 @@ mod tests {
         fs::write(at("there"), "old").unwrap();
         for name in ["new", "there", "there/in", "no/folder", ".", "..", ""] {
             for overwrite in [Overwrite::Never, Overwrite::Others] {
-                let trial = PlainFile::check(&at(name), overwrite, []).map_err(|error| error.to_string());
+                let trial =
+                    PlainFile::check(&at(name), overwrite, None::<&Path>, []).map_err(|error| error.to_string());
                 assert_eq!(names(folder.path()), ["there"], "{name}");
                 let work = PlainFile::create(&at(name), overwrite, []).map(drop).map_err(|error| error.to_string());
                 assert_eq!(trial, work, "{name}");

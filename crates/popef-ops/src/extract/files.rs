@@ -9,6 +9,7 @@ use popef::read::Data;
 
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::rights::Most;
 use crate::work::{copy, len_of};
 
 /// Data from this length on is copied by the system. For shorter data, opening the file once more would take longer.
@@ -22,12 +23,14 @@ pub(super) struct Files<'t> {
     path: Option<&'t Path>,
     /// When all files say that they were changed, in seconds since 1970.
     modified: u64,
+    most: Most,
     progress: &'t dyn Progress,
 }
 
 impl<'t> Files<'t> {
-    pub(super) fn new(path: Option<&'t Path>, modified: u64, progress: &'t dyn Progress) -> Self {
-        Files { path, modified, progress }
+    /// `most` is what all files allow at most.
+    pub(super) fn new(path: Option<&'t Path>, modified: u64, most: Most, progress: &'t dyn Progress) -> Self {
+        Files { path, modified, most, progress }
     }
 
     /// When all files say that they were changed, in seconds since 1970.
@@ -55,7 +58,7 @@ impl<'t> Files<'t> {
         path: &Path,
         contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let file = create(path).map_err(|error| Error::io("make the file", error))?;
+        let file = create(path, self.most).map_err(|error| Error::io("make the file", error))?;
         let out = Some(BufWriter::with_capacity(8 << 10, file));
         let mut file = NewFile { out, len: 0, progress: self.progress };
         contents(&mut file)?;
@@ -70,12 +73,12 @@ impl<'t> Files<'t> {
 }
 
 /// Creates a file, and the folder that it is in if that is missing.
-fn create(path: &Path) -> io::Result<fs::File> {
-    let create = || fs::OpenOptions::new().write(true).create_new(true).open(path);
+fn create(path: &Path, most: Most) -> io::Result<fs::File> {
+    let create = || most.limit(fs::OpenOptions::new().write(true).create_new(true)).open(path);
     match (create(), path.parent()) {
         (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
             // Another thread may have made it meanwhile.
-            fs::create_dir(folder).or_else(|error| match error.kind() {
+            most.folders().create(folder).or_else(|error| match error.kind() {
                 ErrorKind::AlreadyExists => Ok(()),
                 _ => Err(error),
             })?;

@@ -11,6 +11,7 @@ use super::index::{INDEX, Index};
 use crate::error::{Code, Error};
 use crate::folders::{Made, check_folder};
 use crate::output::{Overwrite, TargetFolder};
+use crate::rights::Most;
 
 /// A folder that is being made beside its path. Dropping it removes it.
 pub(super) struct Folder {
@@ -25,16 +26,16 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Begins the folder of a target, if anything is to be written.
-    pub(super) fn of(target: TargetFolder<'_>) -> Result<Option<Self>, Error> {
+    /// Begins the folder of a target, if anything is to be written. A new one allows at most what such files do.
+    pub(super) fn of(target: TargetFolder<'_>, most: Most) -> Result<Option<Self>, Error> {
         match target {
-            TargetFolder::At(path, overwrite) => Folder::begin(path, overwrite).map(Some),
+            TargetFolder::At(path, overwrite) => Folder::begin(path, overwrite, most).map(Some),
             TargetFolder::Trial(path, overwrite) => check(path, overwrite).map(|_| None),
             TargetFolder::Nowhere => Ok(None),
         }
     }
 
-    fn begin(path: &Path, overwrite: Overwrite) -> Result<Self, Error> {
+    fn begin(path: &Path, overwrite: Overwrite, most: Most) -> Result<Self, Error> {
         let failed = |error: io::Error| Error::io("make the folder", error).in_file(path);
         let replaces = check(path, overwrite)?;
         let parent = parent_of(path);
@@ -45,18 +46,21 @@ impl Folder {
         // As a folder that is made in the usual way. Without this, only its owner could read it, also at the end.
         #[cfg(unix)]
         if permissions.is_none() {
-            use std::os::unix::fs::PermissionsExt as _;
-            builder.permissions(fs::Permissions::from_mode(0o777));
+            builder.permissions(most.folder_permissions());
         }
+        #[cfg(not(unix))]
+        let _ = most;
         let new = builder.tempdir_in(parent).map_err(failed)?;
         Ok(Folder { new, _made: made, path: path.to_owned(), replaces, permissions })
     }
 
     /// A folder within it, or itself.
-    pub(super) fn within(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(super) fn within(&self, name: &str, most: Most) -> Result<PathBuf, Error> {
         let path = self.new.path().join(name);
         if !name.is_empty() {
-            fs::create_dir(&path).map_err(|error| self.named(Error::io("make the folder", error).in_file(&path)))?;
+            most.folders()
+                .create(&path)
+                .map_err(|error| self.named(Error::io("make the folder", error).in_file(&path)))?;
         }
         Ok(path)
     }

@@ -20,6 +20,7 @@ use popef::{Blob, File};
 use crate::error::Error;
 use crate::output::TargetFolder;
 use crate::progress::Progress;
+use crate::rights::Most;
 
 use files::Files;
 use folder::Folder;
@@ -76,6 +77,8 @@ impl fmt::Debug for ExtractOptions<'_> {
 /// becomes a path, and nothing is written through a link. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not
 /// exist, or be empty. Otherwise one that was extracted is replaced, if nothing else is in it.
 ///
+/// What is extracted of a file allows nobody more than the file does, as [`Output`](crate::Output) has it.
+///
 /// `each` is told of each blob in order while the work goes on.
 ///
 /// ```
@@ -103,7 +106,8 @@ pub fn extract(
     progress: &dyn Progress,
     each: &mut dyn FnMut(ExtractedBlob) -> Result<(), Error>,
 ) -> Result<Extracted, Error> {
-    let folder = Folder::of(target)?;
+    // Of several files, each has a folder of its own, and the one around them has only names.
+    let folder = Folder::of(target, if let [file] = files { Most::of([file]) } else { Most::USUAL })?;
     let mut names = Names::default();
     let mut extracted = Extracted { files: Vec::new() };
     for (input, file) in files.iter().enumerate() {
@@ -115,8 +119,9 @@ pub fn extract(
             left_out: u64::try_from(file.len().saturating_sub(plan.len())).unwrap_or(u64::MAX),
             ..ExtractedFile::default()
         };
-        let path = folder.as_ref().map(|folder| folder.within(&report.folder)).transpose()?;
-        let to = Files::new(path.as_deref(), time_of(file), progress);
+        let most = Most::of([file]);
+        let path = folder.as_ref().map(|folder| folder.within(&report.folder, most)).transpose()?;
+        let to = Files::new(path.as_deref(), time_of(file), most, progress);
         let written = write::write(&plan, input, &to, &mut report, each);
         written.map_err(|error| folder.iter().fold(error, |error, folder| folder.named(error)))?;
         extracted.files.push(report);

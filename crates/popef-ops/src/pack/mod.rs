@@ -83,7 +83,8 @@ pub struct PackOptions {
     pub unchecked: bool,
 }
 
-/// Makes a file of these inputs, in their order. Checks before that everything fits together.
+/// Makes a file of these inputs, in their order. Checks before that everything fits together. A new file allows nobody more than
+/// all files that it is made of.
 ///
 /// `each` is told of each blob in order while the work goes on. Blobs are gone through several times, so that nothing of them is
 /// kept; if something is changed meanwhile, the work fails.
@@ -126,7 +127,7 @@ pub fn pack(
     let left_out = walk.left_out()?;
     let is_trial = target.is_trial();
     progress.expect(survey.expected);
-    let mut output = Output::begin(target, [], progress)?;
+    let mut output = Output::begin_with(target, [], walk.rights()?, progress)?;
     output.prefix_of(&survey.prefix)?;
     let mut packed = Packed::default();
     (packed.problems, packed.problem_count) = (survey.problems.first, survey.problems.count);

@@ -13,6 +13,7 @@ use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
 use crate::extract::{INDEX, Index, Kind};
 use crate::formats::{Array, ArrayFile, Place, Source};
+use crate::rights::Most;
 
 /// The inputs, and the file that none of them may be.
 pub(super) struct Walk<'i> {
@@ -45,6 +46,20 @@ impl<'i> Walk<'i> {
             }
         }
         Ok(())
+    }
+
+    /// What all files allow that are packed.
+    pub(super) fn rights(&self) -> Result<Most, Error> {
+        let mut most = self.inputs.iter().filter_map(PackInput::file).fold(Most::USUAL, Most::and_at);
+        for (folder, index) in &self.folders {
+            let others = index.prefix.iter().map(String::as_str).chain([INDEX]);
+            most = others.fold(most, |most, file| most.and_at(folder.join(file)));
+            index.entries(&mut |entry| {
+                most = entry.files().fold(most, |most, file| most.and_at(folder.join(file)));
+                Ok(())
+            })?;
+        }
+        Ok(most)
     }
 
     /// What is in the folders, but is not packed.

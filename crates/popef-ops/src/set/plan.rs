@@ -43,7 +43,7 @@ use crate::progress::Progress;
 /// ```
 pub struct Plan<'f> {
     pub(super) file: &'f File,
-    wanted: &'f Changes,
+    pub(super) wanted: &'f Changes,
     pub(super) weights: Arrays,
     /// New names and infos, by the blob's number.
     pub(super) edits: BTreeMap<usize, Edit>,

@@ -6,6 +6,7 @@ use popef::Blob;
 use popef::types::InfoRef;
 use popef::write::BlobCopy;
 
+use super::Change;
 use super::Outcome;
 use super::edit::{Added, NewInfo};
 use super::findings::{NewFinding, new_findings};
@@ -15,6 +16,7 @@ use super::verify::Verify;
 use crate::error::{Code, Error};
 use crate::output::{Output, Target};
 use crate::progress::Progress;
+use crate::rights::Most;
 
 impl Plan<'_> {
     /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
@@ -24,7 +26,7 @@ impl Plan<'_> {
         progress.expect(self.file.size());
         // The new data is read back and compared.
         progress.expect(if target.is_file() { self.new_len() } else { 0 });
-        let mut output = Output::begin(target, [self.file], progress)?;
+        let mut output = Output::begin_with(target, [self.file], self.rights(), progress)?;
         output.prefix_of(self.file)?;
         self.write_blobs(&mut output)?;
         let verify = Verify { plan: self, progress };
@@ -39,6 +41,15 @@ impl Plan<'_> {
             Ok(())
         })?;
         Ok(Outcome { size: size.size, new_findings: found })
+    }
+
+    /// What all files allow that the new one is made of.
+    fn rights(&self) -> Most {
+        let patches = self.wanted.fields.iter().filter_map(|change| match change {
+            Change::Merge(_, path) => path.clone(),
+            _ => None,
+        });
+        self.weights.paths().chain(patches).fold(Most::of([self.file]), Most::and_at)
     }
 
     /// The length of all new data.

@@ -38,13 +38,8 @@ impl Place<'_> {
     ) -> Result<Plain, Error> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
         match self.path.filter(|path| !is_stdin(path)) {
-            Some(path) => {
-                overwrite.check_sources(path, sources)?;
-                match self.dry_run {
-                    true => PlainFile::check(path, overwrite, files).map(|()| Plain::Counted(0)),
-                    false => PlainFile::create(path, overwrite, files).map(Plain::File),
-                }
-            }
+            Some(path) if self.dry_run => PlainFile::check(path, overwrite, sources, files).map(|()| Plain::Counted(0)),
+            Some(path) => PlainFile::of_sources(path, overwrite, sources, files).map(Plain::File),
             None if self.dry_run => Ok(Plain::Counted(0)),
             None => Ok(Plain::Stdout(io::stdout())),
         }

@@ -56,3 +56,117 @@ fn a_folder_that_is_missing_is_told_with_what_to_do() {
     }
     assert_eq!(place.names(), names);
 }
+
+#[cfg(unix)]
+mod rights {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    use super::{COMMANDS, FILES, place, run};
+    use crate::common::Place;
+
+    fn mode(path: impl AsRef<Path>) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    fn set_mode(path: impl AsRef<Path>, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// All files in a folder, and the folders.
+    fn all_in(folder: &Path) -> (Vec<u32>, Vec<u32>) {
+        let (mut files, mut folders) = (Vec::new(), vec![mode(folder)]);
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                let within = all_in(&path);
+                files.extend(within.0);
+                folders.extend(within.1);
+            } else {
+                files.push(mode(path));
+            }
+        }
+        (files, folders)
+    }
+
+    #[test]
+    fn a_new_file_allows_nobody_more_than_its_inputs_do() {
+        let place = place();
+        place.write("usual", "");
+        let usual = mode(place.path("usual"));
+        for command in COMMANDS {
+            run(&place, command, &["public"]).good();
+            assert_eq!(mode(place.path("public")), usual, "{command}");
+            fs::remove_file(place.path("public")).unwrap();
+        }
+        for asked in [0o600, 0o640, 0o400] {
+            FILES.iter().for_each(|file| set_mode(place.path(Path::new(file).file_name().unwrap()), asked));
+            let _ = fs::remove_dir_all(place.path("model"));
+            place.run(&["extract", "executable.popef", "-o", "model"]).good();
+            for command in COMMANDS {
+                run(&place, command, &["new"]).good();
+                assert_eq!(mode(place.path("new")), asked & usual, "{command}");
+                fs::remove_file(place.path("new")).unwrap();
+                // What is replaced keeps what it allows.
+                place.write("old", "");
+                set_mode(place.path("old"), 0o604);
+                run(&place, command, &["old", "--force"]).good();
+                assert_eq!(mode(place.path("old")), 0o604, "{command}");
+                fs::remove_file(place.path("old")).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn of_several_inputs_what_all_of_them_allow_counts() {
+        let place = place();
+        set_mode(place.path("executable.popef"), 0o640);
+        set_mode(place.path("split-tensors.popef"), 0o604);
+        run(&place, COMMANDS[2], &["merged"]).good();
+        assert_eq!(mode(place.path("merged")), 0o600);
+        set_mode(place.path("model/tensors/input_parameter.npy"), 0o600);
+        run(&place, "pack model -o", &["packed"]).good();
+        assert_eq!(mode(place.path("packed")), 0o600);
+        set_mode(place.path("executable.popef"), 0o644);
+        run(&place, "set executable.popef --tensors model/tensors/input_parameter.npy -o", &["weights"]).good();
+        assert_eq!(mode(place.path("weights")), 0o600);
+        place.write("patch.json", r#"{"numIpus": 4}"#);
+        set_mode(place.path("patch.json"), 0o600);
+        run(&place, "set executable.popef --merge patch.json -o", &["patched"]).good();
+        assert_eq!(mode(place.path("patched")), 0o600);
+        // What comes through a pipe has no rights.
+        place.write("usual", "");
+        let merged = place.read("merged");
+        place.run_with_input(&["compress", "-", "-o", "piped"], &merged);
+        assert_eq!(mode(place.path("piped")), mode(place.path("usual")));
+    }
+
+    #[test]
+    fn folders_of_private_files_are_private() {
+        let place =
+            Place::with(&["interop/executable.popef", "interop/split-tensors.popef", "interop/two-models.popef"]);
+        for name in ["executable.popef", "two-models.popef"] {
+            set_mode(place.path(name), 0o600);
+        }
+        for form in ["npy", "npz", "safetensors", "raw"] {
+            let args = ["extract", "executable.popef", "--tensors-as", form, "-o", form];
+            place.run(&args).good();
+            place.run(&[&args[..], &["--force"]].concat()).good();
+            let (files, folders) = all_in(&place.path(form));
+            assert!(files.len() > 4 && files.iter().all(|mode| *mode == 0o600), "{files:?}");
+            assert!(folders.len() > 3 && folders.iter().all(|mode| *mode == 0o700), "{folders:?}");
+        }
+        place.run(&["extract", "executable.popef", "split-tensors.popef", "-o", "both"]).good();
+        assert_eq!(all_in(&place.path("both/executable")).0, [0o600; 6]);
+        fs::create_dir(place.path("usual")).unwrap();
+        place.write("usual/file", "");
+        let (usual, usual_folder) = (mode(place.path("usual/file")), mode(place.path("usual")));
+        let (files, folders) = all_in(&place.path("both/split-tensors"));
+        assert!(files.iter().all(|mode| *mode == usual) && folders.iter().all(|mode| *mode == usual_folder));
+
+        place.run(&["split", "two-models.popef", "--by", "model", "-o", "parts"]).good();
+        place.run(&["compress", "two-models.popef", "--output-dir", "parts"]).good();
+        assert_eq!(all_in(&place.path("parts")).0, [0o600; 4]);
+    }
+}
