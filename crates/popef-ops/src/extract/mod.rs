@@ -28,7 +28,7 @@ use names::Names;
 use plan::Plan;
 
 pub(crate) use index::{Entry, Form, INDEX, Index, Kind, Stored, head};
-pub use report::{Extracted, ExtractedBlob, ExtractedFile, Note};
+pub use report::{Extracted, ExtractedBlob, ExtractedFile, ExtractedPart, Note};
 
 /// How tensors and feeds are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

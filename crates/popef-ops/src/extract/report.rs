@@ -28,6 +28,18 @@ pub struct ExtractedFile {
     pub data_size: u64,
     /// The bytes that were written for them.
     pub extracted_size: u64,
+    /// The files that belong to no blob: what comes before the first one, if anything does, and the index.
+    pub others: Vec<ExtractedPart>,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ExtractedPart {
+    /// Its path, relative to the file's folder.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
 }
 
 impl ExtractedFile {
@@ -59,6 +71,9 @@ pub struct ExtractedBlob {
     /// The name of the array in a file with several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The file with the bytes after its tensors, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surplus: Option<ExtractedPart>,
     /// The size of its data in bytes.
     pub data_size: u64,
     /// The bytes that were written for it: its file and its surplus, or its data in a file with several arrays.

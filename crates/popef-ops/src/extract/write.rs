@@ -8,7 +8,7 @@ use super::archive;
 use super::files::{Files, NewFile};
 use super::index::{Form, INDEX, write_begin, write_end};
 use super::plan::{PREFIX, Plan, Planned, whole};
-use super::report::{ExtractedBlob, ExtractedFile};
+use super::report::{ExtractedBlob, ExtractedFile, ExtractedPart};
 use crate::error::Error;
 use crate::formats::npy_header;
 use crate::listed::name_of;
@@ -33,31 +33,39 @@ pub(super) fn write(
 ) -> Result<(), Error> {
     let prefix = plan.file().prefix();
     if !prefix.is_empty() {
-        files.file(PREFIX, |file| file.data(&prefix))?;
+        let size = files.file(PREFIX, |file| file.data(&prefix))?;
+        report.others.push(ExtractedPart { path: PREFIX.to_owned(), size });
     }
     archive::write(plan, files)?;
-    files
-        .file(INDEX, |index| {
-            write_begin(index, files.modified(), (!prefix.is_empty()).then_some(PREFIX))?;
-            let done = |_: &mut _, blob: Blob<'_>| {
-                let planned = plan.planned(&blob)?;
-                let extracted_size = blob_of(files, &blob, &planned)?;
-                let mut line = Vec::new();
-                serde_json::to_writer(&mut line, &planned.entry).map_err(io::Error::from)?;
-                Ok(Done { line, row: row(input, &blob, planned, extracted_size) })
-            };
-            in_order(plan.blobs(), done, |Done { line, row }| {
-                index.write_all(if report.extracted == 0 { b"\n" } else { b",\n" })?;
-                index.write_all(&line)?;
-                report.add(&row);
-                each(row)
-            })?;
-            Ok(write_end(index)?)
-        })
-        .map(drop)
+    let size = files.file(INDEX, |index| {
+        write_begin(index, files.modified(), (!prefix.is_empty()).then_some(PREFIX))?;
+        let done = |_: &mut _, blob: Blob<'_>| {
+            let planned = plan.planned(&blob)?;
+            let sizes = blob_of(files, &blob, &planned)?;
+            let mut line = Vec::new();
+            serde_json::to_writer(&mut line, &planned.entry).map_err(io::Error::from)?;
+            Ok(Done { line, row: row(input, &blob, planned, sizes) })
+        };
+        in_order(plan.blobs(), done, |Done { line, row }| {
+            index.write_all(if report.extracted == 0 { b"\n" } else { b",\n" })?;
+            index.write_all(&line)?;
+            report.add(&row);
+            each(row)
+        })?;
+        Ok(write_end(index)?)
+    })?;
+    report.others.push(ExtractedPart { path: INDEX.to_owned(), size });
+    Ok(())
 }
 
-fn row(input: usize, blob: &Blob<'_>, planned: Planned, extracted_size: u64) -> ExtractedBlob {
+/// How many bytes were written for a blob.
+struct Sizes {
+    /// In its file, or for its data in an archive.
+    main: u64,
+    surplus: u64,
+}
+
+fn row(input: usize, blob: &Blob<'_>, planned: Planned, Sizes { main, surplus }: Sizes) -> ExtractedBlob {
     let (path, key) = planned.entry.data.map_or((None, None), |data| (Some(data.file), data.key));
     ExtractedBlob {
         input,
@@ -66,16 +74,17 @@ fn row(input: usize, blob: &Blob<'_>, planned: Planned, extracted_size: u64) -> 
         name: name_of(blob).into(),
         path,
         key,
+        surplus: planned.entry.surplus.map(|path| ExtractedPart { path, size: surplus }),
         data_size: blob.data().len(),
-        extracted_size,
+        extracted_size: main.saturating_add(surplus),
         notes: planned.notes,
     }
 }
 
-/// Writes what a blob has for itself. Returns the number of bytes, with those that are in an archive.
-fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<u64, Error> {
+/// Writes what a blob has for itself.
+fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Sizes, Error> {
     let (entry, data) = (&planned.entry, blob.data());
-    let mut written = match &entry.data {
+    let main = match &entry.data {
         None => 0,
         Some(stored) => match stored.form {
             Form::Npz | Form::Safetensors => planned.len,
@@ -89,11 +98,11 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<u64,
             })?,
         },
     };
-    if let Some(surplus) = &entry.surplus {
-        let surplus = files.file(surplus, |file| file.data(&data.range(planned.len..data.len())?))?;
-        written = written.saturating_add(surplus);
-    }
-    Ok(written)
+    let surplus = match &entry.surplus {
+        None => 0,
+        Some(surplus) => files.file(surplus, |file| file.data(&data.range(planned.len..data.len())?))?,
+    };
+    Ok(Sizes { main, surplus })
 }
 
 fn metadata(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {

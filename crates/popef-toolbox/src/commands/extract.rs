@@ -237,21 +237,32 @@ impl Args {
         if self.dry_run && text.more > 0 {
             out.put(&format!("  ... and {} more", text.more)).end_line()?;
         }
+        if self.dry_run {
+            file.others.iter().try_for_each(|part| out.put("  ").put(&part.path).put(", ").put(&size(part.size)).end_line())?;
+        }
         let notes = Note::ALL.iter().filter_map(|note| text.notes.iter().find(|(noted, ..)| noted == note));
         notes.into_iter().try_for_each(|(note, first, others)| show_note(*note, first, *others, out))
     }
 }
 
-/// A line for a blob: what it is, where it would go, and how many bytes are written.
+/// A line for each file of a blob: what it is, where it would go, and how many bytes are written.
 fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ").text(Kind::Name, blob.name.text());
+    let of_surplus = blob.surplus.as_ref().map_or(0, |surplus| surplus.size);
+    begin_line(blob, out);
     if let Some(path) = &blob.path {
         out.put(": ").put(path);
     }
     if let Some(key) = &blob.key {
         out.put(" ").text(Kind::Plain, &key.as_str().into());
     }
-    out.put(", ").put(&size(blob.extracted_size)).end_line()
+    out.put(", ").put(&size(blob.extracted_size.saturating_sub(of_surplus))).end_line()?;
+    let Some(surplus) = &blob.surplus else { return Ok(()) };
+    begin_line(blob, out);
+    out.put(": ").put(&surplus.path).put(", ").put(&size(surplus.size)).end_line()
+}
+
+fn begin_line(blob: &ExtractedBlob, out: &mut Out) {
+    out.put("  ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ").text(Kind::Name, blob.name.text());
 }
 
 /// A line for all blobs that have something special.

@@ -96,6 +96,55 @@ fn a_dry_run_fails_as_the_real_run_would() {
     assert_eq!(place.names(), ["executable.popef", "model"]);
 }
 
+/// The files in a folder, with their sizes.
+fn files_in(folder: &std::path::Path, within: &str) -> Vec<(String, u64)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{within}{}", entry.file_name().to_str().unwrap());
+        match entry.metadata().unwrap() {
+            found if found.is_dir() => files.extend(files_in(&entry.path(), &format!("{name}/"))),
+            found => files.push((name, found.len())),
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Also those that belong to no blob, and what follows a tensor.
+#[test]
+fn a_dry_run_names_all_files_with_their_sizes() {
+    let place = Place::with(&["interop/executable.popef", "opaque/poptorch/poptorch25.poptorch"]);
+    for input in place.names() {
+        for form in ["npy", "raw"] {
+            let args = ["extract", &input, "--tensors-as", form, "-o", "out"];
+            let with = |more: &[&'static str]| place.run(&[&args[..], more].concat()).good();
+            let text = with(&["--dry-run"]).text().to_owned();
+            let report = |run: crate::common::Run| run.json()["files"][0].take();
+            let dry = report(with(&["--dry-run", "--format", "json"]));
+            assert_eq!(report(with(&["--format", "json"])), dry);
+            let part =
+                |part: &serde_json::Value| (part["path"].as_str().unwrap().to_owned(), part["size"].as_u64().unwrap());
+            let mut named: Vec<_> = dry["others"].as_array().unwrap().iter().map(part).collect();
+            for blob in dry["blobs"].as_array().unwrap() {
+                let surplus = blob.get("surplus").map(part);
+                let size = blob["extractedSize"].as_u64().unwrap() - surplus.as_ref().map_or(0, |(_, size)| *size);
+                named.push((blob["path"].as_str().unwrap().to_owned(), size));
+                named.extend(surplus);
+            }
+            named.sort();
+            assert_eq!(named, files_in(&place.path("out"), ""), "{input}");
+            for (name, _) in named {
+                assert!(
+                    text.contains(&format!(": {name}, ")) || text.contains(&format!("\n  {name}, ")),
+                    "{name}: {text}"
+                );
+            }
+            fs::remove_dir_all(place.path("out")).unwrap();
+        }
+    }
+}
+
 #[test]
 fn only_what_was_extracted_is_replaced() {
     let place = Place::with(&["interop/executable.popef"]);
