@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
+use popef::read::FileId;
 use popef::types::{BlobType, Text};
 use popef::{Blob, Content, File};
 use serde::Serialize;
@@ -58,6 +59,9 @@ pub struct Split {
     pub parts: Vec<Part>,
     /// Blobs that are in several parts, because several models use them.
     pub shared: Listed<Item>,
+    /// Files in the folder that are named like parts, but are none: an earlier split may have left them. They stay as they are, and
+    /// merging all files of the folder would take them too.
+    pub left_over: Listed<FilePath>,
 }
 
 /// One of the files that a file was split into.
@@ -116,7 +120,31 @@ pub fn split(
         _ => None,
     };
     let parts = plan.write(target, &names, &are_new, progress)?;
-    Ok(Split { parts, shared: plan.shared() })
+    Ok(Split { parts, shared: plan.shared(), left_over: left_over(file, target, options.stem, &names) })
+}
+
+/// The files in the folder that are named like parts, but are none. The input does not count.
+fn left_over(file: &File, target: TargetFolder<'_>, stem: &OsStr, names: &[OsString]) -> Listed<FilePath> {
+    let mut left = Listed::default();
+    let (TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _)) = target else { return left };
+    let is_other = |name: &OsString| is_named_like_a_part(name, stem) && !names.contains(name);
+    // What cannot be listed is no reason to fail.
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut others: Vec<OsString> = entries.map(|entry| entry.file_name()).filter(is_other).collect();
+    others.sort();
+    for path in others.iter().map(|name| folder.join(name)) {
+        let is_input = || file.id().is_some_and(|id| FileId::of_path(&path).is_ok_and(|other| other == id));
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() && !is_input() => left.push(found.len(), || path.as_path().into()),
+            _ => {}
+        }
+    }
+    left
+}
+
+fn is_named_like_a_part(name: &OsStr, stem: &OsStr) -> bool {
+    let behind = name.as_encoded_bytes().strip_prefix(stem.as_encoded_bytes());
+    behind.is_some_and(|behind| behind.starts_with(b"-") && behind.ends_with(b".popef"))
 }
 
 /// Fails if anything is in the way of the parts. Returns for each of them whether nothing is there.

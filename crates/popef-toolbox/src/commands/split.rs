@@ -90,8 +90,20 @@ impl Command for Args {
         let done = split(&file, self.target(), &options, &watch)?;
         drop(watch);
         self.format.report(&mut tool.out(), &done, |out, done| self.show(out, done)).map_err(unwritten)?;
+        warn_of_left_over(&done, tool);
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Says that merging all files of the folder would take others too.
+fn warn_of_left_over(split: &Split, tool: &Tool) {
+    let Listed { count, first, .. } = &split.left_over;
+    let Some(first) = first.first() else { return };
+    let (files, them) = match count.saturating_sub(1) {
+        0 => (format!("{first} is named like a part, but is none"), "it"),
+        more => (format!("{first} and {} are named like parts, but are none", counted(more, "other file", "other files")), "them"),
+    };
+    tool.say(&format!("warning: {files}: if an earlier split left {them}, remove {them} before popef merge takes {them} too"));
 }
 
 impl Args {

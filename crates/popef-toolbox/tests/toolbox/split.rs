@@ -205,6 +205,40 @@ fn nothing_is_left_of_a_split_that_fails() {
     assert!(run.status == 2 && run.err.contains("same file as the input"), "{run:?}");
 }
 
+/// They would be merged with the new parts.
+#[test]
+fn parts_of_an_earlier_split_are_told() {
+    let place = Place::with(&["interop/two-models.popef"]);
+    let split = |more: &[&str]| place.run(&[&["split", "two-models.popef", "-o", "parts"], more].concat()).good();
+    assert_eq!(split(&["--max-size", "1"]).err, "");
+    let old = fs::read_dir(place.path("parts")).unwrap().count();
+    // These are no parts.
+    for name in ["parts/two-models.popef", "parts/two-models-1.txt", "parts/other-1.popef"] {
+        place.write(name, "");
+    }
+    fs::create_dir(place.path("parts/two-models-folder.popef")).unwrap();
+    for more in [&["--max-size", "1GB", "--force", "--dry-run"][..], &["--max-size", "1GB", "--force"]] {
+        let run = split(more);
+        let others = old - 2;
+        let words = format!(
+            "popef split: warning: parts/two-models-2.popef and {others} other files are named like parts, but are none: if an \
+             earlier split left them, remove them before popef merge takes them too\n"
+        );
+        assert_eq!(run.err, words);
+        let report = split(&[more, &["--format", "json"]].concat()).json();
+        assert_eq!(report["leftOver"]["count"], old - 1);
+        assert_eq!(report["leftOver"]["first"][0]["path"], "parts/two-models-2.popef");
+    }
+    for left in 2..old {
+        fs::remove_file(place.path(format!("parts/two-models-{left}.popef"))).unwrap();
+    }
+    let words = format!(
+        "popef split: warning: parts/two-models-{old}.popef is named like a part, but is none: if an earlier split left it, \
+         remove it before popef merge takes it too\n"
+    );
+    assert_eq!(split(&["--max-size", "1GB", "--force"]).err, words);
+}
+
 /// A dry run fails as the real run does, and writes nothing.
 #[test]
 fn a_dry_run_says_what_is_in_the_way() {
