@@ -11,6 +11,7 @@ mod system;
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use code::ErrorCode;
@@ -65,6 +66,7 @@ struct Inner {
     problem: Problem,
     path: Option<PathBuf>,
     location: Location,
+    blob_range: Option<Range<u64>>,
 }
 
 /// The source of an error.
@@ -73,7 +75,7 @@ pub(crate) type Cause<'e> = &'e (dyn std::error::Error + 'static);
 impl Error {
     pub(crate) fn at(problem: Problem, blob: usize, offset: u64) -> Self {
         let location = Location { blob: Some(blob), offset: Some(offset) };
-        Error(Box::new(Inner { problem, path: None, location }))
+        Error(Box::new(Inner { problem, path: None, location, blob_range: None }))
     }
 
     /// A system error during an operation on a file.
@@ -89,6 +91,12 @@ impl Error {
 
     pub(crate) fn problem(&self) -> Problem {
         self.0.problem.clone()
+    }
+
+    /// Sets the place of the blob that the error is about.
+    pub(crate) fn in_blob_at(mut self, range: Option<Range<u64>>) -> Self {
+        self.0.blob_range = range;
+        self
     }
 
     /// Sets the file that the error is about, unless it is already set.
@@ -144,6 +152,21 @@ impl Error {
         self.0.location.offset
     }
 
+    /// The bytes of the blob in the file, if its info cannot be read although its header can. The next blob begins where they end,
+    /// and [`File::past_damage`](crate::File::past_damage) goes on with it.
+    ///
+    /// ```
+    /// let mut bytes = std::fs::read("examples/data/executable.popef")?;
+    /// let size = popef::File::from_bytes(bytes.clone())?.blob(0).map_or(0, |blob| blob.size());
+    /// bytes[56..64].fill(0xff); // in the info of the first blob
+    /// let error = popef::File::from_bytes(bytes).unwrap_err();
+    /// assert_eq!((error.blob(), error.blob_range()), (Some(0), Some(0..size)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn blob_range(&self) -> Option<Range<u64>> {
+        self.0.blob_range.clone()
+    }
+
     /// How much was needed, if that is a number.
     pub fn needed(&self) -> Option<u64> {
         self.0.problem.needed()
@@ -183,7 +206,7 @@ impl Error {
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
-        Error(Box::new(Inner { problem, path: None, location: Location::default() }))
+        Error(Box::new(Inner { problem, path: None, location: Location::default(), blob_range: None }))
     }
 }
 

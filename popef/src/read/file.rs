@@ -41,7 +41,7 @@ use crate::types::BlobType;
 pub struct File(Arc<Inner>);
 
 struct Inner {
-    content: Held,
+    content: Arc<Held>,
     index: Index,
     start: u64,
     limits: Limits,
@@ -79,7 +79,7 @@ impl Held {
 }
 
 impl File {
-    pub(super) fn new(content: Held, index: Index, start: u64, limits: Limits, damage: Option<Error>) -> Self {
+    pub(super) fn new(content: Arc<Held>, index: Index, start: u64, limits: Limits, damage: Option<Error>) -> Self {
         File(Arc::new(Inner { content, index, start, limits, damage }))
     }
 
@@ -108,7 +108,7 @@ impl File {
 
     /// Returns the size of the file in bytes. For a damaged file from a stream, only the blobs before the damage count.
     pub fn size(&self) -> u64 {
-        match &self.0.content {
+        match &*self.0.content {
             Held::Memory { bytes, .. } => len_of((**bytes).as_ref()),
             Held::InParts { source } => source.size(),
             Held::Gone { size } => *size,
@@ -119,7 +119,7 @@ impl File {
     /// [`OpenOptions::after_pickle`](crate::OpenOptions::after_pickle).
     pub fn prefix(&self) -> Data<'_> {
         let len = self.0.start.min(self.size());
-        match &self.0.content {
+        match &*self.0.content {
             Held::Memory { bytes, .. } => Data::in_memory((**bytes).as_ref().get(..as_usize(len)).unwrap_or_default()),
             Held::InParts { source } => Data::in_source(source, 0, 0, len),
             Held::Gone { .. } => Data::gone(0, 0, len),
@@ -157,6 +157,19 @@ impl File {
     /// Returns the blob at an index.
     pub fn blob(&self, index: usize) -> Option<Blob<'_>> {
         Some(self.blob_at(self.indexed(index)?))
+    }
+
+    pub(super) fn content(&self) -> &Arc<Held> {
+        &self.0.content
+    }
+
+    /// Where the first blob begins.
+    pub(super) fn start(&self) -> u64 {
+        self.0.start
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.0.limits
     }
 
     pub(super) fn places(&self) -> index::Iter<'_> {
@@ -204,7 +217,7 @@ impl File {
 
     /// All bytes of a blob.
     fn whole(&self, Indexed { place, head, .. }: Indexed) -> Data<'_> {
-        match &self.0.content {
+        match &*self.0.content {
             Held::Memory { bytes, .. } => Data::in_memory(place.blob_in((**bytes).as_ref(), head)),
             Held::InParts { source } => Data::in_source(source, place.index, place.offset, head.size),
             Held::Gone { .. } => Data::gone(place.index, place.offset, head.size),

@@ -8,8 +8,9 @@ use super::brief::Brief;
 use super::chunks::Chunks;
 use super::names::{BlobId, Key, Names};
 use super::problem::ReadProblem;
+use super::source::Backing;
 use super::walk::Place;
-use crate::error::Problem;
+use crate::error::{Problem, push};
 use crate::types::BlobType;
 use crate::wire::{Head, InfoFields, Span};
 
@@ -23,6 +24,8 @@ pub(super) struct Index {
     messages: Messages,
     /// Where the last blob ends.
     end: u64,
+    /// The blobs behind which bytes were left out, and where they end. They are sorted.
+    gaps: Vec<(usize, u64)>,
     by_type: [Vec<u32>; BlobType::ALL.len()],
     /// Built when the first name is looked up, because many programs look up none. `None` if there was no memory for
     /// it.
@@ -42,11 +45,18 @@ pub(super) enum Messages {
     Kept,
 }
 
+impl Messages {
+    /// Of a file that is read from a source.
+    pub(super) fn of(source: &Backing) -> Self {
+        if source.is_near() { Messages::Near } else { Messages::Kept }
+    }
+}
+
 /// Messages that could be read again are kept up to this length.
 const LONGEST_KEPT: usize = 64 << 10;
 
-/// A blob's offset and head. The size follows from the offset of the next blob. An entry must be small, because the smallest
-/// blobs have only 32 bytes.
+/// A blob's offset and head. The size follows from the offset of the next blob, or from the gap before that. An entry must be
+/// small, because the smallest blobs have only 32 bytes.
 struct Entry {
     offset: u64,
     kept: KeptHead,
@@ -130,15 +140,24 @@ impl Index {
     }
 
     /// Adds the blob of a head that was [kept](Self::keep).
-    pub(super) fn push(&mut self, place: Place, head: &Head, kept: KeptHead) -> Result<(), Problem> {
-        let index = u32::try_from(place.index).map_err(|_| ReadProblem::TooManyBlobs)?;
-        let entry = Entry { offset: place.offset, kept };
+    pub(super) fn push(&mut self, offset: u64, head: &Head, kept: KeptHead) -> Result<(), Problem> {
+        let index = u32::try_from(self.blobs.len()).map_err(|_| ReadProblem::TooManyBlobs)?;
+        let entry = Entry { offset, kept };
         let mut of_type = self.by_type.get_mut(usize::from(head.blob_type().number()));
         let reserved = of_type.as_mut().map_or(Ok(()), |list| list.try_reserve(1));
         Problem::in_memory(size_of::<Entry>(), reserved.and_then(|()| self.blobs.push(entry)))?;
         of_type.into_iter().for_each(|list| list.push(index));
-        self.end = place.offset.saturating_add(head.size);
+        self.end = offset.saturating_add(head.size);
         Ok(())
+    }
+
+    /// Records that the next blob may not begin where the last one ends.
+    pub(super) fn leave_gap(&mut self) -> Result<(), Problem> {
+        let Some(last) = self.blobs.len().checked_sub(1) else { return Ok(()) };
+        match self.gaps.last() {
+            Some((before, _)) if *before == last => Ok(()),
+            _ => push(&mut self.gaps, (last, self.end)),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -152,7 +171,7 @@ impl Index {
 
     pub(super) fn get(&self, index: usize) -> Option<Indexed> {
         let (&Entry { offset, kept: KeptHead { form, texts } }, next) = self.blobs.get_with_next(index)?;
-        let end = next.map_or(self.end, |next| next.offset);
+        let end = self.gap_behind(index).unwrap_or_else(|| next.map_or(self.end, |next| next.offset));
         let size = end.saturating_sub(offset);
         let (head, texts) = match form {
             Form::Brief(brief) => (brief.head(self.texts.get(texts), size), TextsIn::Alone(texts)),
@@ -167,6 +186,12 @@ impl Index {
 
     fn long_head(&self, number: u32) -> Option<Head> {
         self.long.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// Where a blob ends behind which bytes were left out.
+    fn gap_behind(&self, index: usize) -> Option<u64> {
+        let gap = self.gaps.binary_search_by_key(&index, |(before, _)| *before).ok()?;
+        self.gaps.get(gap).map(|(_, end)| *end)
     }
 
     /// The bytes at a slot, followed by others.

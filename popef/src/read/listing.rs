@@ -3,7 +3,7 @@ use super::index::{Index, KeptHead, Messages};
 use super::problem::ReadProblem;
 use super::source::Window;
 use super::walk::{Keep, Step, Walk};
-use crate::error::{Error, Problem};
+use crate::error::{Error, ErrorKind, Problem};
 use crate::limits::Limits;
 use crate::wire::Head;
 
@@ -38,12 +38,35 @@ impl Listing {
         }
     }
 
+    /// Walks on like [`walk_on`](Self::walk_on), and leaves out damaged blobs whose ends are known. `skipped` is told of each.
+    pub(super) fn walk_past(&mut self, from: &mut impl Fetch, limits: &Limits, skipped: &mut dyn FnMut(Error)) {
+        loop {
+            self.walk_on(from, limits);
+            match self.damage.take_if(|damage| is_skipped(damage)) {
+                Some(damage) => self.skip(damage, skipped),
+                None => return,
+            }
+        }
+    }
+
+    /// Goes on behind a damaged blob.
+    fn skip(&mut self, damage: Error, skipped: &mut dyn FnMut(Error)) {
+        match (damage.blob_range(), self.index.leave_gap()) {
+            (Some(range), Ok(())) => {
+                self.walk.resume(range.end);
+                skipped(damage);
+            }
+            (_, Err(problem)) => self.damage = Some(problem.into()),
+            (None, Ok(())) => self.damage = Some(damage),
+        }
+    }
+
     /// Adds the next blob. Returns whether there was one.
     fn step(&mut self, from: &mut impl Fetch, limits: &Limits) -> Result<bool, Error> {
         // The bytes of a stream are gone when it is known that the blob is whole.
         let mut keep = KeepIn { index: &mut self.index, kept: None };
         let Step::Blob(place, head) = self.walk.step(from, limits, &mut keep)? else { return Ok(false) };
-        keep.kept.map_or(Ok(()), |kept| self.index.push(place, &head, kept))?;
+        keep.kept.map_or(Ok(()), |kept| self.index.push(place.offset, &head, kept))?;
         Ok(true)
     }
 
@@ -77,4 +100,9 @@ impl Keep for KeepIn<'_> {
         self.kept = Some(self.index.keep_long(head, messages)?);
         Ok(())
     }
+}
+
+/// Whether the blobs behind a damaged one can be found. A blob that only exceeds a limit may be whole.
+fn is_skipped(damage: &Error) -> bool {
+    damage.blob_range().is_some() && damage.kind() == ErrorKind::Damaged
 }

@@ -32,6 +32,7 @@ mod names;
 mod opaque;
 mod open;
 mod options;
+mod past_damage;
 mod poplar;
 mod problem;
 mod reader;

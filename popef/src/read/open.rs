@@ -30,8 +30,7 @@ impl OpenOptions {
     pub fn source(&self, source: impl ReadAt + 'static) -> Result<File, Error> {
         let source = Backing::of(source);
         let options = self.started_in(&Data::in_source(&source, 0, 0, source.size()))?;
-        let messages = if source.is_near() { Messages::Near } else { Messages::Kept };
-        let mut indexer = Indexer::new(options, source.size(), self.read_ahead_of(&source), messages);
+        let mut indexer = Indexer::new(options, source.size(), self.read_ahead_of(&source), Messages::of(&source));
         while let Some(range) = indexer.wants() {
             let gap = indexer.gap();
             let count = gap.len();

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::data::Data;
 use super::file::{File, Held};
 use super::listing::Listing;
@@ -125,7 +127,8 @@ impl OpenOptions {
     }
 
     /// Makes the file of a listing, unless it is damaged and that is not accepted.
-    pub(super) fn assemble(&self, Listing { index, damage, .. }: Listing, content: Held) -> Result<File, Error> {
+    pub(super) fn assemble(&self, listing: Listing, content: impl Into<Arc<Held>>) -> Result<File, Error> {
+        let (Listing { index, damage, .. }, content) = (listing, content.into());
         let damage = damage.map(|damage| with_end_of_pickle(damage, &content));
         let damage = damage.map(|damage| damage.in_file(content.source().and_then(Backing::name)));
         match damage {

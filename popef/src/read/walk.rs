@@ -88,6 +88,11 @@ impl Walk {
         step
     }
 
+    /// Goes on behind a blob that cannot be read, which ends there.
+    pub(super) fn resume(&mut self, end: u64) {
+        *self = Walk { next: Place { index: self.next.index.saturating_add(1), offset: end }, ended: false };
+    }
+
     /// Ends the walk, because the bytes that it waits for cannot be read.
     pub(super) fn give_up(&mut self, why: Problem) -> Error {
         self.ended = true;
@@ -131,7 +136,10 @@ fn read_head(place: Place, from: &mut impl Fetch, limits: &Limits, keep: &mut im
             Err(Stop::Fault { .. }) if place.offset == 0 && is_marked(bytes) => {
                 return Err(fault(ReadProblem::PickleFirst { end: None, len: room }.into(), 0));
             }
-            Err(Stop::Fault { problem, at, .. }) => return Err(fault(problem, at)),
+            Err(Stop::Fault { problem, at, size, .. }) => {
+                let range = size.map(|size| place.offset..place.offset.saturating_add(size));
+                return Err(fault(problem, at).in_blob_at(range));
+            }
         }
     }
 }

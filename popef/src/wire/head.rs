@@ -31,7 +31,7 @@ impl Head {
         let (info_len, info) = match blob_type {
             // It is unknown whether an info message follows the header of an unknown type.
             BlobType::Other(number) => (0, InfoFields::Unknown { number }),
-            _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len).reaching(size))?,
+            _ => read_info(bytes, &header, room, limits).map_err(|stop| stop.behind(header.len).in_blob(size))?,
         };
         let len = header.len.saturating_add(info_len);
         let limit = u64::from(u32::MAX);

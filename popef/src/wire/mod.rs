@@ -57,13 +57,14 @@ pub(crate) enum Stop {
     /// More bytes are needed: this many in total, counted from the blob's start.
     Need(u64),
     /// A problem at byte `at`, relative to the blob's start. It holds only if the input has at least `reach` bytes from
-    /// the blob's start; otherwise the problem is that the input is cut off.
-    Fault { problem: Problem, at: u64, reach: u64 },
+    /// the blob's start; otherwise the problem is that the input is cut off. `size` is that of the blob, if its header could be
+    /// read.
+    Fault { problem: Problem, at: u64, reach: u64, size: Option<u64> },
 }
 
 impl<P: Into<Problem>> From<P> for Stop {
     fn from(problem: P) -> Self {
-        Stop::Fault { problem: problem.into(), at: 0, reach: 0 }
+        Stop::Fault { problem: problem.into(), at: 0, reach: 0, size: None }
     }
 }
 
@@ -72,8 +73,8 @@ impl Stop {
     fn behind(self, len: u64) -> Self {
         match self {
             Stop::Need(needed) => Stop::Need(len.saturating_add(needed)),
-            Stop::Fault { problem, at, reach } => {
-                Stop::Fault { problem, at: len.saturating_add(at), reach: len.saturating_add(reach) }
+            Stop::Fault { problem, at, reach, size } => {
+                Stop::Fault { problem, at: len.saturating_add(at), reach: len.saturating_add(reach), size }
             }
         }
     }
@@ -82,7 +83,15 @@ impl Stop {
     fn reaching(self, len: u64) -> Self {
         match self {
             Stop::Need(_) => self,
-            Stop::Fault { problem, at, reach } => Stop::Fault { problem, at, reach: reach.max(len) },
+            Stop::Fault { problem, at, reach, size } => Stop::Fault { problem, at, reach: reach.max(len), size },
+        }
+    }
+
+    /// Makes a fault one of the info in a blob of a known size, all of which must be there.
+    fn in_blob(self, len: u64) -> Self {
+        match self.reaching(len) {
+            Stop::Fault { problem, at, reach, .. } => Stop::Fault { problem, at, reach, size: Some(len) },
+            need => need,
         }
     }
 

@@ -32,6 +32,28 @@ pub fn everything(file: &File, size: u64) {
         assert_eq!(damage.blob(), Some(file.len()), "{damage}");
         damage_told(damage, size);
         assert!(damage.offset() >= Some(end), "{damage}");
+        past_damage(file);
+    }
+}
+
+/// Whole blobs and damaged ones follow each other up to the place where no blob is found.
+fn past_damage(file: &File) {
+    let mut parts = Vec::new();
+    let found = file.past_damage(&mut |error| parts.extend(error.blob_range().map(|range| (range.start, range.end))));
+    // A stream cannot be read again.
+    let Ok(found) = found else { return };
+    parts.extend(found.blobs().map(|blob| (blob.offset(), blob.offset() + blob.size())));
+    parts.sort();
+    let start = file.prefix().len();
+    let end = parts.iter().fold(start, |end, &(from, to)| {
+        assert!(from == end && to > from, "{parts:?}");
+        to
+    });
+    assert!(found.len() >= file.len() && end >= file.end());
+    assert_eq!(found.end(), found.blobs().last().map_or(start, |blob| blob.offset() + blob.size()));
+    match found.damage() {
+        Some(damage) => assert!(damage.blob() == Some(parts.len()) && damage.offset() >= Some(end), "{damage}"),
+        None => assert_eq!(end, file.size()),
     }
 }
 

@@ -303,3 +303,64 @@ fn shared_text_metadata(options: u64, text: &[u8]) -> Vec<u8> {
     let size = header(0).len() as u64 + info.len() as u64;
     [header(size), info].concat()
 }
+
+/// Blobs with damaged infos are left out, wherever they are, and those behind them are found in all ways in.
+#[test]
+fn blobs_behind_damaged_infos_are_found() {
+    let whole = read("elements/elements.popef");
+    let places: Vec<_> = {
+        let file = File::from_bytes(whole.clone()).unwrap();
+        file.blobs().map(|blob| (blob.offset(), blob.size(), blob.header_bytes().len())).collect()
+    };
+    for damaged in [&[0][..], &[3], &[1, 2, 3, 7], &[places.len() - 1], &(0..places.len()).collect::<Vec<_>>()] {
+        let mut bytes = whole.clone();
+        for (offset, _, header) in damaged.iter().map(|&at| places[at]) {
+            let info = (offset + header) as usize;
+            bytes[info + ROOT..info + 2 * ROOT].fill(0xff);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.popef");
+        std::fs::write(&path, &bytes).unwrap();
+        let mut options = OpenOptions::new();
+        options.damaged(true);
+        // SAFETY: nobody changes the file while the test reads it.
+        let mapped = unsafe { options.map(&path) }.unwrap();
+        for file in [options.open(&path).unwrap(), options.bytes(bytes.clone()).unwrap(), mapped] {
+            let mut lost = Vec::new();
+            let found = file.past_damage(&mut |error| lost.push(error)).unwrap();
+            assert_eq!(lost.iter().filter_map(Error::blob).collect::<Vec<_>>(), damaged);
+            let ranges: Vec<_> = lost.iter().filter_map(Error::blob_range).collect();
+            let expected: Vec<_> = damaged.iter().map(|&at| places[at].0..places[at].0 + places[at].1).collect();
+            assert_eq!(ranges, expected);
+            assert!(lost.iter().all(|error| error.path() == file.path()));
+            let kept = places.iter().enumerate().filter(|(at, _)| !damaged.contains(at)).map(|(_, place)| place);
+            let found_at: Vec<_> = found.blobs().map(|blob| (blob.offset(), blob.size())).collect();
+            assert_eq!(found_at, kept.map(|&(offset, size, _)| (offset, size)).collect::<Vec<_>>());
+            assert!(found.damage().is_none(), "{:?}", found.damage());
+            for (at, blob) in found.blobs().enumerate() {
+                let (start, end) = (blob.offset() as usize, (blob.offset() + blob.size()) as usize);
+                assert_eq!(*blob.data().read().unwrap(), whole[start..end][blob.head_bytes().len() as usize..]);
+                assert_eq!(found.blob(at).unwrap().offset(), blob.offset());
+            }
+        }
+        let streamed = options.stream(&bytes[..]).unwrap();
+        assert!(streamed.past_damage(&mut |_| ()).is_err());
+    }
+}
+
+/// Bytes are not searched: what a damaged header says is not believed unless a blob is there.
+#[test]
+fn the_list_ends_where_no_blob_begins() {
+    let mut bytes = executable();
+    let sizes: Vec<_> = File::from_bytes(bytes.clone()).unwrap().blobs().map(|blob| blob.size()).collect();
+    put(&mut bytes, METADATA + 48 + ROOT, &[0xff; 8]);
+    let next = METADATA + 1288;
+    put(&mut bytes, next, &[0; 8]);
+    let file = OpenOptions::new().damaged(true).bytes(bytes).unwrap();
+    assert_eq!(file.damage().unwrap().blob_range(), Some(1648..next as u64));
+    let mut lost = 0;
+    let found = file.past_damage(&mut |_| lost += 1).unwrap();
+    assert_eq!((found.len(), lost, found.end()), (1, 1, sizes[0]));
+    let damage = found.damage().unwrap();
+    assert_eq!((damage.blob(), damage.offset(), damage.blob_range()), (Some(2), Some(next as u64), None));
+}
