@@ -13,7 +13,7 @@ use popef_ops::diff::{DiffOptions, diff};
 use popef_ops::extract::{Arrays, ExtractOptions, extract};
 use popef_ops::hash::{Algorithms, HashOptions, Manifest, ManifestLine, VerifyOptions, hash, hash_path, verify};
 use popef_ops::pack::{PackInput, PackOptions, pack};
-use popef_ops::recover::recover;
+use popef_ops::recover::{RecoverOptions, recover};
 use popef_ops::set::{Change, Changes, FieldPath, Plan, Weights};
 use popef_ops::{
     CompressOptions, DecompressOptions, Error, Keep, MergeOptions, Overwrite, Progress, Silent, SplitBy, SplitOptions,
@@ -164,7 +164,7 @@ fn operations_that_write_tell_what_they_expect() {
             hold(&format!("strip, {name}"), |progress| strip(&prefixed, target(), &options, progress));
         }
         for file in [&cut, &prefixed] {
-            hold(&format!("recover, {name}"), |progress| recover(file, target(), progress));
+            hold(&format!("recover, {name}"), |progress| recover(file, target(), &RecoverOptions::default(), progress));
         }
     }
     let [executable, random, tensor] = ["large.bin", "random.bin", "tensor.npy"].map(at);

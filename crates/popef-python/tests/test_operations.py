@@ -352,6 +352,14 @@ def test_what_is_whole_is_recovered(model, tmp_path):
     cut.write_bytes(model.read_bytes()[:-1])
     done = popef.recover(cut, whole)
     assert (done["keptBlobs"], done["damage"]["code"], len(popef.open(whole))) == (5, "blob-cut", 5)
+    # Blob 1 is left out, and those behind it are found.
+    blobs = popef.describe(model)["files"][0]["blobs"]
+    damaged = bytearray(model.read_bytes())
+    info = blobs[1]["offset"] + 48
+    damaged[info + 8 : info + 16] = b"\xff" * 8
+    done = popef.recover(bytes(damaged), tmp_path / "behind.popef")
+    assert [(lost["damage"]["blob"], lost["isRest"]) for lost in done["lost"]["first"]] == [(1, False)]
+    assert done["keptBlobs"] == len(popef.open(tmp_path / "behind.popef")) == len(blobs) - 1
     # Anything else would leave out the rest without a word.
     opened = popef.open(cut, damaged=True)
     for work in popef.compress, popef.decompress, popef.strip, popef.split, popef.extract, popef.hash:

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// It is made of an error of the library, or of a program's own message. Its text is `blob 2, byte 2936: ...`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failure {
-    message: String,
+    message: Box<str>,
     /// The library's names for kind and code, or those that a program or a source of bytes has added.
     kind: &'static str,
     code: &'static str,
@@ -18,12 +18,23 @@ pub struct Failure {
     offset: Option<u64>,
     needed: Option<u64>,
     found: Option<u64>,
+    #[serde(skip)]
+    leaves_others: bool,
 }
 
 impl Failure {
     /// A failure that is none of the library's errors, with names of its own for its kind and code.
     pub fn new(message: String, kind: &'static str, code: &'static str) -> Self {
-        Failure { message, kind, code, blob: None, offset: None, needed: None, found: None }
+        Failure {
+            message: message.into(),
+            kind,
+            code,
+            blob: None,
+            offset: None,
+            needed: None,
+            found: None,
+            leaves_others: false,
+        }
     }
 
     /// The same failure at a place that the library could not know.
@@ -39,6 +50,11 @@ impl Failure {
     /// The blob's number in the file, if the failure is one of a blob.
     pub fn blob(&self) -> Option<usize> {
         self.blob
+    }
+
+    /// Whether other blobs of the file can be found, although it is damaged: those before this one, or behind it.
+    pub fn leaves_others(&self) -> bool {
+        self.leaves_others || self.blob > Some(0)
     }
 
     /// The text without the place.
@@ -86,6 +102,7 @@ impl From<&Error> for Failure {
             offset: error.offset(),
             needed: error.needed(),
             found: error.found(),
+            leaves_others: error.blob_range().is_some(),
             ..Failure::new(error.reason(), error.kind().as_str(), error.code_name())
         }
     }

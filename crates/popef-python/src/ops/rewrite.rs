@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 
+use popef_ops::recover::RecoverOptions;
 use popef_ops::{
     CompressOptions, DecompressOptions, Keep, MergeOptions, RecompressedExecutable, SplitBy, SplitOptions, StripOptions,
 };
@@ -238,7 +239,8 @@ pub(crate) fn strip<'py>(
     })
 }
 
-/// Writes what is whole of a damaged file, as `popef recover` does: every blob before the damage.
+/// Writes what is whole of a damaged file, as `popef recover` does: every blob before the damage, and those behind a blob whose
+/// header still says where the next one begins. The report has all that was `lost`.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -263,6 +265,6 @@ pub(crate) fn recover<'py>(
     };
     let to = To::of(output, overwrite, dry_run)?;
     operate::<_, Nothing>(py, progress, &Select::everything(), None, |watch, _| {
-        popef_ops::recover::recover(&file, to.target(), watch)
+        popef_ops::recover::recover(&file, to.target(), &RecoverOptions::default(), watch)
     })
 }

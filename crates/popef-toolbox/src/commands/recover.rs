@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use popef::File;
 use popef::error::Location;
 use popef_ops::{Error, FilePath, Target};
-use popef_ops::recover::{Damage, Recovered, recover};
+use popef_ops::recover::{Damage, Lost, RecoverOptions, Recovered, recover};
 use popef_show::{Kind, Out, counted, escape_rest, size};
 use serde::Serialize;
 
 use super::Command;
 use crate::common::end::unwritten;
+use crate::common::filter::Filter;
 use crate::common::format::FormatArgs;
 use crate::common::input::open_damaged;
 use crate::common::output::ChangeArgs;
@@ -21,18 +22,22 @@ use crate::common::values::path;
 
 /// Keep what is whole of a damaged file, in a new file
 ///
-/// These are the blobs before the damage. Blobs after it are not searched for: nothing says where they begin. The data of blobs is
-/// copied, and not checked: `popef check --deep` does that. A file that is not damaged is copied as it is.
+/// These are the blobs before the damage, and those behind a blob whose header still says where the next one begins. Blobs are not
+/// searched for anywhere else: what looks like one may be data. The report says which bytes are lost. The data of blobs is copied,
+/// and not checked: `popef check --deep` does that. A file that is not damaged is copied as it is.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef recover [OPTIONS] -o <NEW> <FILE>\n       popef recover [OPTIONS] --in-place <FILE>", after_help = "\
 Examples:
   popef recover --dry-run broken.popef      what would be kept and lost
   popef recover broken.popef -o whole.popef
+  popef recover broken.popef --type tensor -o weights.popef
   popef recover --in-place broken.popef")]
 pub(crate) struct Args {
     /// File to read; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path())]
     file: PathBuf,
+    #[command(flatten)]
+    filter: Filter,
     #[command(flatten)]
     output: ChangeArgs,
     #[command(flatten)]
@@ -61,24 +66,61 @@ struct Document {
 
 impl Args {
     fn recover(&self, tool: &Tool, file: &File) -> Result<Recovered, Error> {
+        self.check_filter(file)?;
         // A whole file stays as it is.
-        let stays = self.output.is_in_place() && file.damage().is_none();
+        let stays = self.output.is_in_place() && file.damage().is_none() && self.filter.is_everything();
         let target = if stays { Target::Nowhere } else { self.output.target(file.path())? };
-        recover(file, target, &tool.progress("copying"))
+        let options = RecoverOptions { select: &|blob| self.filter.takes(blob) };
+        recover(file, target, &options, &tool.progress("copying"))
+    }
+
+    /// Of a damaged file, it is not yet known here which blobs are whole.
+    fn check_filter(&self, file: &File) -> Result<(), Error> {
+        if file.damage().is_some() { Ok(()) } else { self.filter.check([file], &[&self.file]) }
     }
 
     fn show(&self, report: &Recovered, out: &mut Out) -> io::Result<()> {
-        let Recovered { kept_blobs, kept_bytes, lost_bytes, damage, .. } = report;
-        let kept = format!("{}, {}", counted(*kept_blobs, "blob", "blobs"), size(*kept_bytes));
-        out.text(Kind::Name, &self.file.to_string_lossy().into_owned().into()).put(": ");
-        let Some(Damage { blob, offset, code, message, .. }) = damage else {
-            return out.put(&format!("the file is whole: {kept}")).end_line();
-        };
-        let place = Location { blob: *blob, offset: *offset };
-        out.put_as(Kind::Error, "damaged").put(&format!(" at {place}{} [{code}]", escape_rest(message))).end_line()?;
+        let Recovered { kept_blobs, kept_bytes, left_out_blobs, lost, .. } = report;
         let would_be = if self.output.dry_run { "would be " } else { "" };
+        let left_out = match left_out_blobs {
+            0 => String::new(),
+            more => format!("; {} not chosen", counted(*more, "blob", "blobs")),
+        };
+        let kept = format!("{}, {}{left_out}", counted(*kept_blobs, "blob", "blobs"), size(*kept_bytes));
+        if report.damage.is_none() {
+            let says = match (kept_blobs, left_out_blobs) {
+                (0, 0) => "the file has no blobs".to_owned(),
+                (_, 0) => format!("the file is whole: {kept}"),
+                _ => format!("the file is whole; {would_be}kept: {kept}"),
+            };
+            return self.name(out).put(&says).end_line();
+        }
+        lost.first.iter().try_for_each(|lost| self.show_damage(&lost.damage, out))?;
         out.put(&format!("{would_be}kept: {kept}")).end_line()?;
-        let lost = size(*lost_bytes);
-        out.put(&format!("{would_be}lost: {lost} from byte {kept_bytes} on, which were not searched for blobs")).end_line()
+        lost.first.iter().try_for_each(|lost| out.put(&format!("{would_be}lost: {}", words(lost))).end_line())?;
+        match lost.more() {
+            0 => Ok(()),
+            more => out.put(&format!("... and {more} more; {would_be}lost in all: {}", size(lost.bytes))).end_line(),
+        }
     }
+
+    fn name<'o>(&self, out: &'o mut Out) -> &'o mut Out {
+        out.text(Kind::Name, &self.file.to_string_lossy().into_owned().into()).put(": ")
+    }
+
+    fn show_damage(&self, damage: &Damage, out: &mut Out) -> io::Result<()> {
+        let Damage { blob, offset, code, message, .. } = damage;
+        let place = Location { blob: *blob, offset: *offset };
+        let out = self.name(out).put_as(Kind::Error, "damaged");
+        out.put(&format!(" at {place}{} [{code}]", escape_rest(message))).end_line()
+    }
+}
+
+fn words(lost: &Lost) -> String {
+    let Lost { start, bytes, is_rest, damage, .. } = lost;
+    let what = match damage.blob {
+        Some(blob) if !is_rest => format!("which are blob {blob}"),
+        _ => "which were not searched for blobs".to_owned(),
+    };
+    format!("{} from byte {start} on, {what}", size(*bytes))
 }

@@ -101,7 +101,7 @@ impl Tool {
             // Of an output, the text says what to do.
             _ if error.to_string().ends_with("name a file in it") => "Name a file in it.".to_owned(),
             _ if is_of_folder(error) => "This is a folder; give files.".to_owned(),
-            _ => advice(error.code(), error.library().and_then(popef::Error::blob)).to_owned(),
+            _ => advice(error.code(), leaves_others(error)).to_owned(),
         }
     }
 
@@ -138,13 +138,13 @@ pub(crate) fn words(error: &Error) -> String {
 /// An error for a report.
 pub(crate) fn described(error: &Error) -> ErrorReport {
     let mut report = error.describe();
-    report.advice = advice(report.code, report.blob).to_owned();
+    report.advice = advice(report.code, leaves_others(error)).to_owned();
     report
 }
 
 /// What is said of a failure that popef-dump's code meets.
 fn of_failure(text: &str, failure: &Failure) -> Complaint {
-    complaint(text, failure.code(), advice(failure.code(), failure.blob()).to_owned())
+    complaint(text, failure.code(), advice(failure.code(), failure.leaves_others()).to_owned())
 }
 
 /// What is said of an error. All errors get their code and their next step here.
@@ -160,8 +160,14 @@ fn complaint(text: &str, code: &str, advice: String) -> Complaint {
 /// What to do about damage behind whole blobs.
 const RECOVER: &str = "popef recover keeps the blobs before this one.";
 
-/// What to do about an error, with the names of commands and options.
-fn advice(code: &str, blob: Option<usize>) -> &'static str {
+/// Whether a file has other blobs that can be found, although it is damaged.
+fn leaves_others(error: &Error) -> bool {
+    error.library().is_some_and(|error| Failure::from(error).leaves_others())
+}
+
+/// What to do about an error, with the names of commands and options. `leaves_others` is whether other blobs of a damaged file can
+/// be found.
+fn advice(code: &str, leaves_others: bool) -> &'static str {
     let own = Code::ALL.iter().find(|own| own.as_str() == code);
     match (own, code.parse()) {
         (Some(Code::FileExists), _) => "Choose another path, or allow overwriting with --force.",
@@ -180,10 +186,22 @@ fn advice(code: &str, blob: Option<usize>) -> &'static str {
         }
         (Some(Code::NewFindings), _) => "Make another change, or allow the findings: without --strict.",
         (Some(own), _) => own.advice(),
-        (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if blob > Some(0) => RECOVER,
+        (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if leaves_others => RECOVER,
+        (None, Ok(ErrorCode::NegativeDimension)) if leaves_others => {
+            "Compile the model with fixed sizes and export it again; popef recover keeps the blobs that are whole."
+        }
+        (None, Ok(code)) if leaves_others && is_overwritten(code) => {
+            "Export the file again; popef recover keeps the blobs that are whole."
+        }
         (None, Ok(code)) => code.advice(),
         (None, Err(_)) => elsewhere_advice(code),
     }
+}
+
+/// Whether a blob's header or info is not what a writer makes.
+fn is_overwritten(code: ErrorCode) -> bool {
+    use ErrorCode::{BlobTooSmall, HeaderTooLong, InfoPastEnd, MalformedMessage, ShapeTooLarge, TooManySegments};
+    matches!(code, BlobTooSmall | HeaderTooLong | InfoPastEnd | MalformedMessage | ShapeTooLarge | TooManySegments)
 }
 
 /// What to do about an error of another machine.
@@ -270,7 +288,7 @@ mod tests {
     fn the_documentation_has_all_codes() {
         let docs = include_str!("../../../../docs/TOOLBOX.md").replace("\r\n", "\n");
         let row =
-            |code: &Code| format!("| `{}` | `{}` | {} |\n", code.as_str(), code.kind(), advice(code.as_str(), None));
+            |code: &Code| format!("| `{}` | `{}` | {} |\n", code.as_str(), code.kind(), advice(code.as_str(), false));
         let table: String = Code::ALL.iter().map(row).collect();
         assert!(docs.contains(&format!("|---|---|---|\n{table}\n")), "docs/TOOLBOX.md needs these rows:\n{table}");
     }

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use popef::types::TensorDataInfo;
+use popef::{DataType, File, TensorInfo};
 use serde_json::Value;
 
-use crate::common::{Place, hold_golden, testdata};
+use crate::common::{Place, hold_golden, hold_text, testdata};
 
 /// Where the blobs of `interop/executable.popef` end, and the file.
 fn ends() -> Vec<usize> {
@@ -112,4 +114,110 @@ fn nothing_whole_is_an_error_that_leaves_no_file() {
     }
     assert_eq!(place.names(), ["cut.popef", "executable.popef"]);
     assert!(place.read("cut.popef") == whole[..1000]);
+}
+
+/// The blobs of a file of six tensors, `whole.popef`. In `broken.popef`, the infos of some of them are overwritten.
+fn tensors(place: &Place, damaged: &[usize]) -> Vec<Vec<u8>> {
+    let mut writer = popef::Writer::create(place.path("whole.popef")).unwrap();
+    for at in 0..6_u8 {
+        let info =
+            TensorDataInfo { name: format!("weights{at}").into(), tensor_info: TensorInfo::new(DataType::U8, [8]) };
+        writer.write_tensor_bytes(&info, &[at; 8]).unwrap();
+    }
+    writer.finish().unwrap();
+    let mut bytes = place.read("whole.popef");
+    let file = File::open(place.path("whole.popef")).unwrap();
+    let range = |blob: &popef::Blob<'_>| {
+        let start = usize::try_from(blob.offset()).unwrap();
+        start..start + usize::try_from(blob.size()).unwrap()
+    };
+    let blobs = file.blobs().map(|blob| bytes[range(&blob)].to_vec()).collect();
+    for at in damaged {
+        let blob = file.blob(*at).unwrap();
+        let info = range(&blob).start + usize::try_from(blob.header_bytes().len()).unwrap();
+        bytes[info + 8..info + 16].fill(0xff);
+    }
+    place.write("broken.popef", bytes);
+    blobs
+}
+
+#[test]
+fn whole_blobs_behind_damaged_infos_are_kept() {
+    for damaged in [&[1][..], &[0], &[5], &[0, 1, 4], &[1, 3, 5]] {
+        let place = Place::with(&[]);
+        let blobs = tensors(&place, damaged);
+        let report = place.run(&["recover", "broken.popef", "-o", "new.popef", "--format", "json"]).good().json();
+        let kept: Vec<_> = (0..6).filter(|at| !damaged.contains(at)).map(|at| blobs[at].clone()).collect();
+        assert!(place.read("new.popef") == kept.concat(), "{damaged:?}");
+        let lost = report["lost"]["first"].as_array().unwrap();
+        let start = |at: usize| blobs[..at].iter().map(Vec::len).sum::<usize>();
+        let told: Vec<_> = lost.iter().map(|lost| (lost["start"].clone(), lost["bytes"].clone())).collect();
+        let expected: Vec<_> = damaged.iter().map(|&at| (start(at).into(), blobs[at].len().into())).collect();
+        assert_eq!(told, expected);
+        assert!(lost.iter().all(|lost| lost["isRest"] == false && lost["damage"]["code"] == "malformed-message"));
+        assert_eq!(
+            (&report["keptBlobs"], &report["lost"]["count"]),
+            (&(6 - damaged.len()).into(), &damaged.len().into())
+        );
+        let both = report["keptBytes"].as_u64().unwrap() + report["lostBytes"].as_u64().unwrap();
+        assert_eq!(both, place.read("whole.popef").len() as u64);
+    }
+}
+
+/// Only where a header says that a blob begins, and one does.
+#[test]
+fn nothing_is_searched_for_blobs() {
+    let place = Place::with(&[]);
+    let blobs = tensors(&place, &[1]);
+    let mut bytes = place.read("broken.popef");
+    let third = blobs[0].len() + blobs[1].len();
+    bytes[third..third + 8].fill(0xff);
+    place.write("broken.popef", &bytes);
+    let run = place.run(&["recover", "broken.popef", "-o", "new.popef"]).good();
+    assert!(place.read("new.popef") == blobs[0]);
+    let rest = format!("from byte {third} on, which were not searched for blobs\n");
+    assert!(run.text().contains("on, which are blob 1\n") && run.text().ends_with(&rest), "{run:?}");
+}
+
+#[test]
+fn only_chosen_blobs_are_kept() {
+    let place = Place::with(&[]);
+    let blobs = tensors(&place, &[1]);
+    let recover =
+        |file: &str, filter: &str| place.run(&["recover", file, "-o", "new.popef", "--force", "--filter", filter]);
+    let run = recover("broken.popef", "*[35]").good();
+    assert!(place.read("new.popef") == [&blobs[3][..], &blobs[5]].concat());
+    assert!(run.text().contains("kept: 2 blobs, ") && run.text().contains("; 3 blobs not chosen\n"), "{run:?}");
+    recover("whole.popef", "*2").good();
+    assert!(place.read("new.popef") == blobs[2]);
+    for file in ["whole.popef", "broken.popef"] {
+        let run = recover(file, "*1x");
+        assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
+    }
+    place.run(&["recover", "--in-place", "whole.popef", "--exclude", "*[1-5]"]).good();
+    assert!(place.read("whole.popef") == blobs[0]);
+}
+
+/// Other commands say what can still be done.
+#[test]
+fn what_is_shown_of_damaged_infos() {
+    let place = Place::with(&[]);
+    tensors(&place, &[0, 3]);
+    let mut shown = String::new();
+    for line in [
+        "ls broken.popef",
+        "check broken.popef",
+        "strip broken.popef --drop feed --dry-run",
+        "recover broken.popef --dry-run",
+        "recover --dry-run --format json broken.popef",
+    ] {
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        shown.push_str(&format!(
+            "$ popef {line}\n{}---- stderr\n{}---- exit status {}\n",
+            run.text(),
+            run.err,
+            run.status
+        ));
+    }
+    hold_text("recover_infos", &shown);
 }
