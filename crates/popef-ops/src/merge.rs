@@ -1,5 +1,6 @@
 //! Makes one file of several.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -44,17 +45,18 @@ impl fmt::Debug for MergeOptions<'_> {
     }
 }
 
-/// Which blob is kept of several with the same type and name, but other content.
+/// Which blobs are kept of those with the same type and name, but other content, in different inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Keep {
     /// None: they are an error.
     #[default]
     Neither,
-    /// The first one.
+    /// Those of the first input.
     First,
-    /// The last one.
+    /// Those of the last input.
     Last,
-    /// All of them. Only one executable can have a name, so two of them are still an error.
+    /// All blobs of all inputs, also equal ones. But no two executables in a file can have one name: of equal ones, the first is
+    /// kept, and others are still an error.
     All,
 }
 
@@ -68,9 +70,9 @@ pub struct Merged {
     pub blobs: u64,
     /// The inputs, in order.
     pub inputs: Vec<MergedInput>,
-    /// Blobs that are in the new file once, but were in the inputs more often.
+    /// Blobs that are not in the new file because an equal one of another input is.
     pub duplicates: Listed<LeftOut>,
-    /// Blobs that are not in the new file because another one with the same type and name was kept.
+    /// Blobs that are not in the new file because one of another input with the same type and name was kept.
     pub replaced: Listed<LeftOut>,
 }
 
@@ -112,9 +114,10 @@ pub struct Place {
 
 /// Writes the blobs of several files into one, in order.
 ///
-/// Blobs of the same type, name and content are written once. Opaque blobs with the same name are different ones if they belong
-/// to different executables. Blobs of the same type and name but other content are an error, which names both, unless
-/// [`MergeOptions::keep`] says otherwise.
+/// Only blobs of different inputs are compared: what is together in one input stays together. Blobs of the same type, name and
+/// content are written once. An input that has several equal ones keeps as many. Opaque blobs with the same name are different
+/// ones if they belong to different executables. If two inputs have blobs of the same type and name, and each has one that the
+/// other lacks, that is an error, which names both, unless [`MergeOptions::keep`] says otherwise.
 ///
 /// What comes before the first blob of the first file is kept. Such bytes in a later file are an error, because they cannot stand
 /// inside a file.
@@ -171,18 +174,18 @@ struct Keyed {
     number: u32,
 }
 
-/// How two blobs with the same type and name are alike.
-enum Likeness {
-    Same,
-    Other,
-}
+/// A blob of an input, and the equal one of another input.
+type Pair = (Place, Option<Place>);
 
 impl<'f> Plan<'f> {
     fn of(files: &'f [File], options: &MergeOptions<'_>, progress: &dyn Progress) -> Result<Self, Error> {
         let select = |file: &File| file.blobs().map(|blob| (options.select)(&blob)).collect();
         let taken = files.iter().map(select).collect();
         let mut plan = Plan { files, taken, duplicates: Listed::default(), replaced: Listed::default() };
-        let places = plan.places_by_key()?;
+        if files.len() < 2 {
+            return Ok(plan);
+        }
+        let places = plan.places_by_key(options.keep)?;
         let groups = places.chunk_by(|one, next| one.hash == next.hash).filter(|group| group.len() > 1);
         // The hashes differ from run to run, and the report must not.
         let mut firsts: Vec<Keyed> = groups.filter_map(|group| group.first().copied()).collect();
@@ -190,23 +193,20 @@ impl<'f> Plan<'f> {
         for Keyed { hash, .. } in firsts {
             let start = places.partition_point(|other| other.hash < hash);
             let group = places.iter().skip(start).take_while(|other| other.hash == hash);
-            let mut group: Vec<Place> = group.filter_map(|one| place_of(files, one.number)).collect();
-            if options.keep == Keep::Last {
-                group.reverse();
-            }
-            plan.resolve(group, options, progress)?;
+            plan.resolve(group.filter_map(|one| place_of(files, one.number)).collect(), options, progress)?;
         }
         Ok(plan)
     }
 
-    /// The places of all blobs that have a key, sorted by hashes of the keys. A hash takes less memory than a name.
-    fn places_by_key(&self) -> Result<Vec<Keyed>, Error> {
+    /// The places of all blobs that are compared, sorted by hashes of the keys. A hash takes less memory than a name.
+    fn places_by_key(&self, keep: Keep) -> Result<Vec<Keyed>, Error> {
+        let is_compared = |blob: &Blob<'_>| keep != Keep::All || blob.blob_type() == BlobType::PoplarExecutable;
         let hasher = RandomState::new();
         let mut places = Vec::with_capacity(self.all().count());
         let mut start = 0_usize;
         for (file, opened) in self.files.iter().enumerate() {
             for blob in self.kept(file) {
-                let Some(key) = key(&blob) else { continue };
+                let Some(key) = key(&blob).filter(|_| is_compared(&blob)) else { continue };
                 let number = start.saturating_add(blob.index());
                 let number = u32::try_from(number).map_err(|_| too_many())?;
                 // The upper half of the hash.
@@ -222,45 +222,87 @@ impl<'f> Plan<'f> {
     /// Decides which of several blobs are taken. Their keys have the same hash, so most likely they are the same.
     fn resolve(
         &mut self,
-        places: Vec<Place>,
+        mut places: Vec<Place>,
         options: &MergeOptions<'_>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
+        while let Some(first) = places.first().and_then(|first| self.key(*first)) {
+            let (same, others): (Vec<_>, _) =
+                places.into_iter().partition(|place| self.key(*place) == Some(first.clone()));
+            places = others;
+            self.resolve_same(&same, options, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Decides which of several blobs with the same key are taken, one input after the other.
+    fn resolve_same(
+        &mut self,
+        places: &[Place],
+        options: &MergeOptions<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let mut inputs: Vec<&[Place]> = places.chunk_by(|one, next| one.input == next.input).collect();
+        if options.keep == Keep::Last {
+            inputs.reverse();
+        }
         let mut kept: Vec<Place> = Vec::new();
-        for place in places {
-            match self.rival(&kept, place, options, progress)? {
-                None => kept.push(place),
-                Some((same, Likeness::Same)) => self.leave_out(place, same, true),
-                Some((other, Likeness::Other)) => match options.keep {
-                    Keep::First | Keep::Last => self.leave_out(place, other, false),
-                    Keep::All if !self.is_executable(place) => kept.push(place),
-                    Keep::All | Keep::Neither => return Err(self.conflict(other, place)),
-                },
+        for input in inputs {
+            let (pairs, rival) = self.pairs(input, &kept, options, progress)?;
+            for (place, same) in pairs {
+                match (same, rival, options.keep) {
+                    (Some(same), ..) => self.leave_out(place, same, true),
+                    (None, None, _) => kept.push(place),
+                    (None, Some(other), Keep::First | Keep::Last) => self.leave_out(place, other, false),
+                    (None, Some(other), Keep::Neither | Keep::All) => return Err(self.conflict(other, place)),
+                }
             }
         }
         Ok(())
     }
 
-    /// Finds a blob with the same key among those that are kept: one with the same content, or else any.
-    fn rival(
+    /// Finds for each blob of an input an equal one among those that are kept, and for no two the same one. Also returns one
+    /// that is kept and that the input lacks.
+    fn pairs(
         &self,
+        input: &[Place],
         kept: &[Place],
-        place: Place,
         options: &MergeOptions<'_>,
         progress: &dyn Progress,
-    ) -> Result<Option<(Place, Likeness)>, Error> {
-        // If all are kept, there may be millions with one name. Equal ones behind so many are not found, and are kept too.
+    ) -> Result<(Vec<Pair>, Option<Place>), Error> {
+        // There may be millions with one name. Equal ones behind so many that are not paired are not found.
         const MOST_COMPARED: usize = 16;
-        let Some(blob) = self.blob(place) else { return Ok(None) };
-        let mut rival = None;
-        for &other in kept.iter().take(MOST_COMPARED) {
-            let Some(other_blob) = self.blob(other).filter(|other| key(other) == key(&blob)) else { continue };
-            if self.is_same(&other_blob, other, &blob, place, options, progress)? {
-                return Ok(Some((other, Likeness::Same)));
+        // More cannot be reached from this input.
+        let reached = input.len().saturating_add(MOST_COMPARED);
+        let mut free: VecDeque<Place> = kept.iter().take(reached).copied().collect();
+        let mut pairs = Vec::with_capacity(input.len());
+        for place in input {
+            let mut same = None;
+            for at in 0..free.len().min(MOST_COMPARED) {
+                let other = free.get(at).copied();
+                if let Some(other) = other
+                    && self.is_same_at(other, *place, options, progress)?
+                {
+                    same = free.remove(at);
+                    break;
+                }
             }
-            rival = rival.or(Some((other, Likeness::Other)));
+            pairs.push((*place, same));
         }
-        Ok(rival)
+        Ok((pairs, free.front().copied()))
+    }
+
+    fn is_same_at(
+        &self,
+        one: Place,
+        other: Place,
+        options: &MergeOptions<'_>,
+        progress: &dyn Progress,
+    ) -> Result<bool, Error> {
+        match (self.blob(one), self.blob(other)) {
+            (Some(one_blob), Some(other_blob)) => self.is_same(&one_blob, one, &other_blob, other, options, progress),
+            _ => Ok(false),
+        }
     }
 
     fn is_same(
@@ -322,8 +364,8 @@ impl<'f> Plan<'f> {
         }
     }
 
-    fn is_executable(&self, place: Place) -> bool {
-        self.blob(place).is_some_and(|blob| blob.blob_type() == BlobType::PoplarExecutable)
+    fn key(&self, place: Place) -> Option<Key<'f>> {
+        key(&self.blob(place)?)
     }
 
     fn blob(&self, place: Place) -> Option<Blob<'f>> {
@@ -372,9 +414,11 @@ fn sum<'b>(blobs: impl Iterator<Item = Blob<'b>>) -> (u64, u64) {
     blobs.fold((0, 0), |(count, bytes): (u64, u64), blob| (count.saturating_add(1), bytes.saturating_add(blob.size())))
 }
 
-/// What must be unique in a file: a blob's type and name, and of an opaque blob its executable too. Blobs of unknown types have
-/// no name, so any number of them may be there.
-fn key<'b>(blob: &Blob<'b>) -> Option<(BlobType, Text<'b>, Text<'b>)> {
+/// By what blobs of different files are compared: a blob's type and name, and of an opaque blob its executable too.
+type Key<'b> = (BlobType, Text<'b>, Text<'b>);
+
+/// The key of a blob. Blobs of unknown types have no name, so any number of them may be there.
+fn key<'b>(blob: &Blob<'b>) -> Option<Key<'b>> {
     if let BlobType::Other(_) = blob.blob_type() {
         return None;
     }

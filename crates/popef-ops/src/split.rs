@@ -79,7 +79,8 @@ pub struct Part {
     pub too_large: bool,
 }
 
-/// Splits a file into several, each of which is a PopEF file. [`merge`](crate::merge) makes one of them again.
+/// Splits a file into several, each of which is a PopEF file. [`merge`](crate::merge) makes one of them again: of parts by size,
+/// with [`Keep::All`](crate::Keep::All), the same file.
 ///
 /// Nothing appears until all parts are written and read back. If then one cannot be put in its place, those before it are removed
 /// again, except where they replaced a file. What comes before the first blob goes into the first part. Names of blobs become safe

@@ -95,8 +95,9 @@ pub(crate) fn decompress<'py>(
 
 /// Writes the blobs of several files into one, in order, as `popef merge` does.
 ///
-/// Blobs of the same type, name and content are written once. Those of the same type and name but other content are an error,
-/// unless `keep` is `"first"`, `"last"` or `"all"`. With `unpacked`, executables are the same if they unpack to the same bytes.
+/// What is together in one file stays together. Of different files, blobs of the same type, name and content are written once, and
+/// those of the same type and name but other content are an error, unless `keep` is `"first"` or `"last"`. If it is `"all"`, all
+/// blobs of all files are written, also equal ones, except equal executables: so the parts of a split by size become the old file. With `unpacked`, executables are the same if they unpack to the same bytes.
 /// `drop_prefix` leaves out what comes before the first blob of a file.
 ///
 /// >>> import io, popef

@@ -19,21 +19,25 @@ use crate::common::values::named;
 
 /// Make one file of several
 ///
-/// The new file has the blobs of all files, in order. Blobs with the same type, name and content are written once. Two with the
-/// same type and name but other content are an error, unless --keep says which one is meant.
+/// The new file has the blobs of all files, in order. What is together in one file stays together. Of different files, blobs with
+/// the same type, name and content are written once, and those with the same type and name but other content are an error, unless
+/// --keep says which ones are meant.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef merge [OPTIONS] -o <NEW> <FILE>...", after_help = "\
 Examples:
   popef merge executable.popef weights.popef -o model.popef
   popef merge --keep last model.popef new-weights.popef -o newer.popef
   popef merge --type tensor,feed a.popef b.popef -o data.popef
+  popef merge --keep all parts/*.popef -o model.popef      after popef split --max-size
   find parts -name '*.popef' -print0 | sort -z | popef merge --files-from - -o model.popef")]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
-    /// Of blobs with the same type and name but other content, keep the first, the last, or all
+    /// Of blobs with the same type and name in different files, keep those of the first file, of the last, or all
     ///
-    /// Two executables with one name cannot both be kept.
+    /// first and last decide between other contents; equal ones are written once. all writes all blobs of all files, also equal
+    /// ones: so the parts of `popef split --max-size` become the old file. But two executables in a file cannot have one name: equal
+    /// ones are written once, and others are an error.
     #[arg(long, value_name = "WHICH", value_parser = keep(), hide_possible_values = true)]
     keep: Option<Keep>,
     /// Executables are the same if they unpack to the same bytes, however they are compressed

@@ -21,7 +21,8 @@ use crate::common::values::{named, path};
 
 /// Make several files of one
 ///
-/// Each part is a PopEF file, and popef merge makes one of them again. Nothing appears until all parts are written.
+/// Each part is a PopEF file. Nothing appears until all parts are written. popef merge makes one file of them again, and of parts
+/// by size the same file, with --keep all.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef split [OPTIONS] --by <WHAT> -o <DIR> <FILE>\n       popef split [OPTIONS] --max-size <SIZE> -o <DIR> <FILE>", after_help = "\
 Examples:
@@ -31,7 +32,8 @@ Examples:
       A file for each model, with its executable, tensors and feeds
   popef split model.popef --max-size 4GiB -o parts
       parts/model-1.popef, parts/model-2.popef, ...
-  popef merge parts/*.popef -o model.popef")]
+  popef merge --keep all parts/*.popef -o model.popef
+      The file of parts by size again; of parts by kind or model, without --keep all")]
 pub(crate) struct Args {
     /// The file to split; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path())]

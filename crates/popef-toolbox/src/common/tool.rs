@@ -179,7 +179,7 @@ fn advice(code: &str, leaves_others: bool) -> &'static str {
         }
         (Some(Code::Ambiguous), _) => "Say which one is meant: set has --model NAME and --type TYPE for it.",
         (Some(Code::Conflict), _) => {
-            "Say with --keep first or --keep last which one is kept, or leave one of the files out."
+            "Say with --keep first, last or all which ones are kept, or leave one of the files out."
         }
         (Some(Code::PrefixInside), _) => {
             "Put that file first, or leave out what comes before PopEF with --drop-prefix."

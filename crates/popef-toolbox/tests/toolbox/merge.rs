@@ -110,7 +110,7 @@ fn conflicts_are_refused_or_resolved_as_asked() {
     for (keep, expected) in [
         ("first", &[b"old ", b"else"][..]),
         ("last", &[b"else", b"last"]),
-        ("all", &[b"old ", b"else", b"new ", b"last"]),
+        ("all", &[b"old ", b"else", b"new ", b"old ", b"last"]),
     ] {
         merge(&["1", "other", "2", "3", "4"], &["--keep", keep]).good();
         assert_eq!(data(&place, "out"), expected, "{keep}");
@@ -161,6 +161,8 @@ fn executables_can_count_as_equal_by_what_they_unpack_to() {
     assert!(run.status == 2 && run.err.contains("executable \"model\" is in zstd.popef"), "{run:?}");
     let run = place.run(&[&["merge", "-o", "out", "--keep", "all"], &files[..]].concat());
     assert_eq!(run.status, 2, "two executables cannot have one name: {run:?}");
+    place.run(&["merge", "-o", "all", "--keep", "all", "zstd.popef", "zstd.popef"]).good();
+    assert_eq!(File::open(place.path("all")).unwrap().executables().len(), 1);
     place.run(&[&["merge", "-o", "out", "--unpacked"], &files[..]].concat()).good();
     assert!(place.read("out") == place.read("zstd.popef"));
 

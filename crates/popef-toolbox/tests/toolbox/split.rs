@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use popef::types::{Anchor, OpaqueInfo, TensorDataInfo};
-use popef::{DataType, File, Metadata, TensorInfo, Writer};
+use popef::{DataType, File, Metadata, OpenOptions, TensorInfo, Writer};
 
 use crate::common::{Place, hold_golden, popef_files, testdata};
 use crate::peers::{pycapnp_reads, without_places};
@@ -33,6 +34,11 @@ fn models(place: &Place) -> Vec<u8> {
 
 /// All blobs of a file, whatever their order.
 fn blobs(bytes: Vec<u8>) -> BTreeSet<Vec<u8>> {
+    in_order(bytes).into_iter().collect()
+}
+
+/// All blobs of a file.
+fn in_order(bytes: Vec<u8>) -> Vec<Vec<u8>> {
     let file = File::from_bytes(bytes).unwrap();
     let whole = |blob: popef::Blob<'_>| [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat();
     file.blobs().map(whole).collect()
@@ -119,25 +125,91 @@ fn each_model_gets_what_is_its_own() {
     assert_eq!(blobs(place.read("again.popef")), blobs(whole));
 }
 
+/// All files of testdata that are whole and have blobs. A file with an executable without a name, or with that of another one,
+/// cannot be written.
+fn whole_files() -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![testdata()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_whole(&path) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 200, "{}", files.len());
+    files
+}
+
+fn is_whole(path: &Path) -> bool {
+    let is_popef = path.extension().is_some_and(|ending| ending == "popef" || ending == "poptorch");
+    is_popef
+        && OpenOptions::new().after_pickle(true).open(path).is_ok_and(|file| {
+            let names: Vec<_> = file.executables().map(|executable| executable.name().to_string()).collect();
+            let is_unlike_others = |(at, name): (usize, &String)| !name.is_empty() && !names[..at].contains(name);
+            !file.is_empty() && names.iter().enumerate().all(is_unlike_others)
+        })
+}
+
+/// Splits a file, merges the parts, and returns what that makes.
+fn split_and_merged(place: &Place, input: &Path, by: &[&str], keep: &[&str]) -> Vec<u8> {
+    place.run(&[&["split", input.to_str().unwrap(), "-o", "parts"], by].concat()).good();
+    let parts = fs::read_dir(place.path("parts")).unwrap().map(|entry| entry.unwrap().path());
+    let mut parts: Vec<_> = parts.map(|path| path.to_str().unwrap().to_owned()).collect();
+    parts.sort();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    place.run(&[&["merge", "-o", "merged.popef", "--force"], keep, &parts[..]].concat()).good();
+    fs::remove_dir_all(place.path("parts")).unwrap();
+    place.read("merged.popef")
+}
+
+/// Byte for byte, with the blobs in their order.
+#[test]
+fn parts_of_a_size_merge_to_the_same_file_again() {
+    let place = Place::with(&[]);
+    for input in whole_files() {
+        let whole = fs::read(&input).unwrap();
+        let most = (whole.len() / 40).max(100).to_string();
+        let merged = split_and_merged(&place, &input, &["--max-size", &most], &["--keep", "all"]);
+        assert!(merged == whole, "{}", input.display());
+    }
+}
+
+/// A file alone, and with itself, is as it was.
+#[test]
+fn nothing_that_is_together_in_one_file_is_lost() {
+    let place = Place::with(&[]);
+    for input in whole_files().iter().filter(|input| !input.ends_with("empty.popef")) {
+        let path = input.to_str().unwrap();
+        let whole = fs::read(input).unwrap();
+        place.run(&["merge", path, "-o", "merged.popef", "--force"]).good();
+        assert!(place.read("merged.popef") == whole, "{path}");
+    }
+    let elements = testdata().join("elements/elements.popef");
+    let twice = [elements.to_str().unwrap(), elements.to_str().unwrap()];
+    place.run(&[&["merge", "-o", "twice.popef"], &twice[..]].concat()).good();
+    assert!(place.read("twice.popef") == fs::read(&elements).unwrap());
+}
+
 /// In whatever way a file is split, its parts merge to a file that says the same.
 #[test]
 fn parts_merge_to_the_same_again() {
     let place = Place::with(&[]);
     let mut read = Vec::new();
-    for input in popef_files("interop").into_iter().filter(|path| !path.ends_with("empty.popef")) {
-        let name = input.file_name().unwrap().to_str().unwrap();
-        for by in [&["--by", "kind"][..], &["--by", "model"], &["--max-size", "300"]] {
-            let folder = format!("{name}{}", by.concat());
-            place.run(&[&["split", input.to_str().unwrap(), "-o", &folder], by].concat()).good();
-            let mut parts: Vec<_> = fs::read_dir(place.path(&folder))
-                .unwrap()
-                .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
-                .collect();
-            parts.sort();
-            let merged = format!("{folder}.popef");
-            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            place.run(&[&["merge", "-o", &merged], &parts[..]].concat()).good();
-            assert_eq!(blobs(place.read(&merged)), blobs(fs::read(&input).unwrap()), "{folder}");
+    let sorted = |bytes: Vec<u8>| {
+        let mut blobs = in_order(bytes);
+        blobs.sort();
+        blobs
+    };
+    let interop = popef_files("interop").into_iter().filter(|path| !path.ends_with("empty.popef"));
+    for input in interop.chain([testdata().join("elements/elements.popef")]) {
+        for by in ["kind", "model"] {
+            let merged = format!("{}{by}.popef", input.file_name().unwrap().to_str().unwrap());
+            place.write(&merged, split_and_merged(&place, &input, &["--by", by], &[]));
+            assert_eq!(sorted(place.read(&merged)), sorted(fs::read(&input).unwrap()), "{merged}");
             read.extend([input.clone(), place.path(&merged)]);
         }
     }
