@@ -141,11 +141,11 @@ pub struct Rename {
 
 impl Rename {
     /// Reads an old name and a new one with `=` between them. If there is more than one `=`, the old name ends at one
-    /// where it is a name in the file.
+    /// where it is a name in the file. An old name with odd letters can also be given as it is shown, with these written out.
     pub fn parse(text: &str, file: &File) -> Result<Self, Error> {
         let wrong = |message: &str| Error::new(Code::WrongArguments, format!("{text}: {message}"));
         let splits: Vec<_> = text.match_indices('=').map(|(at, _)| text.split_at(at)).collect();
-        let mut known = splits.iter().filter(|(old, _)| renames::is_name(file, old));
+        let mut known = splits.iter().filter(|(old, _)| renames::name_in(file, old).is_some());
         let (old, new) = match (splits.as_slice(), known.next(), known.next()) {
             ([], ..) => return Err(wrong("needed OLD=NEW; there is no =")),
             ([only], ..) | (_, Some(only), None) => only,
@@ -153,7 +153,8 @@ impl Rename {
             _ => return Err(wrong("the texts before more than one = are names in the file")),
         };
         let new = new.strip_prefix('=').unwrap_or_default();
-        Ok(Rename { from: (*old).to_owned().into(), to: new.to_owned().into() })
+        let from = renames::name_in(file, old).unwrap_or_else(|| (*old).to_owned().into());
+        Ok(Rename { from, to: new.to_owned().into() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use popef::types::{BlobType, Text};
+use popef::types::{BlobType, Text, escape};
 use popef::{Blob, File, Metadata};
 
 use super::Rename;
@@ -146,11 +146,31 @@ impl Names {
     }
 }
 
-/// Whether a blob or an anchor has the name.
-pub(super) fn is_name(file: &File, name: &str) -> bool {
-    let is_anchor = |metadata: Metadata| metadata.anchors.iter().any(|anchor| anchor.name == name);
-    file.blobs().any(|blob| blob.name().is_some_and(|known| known == name))
-        || file.metadata().any(|metadata| metadata.read().is_ok_and(is_anchor))
+/// The name of a blob or an anchor that is given so: as it is, or as it is shown, with odd letters written out.
+pub(super) fn name_in(file: &File, given: &str) -> Option<Text<'static>> {
+    if any_name(file, &mut |name| *name == given) {
+        return Some(given.to_owned().into());
+    }
+    if !given.contains('\\') {
+        return None;
+    }
+    let mut found: Option<Text<'static>> = None;
+    let mut is_another = |name: &Text<'_>| {
+        let is_meant = escape(&name.to_string_lossy()) == given;
+        is_meant && *found.get_or_insert_with(|| name.clone().into_owned()) != *name
+    };
+    // Names that are not UTF-8 may look the same. Which one is meant is then not known.
+    let is_ambiguous = any_name(file, &mut is_another);
+    found.filter(|_| !is_ambiguous)
+}
+
+/// Whether any name of a blob or an anchor is as asked for.
+fn any_name(file: &File, is_it: &mut dyn FnMut(&Text<'_>) -> bool) -> bool {
+    if file.blobs().filter_map(|blob| blob.name()).any(|name| is_it(&name)) {
+        return true;
+    }
+    let mut metadata = file.metadata().filter_map(|metadata| metadata.read().ok());
+    metadata.any(|metadata| metadata.anchors.iter().any(|anchor| is_it(&anchor.name)))
 }
 
 fn missing(file: &File, old: &Text<'_>, anchors: impl Iterator<Item = String>) -> Error {

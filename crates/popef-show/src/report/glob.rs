@@ -1,11 +1,15 @@
 use glob::{MatchOptions, Pattern, PatternError};
 
-/// A pattern that names match: `*` is any characters, `?` one, `[a-c]` one of these.
+use crate::escape;
+
+/// A pattern that names match: `*` is any characters, `?` one, `[a-c]` one of these. A name with odd letters matches also as it is
+/// shown, with these written out.
 ///
 /// ```
 /// use popef_show::Glob;
 ///
 /// assert_eq!(Glob::parse("layer.[0-9].*")?.as_str(), "layer.[0-9].*");
+/// assert!(Glob::parse("two\\nlines*")?.matches("two\nlines here", false));
 /// assert_eq!(Glob::parse("[z-a]").unwrap_err(), "the range z-a is backwards; write a-z");
 /// # Ok::<(), String>(())
 /// ```
@@ -33,7 +37,10 @@ impl Glob {
 
     /// Whether a name matches.
     pub fn matches(&self, name: &str, ignore_case: bool) -> bool {
-        self.0.matches_with(name, MatchOptions { case_sensitive: !ignore_case, ..GLOB })
+        let options = MatchOptions { case_sensitive: !ignore_case, ..GLOB };
+        // Whatever is written out begins with a backslash.
+        let as_shown = || self.as_str().contains('\\') && self.0.matches_with(&escape(name), options);
+        self.0.matches_with(name, options) || as_shown()
     }
 }
 

@@ -12,6 +12,7 @@ mod help;
 mod kills;
 mod man;
 mod merge;
+mod names;
 mod outputs;
 mod pack;
 mod peers;
