@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
@@ -36,18 +37,26 @@ pub enum SplitBy {
 }
 
 /// How a file is split.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct SplitOptions<'o> {
     /// What becomes a part.
     pub by: SplitBy,
     /// What the names of all parts begin with.
     pub stem: &'o OsStr,
+    /// Which blobs are written.
+    pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
-/// By kind, into files whose names begin with `part`.
+/// All blobs by kind, into files whose names begin with `part`.
 impl Default for SplitOptions<'_> {
     fn default() -> Self {
-        SplitOptions { by: SplitBy::Kind, stem: OsStr::new("part") }
+        SplitOptions { by: SplitBy::Kind, stem: OsStr::new("part"), select: &|_| true }
+    }
+}
+
+impl fmt::Debug for SplitOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SplitOptions").field("by", &self.by).field("stem", &self.stem).finish_non_exhaustive()
     }
 }
 
@@ -112,7 +121,7 @@ pub fn split(
         let message = format!("{:?} cannot be the beginning of names: it is empty, or a path", options.stem);
         return Err(Error::new(Code::WrongArguments, message));
     }
-    let plan = Plan::of(file, options.by)?;
+    let plan = Plan::of(file, options)?;
     let names: Vec<OsString> = plan.names.iter().map(|name| file_name(options.stem, name)).collect();
     let are_new = check(file, target, &names)?;
     let _made = match target {
@@ -168,12 +177,27 @@ fn file_name(stem: &OsStr, name: &str) -> OsString {
 
 /// Which blobs go into which part.
 struct Plan<'f> {
-    file: &'f File,
+    file: Chosen<'f>,
     /// What the names of the parts end with.
     names: Vec<String>,
     rule: Rule,
+    /// The numbers of the parts in the rule, which may have more: a model of which no blob is chosen gives no part.
+    numbers: Vec<usize>,
     /// How large a part is to be at most.
     most: u64,
+}
+
+/// A file, of which only some blobs are written.
+#[derive(Clone, Copy)]
+struct Chosen<'f> {
+    file: &'f File,
+    select: &'f (dyn Fn(&Blob<'_>) -> bool + Sync),
+}
+
+impl<'f> Chosen<'f> {
+    fn blobs(self) -> impl Iterator<Item = Blob<'f>> {
+        self.file.blobs().filter(move |blob| (self.select)(blob))
+    }
 }
 
 /// By what a blob belongs to a part.
@@ -187,25 +211,40 @@ enum Rule {
 const MOST_PARTS: usize = 400;
 
 impl<'f> Plan<'f> {
-    fn of(file: &'f File, by: SplitBy) -> Result<Self, Error> {
+    fn of(file: &'f File, options: &SplitOptions<'f>) -> Result<Self, Error> {
+        let SplitOptions { by, select, .. } = *options;
+        let file = Chosen { file, select };
         let (names, rule) = match by {
             SplitBy::Kind => by_kind(file),
             SplitBy::Model => Models::of(file)?,
             SplitBy::Size(most) => by_size(file, most)?,
         };
         let most = if let SplitBy::Size(most) = by { most } else { u64::MAX };
-        Ok(Plan { file, names, rule, most })
+        let mut plan = Plan { file, names: Vec::new(), rule, numbers: Vec::new(), most };
+        for (number, name) in names.into_iter().enumerate() {
+            if plan.blobs_of(number).next().is_some() {
+                plan.numbers.push(number);
+                plan.names.push(name);
+            }
+        }
+        Ok(plan)
     }
 
     /// The blobs of a part, in file order.
-    fn blobs(&self, part: usize) -> Box<dyn Iterator<Item = Blob<'f>> + '_> {
+    fn blobs(&self, part: usize) -> impl Iterator<Item = Blob<'f>> {
+        self.numbers.get(part).into_iter().flat_map(|number| self.blobs_of(*number))
+    }
+
+    /// The blobs of a part by its number in the rule.
+    fn blobs_of(&self, part: usize) -> Box<dyn Iterator<Item = Blob<'f>> + '_> {
         let blobs = self.file.blobs();
         match &self.rule {
             Rule::Kinds(kinds) => Box::new(blobs.filter(move |blob| kinds.get(part) == Some(&Kind::of(blob)))),
             Rule::Models(models) => Box::new(blobs.filter(move |blob| models.has(part, blob))),
             Rule::Ranges(ranges) => {
                 let range = ranges.get(part).cloned().unwrap_or_default();
-                Box::new(blobs.skip(range.start).take(range.len()))
+                let blobs = self.file.file.blobs().skip(range.start).take(range.len());
+                Box::new(blobs.filter(|blob| (self.file.select)(blob)))
             }
         }
     }
@@ -220,13 +259,14 @@ impl<'f> Plan<'f> {
     ) -> Result<Vec<Part>, Error> {
         let paths: Vec<PathBuf> = names.iter().map(|name| target.path_of(name)).collect();
         let sizes = (0..paths.len()).flat_map(|at| self.blobs(at)).map(|blob| blob.size());
-        progress.expect(sizes.fold(self.file.prefix().len(), u64::saturating_add));
+        let file = self.file.file;
+        progress.expect(sizes.fold(file.prefix().len(), u64::saturating_add));
         let mut parts = Vec::new();
         let outputs = self.settled(|settle| {
             for (at, (name, path)) in names.iter().zip(&paths).enumerate() {
-                let mut output = Output::begin(Target::In(target, name), [self.file], progress)?;
+                let mut output = Output::begin(Target::In(target, name), [file], progress)?;
                 if at == 0 {
-                    output.prefix_of(self.file)?;
+                    output.prefix_of(file)?;
                 }
                 let mut blobs = 0_u64;
                 output.copy_all(self.blobs(at).inspect(|_| blobs = blobs.saturating_add(1)))?;
@@ -317,7 +357,7 @@ impl Kind {
 }
 
 /// A part for each kind that the file has.
-fn by_kind(file: &File) -> (Vec<String>, Rule) {
+fn by_kind(file: Chosen<'_>) -> (Vec<String>, Rule) {
     let (mut names, mut kinds) = (Vec::new(), Vec::new());
     for (kind, name) in Kind::ALL {
         if file.blobs().any(|blob| Kind::of(&blob) == kind) {
@@ -328,12 +368,12 @@ fn by_kind(file: &File) -> (Vec<String>, Rule) {
     (names, Rule::Kinds(kinds))
 }
 
-fn by_size(file: &File, most: u64) -> Result<(Vec<String>, Rule), Error> {
+fn by_size(file: Chosen<'_>, most: u64) -> Result<(Vec<String>, Rule), Error> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    let (mut start, mut size) = (0, file.prefix().len());
-    for blob in file.blobs() {
+    let (mut start, mut size) = (0, file.file.prefix().len());
+    for (number, blob) in file.blobs().enumerate() {
         let with_this = size.saturating_add(blob.size());
-        if with_this > most && blob.index() > start {
+        if with_this > most && number > 0 {
             ranges.push(start..blob.index());
             check_count(ranges.len())?;
             (start, size) = (blob.index(), blob.size());
@@ -341,8 +381,8 @@ fn by_size(file: &File, most: u64) -> Result<(Vec<String>, Rule), Error> {
             size = with_this;
         }
     }
-    if start < file.len() {
-        ranges.push(start..file.len());
+    if file.blobs().next().is_some() {
+        ranges.push(start..file.file.len());
     }
     check_count(ranges.len())?;
     // All numbers have as many digits, so that the names sort like the parts.
@@ -370,7 +410,8 @@ struct Models {
 }
 
 impl Models {
-    fn of(file: &File) -> Result<(Vec<String>, Rule), Error> {
+    fn of(chosen: Chosen<'_>) -> Result<(Vec<String>, Rule), Error> {
+        let file = chosen.file;
         let mut models =
             Models { by_executable: HashMap::new(), hasher: RandomState::new(), anchors: Vec::new(), rest: 0 };
         let mut made = Names::default();

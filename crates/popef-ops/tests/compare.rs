@@ -261,10 +261,11 @@ fn manifests(file: &File, options: &HashOptions<'_>) -> Vec<ManifestEntry> {
 
 fn verified(file: &File, entry: &ManifestEntry, only_content: bool) -> (Verification, Vec<WrongBlob>) {
     let mut blobs = Vec::new();
-    let found = verify(file, entry, &VerifyOptions { only_content }, &Silent, &mut |blob| {
-        blobs.push(blob);
-        Ok(())
-    });
+    let found =
+        verify(file, entry, &VerifyOptions { only_content, ..VerifyOptions::default() }, &Silent, &mut |blob| {
+            blobs.push(blob);
+            Ok(())
+        });
     (found.unwrap(), blobs)
 }
 

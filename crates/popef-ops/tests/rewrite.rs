@@ -190,7 +190,7 @@ fn no_part_is_left_if_another_cannot_be_put_in_its_place() {
     }
     let file = File::from_bytes(writer.into_inner().unwrap().into_inner()).unwrap();
     let parts = folder.path().join("parts");
-    let options = SplitOptions { by: SplitBy::Size(1), stem: "model".as_ref() };
+    let options = SplitOptions { by: SplitBy::Size(1), stem: "model".as_ref(), ..SplitOptions::default() };
     let target = TargetFolder::At(&parts, Overwrite::Never);
     // Another program makes a file of the same name while the parts are written.
     let progress = After::of(file.size(), || {
@@ -311,7 +311,7 @@ proptest! {
         for (at, by) in [SplitBy::Kind, SplitBy::Model, SplitBy::Size(most)].into_iter().enumerate() {
             let parts = path(&format!("parts {at}"));
             let target = TargetFolder::At(&parts, Overwrite::Never);
-            let split = split(&file, target, &SplitOptions { by, stem: "m".as_ref() }, &Silent).unwrap();
+            let split = split(&file, target, &SplitOptions { by, stem: "m".as_ref(), ..SplitOptions::default() }, &Silent).unwrap();
             let opened: Vec<File> = split
                 .parts
                 .iter()

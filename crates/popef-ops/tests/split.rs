@@ -39,7 +39,7 @@ fn what_is_in_the_way_of_one_part_keeps_all_from_their_places() {
         if exists {
             std::fs::write(&first, "old").unwrap();
         }
-        let options = SplitOptions { by: SplitBy::Kind, stem: "model".as_ref() };
+        let options = SplitOptions { by: SplitBy::Kind, stem: "model".as_ref(), ..SplitOptions::default() };
         let target = TargetFolder::At(&parts, if exists { Overwrite::Others } else { Overwrite::Never });
         split(&file, target, &options, &InTheWay(&second, file.size(), AtomicU64::new(0))).unwrap_err();
         assert_eq!(first.exists(), exists, "what is new is removed");

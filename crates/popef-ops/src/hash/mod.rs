@@ -29,7 +29,7 @@ pub use digest::{Algorithms, Digest, Digests, NotADigest};
 pub use manifest::{Manifest, ManifestEntry};
 pub use report::{BlobHash, FileHash, ManifestLine, PrefixHash};
 pub use sums::{SumsLine, parse_sums, sums_line};
-pub use verify::{BlobVerdict, Verification, VerifyOptions, WrongBlob, verify};
+pub use verify::{BlobVerdict, SelectNamed, Verification, VerifyOptions, WrongBlob, verify};
 pub use whole::{hash_bytes, hash_path};
 
 /// Which digests are wanted. What is not wanted is not computed.

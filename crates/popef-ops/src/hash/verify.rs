@@ -1,24 +1,45 @@
 //! Compares a file with its entry in a manifest: see [`verify`].
 
-use popef::File;
+use std::fmt;
+
 use popef::read::ReadAt as _;
 use popef::types::{BlobType, Text};
+use popef::{Blob, File};
 use serde::Serialize;
 
 use super::digest::{Algorithms, Digests};
 use super::manifest::{ManifestEntry, Row, Rows, digest_of, order_of};
-use super::report::BlobHash;
+use super::report::{BlobHash, PrefixHash};
 use super::whole::of_file;
 use super::{HashOptions, hash};
 use crate::error::{Code, Error};
+use crate::listed::name_of;
 use crate::name::Name;
 use crate::progress::Progress;
 
 /// How a file is compared with its entry in a manifest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct VerifyOptions {
+#[derive(Clone, Copy, Default)]
+pub struct VerifyOptions<'o> {
     /// Whether only the digests of the content are compared. Otherwise all are that the entry has.
     pub only_content: bool,
+    /// Which blobs are compared, by their type and name; that of metadata is its executable's. Then nothing of the file as a whole
+    /// is. `None` for all.
+    pub select: Option<SelectNamed<'o>>,
+}
+
+/// Chooses blobs of a file and of a manifest, by their type and name.
+pub type SelectNamed<'o> = &'o (dyn Fn(BlobType, &Text<'_>) -> bool + Sync);
+
+impl VerifyOptions<'_> {
+    fn chooses(&self, blob_type: BlobType, name: &Text<'_>) -> bool {
+        self.select.is_none_or(|select| select(blob_type, name))
+    }
+}
+
+impl fmt::Debug for VerifyOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifyOptions").field("only_content", &self.only_content).finish_non_exhaustive()
+    }
 }
 
 /// How a file compares with its entry in a manifest. What is `None` was not compared.
@@ -38,6 +59,9 @@ pub struct Verification {
     /// Whether the bytes before the first blob are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<bool>,
+    /// How many blobs of the file and of the manifest were compared, if they were chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<u64>,
     /// How many blobs differ.
     pub changed: u64,
     /// How many blobs the file does not have.
@@ -120,24 +144,30 @@ pub enum BlobVerdict {
 pub fn verify(
     file: &File,
     entry: &ManifestEntry,
-    options: &VerifyOptions,
+    options: &VerifyOptions<'_>,
     progress: &dyn Progress,
     each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>,
 ) -> Result<Verification, Error> {
     let mut found = Verification::default();
-    if !options.only_content && !entry.whole.is_empty() {
+    let is_all = options.select.is_none();
+    if is_all && !options.only_content && !entry.whole.is_empty() {
         progress.expect(file.end());
         found.whole = Some(of_file(file, entry.whole.algorithms(), progress)? == entry.whole);
         if found.whole == Some(true) {
             return Ok(Verification { ok: true, ..found });
         }
     }
-    let wanted = wanted(entry, options);
+    let chosen = |blob: &Blob<'_>| options.chooses(blob.blob_type(), &name_of(blob));
+    let wanted = HashOptions { select: &chosen, ..wanted(entry, options) };
     if !wanted.data && !wanted.content && !wanted.headers && found.whole.is_none() {
-        let kind = if options.only_content { "digests of the content" } else { "digests" };
+        let kind = match (is_all, options.only_content) {
+            (false, _) => "digests of blobs of the wanted kind",
+            (true, true) => "digests of the content",
+            (true, false) => "digests",
+        };
         return Err(Error::new(Code::BadManifest, format!("the manifest has no {kind}")));
     }
-    let mut blobs = Blobs::of(entry, file)?;
+    let mut blobs = Blobs::of(entry, file, options)?;
     let mut same_data = 0u64;
     let hashed = hash(file, &wanted, progress, &mut |blob| match blobs.judge(&blob, &wanted)? {
         Judged::Wrong(wrong) => {
@@ -153,18 +183,18 @@ pub fn verify(
         found.count(wrong.verdict);
         each(wrong)
     })?;
-    found.content = same(&entry.content, &hashed.content, wanted.content);
-    let has_parts = entry.blobs > 0 || !entry.headers.is_empty();
-    found.prefix = (has_parts || entry.prefix.is_some()).then(|| match (&entry.prefix, &hashed.prefix) {
-        (Some(kept), Some(found)) => kept.data.agree(&found.data),
-        (kept, found) => kept.is_none() && found.is_none(),
-    });
-    found.whole = found.whole.or_else(|| {
-        let headers = same(&entry.headers, &hashed.headers, wanted.headers)?;
-        let is_same = headers && found.prefix != Some(false) && found.wrong() == 0;
-        // Only if each blob has a digest of its data, nothing else can differ.
-        (!is_same || same_data == hashed.blobs).then_some(is_same)
-    });
+    if is_all {
+        found.content = same(&entry.content, &hashed.content, wanted.content);
+        found.prefix = same_prefix(entry, hashed.prefix.as_ref());
+        found.whole = found.whole.or_else(|| {
+            let headers = same(&entry.headers, &hashed.headers, wanted.headers)?;
+            let is_same = headers && found.prefix != Some(false) && found.wrong() == 0;
+            // Only if each blob has a digest of its data, nothing else can differ.
+            (!is_same || same_data == hashed.blobs).then_some(is_same)
+        });
+    } else {
+        found.chosen = Some(hashed.blobs.saturating_add(found.missing));
+    }
     let is_same = [found.whole, found.content, found.prefix].iter().all(|same| *same != Some(false));
     found.ok = is_same && found.wrong() == 0;
     check_unchanged(entry)?;
@@ -197,10 +227,11 @@ fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
 }
 
 /// The digests that an entry can be compared by.
-fn wanted(entry: &ManifestEntry, options: &VerifyOptions) -> HashOptions<'static> {
-    let content = entry.content.algorithms().or(entry.rows.content);
+fn wanted(entry: &ManifestEntry, options: &VerifyOptions<'_>) -> HashOptions<'static> {
+    let of_file = |algorithms| if options.select.is_none() { algorithms } else { Algorithms::NONE };
     let exactly = |algorithms| if options.only_content { Algorithms::NONE } else { algorithms };
-    let (data, headers) = (exactly(entry.rows.data), exactly(entry.headers.algorithms()));
+    let content = of_file(entry.content.algorithms()).or(entry.rows.content);
+    let (data, headers) = (exactly(entry.rows.data), of_file(exactly(entry.headers.algorithms())));
     HashOptions {
         algorithms: content.or(data).or(headers),
         data: data != Algorithms::NONE,
@@ -208,6 +239,15 @@ fn wanted(entry: &ManifestEntry, options: &VerifyOptions) -> HashOptions<'static
         headers: headers != Algorithms::NONE,
         ..HashOptions::default()
     }
+}
+
+/// Whether what comes before the first blob is the same, if the manifest says so.
+fn same_prefix(entry: &ManifestEntry, found: Option<&PrefixHash>) -> Option<bool> {
+    let has_parts = entry.blobs > 0 || !entry.headers.is_empty();
+    (has_parts || entry.prefix.is_some()).then(|| match (&entry.prefix, found) {
+        (Some(kept), Some(found)) => kept.data.agree(&found.data),
+        (kept, found) => kept.is_none() && found.is_none(),
+    })
 }
 
 /// Whether digests are the same, if they are compared.
@@ -218,6 +258,7 @@ fn same(kept: &Digests, found: &Digests, compared: bool) -> Option<bool> {
 /// The blobs of an entry, which those of a file are compared with.
 struct Blobs<'m> {
     rows: Rows<'m>,
+    options: VerifyOptions<'m>,
     found_by: FoundBy,
     /// Whether a blob that the entry does not have is wrong.
     complete: bool,
@@ -252,14 +293,24 @@ struct Indexed {
 }
 
 impl<'m> Blobs<'m> {
-    fn of(entry: &'m ManifestEntry, file: &File) -> Result<Self, Error> {
+    fn of(entry: &'m ManifestEntry, file: &File, options: &VerifyOptions<'m>) -> Result<Self, Error> {
         let mut rows = Rows::new(entry);
         let found_by = match entry.blobs {
             0 => FoundBy::Nothing,
             _ if order_of(file) == entry.rows.order => FoundBy::Order,
-            _ => FoundBy::Index(indexed(&mut rows)?),
+            _ => FoundBy::Index(indexed(&mut rows, options)?),
         };
-        Ok(Blobs { rows, found_by, complete: entry.complete })
+        Ok(Blobs { rows, options: *options, found_by, complete: entry.complete })
+    }
+
+    /// The next blob of the entry that is chosen.
+    fn next(&mut self) -> Result<Option<Row>, Error> {
+        while let Some((_, row)) = self.rows.next()? {
+            if self.options.chooses(row.blob_type, row.name.text()) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
     }
 
     /// Compares a blob of the file.
@@ -267,7 +318,7 @@ impl<'m> Blobs<'m> {
         let uncompared = Judged::Right { same_data: false };
         let kept = match &mut self.found_by {
             FoundBy::Nothing => return Ok(uncompared),
-            FoundBy::Order => self.rows.next()?.map(|(_, row)| row),
+            FoundBy::Order => self.next()?,
             FoundBy::Index(index) => {
                 find(index, key_of(&digest_of(&blob.key()))).map(|place| self.rows.at(place)).transpose()?
             }
@@ -304,9 +355,12 @@ impl<'m> Blobs<'m> {
     }
 }
 
-fn indexed(rows: &mut Rows<'_>) -> Result<Vec<Indexed>, Error> {
+fn indexed(rows: &mut Rows<'_>, options: &VerifyOptions<'_>) -> Result<Vec<Indexed>, Error> {
     let mut index = Vec::new();
     while let Some((place, row)) = rows.next()? {
+        if !options.chooses(row.blob_type, row.name.text()) {
+            continue;
+        }
         index.push(Indexed { key: key_of(&digest_of(&row.key())), place, found: 0 });
     }
     index.sort_unstable();

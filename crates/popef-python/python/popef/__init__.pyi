@@ -711,6 +711,7 @@ def split(
     by: Literal["kind", "model", "size"] = "kind",
     max_size: int | None = None,
     stem: str | None = None,
+    select: _Selection | None = None,
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,

@@ -148,7 +148,13 @@ pub(crate) fn verify<'py>(
             Manifest::Entries(entries) => {
                 check_whole(&file)?;
                 let entry = meant(entries, |entry| &entry.path, name.as_deref()).map_err(refused)?;
-                popef_ops::hash::verify(&file, entry, &VerifyOptions { only_content }, watch, each)
+                popef_ops::hash::verify(
+                    &file,
+                    entry,
+                    &VerifyOptions { only_content, ..VerifyOptions::default() },
+                    watch,
+                    each,
+                )
             }
             Manifest::Sums(_) if only_content => Err(refused("lines of sums have no digests of the content")),
             Manifest::Sums(lines) => {

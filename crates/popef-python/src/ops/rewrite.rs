@@ -161,7 +161,8 @@ fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
 /// Splits a file into several in a folder, as `popef split` does.
 ///
 /// `by` is `"kind"` (executables with metadata and opaque blobs, tensors, feeds), `"model"` (a part for each executable), or
-/// `"size"` (parts of at most `max_size` bytes). The names of the parts begin with `stem`, which is that of the file.
+/// `"size"` (parts of at most `max_size` bytes). The names of the parts begin with `stem`, which is that of the file. `select`
+/// chooses which blobs are written.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -173,7 +174,8 @@ fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
 /// 1
 #[pyfunction]
 #[pyo3(signature = (
-    file, folder = None, *, by = "kind", max_size = None, stem = None, overwrite = None, dry_run = false, progress = None
+    file, folder = None, *, by = "kind", max_size = None, stem = None, select = None, overwrite = None, dry_run = false,
+    progress = None
 ))]
 pub(crate) fn split<'py>(
     py: Python<'py>,
@@ -182,6 +184,7 @@ pub(crate) fn split<'py>(
     by: &str,
     max_size: Option<&Bound<'py, PyAny>>,
     stem: Option<OsString>,
+    select: Option<&Bound<'py, PyAny>>,
     overwrite: Option<&Bound<'py, PyAny>>,
     dry_run: bool,
     progress: Option<&Bound<'py, PyAny>>,
@@ -198,8 +201,10 @@ pub(crate) fn split<'py>(
     };
     let (file, to) = (opened(file)?, To::of(folder, overwrite, dry_run)?);
     let stem = stem.or_else(|| self::stem(&file).map(OsString::from)).unwrap_or_else(|| OsString::from("part"));
-    operate::<_, Nothing>(py, progress, &Select::everything(), None, |watch, _| {
-        popef_ops::split(&file, to.folder(), &SplitOptions { by, stem: &stem }, watch)
+    let select = Select::of(select, std::slice::from_ref(&file))?;
+    operate::<_, Nothing>(py, progress, &select, None, |watch, _| {
+        let options = SplitOptions { by, stem: &stem, select: &|blob| select.takes(blob) };
+        popef_ops::split(&file, to.folder(), &options, watch)
     })
 }
 

@@ -12,7 +12,7 @@ use poplar_inspect::profile::parse_bytes;
 use super::Command;
 use crate::common::output::check_folder;
 use crate::common::end::unwritten;
-use crate::common::filter::type_name;
+use crate::common::filter::{Filter, type_name};
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
 use crate::common::table::{Column, Table};
@@ -22,7 +22,7 @@ use crate::common::values::{named, path};
 /// Make several files of one
 ///
 /// Each part is a PopEF file. Nothing appears until all parts are written. popef merge makes one file of them again, and of parts
-/// by size the same file, with --keep all.
+/// by size the same file, with --keep all. --type, --filter and --exclude choose which blobs are written; all others are in no part.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef split [OPTIONS] --by <WHAT> -o <DIR> <FILE>\n       popef split [OPTIONS] --max-size <SIZE> -o <DIR> <FILE>", after_help = "\
 Examples:
@@ -32,6 +32,8 @@ Examples:
       A file for each model, with its executable, tensors and feeds
   popef split model.popef --max-size 4GiB -o parts
       parts/model-1.popef, parts/model-2.popef, ...
+  popef split model.popef --max-size 4GiB --type tensor -o weights
+      Only the tensors
   popef merge --keep all parts/*.popef -o model.popef
       The file of parts by size again; of parts by kind or model, without --keep all")]
 pub(crate) struct Args {
@@ -50,6 +52,8 @@ pub(crate) struct Args {
     /// A larger blob is a part of its own.
     #[arg(long, value_name = "SIZE", value_parser = bytes, required_if_eq("by", "size"))]
     max_size: Option<u64>,
+    #[command(flatten)]
+    filter: Filter,
     /// The folder for the parts; it is made if it is not there
     #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -86,8 +90,9 @@ impl By {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         check_folder(self.output.as_deref())?;
-        let options = SplitOptions { by: self.by()?, stem: self.stem()? };
+        let options = SplitOptions { by: self.by()?, stem: self.stem()?, select: &|blob| self.filter.takes(blob) };
         let file = open_whole(tool, &self.file)?;
+        self.filter.check([&file], &[&self.file])?;
         let watch = tool.progress("splitting");
         let done = split(&file, self.target(), &options, &watch)?;
         drop(watch);

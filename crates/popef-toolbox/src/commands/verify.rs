@@ -5,20 +5,21 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
+use popef::types::Text;
 use popef_open::is_elsewhere;
 use popef_ops::hash::{
-    Algorithms, BlobVerdict, Manifest, ManifestEntry, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
+    Algorithms, BlobVerdict, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
-use popef_show::{Kind, Out};
+use popef_show::{Kind, Out, counted};
 use serde::Serialize;
 
 use super::Command;
 use super::hash::{one_algorithm, whole_digests};
 use crate::common::end::{FAILED, NO, answered, unwritten};
-use crate::common::filter::type_name;
+use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::open_whole;
@@ -31,6 +32,7 @@ const AFTER: &str = "Examples:
   popef verify models.manifest model.popef                   # only this one of them
   popef hash --format json model.popef > model.manifest
   popef verify --content model.manifest compressed.popef     # one entry, so under any name
+  popef verify models.manifest --type tensor                 # only the tensors
   popef verify SHA256SUMS                                    # lines of sha256sum
 
 Exit status: 0 if all files are what they were, 1 if any is not or is missing, 2 if something could not be read.";
@@ -38,7 +40,7 @@ Exit status: 0 if all files are what they were, 1 if any is not or is missing, 2
 /// Compare files with a manifest of theirs
 ///
 /// MANIFEST is the JSON of popef hash, or lines of sha256sum or b3sum. The paths in it are relative to the working folder, as for
-/// sha256sum -c.
+/// sha256sum -c. If blobs are chosen with --type, --filter or --exclude, only these are compared, and nothing of a file as a whole.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -54,6 +56,8 @@ pub(crate) struct Args {
     /// sha256 or blake3: what the lines of MANIFEST are, if it is not JSON; without it, either fits
     #[arg(short, long, value_name = "NAME", value_parser = one_algorithm(), hide_possible_values = true, help_heading = "Digests")]
     algorithm: Option<Algorithms>,
+    #[command(flatten)]
+    filter: Filter,
     /// Print only what is wrong
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
@@ -79,6 +83,8 @@ impl Job<'_> {
     fn uncompared(&self, found: &Verification) -> Option<&'static str> {
         let Kept::Entry(entry) = self.kept else { return None };
         match found.whole {
+            // What was chosen is said beside it.
+            None if found.chosen.is_some() => None,
             Some(_) => None,
             None if !entry.complete => Some("only chosen blobs were compared: the manifest has no others"),
             None => Some("headers, versions and order were not compared: the manifest has no digest of them"),
@@ -144,6 +150,10 @@ impl Command for Args {
         let jobs = self.jobs(&manifest)?;
         let verified = Verified::default();
         let done = self.verify_all(tool, &jobs, &verified);
+        if done.is_ok() && !self.filter.is_everything() && !verified.any_chosen() {
+            let paths: Vec<_> = jobs.iter().map(|job| &job.path).collect();
+            return Err(self.filter.nothing_chosen(&paths));
+        }
         answered(done.map(ExitCode::from), verified.known(jobs.len()))
     }
 }
@@ -153,9 +163,20 @@ impl Command for Args {
 struct Verified {
     files: AtomicUsize,
     worst: AtomicU8,
+    /// Whether any blob was chosen, or may have been in a file that could not be compared.
+    chosen: AtomicBool,
 }
 
 impl Verified {
+    fn choose(&self, outcome: &Outcome) {
+        let none = outcome.verification.is_some_and(|verification| verification.chosen == Some(0));
+        self.chosen.fetch_or(!none, Ordering::Relaxed);
+    }
+
+    fn any_chosen(&self) -> bool {
+        self.chosen.load(Ordering::Relaxed)
+    }
+
     fn add(&self, status: u8) {
         self.worst.fetch_max(status, Ordering::Relaxed);
         self.files.fetch_add(1, Ordering::Relaxed);
@@ -177,7 +198,12 @@ impl Args {
             out.put("{\"schemaVersion\":1,\"files\":[\n");
         }
         let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
-            Some(job) => self.verify(tool, index, job, voice.out, &watch).inspect(|status| verified.add(*status)),
+            Some(job) => self.verify(tool, index, job, voice.out, &watch).map(|outcome| {
+                verified.choose(&outcome);
+                let status = outcome.status.exit();
+                verified.add(status);
+                status
+            }),
             None => Ok(0),
         };
         let worst = in_turn(tool, &mut out, jobs.len(), work)?;
@@ -208,6 +234,10 @@ impl Args {
     fn jobs<'m>(&self, manifest: &'m Manifest) -> Result<Vec<Job<'m>>, Error> {
         let kept: Vec<(&FilePath, Kept<'m>)> = match manifest {
             Manifest::Entries(entries) => entries.iter().map(|entry| (&entry.path, Kept::Entry(entry))).collect(),
+            Manifest::Sums(_) if !self.filter.is_everything() => {
+                let message = "lines of sums have no digests of blobs, so none can be chosen";
+                return Err(Error::new(Code::BadManifest, message).in_file(&self.manifest));
+            }
             Manifest::Sums(lines) if self.content => {
                 let message = format!("lines of sums have no digests of the content of {} files", lines.len());
                 return Err(Error::new(Code::BadManifest, message).in_file(&self.manifest));
@@ -223,8 +253,8 @@ impl Args {
         }
     }
 
-    /// Compares a file, and writes what became of it. Returns the exit status. Only a stop ends the work, or a failure to write.
-    fn verify(&self, tool: &Tool, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<u8, Error> {
+    /// Compares a file, and writes what became of it. Only a stop ends the work, or a failure to write.
+    fn verify(&self, tool: &Tool, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<Outcome, Error> {
         let mut report = Report::begin(self, index, job, out).map_err(unwritten)?;
         let mut unwritable = None;
         let compared = self.compare(tool, job, watch, &mut |blob| {
@@ -253,7 +283,7 @@ impl Args {
             }
         };
         report.end(out, &outcome).map_err(unwritten)?;
-        Ok(outcome.status.exit())
+        Ok(outcome)
     }
 
     fn compare(
@@ -267,7 +297,9 @@ impl Args {
             Kept::Line(line) => Ok((self.fits(tool, line, &job.path, watch)?, None)),
             Kept::Entry(entry) => {
                 let file = open_named(tool, &job.path, self.files.is_empty())?;
-                let options = VerifyOptions { only_content: self.content };
+                let select = |blob_type, name: &Text<'_>| self.filter.takes_named(blob_type, name);
+                let select = if self.filter.is_everything() { None } else { Some(&select as SelectNamed<'_>) };
+                let options = VerifyOptions { only_content: self.content, select };
                 let verification = verify(&file, entry, &options, watch, each)?;
                 file.check_unchanged()?;
                 Ok((verification.ok, Some(verification)))
@@ -368,6 +400,10 @@ impl<'a> Report<'a> {
         out.put_as(if is_same { Kind::Added } else { Kind::Error }, outcome.status.shown());
         if let Some(words) = &outcome.words {
             out.put(": ").text(Kind::Plain, &words.as_str().into());
+        }
+        if let Some(Verification { chosen: Some(chosen), .. }) = outcome.verification {
+            let chosen = counted(chosen, "blob", "blobs");
+            out.put(&format!(" ({chosen} chosen; the file as a whole was not compared)"));
         }
         out.end_line()?;
         if let Some(words) = outcome.uncompared {

@@ -71,7 +71,7 @@ impl Types {
 impl Filter {
     /// Whether every blob is chosen.
     pub(crate) fn is_everything(&self) -> bool {
-        self.types.is_all() && self.filter.is_empty() && self.exclude.is_empty()
+        self.types.is_all() && self.takes_all_names()
     }
 
     /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish. `paths` are those of the files.
@@ -89,11 +89,15 @@ impl Filter {
 
     /// The error if no blob of any of these files is chosen.
     pub(crate) fn nothing_chosen(&self, paths: &[impl AsRef<Path>]) -> Error {
-        let message = format!("nothing matches {}", self.given());
+        let message = self.matches_nothing();
         match paths {
             [path] => Error::new(Code::NothingChosen, message).in_file(path.as_ref()),
             paths => Error::new(Code::NothingChosen, format!("{message} in any of the {} files", paths.len())),
         }
+    }
+
+    pub(crate) fn matches_nothing(&self) -> String {
+        format!("nothing matches {}", self.given())
     }
 
     /// The filters as they are given: `--type feed --filter a --exclude b`.
@@ -107,14 +111,19 @@ impl Filter {
 
     /// Whether a blob is chosen.
     pub(crate) fn takes(&self, blob: &Blob<'_>) -> bool {
-        self.types.take(blob.blob_type()) && self.takes_name(blob)
+        self.types.take(blob.blob_type()) && (self.takes_all_names() || self.takes_name(&name_of(blob)))
     }
 
-    fn takes_name(&self, blob: &Blob<'_>) -> bool {
-        if self.filter.is_empty() && self.exclude.is_empty() {
-            return true;
-        }
-        let name = name_of(blob);
+    /// Whether a blob of a type and a name is chosen. That of metadata is its executable's.
+    pub(crate) fn takes_named(&self, blob_type: BlobType, name: &Text<'_>) -> bool {
+        self.types.take(blob_type) && (self.takes_all_names() || self.takes_name(name))
+    }
+
+    fn takes_all_names(&self) -> bool {
+        self.filter.is_empty() && self.exclude.is_empty()
+    }
+
+    fn takes_name(&self, name: &Text<'_>) -> bool {
         let name = name.to_string_lossy();
         let any = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(&name, self.ignore_case));
         (self.filter.is_empty() || any(&self.filter)) && !any(&self.exclude)

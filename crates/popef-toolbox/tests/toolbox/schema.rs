@@ -164,7 +164,11 @@ const CASES: &[Case] = &[
             "--type feed executable.popef",
         ],
     },
-    Case { command: "verify", done: &["SHA256SUMS", "manifest.ndjson"], failed: &["no.manifest", "no-digests.json"] },
+    Case {
+        command: "verify",
+        done: &["SHA256SUMS", "manifest.ndjson", "manifest.ndjson --type tensor"],
+        failed: &["no.manifest", "no-digests.json", "SHA256SUMS --type tensor"],
+    },
     Case {
         command: "recover",
         done: &["damaged.popef -o new.popef", "executable.popef --dry-run"],

@@ -360,3 +360,28 @@ fn too_many_parts_are_refused_before_anything_is_written() {
     assert!(run.status == 2 && run.err.contains("more than 400 parts"), "{run:?}");
     assert_eq!(place.names(), ["many.popef"]);
 }
+
+#[test]
+fn only_chosen_blobs_are_split() {
+    let place = Place::with(&[]);
+    let whole = models(&place);
+    let chosen: Vec<_> = {
+        let file = File::from_bytes(whole).unwrap();
+        let whole =
+            |blob: popef::Blob<'_>| [blob.head_bytes(), blob.data()].map(|bytes| bytes.read().unwrap()).concat();
+        file.tensors().filter(|tensor| tensor.name() != "three").map(|tensor| whole(*tensor.blob())).collect()
+    };
+    let filter = ["--type", "tensor", "--exclude", "three"];
+    for (by, files) in [(&["--max-size", "1"][..], 4), (&["--by", "kind"], 1), (&["--by", "model"], 3)] {
+        place.run(&[&["split", "models.popef", "-o", "parts"], by, &filter].concat()).good();
+        let mut parts: Vec<_> = fs::read_dir(place.path("parts")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        parts.sort();
+        assert_eq!(parts.len(), files, "{parts:?}");
+        let found: BTreeSet<_> = parts.iter().flat_map(|part| blobs(fs::read(part).unwrap())).collect();
+        assert_eq!(found, chosen.iter().cloned().collect());
+        fs::remove_dir_all(place.path("parts")).unwrap();
+    }
+    let run = place.run(&["split", "models.popef", "--by", "kind", "-o", "parts", "--filter", "none"]);
+    assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
+    assert!(!place.path("parts").exists());
+}

@@ -160,3 +160,31 @@ fn nothing_is_rewritten_without_a_change() {
     place.run(&["strip", "--in-place", "executable.popef", "--drop", "tensor"]).good();
     assert_eq!(File::open(place.path("executable.popef")).unwrap().tensors().len(), 0);
 }
+
+/// The filters of other commands choose what is dropped, beside --drop.
+#[test]
+fn filters_choose_what_is_dropped() {
+    let place = Place::with(&["interop/all-types.popef"]);
+    let blobs = |path: &str| -> Vec<(BlobType, String)> {
+        let file = File::open(place.path(path)).unwrap();
+        file.blobs().map(|blob| (blob.blob_type(), blob.name().unwrap().to_string())).collect()
+    };
+    let old = blobs("all-types.popef");
+    let strip =
+        |args: &[&str]| place.run(&[&["strip", "all-types.popef", "-o", "new.popef", "--force"], args].concat());
+    let is_f16 = |name: &str| name.to_ascii_lowercase().contains("f16");
+    let both = |(blob_type, name): &(BlobType, String)| *blob_type == BlobType::DataTensor && is_f16(name);
+    strip(&["--type", "tensor", "--filter", "*F16*", "-i"]).good();
+    let left: Vec<_> = old.iter().filter(|blob| !both(blob)).cloned().collect();
+    assert!(left.len() < old.len() && blobs("new.popef") == left, "{left:?}");
+    strip(&["-t", "tensor", "--exclude", "*[fF]16*", "--drop", "feed"]).good();
+    let left: Vec<_> = old.iter().filter(|blob| blob.0 == BlobType::PoplarExecutable || both(blob)).cloned().collect();
+    assert_eq!(blobs("new.popef"), left);
+
+    let run = strip(&["--filter", "nothing", "--drop", "feed"]).good();
+    assert!(run.err.contains("no blob matches --type, --filter and --exclude\n"), "{run:?}");
+    for args in [&["--filter", "nothing"][..], &["--filter", "nothing", "--drop", "tensor:none"]] {
+        let run = strip(args);
+        assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
+    }
+}

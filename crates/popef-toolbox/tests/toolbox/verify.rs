@@ -229,3 +229,40 @@ fn what_is_wrong_is_shown() {
     text += &shown(&["verify", "manifest", "add-clean.popef"]);
     hold_text("verify", &text);
 }
+
+/// What is not chosen may differ, in the file, in the manifest, and in the order of blobs.
+#[test]
+fn only_chosen_blobs_are_compared() {
+    let place = place();
+    let all = place.read("executable.popef");
+    // The tensor is the last blob, and has as many surplus bytes as elements.
+    let mut changed = all.clone();
+    changed[all.len() - 16] ^= 1;
+    for manifest in ["whole.json", "lines.ndjson"] {
+        let verify = |args: &[&str]| place.run(&[&["verify", manifest, "executable.popef"], args].concat());
+        place.write("executable.popef", &changed);
+        let run = verify(&["--type", "executable,opaque"]).good();
+        assert_eq!(run.text(), "executable.popef: OK (2 blobs chosen; the file as a whole was not compared)\n");
+        let run = verify(&["--filter", "INPUT*", "-i"]);
+        assert_eq!(run.status, 1);
+        assert!(
+            run.text().contains("(1 blob chosen; ") && run.text().contains("tensor \"input_parameter\" differs"),
+            "{run:?}"
+        );
+        let report = &verify(&["-t", "metadata", "--format", "json"]).good().json()["files"][0];
+        assert_eq!((&report["status"], &report["chosen"]), (&"same".into(), &1.into()));
+        assert!(["whole", "content", "prefix"].iter().all(|key| report.get(key).is_none()), "{report}");
+        let run = verify(&["--filter", "nothing"]);
+        assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
+
+        // A blob is missing, which is one of the chosen or not, and the order is another one.
+        place.write("executable.popef", &all);
+        place.run(&["strip", "--in-place", "executable.popef", "--drop", "opaque"]).good();
+        verify(&["--exclude", "popart"]).good();
+        let run = verify(&["--type", "opaque"]);
+        assert!(run.status == 1 && run.text().contains("opaque \"popart\" is missing"), "{run:?}");
+        place.write("executable.popef", &all);
+    }
+    let run = place.run(&["verify", "SUMS", "--type", "tensor"]);
+    assert!(run.status == 2 && run.err.contains("none can be chosen [bad-manifest]"), "{run:?}");
+}
