@@ -437,6 +437,8 @@ def test_blobs_are_selected_by_name_type_class_and_callable(select, names, model
     path = tmp_path / "selected.popef"
     popef.merge([model], path, select=select)
     assert [blob.name for blob in popef.open(path)] == names
+    parts = popef.split(model, by="size", max_size=1, select=select, dry_run=True)["parts"]
+    assert sum(part["blobs"] for part in parts) == len(names)
 
 
 def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):

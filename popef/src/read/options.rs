@@ -44,7 +44,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether a damaged file opens, with the blobs before the damage. [`File::damage`] then has the error.
+    /// Sets whether a damaged file opens, with the blobs before the damage. [`File::damage`] then has the error, and
+    /// [`File::past_damage`] may find whole blobs behind it.
     pub fn damaged(&mut self, accept: bool) -> &mut Self {
         self.damaged = accept;
         self
