@@ -143,7 +143,7 @@ fn a_dry_run_says_how_large_the_page_would_be() {
     dry(&["-o", "there.html", "--force"]).good();
     for (args, code) in [
         (&["-o", "there.html"][..], "file-exists"),
-        (&["-o", "no-folder/new.html"], "not-found"),
+        (&["-o", "no-folder/new.html"], "no-folder"),
         (&["-o", "split-tensors.popef", "--force"], "output-is-input"),
     ] {
         let run = dry(args);
