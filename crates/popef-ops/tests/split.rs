@@ -64,14 +64,19 @@ impl Progress for Stop {
     }
 }
 
+/// A file with an executable alone.
+fn model(path: &Path) -> File {
+    let mut writer = Writer::create(path).unwrap();
+    writer.write_executable("model", b"its bytes").unwrap();
+    writer.finish().unwrap();
+    File::open(path).unwrap()
+}
+
 #[test]
 fn folders_that_were_made_go_when_the_work_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let mut writer = Writer::create(at("model.popef")).unwrap();
-    writer.write_executable("model", b"its bytes").unwrap();
-    writer.finish().unwrap();
-    let file = File::open(at("model.popef")).unwrap();
+    let file = model(&at("model.popef"));
     std::fs::create_dir(at("old")).unwrap();
     for (parts, top) in [("new/and/more", "new"), ("new/../other/more/", "other"), ("old/new", "old/new")] {
         let path = at(parts);
@@ -100,10 +105,7 @@ fn folders_that_were_made_go_when_the_work_is_stopped() {
 fn a_link_that_leads_nowhere_is_no_folder_for_parts() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let mut writer = Writer::create(at("model.popef")).unwrap();
-    writer.write_executable("model", b"its bytes").unwrap();
-    writer.finish().unwrap();
-    let file = File::open(at("model.popef")).unwrap();
+    let file = model(&at("model.popef"));
     std::os::unix::fs::symlink(at("nowhere"), at("parts")).unwrap();
     for parts in [at("parts"), at("parts").join("inner")] {
         for target in [TargetFolder::At(&parts, Overwrite::Others), TargetFolder::Trial(&parts, Overwrite::Others)] {

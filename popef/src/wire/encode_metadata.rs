@@ -1,6 +1,6 @@
 //! Writes the info message of Metadata, as `encode.rs` writes the others. The counterpart of `metadata.rs`.
 
-use super::encode::{list, put, put_tensor_info, put_text, reserve, structure, text};
+use super::layout::{list, put, put_tensor_info, put_text, start, structure, text};
 use super::lists::{Elements, Lists};
 use super::metadata::with_refs;
 use super::problem::Message;
@@ -13,15 +13,14 @@ use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, Tex
 /// Appends the message to `to`.
 pub(super) fn metadata(to: &mut Vec<u8>, metadata: &Metadata) -> Result<(), Problem> {
     let lists = Lists::of(metadata);
-    let (words, _) = Words::of_metadata(metadata, &lists)?.accepted(Message::Info)?;
-    Segment::begin(to, words)?.metadata(metadata, &lists)
+    Segment::begin(to, Words::of_metadata(metadata, &lists)?)?.metadata(metadata, &lists)
 }
 
 /// Whether a message is the one that [`metadata`] makes of its values. Keeps none of the values.
 pub(crate) fn is_encoded(info: &[u8], limits: &Limits) -> Result<bool, Problem> {
     let words = with_refs(info, limits, |refs| Words::of_metadata(&refs.read_plain()?, &Lists::of_message(&refs)))?;
     match words.accepted(Message::Info) {
-        Ok((words, len)) if len == info.len() => {
+        Ok((_, len)) if len == info.len() => {
             let mut encoded = Vec::new();
             let segment = Segment::begin(&mut encoded, words)?;
             with_refs(info, limits, |refs| segment.metadata(&refs.read_plain()?, &Lists::of_message(&refs)))?;
@@ -43,12 +42,10 @@ struct Segment<'t> {
 type At = usize;
 
 impl<'t> Segment<'t> {
-    /// Begins a message of so many words, for which room is reserved.
-    fn begin(to: &'t mut Vec<u8>, words: u32) -> Result<Self, Problem> {
-        let len = usize::try_from(words).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(WORD);
-        // `put_text` writes up to one word too many before it truncates.
-        reserve(to, len.saturating_add(WORD))?;
-        put(to, [u64::from(words) << 32]);
+    /// Begins a message of this length.
+    fn begin(to: &'t mut Vec<u8>, words: Words) -> Result<Self, Problem> {
+        let table = start(to, Message::Info, words)?;
+        put(to, [table]);
         Ok(Segment { to })
     }
 

@@ -13,6 +13,7 @@ mod encode;
 mod encode_metadata;
 mod fields;
 mod head;
+mod layout;
 mod lists;
 mod message;
 mod metadata;

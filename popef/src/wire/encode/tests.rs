@@ -12,7 +12,7 @@ use super::super::{popef_capnp as schema, set};
 use super::*;
 use crate::types::{
     Anchor, DataType, EngineOption, ExecutableInfo, FeedDataInfo, Metadata, OpaqueInfo, ProgramFlow, ProgramInfo,
-    TensorDataInfo, TensorType,
+    TensorDataInfo, TensorInfo, TensorType,
 };
 
 type Root = Builder<HeapAllocator>;
