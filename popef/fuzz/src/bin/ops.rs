@@ -18,7 +18,7 @@ use popef_ops::pack::{PackInput, PackOptions, pack};
 use popef_ops::recover::{RecoverOptions, recover};
 use popef_ops::set::{Change, Changes, Plan};
 use popef_ops::{
-    CompressOptions, DecompressOptions, Keep, MergeOptions, Silent, StripOptions, Target, compress, decompress, formats,
+    CompressOptions, DecompressOptions, MergeOptions, Silent, StripOptions, Target, compress, decompress, formats,
 };
 
 #[global_allocator]
@@ -158,7 +158,7 @@ fn rewrite(bytes: &[u8]) {
     }
 
     let merged = |files: &[File]| {
-        let options = MergeOptions { keep: Keep::All, drop_prefixes: true, ..MergeOptions::default() };
+        let options = MergeOptions { drop_prefixes: true, ..MergeOptions::default() };
         written(|target| popef_ops::merge(files, target, &options, &Silent))
     };
     // Nothing is known of the others, not even that there is no need for two.
