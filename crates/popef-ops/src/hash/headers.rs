@@ -5,7 +5,7 @@ use popef::{Blob, File};
 
 use super::digest::{Algorithms, Digests, Hasher};
 use crate::error::Error;
-use crate::work::{bytes_of, len_of};
+use crate::work::{PIECE_LEN, bytes_of, len_of, pieces};
 
 /// Begins the form.
 const FORM: &[u8] = b"popef-headers-1";
@@ -14,7 +14,9 @@ const FORM: &[u8] = b"popef-headers-1";
 pub(super) fn header_of(blob: &Blob<'_>, algorithms: Algorithms, buffer: &mut Vec<u8>) -> Result<Digests, Error> {
     let header = blob.head_bytes();
     let mut hasher = Hasher::new(algorithms);
-    hasher.update(bytes_of(&header, 0..header.len(), buffer)?);
+    for piece in pieces(0..header.len(), PIECE_LEN) {
+        hasher.update(bytes_of(&header, piece, buffer)?);
+    }
     Ok(hasher.finish())
 }
 

@@ -1,6 +1,6 @@
 //! The least of a client, to put files into servers and to look at them: it shares no code with what is tested.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -28,8 +28,19 @@ impl Answer {
     }
 }
 
-/// Sends one request to a port of this machine.
+/// Sends one request to a port of this machine. If many programs ask a server at once, the system may reset connections that it
+/// has not looked at yet; then the request is sent again.
 pub(crate) fn send(port: u16, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    const MOST_TRIES: usize = 5;
+    let mut tries = (0..MOST_TRIES).map(|_| try_send(port, method, path, headers, body));
+    let is_reset = |answer: &io::Result<Answer>| answer.as_ref().is_err_and(|e| e.kind() == ErrorKind::ConnectionReset);
+    tries
+        .find(|answer| !is_reset(answer))
+        .expect("the server takes one of several requests")
+        .expect("the server answers")
+}
+
+fn try_send(port: u16, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Answer> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the server accepts");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time can be set");
     let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -40,14 +51,16 @@ pub(crate) fn send(port: u16, method: &str, path: &str, headers: &[(&str, &str)]
         head += &format!("{name}: {value}\r\n");
     }
     head += "\r\n";
-    stream.write_all(head.as_bytes()).expect("the server reads");
-    stream.write_all(body).expect("the server reads");
-    answer(BufReader::new(stream), method == "HEAD")
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body)?;
+    let mut from = BufReader::new(stream);
+    let mut line = String::new();
+    from.read_line(&mut line)?;
+    Ok(answer(&line, from, method == "HEAD"))
 }
 
-fn answer(mut from: impl BufRead, is_head: bool) -> Answer {
-    let mut line = String::new();
-    from.read_line(&mut line).expect("the server answers");
+/// Reads what follows the first line of an answer.
+fn answer(line: &str, mut from: impl BufRead, is_head: bool) -> Answer {
     let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("an answer has a status");
     let headers = super::http::headers(&mut from);
     let mut answer = Answer { status, headers, body: Vec::new() };
