@@ -1,6 +1,6 @@
 //! The least of a client, to put files into servers and to look at them: it shares no code with what is tested.
 
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -28,20 +28,20 @@ impl Answer {
     }
 }
 
-/// Sends one request to a port of this machine. If many programs ask a server at once, the system may reset connections that it
-/// has not looked at yet; then the request is sent again.
+/// Sends one request to a port of this machine.
 pub(crate) fn send(port: u16, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-    const MOST_TRIES: usize = 5;
-    let mut tries = (0..MOST_TRIES).map(|_| try_send(port, method, path, headers, body));
-    let is_reset = |answer: &io::Result<Answer>| answer.as_ref().is_err_and(|e| e.kind() == ErrorKind::ConnectionReset);
-    tries
-        .find(|answer| !is_reset(answer))
-        .expect("the server takes one of several requests")
-        .expect("the server answers")
+    try_send(port, method, path, headers, body).expect("the server answers")
 }
 
-fn try_send(port: u16, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Answer> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the server accepts");
+/// Sends one request. Fails if there is no answer.
+pub(crate) fn try_send(
+    port: u16,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> io::Result<Answer> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time can be set");
     let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {

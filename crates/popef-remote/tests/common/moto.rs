@@ -1,8 +1,10 @@
 //! moto: S3 as Amazon's own Python library is tested with.
 
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::client::{Answer, send};
+use super::client::{Answer, send, try_send};
 use super::process::{self, program, python_programs};
 
 pub(crate) struct Moto(process::Server);
@@ -29,8 +31,21 @@ impl Moto {
             command
         });
         let moto = Moto(server);
-        moto.send("PUT", "/models", b"").good();
+        moto.make_bucket();
         Some(moto)
+    }
+
+    /// It accepts connections before it can answer, and may drop the first of them. So this is tried until there is an answer.
+    fn make_bucket(&self) {
+        let end = Instant::now() + process::START;
+        loop {
+            match try_send(self.0.port, "PUT", "/models", &[("Authorization", AUTHORIZATION)], b"") {
+                Ok(answer) => return drop(answer.good()),
+                // Only to leave the processor to the server.
+                Err(_) if Instant::now() < end => thread::sleep(Duration::from_millis(20)),
+                Err(error) => panic!("moto does not answer: {error}: {}", self.0.said()),
+            }
+        }
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {

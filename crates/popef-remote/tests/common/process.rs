@@ -2,9 +2,12 @@
 
 use std::env;
 use std::fs::File;
+use std::iter;
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +20,7 @@ pub(crate) struct Server {
 }
 
 /// How long a server may take to start on a busy machine.
-const START: Duration = Duration::from_secs(60);
+pub(crate) const START: Duration = Duration::from_secs(60);
 
 impl Server {
     /// Starts a server with a free port, and waits until it accepts connections. `command` gets the port and a folder.
@@ -73,9 +76,19 @@ impl Drop for Server {
 }
 
 /// A port that nobody uses at the moment.
+///
+/// It is below those that the system gives to connections and to listeners that ask for any. From these, another test could get
+/// it before the server does, and a connection to it, which is tried until the server is there, could be connected to itself.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
-    listener.local_addr().expect("a listener has an address").port()
+    const PORTS: Range<u32> = 10_000..32_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Tests run in several processes at once.
+    let first = std::process::id().wrapping_mul(7919);
+    let mut ports = iter::repeat_with(|| {
+        let nth = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        u16::try_from(PORTS.start + nth % (PORTS.end - PORTS.start)).expect("a port has 16 bits")
+    });
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("there is a free port")
 }
 
 /// A program in one of the folders, or in the path. Without it, the test is skipped, or fails in CI.
