@@ -82,7 +82,7 @@ pub use findings::format::FindingsFormat;
 pub use findings::group::{CheckedFile, Group, Totals, Verdict};
 pub use findings::options::FindingsOptions;
 pub use findings::renderer::FindingsRenderer;
-pub use json::write::line as json_line;
+pub use json::write::{line as json_line, lines as json_lines};
 pub use list::format::ListFormat;
 pub use list::renderer::ListRenderer;
 pub use output::color::{Kind, When};

@@ -7,28 +7,45 @@ use std::fmt::Write as _;
 /// Escapes each character that could mislead a reader, as `\n`, `\u{1b}` or `\u{202e}`. A backslash becomes `\\`, so
 /// that the result is unambiguous.
 ///
+/// Runners of CI take some texts in a log for commands: `::` where a line begins, and `##[` and `##vso[` anywhere. So a colon of `::` at
+/// the beginning is escaped too, and a `#` behind another one.
+///
 /// ```
 /// use popef::types::escape;
 ///
 /// assert_eq!(escape("größe\u{1b}[31m"), r"größe\u{1b}[31m");
+/// assert_eq!(escape("##[error]no"), r"#\u{23}[error]no");
 /// ```
 pub fn escape(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|letter| letter == '\\' || is_hidden(letter)) {
+    if !text.chars().any(|letter| letter == '\\' || is_hidden(letter)) && !has_command(text) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len());
+    let (mut before, mut begins) = (' ', begins_with_colons(text));
     for letter in text.chars() {
+        let is_command = (letter == '#' && before == '#') || (letter == ':' && begins);
+        begins &= !is_command;
+        before = letter;
         match letter {
             '\n' => escaped.push_str("\\n"),
             '\r' => escaped.push_str("\\r"),
             '\t' => escaped.push_str("\\t"),
             '\0' => escaped.push_str("\\0"),
             '\\' => escaped.push_str("\\\\"),
-            _ if is_hidden(letter) => _ = write!(escaped, "\\u{{{:x}}}", u32::from(letter)),
+            _ if is_command || is_hidden(letter) => _ = write!(escaped, "\\u{{{:x}}}", u32::from(letter)),
             _ => escaped.push(letter),
         }
     }
     Cow::Owned(escaped)
+}
+
+/// Returns whether a runner of CI could take a text in its log for a command.
+fn has_command(text: &str) -> bool {
+    begins_with_colons(text) || text.contains("##")
+}
+
+fn begins_with_colons(text: &str) -> bool {
+    text.trim_start_matches(' ').starts_with("::")
 }
 
 /// Returns whether a character is invisible, changes how others look, or depends on the font: control and format
@@ -103,6 +120,8 @@ mod tests {
             ("a\u{a0}b\u{3164}", r"a\u{a0}b\u{3164}"),
             ("\u{e0041}\u{10ffff}", r"\u{e0041}\u{10ffff}"),
             (r"a\n", r"a\\n"),
+            (" ::error::a::b", r" \u{3a}:error::a::b"),
+            ("a::b ###[x", r"a::b #\u{23}\u{23}[x"),
         ];
         for (text, shown) in cases {
             assert_eq!(escape(text), shown);

@@ -3,7 +3,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::Serializer;
 
-use super::safe::Safe;
+use super::safe::{Safe, write_safe};
 use crate::output::out::Out;
 
 /// Writes a value.
@@ -15,6 +15,16 @@ pub(crate) fn object(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
 pub fn line(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
     object(out, value)?;
     out.end_line()
+}
+
+/// Writes a value as JSON on several lines, with a member or an element on each.
+pub fn lines(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
+    // Line feeds in texts are escaped, so each one is between tokens.
+    for line in serde_json::to_string_pretty(value)?.lines() {
+        write_safe(out, line)?;
+        out.end_line()?;
+    }
+    Ok(())
 }
 
 /// Writes a further member of an object that is an array, with one element per line.

@@ -14,9 +14,9 @@ pub fn escape_rest(text: &str) -> String {
 
 /// Whether all letters stand for themselves, inside quotes too. This holds for most names.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
-    let odd = |&byte: &u8| !matches!(byte, b' '..=b'~') | (byte == b'\\') | (byte == b'"');
+    let odd = |&byte: &u8| !matches!(byte, b' '..=b'~') | (byte == b'\\') | (byte == b'"') | (byte == b'#');
     // Looking at all, many at once, is faster than stopping at the first.
-    !text.iter().fold(false, |any, byte| any | odd(byte))
+    !text.iter().fold(false, |any, byte| any | odd(byte)) && !text.trim_ascii_start().starts_with(b"::")
 }
 
 #[cfg(test)]

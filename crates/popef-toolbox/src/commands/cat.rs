@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use popef::read::Data;
 use popef::{Blob, File};
 use popef_ops::{Code, Error};
-use popef_show::{HexView, escape};
+use popef_show::{HexView, Out, escape, json_lines};
 
 use super::Command;
 use crate::common::end::unwritten;
@@ -138,10 +138,9 @@ impl Args {
             }
             (_, Some(_)) if self.hex => Err(wrong("metadata has no data; without --hex, its fields are written as JSON")),
             (_, Some(metadata)) => {
-                let mut json = serde_json::to_vec_pretty(&metadata.read()?)
-                    .map_err(|error| Error::io("write the metadata as JSON", error.into()))?;
-                json.push(b'\n');
-                Ok(Source::Json(json))
+                let mut json = Out::in_memory(false);
+                json_lines(&mut json, &metadata.read()?).map_err(|error| Error::io("write the metadata as JSON", error))?;
+                Ok(Source::Json(json.into_bytes()))
             }
             _ => Ok(Source::Stored(blob.data())),
         }

@@ -1,6 +1,6 @@
 //! `popef hash`.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use popef_ops::hash::{
     Algorithms, BlobHash, Digests, FileHash, HashOptions, ManifestLine, PrefixHash, hash, hash_bytes, hash_path, sums_line,
 };
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
-use popef_show::{Kind, Out, counted, escape, size};
+use popef_show::{Kind, Out, counted, escape, escape_rest, size};
 use serde::Serialize;
 
 use super::Command;
@@ -136,7 +136,13 @@ impl Args {
         match digests {
             Ok(digests) => {
                 for (_, digest) in digests.named() {
-                    voice.out.write_all(&sums_line(digest, path.as_os_str().as_encoded_bytes())).map_err(unwritten)?;
+                    let line = sums_line(digest, path.as_os_str().as_encoded_bytes());
+                    match io::stdout().is_terminal() {
+                        // Programs that check sums need names as they are. People who look at them need names that do nothing.
+                        true => voice.out.put(&escape_rest(String::from_utf8_lossy(&line).trim_end_matches('\n'))).end_line(),
+                        false => voice.out.write_all(&line),
+                    }
+                    .map_err(unwritten)?;
                 }
                 Ok(0)
             }

@@ -9,6 +9,7 @@ mod extract;
 mod graph;
 mod hash;
 mod help;
+mod hostile;
 mod kills;
 mod man;
 mod merge;

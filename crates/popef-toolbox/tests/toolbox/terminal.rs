@@ -66,6 +66,18 @@ fn binary_data_is_not_written_to_a_terminal() {
     assert!(shown[11].contains("\"ipuVersion\": 2,\n"), "{}", shown[11]);
 }
 
+/// Lines of sums are as sha256sum writes them, but no terminal sees the letters of a name that it would obey.
+#[test]
+fn sums_on_a_terminal_have_names_that_do_nothing() {
+    let place = Place::with(&[]);
+    let name = "a\u{1b}[31m\u{202e}.txt";
+    place.write(name, "text");
+    let Some(shown) = on_terminal(&place, 200, &[&["hash", "--sums", name]]) else { return };
+    assert!(shown[0].ends_with("  a\\u{1b}[31m\\u{202e}.txt\n"), "{:?}", shown[0]);
+    let piped = place.run(&["hash", "--sums", name]).good();
+    assert!(piped.text().ends_with(&format!("  {name}\n")), "{piped:?}");
+}
+
 /// `popef --help` is made for a screen of 80 columns; the rest is as wide as the terminal.
 #[test]
 fn help_is_as_wide_as_the_terminal() {

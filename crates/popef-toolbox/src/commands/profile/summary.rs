@@ -184,7 +184,7 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
     }
     let mut kinds: Vec<_> = steps.by_step_type.iter().filter(|(_, sums)| sums.cycles > 0).collect();
     kinds.sort_by_key(|(_, sums)| Reverse(sums.cycles));
-    let words = |(kind, sums): &(_, &StepTypeSums)| format!("{} {kind} with {} cycles", sums.steps, sums.cycles);
+    let words = |(kind, sums): &(&String, &StepTypeSums)| format!("{} {} with {} cycles", sums.steps, escape(kind), sums.cycles);
     let words: Vec<_> = kinds.iter().take(ROWS).map(words).collect();
     if !words.is_empty() {
         fact(out, "steps", &words.join(", "))?;
@@ -194,7 +194,7 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
         fact(out, "host copies", &format!("in {copy_cycles} cycles, of which tiles compute in {overlapped_cycles}"))?;
     }
     if let Some(step) = steps.top_steps.first() {
-        let name = step.name.map_or_else(|| step.kind.to_string(), |name| escape(name).into_owned());
+        let name = escape(step.name.unwrap_or(step.kind.as_str()));
         fact(out, "longest step", &format!("step {}: {} cycles, {name}", step.step, step.cycles))?;
     }
     if let Some(step) = &steps.least_balanced_heavy_step {

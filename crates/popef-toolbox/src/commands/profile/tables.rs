@@ -331,6 +331,7 @@ pub(super) fn csv<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borr
             out.put(if nth == 0 { "" } else { "," });
             match row.get(key) {
                 None | Some(Value::Null) => {}
+                Some(Value::String(text)) if is_formula(text) => field(out, &format!("'{text}")),
                 Some(Value::String(text)) => field(out, text),
                 Some(value) => field(out, &value.to_string()),
             }
@@ -338,6 +339,11 @@ pub(super) fn csv<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borr
         out.end_line()?;
     }
     Ok(())
+}
+
+/// Whether a spreadsheet would compute a text. It shows one behind an apostrophe as it is.
+fn is_formula(text: &str) -> bool {
+    text.trim_start().starts_with(['=', '+', '-', '@'])
 }
 
 /// Control characters are escaped as in all output, so that no field has a line feed.

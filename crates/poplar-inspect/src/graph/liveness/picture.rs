@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use popef::types::escape;
+
 use super::super::Ir;
 use super::{Cell, Schedule, ScheduleRow};
 
@@ -46,7 +48,7 @@ impl Cell {
 }
 
 impl Schedule {
-    /// The schedule as text: a column for each graph, a line for each step. Control characters in names are escaped.
+    /// The schedule as text: a column for each graph, a line for each step. Names are [escaped](popef::types::escape).
     ///
     /// ```
     /// # use popef::DataType;
@@ -224,18 +226,9 @@ fn shown(text: &str) -> String {
     short
 }
 
-/// A text without control characters, and not too long.
+/// A text in which all that could mislead is written out, and not too long.
 fn escaped(text: &str) -> String {
-    let character = |character: char| match character.is_control() || is_format(character) {
-        true => character.escape_unicode().collect::<String>(),
-        false => character.to_string(),
-    };
-    shown(text).chars().map(character).collect()
-}
-
-/// Whether a character changes the direction of text or has no width.
-fn is_format(character: char) -> bool {
-    matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    escape(&shown(text)).into_owned()
 }
 
 fn xml(text: &str) -> String {
