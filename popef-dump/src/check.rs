@@ -47,7 +47,8 @@ pub struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    /// Checks the files, shows what was found, and returns the exit status.
+    /// Checks the files, shows what was found, and returns the exit status. If the reader may leave early, `out` goes to an
+    /// [`UntilClosed`](popef_show::UntilClosed).
     pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
         if let Some(wrong) = self.contradiction() {
             return Err(Refusal::Options(wrong));
@@ -98,9 +99,8 @@ impl Checking<'_> {
         let result = check.all(files, &mut *renderer, out, &mut totals);
         check.progress.clear();
         match result {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => program.written(Err(error)),
-            // A reader that closes the pipe has seen enough. What was found until then counts, and what was left has not passed.
-            _ => ExitCode::from(totals.verdict(checks.strict).status()),
+            Err(error) => program.written(Err(error)),
+            Ok(()) => ExitCode::from(totals.verdict(checks.strict).status()),
         }
     }
 
@@ -144,22 +144,20 @@ impl Check<'_> {
         out: &mut Out,
         totals: &mut Totals,
     ) -> io::Result<()> {
-        let (mut result, mut taken) = (Ok(()), 0);
-        let groups = self.each_group(files, |checked| {
-            taken += 1;
+        let mut result = Ok(());
+        self.each_group(files, |checked| {
             totals.add(&checked.group);
             self.progress.clear();
             result = self.show(checked, renderer, out);
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        totals.failed += groups.saturating_sub(taken);
         result?;
         renderer.end(out, totals, totals.verdict(self.args.strict))?;
         out.send()
     }
 
-    /// Checks until `take` has seen enough. Returns how many groups there are.
-    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Checked) -> ControlFlow<()>) -> usize {
+    /// Checks until `take` has seen enough.
+    fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Checked) -> ControlFlow<()>) {
         if self.each {
             let files = by_file(files);
             let single = |index: usize| {
@@ -167,7 +165,7 @@ impl Check<'_> {
                 Some(self.check(paths.iter().map(|path| self.open(path)).collect()))
             };
             in_order(files.len(), AHEAD, single, |checked| checked.map_or(ControlFlow::Continue(()), &mut take));
-            return files.len();
+            return;
         }
         let mut all = Vec::with_capacity(files.len());
         let open = |index: usize| files.get(index).map(|path| self.open(path));
@@ -176,7 +174,6 @@ impl Check<'_> {
             ControlFlow::Continue(())
         });
         let _ = take(self.check(all));
-        1
     }
 
     fn open(&self, path: &Path) -> Opened {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use popef::check::Rule;
-use popef_show::{Out, When};
+use popef_show::{Out, UntilClosed, When};
 
 use crate::args::Args;
 use crate::combine::{self, Job};
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
         Err(error) => POPEF_DUMP.unread(&error),
         Ok(Job::Generate(what)) => POPEF_DUMP.written(generate::write(what, &mut to)),
         Ok(Job::Explain(explanation)) => ended(explanation.run(POPEF_DUMP, &mut out(to))),
-        Ok(Job::Check(checking)) => ended(checking.run(POPEF_DUMP, &mut out(to))),
+        // A listing that nobody reads ends early, and a check does not.
+        Ok(Job::Check(checking)) => ended(checking.run(POPEF_DUMP, &mut out(Box::new(UntilClosed::new(to))))),
         Ok(Job::List(listing)) => ended(listing.run(POPEF_DUMP, &mut out(to))),
     }
 }

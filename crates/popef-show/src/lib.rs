@@ -92,6 +92,7 @@ pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::screen::Screen;
 pub use output::units::{counted, size};
+pub use output::until_closed::UntilClosed;
 pub use output::width::{shorten, width};
 pub use page::Page;
 pub use page::profile::ProfilePage;

@@ -9,4 +9,5 @@ pub(crate) mod paragraph;
 pub(crate) mod progress;
 pub(crate) mod screen;
 pub(crate) mod units;
+pub(crate) mod until_closed;
 pub(crate) mod width;

@@ -147,7 +147,7 @@ impl Args {
     }
 
     fn write_hex(&self, tool: &Tool, source: Source<'_>, wanted: u64) -> Result<(), Error> {
-        let (mut out, mut view) = (tool.out(), HexView::new(self.skip));
+        let (mut out, mut view) = (tool.out_while_read(), HexView::new(self.skip));
         pass_on(source, self.skip, wanted, |piece| view.add(&mut out, piece))?;
         view.end(&mut out).and_then(|()| out.send()).map_err(unwritten)
     }

@@ -2,18 +2,17 @@
 
 mod text;
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::{Blob, File};
 use popef_open::begin;
-use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Status, Tolerance, Verdict, diff};
+use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
 use popef_ops::{Code, Error, FilePath};
 use serde::Serialize;
 
 use super::Command;
-use crate::common::end::{FAILED, NO, answered, unwritten};
+use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::Filter;
 use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
 use crate::common::input::open_whole;
@@ -75,9 +74,7 @@ impl Command for Args {
         }
         begin(&[self.a.clone(), self.b.clone()]);
         let (a, b) = (open_whole(tool, &self.a)?, open_whole(tool, &self.b)?);
-        let known = Cell::new(None);
-        let done = self.compare(tool, &a, &b, &known);
-        answered(done.map(|summary| ExitCode::from(status(&summary))), known.get())
+        Ok(ExitCode::from(status(&self.compare(tool, &a, &b)?)))
     }
 }
 
@@ -91,23 +88,14 @@ fn status(summary: &DiffSummary) -> u8 {
 }
 
 impl Args {
-    /// Compares the files, and writes the report. `known` is the exit status as soon as it is sure.
-    fn compare(&self, tool: &Tool, a: &File, b: &File, known: &Cell<Option<u8>>) -> Result<DiffSummary, Error> {
+    /// Compares the files, and writes the report.
+    fn compare(&self, tool: &Tool, a: &File, b: &File) -> Result<DiffSummary, Error> {
         self.filter.check([a, b], &[&self.a, &self.b])?;
         let watch = tool.progress("comparing");
         let tolerance = Tolerance { atol: self.atol, rtol: self.rtol, equal_nan: self.equal_nan };
         let select = |blob: &Blob<'_>| self.filter.takes(blob);
         let options = DiffOptions { tolerance, exact: self.exact, stop_early: self.quiet, select: &select };
-        let run = |each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>| {
-            let summary = diff(a, b, &options, &watch, &mut |blob| {
-                if matches!(blob.status, Status::Renamed | Status::Changed | Status::Removed | Status::Added) {
-                    known.set(Some(NO));
-                }
-                each(blob)
-            })?;
-            known.set(Some(status(&summary)));
-            Ok::<_, Error>(summary)
-        };
+        let run = |each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>| diff(a, b, &options, &watch, each);
         if self.quiet {
             return run(&mut |_| Ok(()));
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use popef::types::Text;
 use popef_open::is_elsewhere;
@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::Command;
 use super::hash::{one_algorithm, whole_digests};
-use crate::common::end::{FAILED, NO, answered, unwritten};
+use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
@@ -148,50 +148,20 @@ impl Command for Args {
         }
         let manifest = self.read_manifest()?;
         let jobs = self.jobs(&manifest)?;
-        let verified = Verified::default();
-        let done = self.verify_all(tool, &jobs, &verified);
-        if done.is_ok() && !self.filter.is_everything() && !verified.any_chosen() {
+        let any_chosen = AtomicBool::new(false);
+        let status = self.verify_all(tool, &jobs, &any_chosen)?;
+        if !self.filter.is_everything() && !any_chosen.into_inner() {
             let paths: Vec<_> = jobs.iter().map(|job| &job.path).collect();
             return Err(self.filter.nothing_chosen(&paths));
         }
-        answered(done.map(ExitCode::from), verified.known(jobs.len()))
-    }
-}
-
-/// What is known of the files until now.
-#[derive(Default)]
-struct Verified {
-    files: AtomicUsize,
-    worst: AtomicU8,
-    /// Whether any blob was chosen, or may have been in a file that could not be compared.
-    chosen: AtomicBool,
-}
-
-impl Verified {
-    fn choose(&self, outcome: &Outcome) {
-        let none = outcome.verification.is_some_and(|verification| verification.chosen == Some(0));
-        self.chosen.fetch_or(!none, Ordering::Relaxed);
-    }
-
-    fn any_chosen(&self) -> bool {
-        self.chosen.load(Ordering::Relaxed)
-    }
-
-    fn add(&self, status: u8) {
-        self.worst.fetch_max(status, Ordering::Relaxed);
-        self.files.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The exit status, as soon as it is not that all files are right, or all were looked at.
-    fn known(&self, files: usize) -> Option<u8> {
-        let worst = self.worst.load(Ordering::Relaxed);
-        (worst > 0 || self.files.load(Ordering::Relaxed) == files).then_some(worst)
+        Ok(ExitCode::from(status))
     }
 }
 
 impl Args {
-    /// Compares all files, and writes what became of them. Returns the worst of the exit statuses.
-    fn verify_all(&self, tool: &Tool, jobs: &[Job<'_>], verified: &Verified) -> Result<u8, Error> {
+    /// Compares all files, and writes what became of them. Returns the worst of the exit statuses. `any_chosen` becomes whether any blob
+    /// was chosen, or may have been in a file that could not be compared.
+    fn verify_all(&self, tool: &Tool, jobs: &[Job<'_>], any_chosen: &AtomicBool) -> Result<u8, Error> {
         let watch = tool.progress("verifying");
         let mut out = tool.out();
         if self.format.format == Format::Json {
@@ -199,10 +169,9 @@ impl Args {
         }
         let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
             Some(job) => self.verify(tool, index, job, voice.out, &watch).map(|outcome| {
-                verified.choose(&outcome);
-                let status = outcome.status.exit();
-                verified.add(status);
-                status
+                let none = outcome.verification.is_some_and(|verification| verification.chosen == Some(0));
+                any_chosen.fetch_or(!none, Ordering::Relaxed);
+                outcome.status.exit()
             }),
             None => Ok(0),
         };

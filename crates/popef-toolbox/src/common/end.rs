@@ -23,7 +23,7 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
             tool.tell_programs(&error);
             ExitCode::from(STOPPED)
         }
-        // A reader that closes the pipe early, such as head, is no error.
+        // A reader that closes the pipe early, such as head, is no error. This is of data alone: reports go on without a reader.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tool.complain(&error);
@@ -46,15 +46,6 @@ pub(crate) fn refused(refusal: Refusal) -> Error {
 /// An error of writing to standard output.
 pub(crate) fn unwritten(error: io::Error) -> Error {
     Error::io("write the output", error)
-}
-
-/// The exit status of a command that answers yes or no. If a reader closes the pipe early, it is the one that is `known` until
-/// then, and never a "yes" to what was not looked at.
-pub(crate) fn answered(done: Result<ExitCode, Error>, known: Option<u8>) -> Result<ExitCode, Error> {
-    match done {
-        Err(error) if is_closed_pipe(&error) => Ok(ExitCode::from(known.unwrap_or(FAILED))),
-        done => done,
-    }
 }
 
 fn is_closed_pipe(error: &Error) -> bool {

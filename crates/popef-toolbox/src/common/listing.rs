@@ -55,7 +55,7 @@ impl ListArgs {
         let ListArgs { files, types: Types { types }, narrow, sources, format, verbose } = self;
         let (format, verbose) = (*format, *verbose);
         let listing = Listing { files, sources, parts, types, narrow, format, full_names, verbose };
-        listing.run(tool.program(), &mut tool.out()).map_err(refused)
+        listing.run(tool.program(), &mut tool.out_while_read()).map_err(refused)
     }
 
     /// Which option would have no effect, if any.

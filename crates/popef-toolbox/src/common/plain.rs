@@ -6,14 +6,14 @@ use std::path::Path;
 use popef::File;
 use popef_open::is_stdin;
 use popef_ops::{Error, Overwrite, PlainFile};
-use popef_show::{escape, size};
+use popef_show::{UntilClosed, escape, size};
 
 use super::end::unwritten;
 use super::tool::Tool;
 
 /// A file that is written, or only counted.
 pub(crate) enum Plain {
-    Stdout(io::Stdout),
+    Stdout(UntilClosed<io::Stdout>),
     File(PlainFile),
     /// In a dry run: how many bytes it would have.
     Counted(u64),
@@ -41,7 +41,7 @@ impl Place<'_> {
             Some(path) if self.dry_run => PlainFile::check(path, overwrite, sources, files).map(|()| Plain::Counted(0)),
             Some(path) => PlainFile::of_sources(path, overwrite, sources, files).map(Plain::File),
             None if self.dry_run => Ok(Plain::Counted(0)),
-            None => Ok(Plain::Stdout(io::stdout())),
+            None => Ok(Plain::Stdout(UntilClosed::new(io::stdout()))),
         }
     }
 

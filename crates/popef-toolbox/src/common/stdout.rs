@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
 use popef_ops::{Code, Error, ErrorReport, InFile};
-use popef_show::Out;
+use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
 use super::format::{Format, json_document, json_line};
@@ -41,9 +41,18 @@ impl Stdout {
         if self.takes_file && io::stdout().is_terminal() { Err(no_terminal("the file", "add > FILE")) } else { Ok(()) }
     }
 
-    /// A writer to standard output.
+    /// A writer to standard output. What nobody reads any more is no error: the exit status is that of the work.
     pub(crate) fn writer(&self) -> Box<dyn Write> {
-        let stdout = Watched { to: io::stdout(), begun: self.begun.clone() };
+        self.writer_to(UntilClosed::new(io::stdout()))
+    }
+
+    /// A writer to standard output that fails once nobody reads there.
+    pub(crate) fn read_writer(&self) -> Box<dyn Write> {
+        self.writer_to(io::stdout())
+    }
+
+    fn writer_to(&self, to: impl Write + 'static) -> Box<dyn Write> {
+        let stdout = Watched { to, begun: self.begun.clone() };
         match self.json {
             Some(Format::Ndjson) => Box::new(WholeLines { to: stdout, rest: Vec::new() }),
             _ => Box::new(stdout),
@@ -96,12 +105,12 @@ struct Failed {
 }
 
 /// Standard output, and whether anything was written there.
-struct Watched {
-    to: io::Stdout,
+struct Watched<W> {
+    to: W,
     begun: Arc<AtomicBool>,
 }
 
-impl Write for Watched {
+impl<W: Write> Write for Watched<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !bytes.is_empty() {
             self.begun.store(true, Ordering::Relaxed);

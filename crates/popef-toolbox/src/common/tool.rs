@@ -52,9 +52,15 @@ impl Tool {
         self.program
     }
 
-    /// Standard output. Data and reports go there; words for people about the work go to stderr.
+    /// Standard output. Data and reports go there; words for people about the work go to stderr. If nobody reads them any more, the
+    /// work goes on.
     pub(crate) fn out(&self) -> Out {
         Out::new(self.stdout.writer(), self.colors)
+    }
+
+    /// The same for commands that only show what there is, and end when nobody reads it.
+    pub(crate) fn out_while_read(&self) -> Out {
+        Out::new(self.stdout.read_writer(), self.colors)
     }
 
     /// Where a report goes: to stderr if a file goes to standard output.

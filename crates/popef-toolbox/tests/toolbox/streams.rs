@@ -156,28 +156,89 @@ fn a_full_disk_is_an_error_for_help_too() {
     assert_eq!((run.err.as_str(), run.status), ("", 0));
 }
 
-/// What was not looked at must not pass because somebody had read enough.
+/// A run that nobody reads.
+fn unread(place: &Place, command: &str) -> (String, i32) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = place.command().args(command.split(' ')).stdout(writer).output().unwrap();
+    (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
+}
+
+/// The exit status is that of the work, and what is said on standard error too, whether anybody reads the output or not.
 #[test]
-fn a_closed_pipe_is_no_yes() {
-    let place = Place::with(&["interop/executable.popef", "golden/values.popef"]);
+fn a_closed_pipe_changes_no_exit_status() {
+    let place = Place::with(&[
+        "interop/executable.popef",
+        "golden/values.popef",
+        "golden/damaged.popef",
+        "graph/train.json",
+        "graph/train-changed.json",
+        "tiles/vars.json",
+        "profile/tiny.graph.json",
+        "profile/model.graph.json",
+    ]);
     let many: Vec<_> = (0..300).map(|number| format!("{number}.popef")).collect();
     for name in &many {
         place.write(name, place.read("executable.popef"));
     }
     let manifest = place.run(&["hash", "--format", "json", "executable.popef", "values.popef"]).good().out;
     place.write("manifest", manifest);
+    let vars = place.read("vars.json");
+    place.write("cut.json", &vars[..vars.len() / 2]);
+    let all = many.join(" ");
     for (command, status) in [
         ("diff executable.popef values.popef", 1),
         ("diff --format json executable.popef executable.popef", 0),
         ("verify manifest", 0),
         ("verify --format ndjson manifest", 0),
         ("ls executable.popef", 0),
+        ("ls no.popef executable.popef", 2),
+        ("dump executable.popef no.popef", 2),
         ("check executable.popef", 0),
-        (&format!("check --each {}", many.join(" ")), 2),
+        (&format!("check --each {all}"), 0),
+        (&format!("check --format ndjson --each {all} damaged.popef"), 1),
+        (&format!("check --each {all} no.popef"), 2),
+        (&format!("hash {all} no.popef"), 2),
+        ("hash --format json no.popef executable.popef", 2),
+        ("hash --sums executable.popef no.popef", 2),
+        ("report damaged.popef -o -", 2),
+        ("report executable.popef -o -", 0),
+        ("graph train.json", 0),
+        ("graph diff train.json train-changed.json", 1),
+        ("graph diff train.json train.json --format json", 0),
+        ("tiles vars vars.json", 0),
+        ("tiles vars cut.json", 2),
+        ("tiles model damaged.popef", 2),
+        ("profile tiny.graph.json --format html", 0),
+        ("profile diff tiny.graph.json model.graph.json", 1),
+        ("split executable.popef --by kind -o parts", 0),
+        ("explain PE101", 0),
     ] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let output = place.command().args(command.split(' ')).stdout(writer).output().unwrap();
-        assert_eq!((output.stderr.as_slice(), output.status.code()), (&b""[..], Some(status)), "{command}");
+        let (err, left) = unread(&place, command);
+        assert_eq!(left, status, "{command}: {err}");
+        let read = place.run(&command.replace("-o parts", "-o others").split(' ').collect::<Vec<_>>());
+        assert_eq!(read.status, status, "{command}: {read:?}");
+        // A listing ends where it finds that nobody reads it, which may be before its words.
+        assert!(err == read.err || command.starts_with("ls") || command.starts_with("dump"), "{command}: {err}");
+    }
+}
+
+/// What changes files goes on to the last one.
+#[test]
+fn files_are_changed_although_nobody_reads_the_report() {
+    let place = Place::with(&[]);
+    let names: Vec<_> = (0..20).map(|number| format!("{number}.popef")).collect();
+    let mut old = Vec::new();
+    let mut writer = popef::Writer::stream(&mut old);
+    writer.write_executable("model", &[7; 10_000]).unwrap();
+    writer.finish().unwrap();
+    names.iter().for_each(|name| place.write(name, &old));
+    let all = names.join(" ");
+    for format in ["text", "ndjson"] {
+        let (err, status) = unread(&place, &format!("compress --in-place --format {format} {all}"));
+        assert!(status == 0 && err.contains("it is not known which formats"), "{err}");
+        assert!(names.iter().all(|name| place.read(name).len() < old.len()));
+        assert_eq!(unread(&place, &format!("decompress --in-place --format {format} {all}")), (String::new(), 0));
+        assert!(names.iter().all(|name| place.read(name) == old));
     }
 }

@@ -17,7 +17,7 @@ use super::bars::percent;
 use super::input::Keep;
 use super::tables::{TableRow, csv};
 use super::{Head, input, summary};
-use crate::common::end::{FAILED, NO, answered, unwritten};
+use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::format::{json_document, json_line};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
@@ -132,8 +132,8 @@ impl Args {
         };
         let mut out = tool.out();
         let written = if self.quiet { Ok(()) } else { self.write(&mut out, form, [(&self.a, executed_a, &a), (&self.b, executed_b, &b)], &diff) };
-        let done = written.and_then(|()| out.send()).map_err(unwritten);
-        answered(done.map(|()| ExitCode::from(status)), Some(status))
+        written.and_then(|()| out.send()).map_err(unwritten)?;
+        Ok(ExitCode::from(status))
     }
 
     fn write(&self, out: &mut Out, form: Form, sides: [(&PathBuf, Option<&Path>, &Report); 2], diff: &ProfileDiff<'_>) -> io::Result<()> {

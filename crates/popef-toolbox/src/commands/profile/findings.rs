@@ -13,7 +13,7 @@ use poplar_inspect::profile::{Policy, facts, propose, rules};
 use super::Profile;
 use super::args::{Args, FindingsArgs};
 use super::input::Input;
-use crate::common::end::{answered, refused, unwritten};
+use crate::common::end::{refused, unwritten};
 use crate::common::tool::Tool;
 
 impl FindingsArgs {
@@ -46,8 +46,8 @@ impl Args {
         let mut totals = Totals::default();
         totals.add(&group);
         let status = totals.verdict(self.findings.strict).status();
-        let shown = self.show(&mut tool.out(), group, &totals);
-        answered(shown.map(|()| ExitCode::from(status)).map_err(unwritten), Some(status))
+        self.show(&mut tool.out(), group, &totals).map_err(unwritten)?;
+        Ok(ExitCode::from(status))
     }
 
     fn show(&self, out: &mut Out, group: Group, totals: &Totals) -> io::Result<()> {

@@ -39,7 +39,7 @@ impl Args {
         let mut plain = self.begin(path)?;
         match buffered(&mut plain, write) {
             Err(_) if is_stopped() => Err(Error::new(Code::Stopped, "the work was stopped")),
-            Err(error) => Err(Error::io("write the file", error).in_file(path)),
+            Err(error) => Err(self.place(path).of_file(Error::io("write the file", error))),
             Ok(written) => self.place(path).finish(tool, plain, noun).map(|()| written),
         }
     }
