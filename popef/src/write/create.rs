@@ -1,6 +1,8 @@
+use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Take};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use super::problem::{Left, WriteProblem, left_behind};
 use super::storage::{Access, Found, Handle, MOST_TRIES, OpenTo, Storage, System, not_opened, open_locked, resolve};
 use super::writer::Writer;
 use crate::error::{Error, Problem, SystemProblem};
-use crate::read::uninterrupted;
+use crate::read::{is_not_regular, uninterrupted};
 
 /// Options for creating a file.
 ///
@@ -117,7 +119,7 @@ impl CreateOptions {
     fn check_in(&self, storage: &dyn Storage, path: &Path) -> Result<(), Problem> {
         let (target, found) = self.find(storage, path)?;
         lock_old(storage, &target, found, self.overwrite)?;
-        let beside = beside(&target)?;
+        let beside = beside(&target, "")?;
         uninterrupted(|| fs::metadata(folder_of(&beside))).map_err(|error| not_claimed(&beside, error))?;
         Ok(())
     }
@@ -153,7 +155,9 @@ impl Writer<NewFile> {
     /// unchanged, also for programs that have it open or mapped.
     ///
     /// A symbolic link is followed: the file that it names is replaced. The folder must exist. If the program is
-    /// killed, its temporary file `.NAME.popef-new` stays. The next `create` of the same user removes it.
+    /// killed, its temporary file `.NAME.popef-new` stays. The next `create` of the same user removes it. If something else has that
+    /// name, such as a folder, a link or a file of another user, the temporary file gets a name `.NAME.RANDOM.popef-new`, and what was in
+    /// its way stays.
     ///
     /// [`CreateOptions`] can forbid overwriting, and following links, and can make a new file private.
     ///
@@ -217,8 +221,7 @@ impl NewFile {
     fn begin(storage: Arc<dyn Storage>, path: &Path, options: &CreateOptions) -> Result<Self, Problem> {
         let (target, found) = options.find(&*storage, path)?;
         let old = lock_old(&*storage, &target, found, options.overwrite)?;
-        let temporary = beside(&target)?;
-        let handle = claim(&*storage, &temporary, old.as_deref(), options.mode)?;
+        let (temporary, handle) = claim(&*storage, &target, old.as_deref(), options.mode)?;
         let out = Output::new(handle, 0);
         Ok(NewFile {
             storage,
@@ -319,9 +322,9 @@ fn lock_old(
     }
 }
 
-/// The path of the temporary file. It is always the same, so that two writers of one file notice each other, and that
-/// the leftover of a killed program is found.
-fn beside(target: &Path) -> Result<PathBuf, Problem> {
+/// The path of the temporary file. Without more in its name, it is always the same, so that two writers of one file notice each other,
+/// and that the leftover of a killed program is found.
+fn beside(target: &Path, more: &str) -> Result<PathBuf, Problem> {
     let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::NotFound, "the path has no name"));
     let own = target.file_name().ok_or_else(no_name)?;
     let mut name = OsString::from(".");
@@ -329,6 +332,7 @@ fn beside(target: &Path) -> Result<PathBuf, Problem> {
         ..=LONGEST_NAME => name.push(own),
         _ => name.push(format!("{:016x}", hash(own.as_encoded_bytes()))),
     }
+    name.push(more);
     name.push(".popef-new");
     Ok(target.with_file_name(name))
 }
@@ -353,25 +357,50 @@ fn not_claimed(temporary: &Path, source: io::Error) -> Problem {
     }
 }
 
-/// Creates the temporary file and locks it. An existing file is removed if nobody has it locked. It is never written
-/// to, because it may be a hard link to another file.
+/// Creates the temporary file and locks it. If something that no writer has left is in the way, another name is taken, which nobody
+/// can foresee: otherwise anybody who may write to the folder could keep all others from replacing a file. Writers of a file that
+/// exists notice each other by the lock of that file then.
 fn claim(
+    storage: &dyn Storage,
+    target: &Path,
+    old: Option<&dyn Handle>,
+    mode: u32,
+) -> Result<(PathBuf, Box<dyn Handle>), Problem> {
+    let mut temporary = beside(target, "")?;
+    for _ in 0..MOST_TRIES {
+        if let Some(handle) = claim_at(storage, &temporary, old, mode)? {
+            return Ok((temporary, handle));
+        }
+        let random = RandomState::new().build_hasher().finish();
+        temporary = beside(target, &format!(".{random:016x}"))?;
+    }
+    Err(SystemProblem::FileBusy.into())
+}
+
+/// Creates the temporary file at a path and locks it. An existing file is removed if nobody has it locked. It is never written
+/// to, because it may be a hard link to another file. `None` if something is there that no writer has left, or that only somebody else
+/// may remove.
+fn claim_at(
     storage: &dyn Storage,
     temporary: &Path,
     old: Option<&dyn Handle>,
     mode: u32,
-) -> Result<Box<dyn Handle>, Problem> {
+) -> Result<Option<Box<dyn Handle>>, Problem> {
     let failed = |source| not_claimed(temporary, source);
     // A user who may not read the old file must not be able to read the new one, even while it is written.
     let open_to = if old.is_some() { OpenTo::Owner } else { OpenTo::AtMost(mode & 0o666 | OWNER_READS) };
     for _ in 0..MOST_TRIES {
         match uninterrupted(|| storage.create_new(temporary, open_to)) {
             Ok(handle) => match hold(&*handle, temporary) {
-                Ok(true) => return Ok(handle),
+                Ok(true) => return Ok(Some(handle)),
                 Ok(false) => {}
                 Err(e) => return Err(or_left(storage, temporary, failed(e))),
             },
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(storage, temporary, old)?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                if !remove_leftover(storage, temporary, old)? {
+                    return Ok(None);
+                }
+            }
             Err(e) => return Err(failed(e)),
         }
     }
@@ -399,27 +428,33 @@ fn hold(handle: &dyn Handle, temporary: &Path) -> io::Result<bool> {
     Ok(uninterrupted(|| handle.lock())? && uninterrupted(|| handle.is_at(temporary))?)
 }
 
-fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<(), Problem> {
+/// Removes what a killed writer has left. Returns `false` if it is nothing of that kind, or of another user.
+fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Handle>) -> Result<bool, Problem> {
     let failed = |source| left_behind(WriteProblem::TemporaryExists, Left::Temporary(temporary.to_owned()), source);
     match uninterrupted(|| storage.look(temporary)).map_err(failed)? {
-        None => return Ok(()),
+        None => return Ok(true),
         Some(Found::PlainFile) => {}
-        Some(_) => return Err(failed(io::Error::other("it is not a regular file"))),
+        Some(_) => return Ok(false),
     }
+    let removed = || match remove(storage, temporary) {
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+        removed => removed.map(|()| true).map_err(failed),
+    };
     // It may be a hard link to the old file, which is locked already. A program that was killed between `link` and
     // `remove` leaves this if overwriting was not allowed.
     if let Some(old) = old
         && uninterrupted(|| old.is_at(temporary)).map_err(failed)?
     {
-        return remove(storage, temporary).map_err(failed);
+        return removed();
     }
     let locked = match open_locked(storage, temporary, Access::Read) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied || is_not_regular(&e) => return Ok(false),
         locked => locked.map_err(failed)?.ok_or(SystemProblem::FileBusy)?,
     };
-    remove(storage, temporary).map_err(failed)?;
+    let removed = removed();
     drop(locked);
-    Ok(())
+    removed
 }
 
 impl Destination for NewFile {}

@@ -348,9 +348,34 @@ fn the_next_writer_removes_the_temporary_file_of_a_killed_one() {
     fs::hard_link(&place.path, &left).unwrap();
     drop(Writer::create(&place.path).unwrap());
     place.is_as_it_was();
-    fs::create_dir(&left).unwrap();
-    let error = Writer::create(&place.path).unwrap_err();
-    assert!(error.to_string().contains(&left.display().to_string()), "{error}");
+}
+
+/// What no writer has left is not removed, and keeps nobody from writing.
+#[cfg(unix)]
+#[test]
+fn what_is_at_the_name_of_the_temporary_file_blocks_nobody() {
+    let place = Place::new();
+    let planted = place.folder.path().join(".model.popef.popef-new");
+    let plant: [(&str, &dyn Fn()); 4] = [
+        ("a folder", &|| fs::create_dir(&planted).unwrap()),
+        ("a link", &|| std::os::unix::fs::symlink(&place.path, &planted).unwrap()),
+        ("a link to nothing", &|| std::os::unix::fs::symlink("missing", &planted).unwrap()),
+        ("a socket", &|| drop(std::os::unix::net::UnixListener::bind(&planted).unwrap())),
+    ];
+    for (what, plant) in plant {
+        plant();
+        let mut writer = Writer::create(&place.path).unwrap();
+        writer.write_opaque(&opaque(what), b"data").unwrap();
+        let temporary: Vec<_> = place.names().into_iter().filter(|name| name.ends_with(".popef-new")).collect();
+        assert_eq!(temporary.len(), 2, "{what}: {temporary:?}");
+        let second = Writer::create(&place.path).unwrap_err();
+        assert_eq!(second.kind(), ErrorKind::Busy, "{what}: the lock of the old file");
+        writer.finish().unwrap();
+        assert_eq!(File::open(&place.path).unwrap().blob(0).unwrap().name().unwrap().to_string(), what);
+        assert_eq!(place.names(), [".model.popef.popef-new", "model.popef"], "{what}");
+        let found = fs::symlink_metadata(&planted).unwrap();
+        if found.is_dir() { fs::remove_dir(&planted) } else { fs::remove_file(&planted) }.unwrap();
+    }
 }
 
 #[test]
