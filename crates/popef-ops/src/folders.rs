@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// Folders that were made for something new to be in, the outermost first. Dropping this removes those that are empty: all of them
 /// if nothing came of the work.
@@ -32,6 +32,21 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         self.0.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
+    }
+}
+
+/// Fails if a folder that a user has named is a link, wherever that leads, or is not there and cannot be made.
+pub(crate) fn check_target_folder(path: &Path) -> Result<(), Error> {
+    refuse_link(path)?;
+    check_folder(path)
+}
+
+/// Fails if a path is that of a link.
+pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
+    // With a slash at its end, a path is that of what a link leads to.
+    match path.components().collect::<PathBuf>().is_symlink() {
+        true => Err(Error::new(Code::InTheWay, "it is a link, and nothing is written through links").in_file(path)),
+        false => Ok(()),
     }
 }
 

@@ -15,7 +15,7 @@ use popef::{Blob, File, OpenOptions, Writer};
 use tempfile::TempDir;
 
 use crate::error::{Code, Error};
-use crate::folders::{Made, check_folder};
+use crate::folders::{Made, check_target_folder};
 use crate::progress::{Progress, Silent};
 use crate::read_back::{Arrived, Compare, Counted, ReadBack, same_unpacked, write_unpacked};
 use crate::rights::Most;
@@ -117,7 +117,7 @@ impl Place<'_> {
             if folder.join(self.path.file_name().unwrap_or_default()) != self.path {
                 return Err(Error::new(Code::WrongArguments, "it is no name of a file in a folder").in_file(&self.path));
             }
-            check_folder(folder)?;
+            check_target_folder(folder)?;
             if !folder.is_dir() {
                 return Ok(());
             }
@@ -175,7 +175,7 @@ impl Overwrite {
 /// | [`extract`](mod@crate::extract) | the folder itself; those that it is in are made if they are missing | the folder is missing or empty | a folder that was extracted is replaced as a whole |
 ///
 /// Folders that are made for it are removed again if the work fails or is stopped. Nothing is written through links, whatever may be
-/// replaced. [`Target::In`] puts one file into a folder in the same way.
+/// replaced: neither the folder nor anything in it may be one. [`Target::In`] puts one file into a folder in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetFolder<'t> {
     /// Into a folder, where the files appear when all of them are complete.
@@ -187,10 +187,10 @@ pub enum TargetFolder<'t> {
 }
 
 impl<'t> TargetFolder<'t> {
-    /// Fails if the folder is missing and cannot be made, because a file is in its place or in that of a folder above it.
+    /// Fails if the folder is a link, or is missing and cannot be made, because a file is in its place or in that of a folder above it.
     pub fn check(self) -> Result<(), Error> {
         match self {
-            TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => check_folder(folder),
+            TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => check_target_folder(folder),
             TargetFolder::Nowhere => Ok(()),
         }
     }

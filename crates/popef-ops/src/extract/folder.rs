@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::index::{INDEX, Index};
 use crate::error::{Code, Error};
-use crate::folders::{Made, check_folder};
+use crate::folders::{Made, check_folder, refuse_link};
 use crate::output::{Overwrite, TargetFolder};
 use crate::rights::Most;
 
@@ -114,14 +114,10 @@ fn parent_of(path: &Path) -> &Path {
 fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     let refuse = |code, message: &str| Err(Error::new(code, message).in_file(path));
     let failed = |error| Error::io("look at the folder", error).in_file(path);
-    // With a slash at its end, a path is that of what a link leads to.
-    let plain: PathBuf = path.components().collect();
-    match fs::symlink_metadata(&plain) {
+    refuse_link(path)?;
+    match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return check_folder(parent_of(path)).map(|()| false),
         Err(error) => return Err(failed(error)),
-        Ok(metadata) if metadata.is_symlink() => {
-            return refuse(Code::InTheWay, "it is a link, and nothing is written through links");
-        }
         Ok(metadata) if !metadata.is_dir() => return refuse(Code::InTheWay, "it is not a folder"),
         Ok(_) => {}
     }

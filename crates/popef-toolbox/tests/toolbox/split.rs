@@ -346,6 +346,28 @@ fn nothing_is_written_through_links() {
         }
         fs::remove_file(place.path("parts/two-models-rest.popef")).unwrap();
     }
+    // The folder itself may be one.
+    for (link, target) in [("link", "parts"), ("dangling", "missing")] {
+        std::os::unix::fs::symlink(target, place.path(link)).unwrap();
+        for folder in [link, &format!("{link}/")] {
+            for command in [
+                "split two-models.popef --by model",
+                "split two-models.popef --by model --dry-run",
+                "extract two-models.popef",
+                "compress two-models.popef",
+                "decompress two-models.popef --dry-run",
+            ] {
+                let option = if command.contains("compress") { "--output-dir" } else { "-o" };
+                let args: Vec<_> = command.split(' ').chain([option, folder]).collect();
+                let run = place.run(&args);
+                assert!(
+                    run.status == 2 && run.err.contains(&format!("{folder}: it is a link, and nothing is written")),
+                    "{run:?}"
+                );
+            }
+        }
+        fs::remove_file(place.path(link)).unwrap();
+    }
     assert_eq!(place.names(), ["parts", "two-models.popef"]);
     assert_eq!(fs::read_dir(place.path("parts")).unwrap().count(), 0);
 }
