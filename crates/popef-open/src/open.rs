@@ -95,7 +95,7 @@ fn open_elsewhere(path: &Path, _: StreamData) -> Opened {
 }
 
 /// The bytes of a file that need not be PopEF, from front to back; standard input for `-`.
-pub fn read(path: &Path) -> io::Result<Box<dyn Read>> {
+pub fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     #[cfg(feature = "remote")]
     if crate::is_elsewhere(path) {
         return crate::remote::read_elsewhere(path);

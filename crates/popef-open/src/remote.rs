@@ -165,7 +165,7 @@ pub fn write_elsewhere(path: &Path, file: fs::File, replace: &Replace) -> io::Re
 }
 
 /// The bytes of a file on another machine.
-pub(crate) fn read_elsewhere(path: &Path) -> io::Result<Box<dyn Read>> {
+pub(crate) fn read_elsewhere(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(STATE.remote()?.read(&STATE.named(path)?)?)
 }
 

@@ -15,6 +15,7 @@ mod picture;
 mod place;
 pub(crate) mod profile;
 mod sums;
+pub(crate) mod tiles;
 mod unknown;
 mod values;
 
@@ -90,6 +91,7 @@ impl Page<'_, '_> {
         overview::write(&mut html, self, &sums);
         html.put("<main>\n");
         model::write(&mut html, self);
+        tiles::write(&mut html, self, failures);
         findings::write(&mut html, self.group);
         blobs::write(&mut html, self, &sums, &largest, &values);
         let mut odd = Odd::default();

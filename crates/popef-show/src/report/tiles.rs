@@ -1,10 +1,11 @@
 use std::error::Error as _;
 
 use popef::read::ExecutableBlob;
-use poplar_inspect::executable::{Options, Tiles, read_blob};
+use poplar_inspect::executable::{Fit, MemorySource, Options, Summary, Tiles, Verdict, read_blob};
 use poplar_inspect::{Error, ErrorCode, Part};
 
 use crate::failure::Failure;
+use crate::output::units::{counted, size};
 
 /// What is known of the tiles of an executable. It takes reading all of it.
 pub(crate) struct TilesView {
@@ -29,10 +30,31 @@ impl TilesView {
 }
 
 /// An error that is not about what is inside the executable: its data cannot be read, or not be unpacked.
-fn failure_of(error: &Error) -> Option<Failure> {
+pub(crate) fn failure_of(error: &Error) -> Option<Failure> {
     if (error.code(), error.place().part) != (ErrorCode::Unreadable, Part::Input) {
         return None;
     }
     let source = error.source().and_then(|source| source.downcast_ref::<popef::Error>());
     Some(source.map_or_else(|| Failure::new(error.to_string(), "io", "io"), Failure::from))
+}
+
+/// Whether the tiles of an executable fit, and from where that is known, in words.
+pub fn fit_words(summary: &Summary, fit: &Fit) -> String {
+    let memory = fit.tile_memory.map(size).unwrap_or_default();
+    let from = match fit.tile_memory_from {
+        Some(MemorySource::Metadata) => format!("the {memory} of the IPUs that its metadata names"),
+        Some(MemorySource::TileCount) => format!("the {memory} of IPUs with so many tiles (inferred)"),
+        _ => format!("the given {memory}"),
+    };
+    match (fit.verdict, fit.overfull) {
+        (Verdict::Fits, _) => format!("yes, no tile needs more than {from}"),
+        (Verdict::DoesNotFit, 1) => format!("no, 1 tile needs more than {from}"),
+        (Verdict::DoesNotFit, over) => format!("no, {over} tiles need more than {from}"),
+        _ if !summary.is_complete() => "unknown, because not everything was read".to_owned(),
+        _ if summary.tiles.is_empty() => "unknown, because it has no tiles".to_owned(),
+        _ => {
+            let tiles = counted(summary.tiles.len(), "tile is", "tiles are");
+            format!("unknown, because {tiles} no whole number of IPUs, so the memory of a tile is not known")
+        }
+    }
 }

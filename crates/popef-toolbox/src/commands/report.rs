@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// Run the checks that read all data too
     #[arg(long)]
     deep: bool,
+    /// Read the executables, and show how full their tiles are, and whether they fit
+    #[arg(long)]
+    tiles: bool,
     /// The heading of the page, instead of the name of the first file
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
@@ -57,6 +60,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   popef report model.popef -o model.html
+  popef report model.popef --tiles -o model.html
   popef report executable.popef weights.popef --values -o model.html
   popef report model.popef --title 'BERT, batch 8' --force -o model.html";
 
@@ -127,6 +131,7 @@ impl Args {
     ) -> Result<(), Error> {
         let mut options = Options::default();
         options.values = self.values.then_some(0);
+        options.tiles = self.tiles;
         options.workers = Box::new(UntilStopped);
         options.progress = screen::progress("values");
         let provider = |name: &Text<'_>| provider(opened, name);

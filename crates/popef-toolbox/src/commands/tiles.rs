@@ -1,5 +1,6 @@
 //! `popef tiles`.
 
+mod exec;
 mod map;
 mod model;
 mod picture;
@@ -10,33 +11,64 @@ mod words;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use clap::builder::TypedValueParser;
 use popef_ops::Error;
 
 use super::Command;
-use crate::common::format::FormatArgs;
+use crate::common::format::{Format, FormatArgs};
 use crate::common::tool::Tool;
+use crate::common::values::named;
+use crate::common::words::wrong;
 
-/// Show how tensors lie on the tiles of IPUs
+/// Show what is on the tiles of IPUs
 ///
 /// Nothing here needs the SDK or a device: mappings are calculated as Graphcore's library poplibs does it, or read from files.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    mut_arg("format", |format| format.global(true)),
     after_help = "\
 Examples:
   popef tiles plan 784x10 F16                          # how Poplar spreads a tensor by default
   popef tiles model model.popef                        # an estimate for all tensors of a model
   popef tiles map model.tensor_map.json                # how TensorFlow spread its tensors
   popef tiles vars vars.json                           # the memory of each tile
+  popef tiles exec model.popef                         # how full tiles are, and whether the model fits
   popef tiles plan --help"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: What,
-    #[command(flatten)]
-    format: FormatArgs,
+    /// Format of the report: text; json, one document; ndjson, lines of JSON; or csv, only of exec
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_parser = form(),
+        default_value = "text",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    format: Form,
+}
+
+/// What the output looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Json,
+    Ndjson,
+    Csv,
+}
+
+fn form() -> impl TypedValueParser<Value = Form> {
+    named([Form::Text, Form::Json, Form::Ndjson, Form::Csv], |form| match form {
+        Form::Text => "text",
+        Form::Json => "json",
+        Form::Ndjson => "ndjson",
+        Form::Csv => "csv",
+    })
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,15 +77,25 @@ enum What {
     Map(map::Args),
     Vars(vars::Args),
     Model(model::Args),
+    Exec(exec::Args),
 }
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        let format = match self.format {
+            Form::Text => Format::Text,
+            Form::Json => Format::Json,
+            Form::Ndjson => Format::Ndjson,
+            Form::Csv if matches!(self.what, What::Exec(_)) => Format::Text,
+            Form::Csv => return Err(wrong("--format csv is only for popef tiles exec")),
+        };
+        let format = &FormatArgs { format };
         match &self.what {
-            What::Plan(args) => args.run(tool, &self.format),
-            What::Map(args) => args.run(tool, &self.format),
-            What::Vars(args) => args.run(tool, &self.format),
-            What::Model(args) => args.run(tool, &self.format),
+            What::Plan(args) => args.run(tool, format),
+            What::Map(args) => args.run(tool, format),
+            What::Vars(args) => args.run(tool, format),
+            What::Model(args) => args.run(tool, format),
+            What::Exec(args) => args.run(tool, self.format),
         }
     }
 }

@@ -117,6 +117,11 @@ fn stdin() -> Result<fs::File, Error> {
     copied(io::stdin())
 }
 
+/// Opens a stream whose first bytes were looked at.
+pub(crate) fn open_stream(stream: impl Read, path: &Path) -> Result<Opened, Error> {
+    open_handle(copied(stream)?, path).map_err(unreadable)
+}
+
 /// A copy of a stream without a name, so that nothing is left of it.
 fn copied(mut stream: impl Read) -> Result<fs::File, Error> {
     const PIECE: usize = 1 << 20;
@@ -157,7 +162,12 @@ pub(crate) fn open_whole(tool: &Tool, path: &Path) -> Result<File, Error> {
 
 /// Opens a file that may be damaged. The blobs before the damage can be read.
 pub(crate) fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
-    let opened = open_any(path)?;
+    whatever_is_popef(tool, open_any(path)?)
+}
+
+/// The file that was opened, which may be damaged.
+pub(crate) fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
+    let path = &*opened.path;
     if let Some(foreign) = &opened.foreign {
         return Err(Error::new(Code::NotPopef, tool.foreign(foreign)).in_file(path));
     }

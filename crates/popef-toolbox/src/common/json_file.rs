@@ -12,7 +12,7 @@ use super::meant::meant;
 use super::tool::{Tool, described};
 
 /// Opens a file.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Read>, Error> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
     popef_open::read(path).map_err(|error| Error::io("open the file", error).in_file(path))
 }
 

@@ -13,6 +13,15 @@ pub(crate) fn meant(path: &Path) -> Option<&'static str> {
     if popef::File::open(path).is_ok_and(|file| !file.is_empty()) {
         return Some("this is a PopEF file, which popef ls lists");
     }
+    match start(path) {
+        Some(start) if start == *b"!<arch>\n" => {
+            return Some("this is an archive, which popef tiles exec reads if it is Poplar's archive.a");
+        }
+        Some(start) if start.starts_with(b"GC_EXE_") => {
+            return Some("this is an executable of Poplar, for popef tiles exec");
+        }
+        _ => {}
+    }
     let keys = keys(path)?;
     let has = |wanted: &[&str]| keys.iter().any(|key| wanted.contains(&key.as_str()));
     match () {
@@ -24,6 +33,17 @@ pub(crate) fn meant(path: &Path) -> Option<&'static str> {
         () if has(&["maingraph"]) => Some("this seems to be an IR dump of PopART, for popef graph"),
         () => None,
     }
+}
+
+/// The first bytes of a regular file.
+fn start(path: &Path) -> Option<[u8; 8]> {
+    let mut start = [0; 8];
+    regular(path)?.read_exact(&mut start).ok()?;
+    Some(start)
+}
+
+fn regular(path: &Path) -> Option<File> {
+    File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))
 }
 
 /// Keys that only profiling reports have.
@@ -57,7 +77,7 @@ fn keys(path: &Path) -> Option<Vec<String>> {
         }
     }
 
-    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    let file = regular(path)?;
     let mut keys = Vec::new();
     let json = &mut Deserializer::from_reader(BufReader::new(file.take(LONGEST)));
     // What was found until then is enough.

@@ -1,6 +1,7 @@
 //! What the commands share.
 
 pub(crate) mod compression;
+pub(crate) mod csv;
 mod elsewhere;
 pub(crate) mod end;
 pub(crate) mod filter;

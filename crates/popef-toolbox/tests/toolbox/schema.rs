@@ -32,6 +32,9 @@ const FILES: &[&str] = &[
     "broken/gzip-without-trailer.popef",
     "tiles/model.tensor_map.json",
     "tiles/vars.json",
+    "executables/tiles.a",
+    "executables/thin.a",
+    "executables/models.popef",
     "graph/train.json",
     "graph/train-changed.json",
     "graph/hostile.json",
@@ -183,6 +186,8 @@ const CASES: &[Case] = &[
             "map model.tensor_map.json",
             "vars vars.json",
             "model executable.popef",
+            "exec tiles.a --tile-memory 2KiB",
+            "exec models.popef --filter whole",
         ],
         failed: &[
             "plan 784x10 F16 --grain 0",
@@ -190,6 +195,9 @@ const CASES: &[Case] = &[
             "map vars.json",
             "vars no.json",
             "model damaged.popef",
+            "exec models.popef",
+            "exec thin.a",
+            "exec vars.json",
         ],
     },
     Case {
@@ -336,6 +344,7 @@ fn what_files_on_other_machines_cost_is_in_json() {
         "verify manifest",
         "recover URL --dry-run",
         "tiles model URL",
+        "tiles exec URL",
         "profile hardware.graph.json URL",
         "merge URL no.popef --dry-run",
     ];

@@ -13,6 +13,15 @@ impl Generation {
     /// All generations.
     pub const ALL: &'static [Generation] = &[Generation::Ipu1, Generation::Ipu2];
 
+    /// The generation of the IPUs with this version, as a PopEF file's metadata has it: `None` if that is unknown.
+    pub const fn of_ipu_version(version: u32) -> Option<Generation> {
+        match version {
+            1 => Some(Generation::Ipu1),
+            2 | 21 => Some(Generation::Ipu2),
+            _ => None,
+        }
+    }
+
     /// The number of tiles of a chip.
     pub const fn tiles(self) -> u32 {
         match self {

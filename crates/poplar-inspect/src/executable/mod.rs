@@ -74,6 +74,7 @@
 
 mod archive;
 mod chips;
+mod fit;
 mod input;
 mod inspection;
 mod metadata;
@@ -90,12 +91,13 @@ use object::archive::{MAGIC, THIN_MAGIC};
 use popef::read::{ExecutableBlob, PoplarHeader};
 
 pub use chips::{Chips, Generation, chips, tile_memory};
+pub use fit::{Fit, MemorySource, Verdict};
 pub use inspection::inspect_archive;
 pub use metadata::{Message, MetadataPart};
 pub use options::Options;
 pub use sizes::{SectionKind, Sizes};
 pub use summary::{Bucket, Container, Content, NotATile, Numbering, OtherMember, SectionTotal, Summary, Tile, Tiles};
-pub use tile::{Section, Symbol, SymbolKind, TileFile};
+pub use tile::{Largest, Section, Symbol, SymbolKind, TileFile};
 
 use crate::error::{Error, Part, Problem};
 use archive::Archive;

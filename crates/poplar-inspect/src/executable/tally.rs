@@ -221,7 +221,7 @@ impl Names {
 }
 
 /// Splits a name at its last number before the first dot, or at its last number if there is none.
-fn number_in(name: &[u8]) -> Option<(&[u8], u32, &[u8])> {
+pub(super) fn number_in(name: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let dot = name.iter().position(|&byte| byte == b'.').unwrap_or(name.len());
     let (stem, extension) = name.split_at_checked(dot)?;
     if let Some((before, number, rest)) = last_number(stem) {

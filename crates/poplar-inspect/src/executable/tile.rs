@@ -1,5 +1,7 @@
 //! The ELF file of a tile.
 
+use std::cmp::Reverse;
+
 use object::LittleEndian as LE;
 use object::elf::{self, FileHeader32, SectionHeader32, Sym32};
 use object::read::elf::{FileHeader, SectionHeader, Sym};
@@ -83,6 +85,21 @@ pub struct Symbol<'a> {
     pub address: u32,
     /// The size in bytes, or 0 if it is unknown.
     pub size: u32,
+}
+
+/// The largest sections and symbols of a tile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct Largest {
+    /// The largest sections, tables of the ELF file left out. Equally large ones are in the order of the file.
+    pub sections: Vec<Section<'static>>,
+    /// How many sections are not among them.
+    pub more_sections: usize,
+    /// The largest symbols whose size is known.
+    pub symbols: Vec<Symbol<'static>>,
+    /// How many symbols with a size are not among them.
+    pub more_symbols: usize,
 }
 
 /// The ELF file of one tile. All tables were checked: nothing in them lies outside the file.
@@ -190,19 +207,7 @@ impl<'a> TileFile<'a> {
     /// The symbols, without the empty one at the start of each table.
     pub fn symbols(&self) -> impl ExactSizeIterator<Item = Symbol<'a>> + use<'a> {
         let names = self.symbol_names;
-        self.symbols.iter().map(move |symbol| Symbol {
-            name: name_at(names, symbol.st_name(LE)).unwrap_or_default().into(),
-            kind: match symbol.st_type() {
-                elf::STT_FUNC => SymbolKind::Function,
-                elf::STT_OBJECT => SymbolKind::Object,
-                elf::STT_SECTION => SymbolKind::Section,
-                elf::STT_FILE => SymbolKind::File,
-                _ => SymbolKind::Other,
-            },
-            section: symbol.st_shndx(LE).index().and_then(|index| u32::from(index).checked_sub(1)),
-            address: symbol.st_value(LE),
-            size: symbol.st_size(LE),
-        })
+        self.symbols.iter().map(move |symbol| symbol_of(symbol, names))
     }
 
     /// The bytes of all sections by kind.
@@ -233,6 +238,27 @@ impl<'a> TileFile<'a> {
         sections.chain(joined(spans)).reduce(u64::saturating_add)
     }
 
+    /// The number in the name of the member: 12 of `tile12.elf`. It is the tile's if the names of all tiles are alike: see
+    /// [`Numbering`](super::Numbering).
+    pub fn number_in_name(&self) -> Option<u32> {
+        super::tally::number_in(self.name).map(|(_, number, _)| number)
+    }
+
+    /// The `count` largest sections and as many symbols.
+    pub fn largest(&self, count: usize) -> Largest {
+        let sections = self.sections().map(|it| if it.kind == SectionKind::Table { 0 } else { it.size });
+        let (sections, more_sections) = largest_of(sections, count);
+        let (symbols, more_symbols) = largest_of(self.symbols().map(|symbol| symbol.size), count);
+        let section = |index: usize| Some(section_of(self.sections.get(index)?, self.section_names).into_owned());
+        let symbol = |index: usize| Some(symbol_of(self.symbols.get(index)?, self.symbol_names).into_owned());
+        Largest {
+            sections: sections.into_iter().filter_map(section).collect(),
+            more_sections,
+            symbols: symbols.into_iter().filter_map(symbol).collect(),
+            more_symbols,
+        }
+    }
+
     fn section(&self, index: u32) -> Option<Section<'a>> {
         let section = self.sections.get(usize::try_from(index).ok()?)?;
         Some(section_of(section, self.section_names))
@@ -240,6 +266,31 @@ impl<'a> TileFile<'a> {
 
     pub(super) fn functions(&self) -> usize {
         self.symbols.iter().filter(|symbol| symbol.st_type() == elf::STT_FUNC).count()
+    }
+}
+
+/// The places of the `count` largest sizes, the largest first, and how many others are not 0.
+fn largest_of(sizes: impl Iterator<Item = u32>, count: usize) -> (Vec<usize>, usize) {
+    let mut all: Vec<_> = sizes.enumerate().filter(|&(_, size)| size > 0).collect();
+    let order = |&(index, size): &(usize, u32)| (Reverse(size), index);
+    if count < all.len() {
+        all.select_nth_unstable_by_key(count, order);
+    }
+    let more = all.len().saturating_sub(count);
+    all.truncate(count);
+    all.sort_unstable_by_key(order);
+    (all.into_iter().map(|(index, _)| index).collect(), more)
+}
+
+impl Section<'_> {
+    fn into_owned(self) -> Section<'static> {
+        Section { name: self.name.into_owned(), ..self }
+    }
+}
+
+impl Symbol<'_> {
+    fn into_owned(self) -> Symbol<'static> {
+        Symbol { name: self.name.into_owned(), ..self }
     }
 }
 
@@ -251,6 +302,22 @@ fn section_of<'a>(section: &SectionHeader32<LE>, names: &'a [u8]) -> Section<'a>
         address: section.sh_addr(LE),
         size,
         file_bytes: if section.sh_type(LE) == elf::SHT_NOBITS { 0 } else { size },
+    }
+}
+
+fn symbol_of<'a>(symbol: &Sym32<LE>, names: &'a [u8]) -> Symbol<'a> {
+    Symbol {
+        name: name_at(names, symbol.st_name(LE)).unwrap_or_default().into(),
+        kind: match symbol.st_type() {
+            elf::STT_FUNC => SymbolKind::Function,
+            elf::STT_OBJECT => SymbolKind::Object,
+            elf::STT_SECTION => SymbolKind::Section,
+            elf::STT_FILE => SymbolKind::File,
+            _ => SymbolKind::Other,
+        },
+        section: symbol.st_shndx(LE).index().and_then(|index| u32::from(index).checked_sub(1)),
+        address: symbol.st_value(LE),
+        size: symbol.st_size(LE),
     }
 }
 

@@ -114,10 +114,9 @@ impl Model {
     }
 
     fn generation(&mut self, graph: &GraphProfile, metadata: &Metadata) {
-        let generation = match metadata.ipu_version {
-            1 => Generation::Ipu1,
-            2 | 21 => Generation::Ipu2,
-            other => return self.unknown.push(format!("tiles of an IPU: nothing is known of IPU version {other}")),
+        let version = metadata.ipu_version;
+        let Some(generation) = Generation::of_ipu_version(version) else {
+            return self.unknown.push(format!("tiles of an IPU: nothing is known of IPU version {version}"));
         };
         let tiles = u64::from(generation.tiles());
         match graph.target.tiles_per_ipu {

@@ -8,9 +8,9 @@ use poplar_inspect::profile::{
     CategoryRow, ComputeSetRow, ExchangeKind, ExchangeRow, LayerRow, ProgramRow, StepRow, TileRow, VertexTypeRow,
 };
 use serde::Serialize;
-use serde_json::Value;
 
 use super::bars::{bytes, fraction, number, percent};
+use crate::common::csv;
 use crate::common::table::{Column, Table};
 
 /// A row of a table.
@@ -324,34 +324,6 @@ impl TableRow for LayerRow<'_> {
 
 /// Writes rows as CSV (RFC 4180) with a heading. Lists are JSON.
 pub(super) fn csv<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borrow<R>>) -> io::Result<()> {
-    out.put(&R::KEYS.join(",")).end_line()?;
-    for row in rows {
-        let row = serde_json::to_value(row.borrow())?;
-        for (nth, key) in R::KEYS.iter().enumerate() {
-            out.put(if nth == 0 { "" } else { "," });
-            match row.get(key) {
-                None | Some(Value::Null) => {}
-                Some(Value::String(text)) if is_formula(text) => field(out, &format!("'{text}")),
-                Some(Value::String(text)) => field(out, text),
-                Some(value) => field(out, &value.to_string()),
-            }
-        }
-        out.end_line()?;
-    }
-    Ok(())
-}
-
-/// Whether a spreadsheet would compute a text. It shows one behind an apostrophe as it is.
-fn is_formula(text: &str) -> bool {
-    text.trim_start().starts_with(['=', '+', '-', '@'])
-}
-
-/// Control characters are escaped as in all output, so that no field has a line feed.
-fn field(out: &mut Out, text: &str) {
-    let text = popef_show::escape(text);
-    if text.contains([',', '"']) {
-        out.put("\"").put(&text.replace('"', "\"\"")).put("\"");
-    } else {
-        out.put(&text);
-    }
+    csv::heading(out, R::KEYS)?;
+    rows.into_iter().try_for_each(|row| csv::row(out, R::KEYS, row.borrow()))
 }

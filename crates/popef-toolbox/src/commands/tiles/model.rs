@@ -120,6 +120,10 @@ struct WithTensors<'m> {
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
         let file = open_whole(tool, &self.file)?;
+        if file.metadata().next().is_none() && file.executables().next().is_some() {
+            let message = "it has no metadata, and so no model; popef tiles exec shows the tiles of its executables";
+            return Err(wrong(message).in_file(&self.file));
+        }
         let mut models = Vec::new();
         for metadata in file.metadata() {
             let metadata = metadata.read().map_err(|error| Error::from(error).in_file(&self.file))?;
@@ -137,11 +141,7 @@ impl Args {
     }
 
     fn target(&self, metadata: &Metadata) -> Result<(Target, Option<Generation>), Error> {
-        let generation = match metadata.ipu_version {
-            1 => Some(Generation::Ipu1),
-            2 | 21 => Some(Generation::Ipu2),
-            _ => None,
-        };
+        let generation = Generation::of_ipu_version(metadata.ipu_version);
         let tiles = self.tiles.or(generation.map(Generation::tiles));
         let unknown = || wrong(format!("IPUs of version {} are unknown; give --tiles", metadata.ipu_version));
         let ipus = self.ipus.unwrap_or(metadata.num_ipus);

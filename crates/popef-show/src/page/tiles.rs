@@ -1,0 +1,250 @@
+//! The memory of tiles: a picture, for the page and on its own, and a section of the page.
+
+use std::io::{self, Write};
+
+use popef::read::ExecutableBlob;
+use poplar_inspect::executable::{Options, SectionKind, Summary, Verdict, read_blob};
+
+use super::Page;
+use super::html::Html;
+use crate::failure::Failures;
+use crate::output::escape::{escape, escape_rest};
+use crate::output::units;
+use crate::report::file::FileReport;
+use crate::report::tiles::{failure_of, fit_words};
+
+/// So many executables are shown.
+const MOST_EXECUTABLES: usize = 12;
+/// So many tiles and sections are in tables.
+const MOST_ROWS: usize = 10;
+
+/// How full each tile of an executable is, as a picture.
+///
+/// ```
+/// use popef_show::TilesPicture;
+///
+/// let title = "model".to_owned();
+/// let amounts = vec![(0, 400_000), (1, 700_000)];
+/// let picture = TilesPicture { title, amounts, tile_memory: Some(624 << 10), words: "no: one is too full".to_owned() };
+/// let mut svg = Vec::new();
+/// TilesPicture::write_svg(&[picture], &mut svg)?;
+/// assert!(String::from_utf8(svg).unwrap().contains("tile 1: 683.6 KiB, too much"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TilesPicture {
+    /// The name of the executable, as the file has it.
+    pub title: String,
+    /// The tiles and their bytes, in order of the tiles.
+    pub amounts: Vec<(u32, u64)>,
+    /// The memory of a tile, if it is known.
+    pub tile_memory: Option<u64>,
+    /// Whether the tiles fit.
+    pub words: String,
+}
+
+/// A picture has so many cells in a row, and at most so many in all.
+const COLUMNS: usize = 64;
+const MOST_CELLS: usize = 1 << 14;
+/// The side of a cell with the gap behind it, and the room for numbers before a row.
+const SIDE: usize = 10;
+const LABELS: usize = 60;
+const WIDTH: usize = LABELS + COLUMNS * SIDE;
+
+/// From almost empty to full.
+const SHADES: [&str; 8] = ["#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b"];
+const IDLE: &str = "#d9d9d9";
+const TOO_FULL: &str = "#d62728";
+
+/// One or more tiles of a picture: the fullest of them.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    tile: u32,
+    bytes: u64,
+}
+
+impl TilesPicture {
+    /// Writes pictures below each other, as one SVG file.
+    pub fn write_svg(pictures: &[TilesPicture], to: &mut dyn Write) -> io::Result<()> {
+        const HEAD: usize = 44;
+        let height = |picture: &TilesPicture| HEAD + picture.rows() * SIDE + 30;
+        let all = pictures.iter().fold(0_usize, |sum, picture| sum.saturating_add(height(picture)));
+        let mut html = Html::new(to);
+        html.put("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
+        html.put(&format!("width=\"{WIDTH}\" height=\"{all}\" viewBox=\"0 0 {WIDTH} {all}\" "));
+        html.put("font-family=\"sans-serif\" font-size=\"11\">\n");
+        html.put(&format!("<rect width=\"{WIDTH}\" height=\"{all}\" fill=\"#fff\"/>\n"));
+        let mut y = 0;
+        for picture in pictures {
+            html.put(&format!("<text x=\"4\" y=\"{}\" font-size=\"14\">", y + 18));
+            html.text(&escape(&picture.title)).put("</text>\n");
+            html.put(&format!("<text x=\"4\" y=\"{}\">Fits: ", y + 36)).text(&picture.words).put("</text>\n");
+            picture.cells(&mut html, y + HEAD);
+            y += height(picture);
+        }
+        html.put("</svg>\n");
+        html.finish()
+    }
+
+    /// How many tiles share a cell.
+    fn each(&self) -> usize {
+        let tiles =
+            self.amounts.last().map_or(0, |tile| usize::try_from(tile.0).unwrap_or(usize::MAX)).saturating_add(1);
+        tiles.div_ceil(MOST_CELLS)
+    }
+
+    fn count(&self) -> usize {
+        let last = self.amounts.last().map(|tile| usize::try_from(tile.0).unwrap_or(usize::MAX));
+        last.map_or(0, |last| last.checked_div(self.each()).unwrap_or_default().saturating_add(1))
+    }
+
+    fn rows(&self) -> usize {
+        self.count().div_ceil(COLUMNS)
+    }
+
+    /// Draws the cells, and below them what they mean. This takes 30 more than the rows.
+    fn cells(&self, html: &mut Html<'_>, top: usize) {
+        let each = self.each();
+        let mut cells = vec![None::<Cell>; self.count()];
+        for &(tile, bytes) in &self.amounts {
+            let place = usize::try_from(tile).unwrap_or(usize::MAX).checked_div(each);
+            let Some(cell) = place.and_then(|place| cells.get_mut(place)) else { continue };
+            if cell.is_none_or(|cell| cell.bytes < bytes) {
+                *cell = Some(Cell { tile, bytes });
+            }
+        }
+        let fullest = self.amounts.iter().map(|tile| tile.1).max().unwrap_or_default();
+        let full = self.tile_memory.unwrap_or(fullest);
+        for (nth, cell) in cells.iter().enumerate() {
+            let (row, column) = (nth / COLUMNS, nth % COLUMNS);
+            let y = top + row * SIDE;
+            if column == 0 {
+                html.put(&format!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#767676\">", LABELS - 6, y + 9));
+                html.value(nth.saturating_mul(each)).put("</text>\n");
+            }
+            let x = LABELS + column * SIDE;
+            html.put(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{0}\" height=\"{0}\" ", SIDE - 1));
+            match *cell {
+                None => html.put(&format!("fill=\"{IDLE}\"/>\n")),
+                Some(Cell { tile, bytes }) => {
+                    let over = if self.tile_memory.is_some_and(|memory| bytes > memory) { ", too much" } else { "" };
+                    let shade = if over.is_empty() { shade(bytes, full) } else { TOO_FULL };
+                    html.put(&format!(
+                        "fill=\"{shade}\"><title>tile {tile}: {}{over}</title></rect>\n",
+                        units::size(bytes)
+                    ))
+                }
+            };
+        }
+        let what = if each > 1 { format!("the fullest of {each} tiles") } else { "a tile".to_owned() };
+        html.put(&format!("<text x=\"{LABELS}\" y=\"{}\" fill=\"#767676\">", top + self.rows() * SIDE + 16));
+        html.put("Each square is ").put(&what).put(&format!("; the darkest blue is {}", units::size(full)));
+        html.put(if self.tile_memory.is_some() { ", red is more, " } else { ", " }).put("grey has no program</text>\n");
+    }
+}
+
+fn shade(bytes: u64, full: u64) -> &'static str {
+    let level = u128::from(bytes) * 8 / u128::from(full.max(1));
+    let level = usize::try_from(level).unwrap_or(usize::MAX).min(SHADES.len() - 1);
+    SHADES.get(level).copied().unwrap_or(IDLE)
+}
+
+/// The section of the page. Executables are read for it, if that is wanted.
+pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>, failures: &mut Failures) {
+    let reports = || page.reports.iter().filter(|report| report.options.tiles);
+    let all = || {
+        reports().flat_map(|report| {
+            report.input.file.into_iter().flat_map(popef::File::executables).map(move |it| (report, it))
+        })
+    };
+    if all().next().is_none() {
+        return;
+    }
+    html.put("<section id=\"tiles\">\n<h2>Whether it fits the tiles</h2>\n");
+    for (report, found) in all().take(MOST_EXECUTABLES) {
+        if (page.stopped)() {
+            return;
+        }
+        html.put("<h3>").name(&found.name()).put("</h3>\n");
+        executable(html, report, &found, failures);
+    }
+    let more = all().count().saturating_sub(MOST_EXECUTABLES);
+    if more > 0 {
+        html.put("<p>And ").value(units::many(more, "more executable", "more executables"));
+        html.put("; <code>popef tiles exec</code> shows all.</p>\n");
+    }
+    html.put("</section>\n");
+}
+
+fn executable(html: &mut Html<'_>, report: &FileReport<'_>, found: &ExecutableBlob<'_>, failures: &mut Failures) {
+    let summary = match read_blob(found, &Options::default()) {
+        Ok(summary) => summary,
+        Err(error) => {
+            failure_of(&error).iter().for_each(|failure| failures.push(failure));
+            html.put("<p class=\"damage\">Its tiles were not read: ")
+                .text(&escape_rest(&error.to_string()))
+                .put("</p>\n");
+            return;
+        }
+    };
+    if let Some(damage) = &summary.damage {
+        failure_of(damage).iter().for_each(|failure| failures.push(failure));
+        html.put("<p class=\"damage\">Not all was read: ").text(&escape_rest(&damage.to_string())).put("</p>\n");
+    }
+    let metadata = report.all_metadata().iter().find(|view| view.blob.executable() == found.name());
+    let version = metadata.and_then(|view| view.value.as_ref().ok()).map(|metadata| metadata.ipu_version);
+    let fit = summary.fit(None, version);
+    let words = fit_words(&summary, &fit);
+    let class = if fit.verdict == Verdict::DoesNotFit { "<p class=\"damage\">" } else { "<p>" };
+    html.put(class).put("Fits: <strong>").text(&words).put("</strong>.");
+    if !summary.verified {
+        html.put(" This is unverified: what is inside an executable is inferred, because no sample is public.");
+    }
+    html.put("</p>\n");
+    if summary.tiles.is_empty() {
+        return;
+    }
+    let mut amounts: Vec<_> = summary.tiles.iter().map(|tile| (tile.number, summary.memory(tile))).collect();
+    amounts.sort_unstable();
+    let picture = TilesPicture { title: String::new(), amounts, tile_memory: fit.tile_memory, words };
+    let height = picture.rows() * SIDE + 30;
+    html.put("<div class=\"scroll\">");
+    html.put(&format!(
+        "<svg width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" font-size=\"11\" role=\"img\" "
+    ));
+    html.put("aria-label=\"How full each tile is\">\n");
+    picture.cells(html, 0);
+    html.put("</svg></div>\n");
+    tables(html, &summary);
+}
+
+fn tables(html: &mut Html<'_>, summary: &Summary) {
+    html.put("<div class=\"scroll\"><table>\n<caption>The fullest of ");
+    html.value(units::many(summary.tiles.len(), "tile", "tiles")).put("</caption>\n<thead><tr>");
+    head(html, &["Tile", "Memory", "Code", "Constants", "Data", "Zeroed"]);
+    for tile in summary.fullest(MOST_ROWS) {
+        let sizes = summary.content(tile).map(|content| content.sizes).unwrap_or_default();
+        html.put("<tr><th scope=\"row\" class=\"number\">").value(tile.number).put("</th>");
+        for bytes in [sizes.memory(), sizes.code, sizes.constants, sizes.data, sizes.zeroed] {
+            html.put("<td class=\"number\">").value(units::size(bytes)).put("</td>");
+        }
+        html.put("</tr>\n");
+    }
+    html.put("</tbody></table></div>\n<div class=\"scroll\"><table>\n<caption>The largest sections of all tiles</caption>\n<thead><tr>");
+    head(html, &["Section", "Number", "Memory", "Largest"]);
+    for section in summary.sections.iter().filter(|section| section.kind != SectionKind::Table).take(MOST_ROWS) {
+        html.put("<tr><th scope=\"row\">").name(&section.name).put("</th><td class=\"number\">").value(section.count);
+        html.put("</td><td class=\"number\">").value(units::size(section.bytes));
+        html.put("</td><td class=\"number\">").value(units::size(section.largest)).put("</td></tr>\n");
+    }
+    html.put("</tbody></table></div>\n");
+}
+
+/// The rest of a table's head. All columns but that of names are of numbers.
+fn head(html: &mut Html<'_>, columns: &[&str]) {
+    for column in columns {
+        html.put(if *column == "Section" { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"number\">" });
+        html.put(column).put("</th>");
+    }
+    html.put("</tr></thead>\n<tbody>\n");
+}
