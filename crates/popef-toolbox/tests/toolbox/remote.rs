@@ -22,10 +22,11 @@ fn commands_print_the_same_of_an_address() {
     let place = place();
     let server = Server::of(place.read(FILE));
     let url = server.url();
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 10] = [
         &["ls", "FILE"],
         &["dump", "FILE", "--format", "ndjson"],
         &["check", "--deep", "FILE"],
+        &["check", "--format", "sarif", "FILE"],
         &["hash", "FILE"],
         &["hash", "--sums", "FILE"],
         &["cat", "FILE", "--blob", "0", "--hex"],
