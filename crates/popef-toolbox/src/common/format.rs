@@ -129,10 +129,11 @@ impl LongObject {
         popef_show::json_line(out, element)
     }
 
-    /// Ends the list, and writes the last members.
+    /// Ends the list, and writes the last members, if there are any.
     pub(crate) fn end(self, out: &mut Out, tail: &impl Serialize) -> io::Result<()> {
-        out.put("],");
-        out.write_all(&members(tail)?)?;
+        let tail = members(tail)?;
+        out.put(if tail.is_empty() { "]" } else { "]," });
+        out.write_all(&tail)?;
         out.put("}").end_line()
     }
 }

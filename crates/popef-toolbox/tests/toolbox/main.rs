@@ -4,6 +4,7 @@ mod cat;
 mod common;
 mod completions;
 mod compress;
+mod costs;
 mod diff;
 mod extract;
 mod graph;

@@ -153,6 +153,32 @@ pub fn fullest_of_linear(tiles: u32, elements: u64, linear: &Linear) -> Result<u
     split.longest_part(elements)
 }
 
+/// Each tile of a linear mapping with the number of elements on it, in the order in which tiles are taken, without the mapping.
+///
+/// ```
+/// use poplar_inspect::tiles::{Linear, Order, linear_counts};
+///
+/// let linear = Linear::new(2, 32).from(6, Order::Ascending);
+/// assert_eq!(linear_counts(8, 100, &linear)?.collect::<Vec<_>>(), [(6, 32), (7, 34), (0, 34)]);
+/// # Ok::<(), poplar_inspect::tiles::Error>(())
+/// ```
+pub fn linear_counts(
+    tiles: u32,
+    elements: u64,
+    linear: &Linear,
+) -> Result<impl Iterator<Item = (u32, u64)> + use<>, Error> {
+    if tiles == 0 {
+        return Err(Error::Zero { what: "tiles" });
+    }
+    let split = Split { min_per_part: linear.min_elements, ..Split::new(linear.grain, u64::from(tiles)) };
+    let (mut tile, order) = (first_tile(tiles, linear), linear.order);
+    Ok(split.parts_of_one(elements)?.map(move |count| {
+        let this = tile;
+        tile = next_tile(tile, tiles, order);
+        (this, count)
+    }))
+}
+
 /// The seed of [`choose_mapping_offset`] in poplibs.
 pub const DEFAULT_SEED: u64 = 0x9e37_79b9;
 

@@ -46,8 +46,8 @@ pub use graph::{Graph, Target, Variable, element_type_of_poplar};
 pub use interval::Interval;
 pub use linear::{
     DEFAULT_SEED, Linear, Order, calc_linear_tile_mapping, calc_linear_tile_mapping_and_new_offset,
-    choose_mapping_offset, fullest_of_linear, inv_transform_tile_index, number_of_elements, tile_imbalance,
-    transform_tile_index,
+    choose_mapping_offset, fullest_of_linear, inv_transform_tile_index, linear_counts, number_of_elements,
+    tile_imbalance, transform_tile_index,
 };
 pub use mapping::{Mapping, OnTile};
 #[cfg(feature = "json")]

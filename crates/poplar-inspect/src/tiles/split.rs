@@ -46,6 +46,28 @@ impl Split {
         Ok(last.max(others))
     }
 
+    /// The number of elements of each part of one region.
+    pub(super) fn parts_of_one(&self, elements: u64) -> Result<impl Iterator<Item = u64> + use<>, Error> {
+        self.check()?;
+        let (grain, grains) = (self.grain, elements.div_ceil(self.grain));
+        let parts = self.parts_of(grains);
+        let [each, more] = [grains.checked_div(parts), grains.checked_rem(parts)].map(Option::unwrap_or_default);
+        // As for `element_after`, but without a division for each part.
+        let (mut end, mut owed, mut begin) = (0_u64, 0_u64, 0_u64);
+        Ok((0..parts).map(move |_| {
+            end = end.saturating_add(each);
+            owed = owed.saturating_add(more);
+            if owed >= parts {
+                owed -= parts;
+                end = end.saturating_add(1);
+            }
+            let element = end.saturating_mul(grain).min(elements);
+            let part = element - begin;
+            begin = element;
+            part
+        }))
+    }
+
     /// The number of parts that so many grains are split into.
     fn parts_of(&self, grains: u64) -> u64 {
         let mut most = grains.div_ceil(self.parts);

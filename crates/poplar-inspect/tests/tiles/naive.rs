@@ -6,8 +6,8 @@ use popef::DataType;
 use poplar_inspect::tiles::{
     Graph, Interval, Linear, Mapping, Method, Order, Resolve, Split, Target, TensorUseTracker,
     calc_linear_tile_mapping, clone_and_expand_aliasing, clone_to_ipu, copy_to_ipu, create_broadcast_operand,
-    dim_is_split_over_ipus, dim_is_split_over_tiles, fullest_of_linear, inv_transform_tile_index, split_regions,
-    tile_imbalance, transform_tile_index,
+    dim_is_split_over_ipus, dim_is_split_over_tiles, fullest_of_linear, inv_transform_tile_index, linear_counts,
+    split_regions, tile_imbalance, transform_tile_index,
 };
 use proptest::prelude::*;
 
@@ -240,6 +240,9 @@ proptest! {
         let mapping = calc_linear_tile_mapping(tiles, &[elements], &linear).unwrap();
         prop_assert_eq!(mapping.elements(), elements);
         prop_assert_eq!(fullest_of_linear(tiles, elements, &linear), Ok(mapping.most()));
+        let mut counts: Vec<_> = linear_counts(tiles, elements, &linear).unwrap().collect();
+        counts.sort_unstable();
+        prop_assert_eq!(counts, mapping.counts().collect::<Vec<_>>());
         let in_order = {
             let mut pieces = mapping.pieces().to_vec();
             pieces.sort_by_key(|piece| piece.1);

@@ -6,17 +6,18 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use popef::read::MetadataBlob;
 use popef::types::{Anchor, Text};
 use popef::{DataType, Metadata};
 use popef_ops::{Error, FilePath, Name};
 use popef_show::{Kind, Out, counted, size};
 use poplar_inspect::executable::Generation;
-use poplar_inspect::tiles::{Target, calc_linear_tile_mapping_and_new_offset};
+use poplar_inspect::tiles::{Order, Target, linear_counts, number_of_elements};
 use serde::Serialize;
 
 use super::picture::Picture;
 use crate::common::end::unwritten;
-use crate::common::format::{Format, FormatArgs, json_document, json_line};
+use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
 use crate::common::input::open_whole;
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
@@ -55,8 +56,13 @@ pub(crate) struct Args {
 /// More IPUs than any system has.
 const MOST_IPUS: u32 = 1024;
 
-/// So many parts of tensors are planned, which takes some seconds. A small file can claim many large tensors on many tiles.
-const MOST_PARTS: u64 = 100_000_000;
+/// So many parts of tensors are planned for a file, and so many more for each byte of its metadata. A small file can claim many large
+/// tensors on many tiles.
+const MOST_PARTS: u64 = 10_000_000;
+const MOST_PARTS_PER_BYTE: u64 = 1000;
+
+/// So many models are shown as text.
+const MOST_MODELS: usize = 100;
 
 /// A tensor that is planned.
 #[derive(Serialize)]
@@ -96,18 +102,25 @@ struct Model {
 struct Planned {
     model: Model,
     tensors: Vec<Tensor>,
-    /// The bytes on each tile.
+    /// The tiles that have any bytes, in order.
+    amounts: Vec<(u32, u64)>,
+}
+
+/// What models are planned with, one after the other.
+struct Planner {
+    /// The bytes on each tile. They are all 0 between two models.
     by_tile: Vec<u64>,
-    /// The number of parts that were planned.
+    /// How many parts can still be planned.
     parts: u64,
 }
 
 #[derive(Serialize)]
-struct Document<'m> {
+#[serde(rename_all = "camelCase")]
+struct Head {
+    schema_version: u32,
     #[serde(flatten)]
     path: FilePath,
     estimate: bool,
-    models: Vec<WithTensors<'m>>,
 }
 
 #[derive(Serialize)]
@@ -124,20 +137,50 @@ impl Args {
             let message = "it has no metadata, and so no model; popef tiles exec shows the tiles of its executables";
             return Err(wrong(message).in_file(&self.file));
         }
-        let mut models = Vec::new();
+        let read = |metadata: MetadataBlob<'_>| metadata.read().map_err(|error| Error::from(error).in_file(&self.file));
+        // What cannot be planned is known before anything is written.
+        let (mut models, mut bytes) = (0, 0_u64);
         for metadata in file.metadata() {
-            let metadata = metadata.read().map_err(|error| Error::from(error).in_file(&self.file))?;
-            models.push(self.planned(&metadata).map_err(|error| error.in_file(&self.file))?);
+            self.target(&read(metadata)?).map_err(|error| error.in_file(&self.file))?;
+            bytes = bytes.saturating_add(metadata.blob().size());
+            models += 1;
         }
+        let parts = MOST_PARTS.saturating_add(bytes.saturating_mul(MOST_PARTS_PER_BYTE));
+        let mut planner = Planner { by_tile: Vec::new(), parts };
         let mut out = tool.out();
-        match format.format {
-            Format::Text => self.show(&mut out, &models),
-            Format::Json => json_document(&mut out, &self.document(&models)),
-            Format::Ndjson => self.write_lines(&mut out, &models),
+        let mut document = self.begin(&mut out, format.format, models).map_err(unwritten)?;
+        let most = if format.format == Format::Text { MOST_MODELS } else { usize::MAX };
+        for metadata in file.metadata().take(most) {
+            let planned = self.planned(&read(metadata)?, &mut planner).map_err(|error| error.in_file(&self.file))?;
+            match (&mut document, format.format) {
+                (Some(document), _) => {
+                    document.element(&mut out, &WithTensors { model: &planned.model, mappings: &planned.tensors })
+                }
+                (None, Format::Ndjson) => self.write_lines(&mut out, &planned),
+                (None, _) => self.show_model(&mut out, &planned),
+            }
+            .map_err(unwritten)?;
+        }
+        match document {
+            Some(document) => document.end(&mut out, &Network::now()),
+            None => more(&mut out, models, most),
         }
         .and_then(|()| out.send())
         .map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn begin(&self, out: &mut Out, format: Format, models: usize) -> io::Result<Option<LongObject>> {
+        let path = FilePath::from(self.file.as_path());
+        match format {
+            Format::Text => {
+                out.text(Kind::Group, path.text());
+                let models = counted(models, "model", "models");
+                out.put(&format!("  {models}, estimated by the default mapping")).end_line().map(|()| None)
+            }
+            Format::Json => LongObject::begin(out, &Head { schema_version: 1, path, estimate: true }, "models").map(Some),
+            Format::Ndjson => Ok(None),
+        }
     }
 
     fn target(&self, metadata: &Metadata) -> Result<(Target, Option<Generation>), Error> {
@@ -152,7 +195,7 @@ impl Args {
         Ok((target, generation.filter(|_| self.tiles.is_none())))
     }
 
-    fn planned(&self, metadata: &Metadata) -> Result<Planned, Error> {
+    fn planned(&self, metadata: &Metadata, planner: &mut Planner) -> Result<Planned, Error> {
         let (target, generation) = self.target(metadata)?;
         let mut planned = Planned {
             model: Model {
@@ -171,8 +214,7 @@ impl Args {
                 most_bytes: 0,
             },
             tensors: Vec::new(),
-            by_tile: vec![0; usize::try_from(target.tiles()).unwrap_or_default()],
-            parts: 0,
+            amounts: Vec::new(),
         };
         let mut seen: BTreeSet<(&Text<'_>, &[i64])> = BTreeSet::new();
         let mut offset = 0;
@@ -182,21 +224,16 @@ impl Args {
             } else if !seen.insert((&anchor.name, &anchor.tensor_info.shape)) {
                 planned.model.repeated += 1;
             } else {
-                let next = planned.add(&target, anchor, metadata.replication_factor, offset);
+                let next = planned.add(planner, &target, anchor, metadata.replication_factor, offset);
                 planned.model.not_planned += usize::from(next.is_none());
                 offset = next.filter(|_| !self.from_zero).unwrap_or(offset);
             }
         }
-        planned.sum_up();
+        planned.sum_up(planner);
         Ok(planned)
     }
 
-    fn document<'m>(&self, models: &'m [Planned]) -> Document<'m> {
-        let models = models.iter().map(|it| WithTensors { model: &it.model, mappings: &it.tensors });
-        Document { path: self.file.as_path().into(), estimate: true, models: models.collect() }
-    }
-
-    fn write_lines(&self, out: &mut Out, models: &[Planned]) -> io::Result<()> {
+    fn write_lines(&self, out: &mut Out, planned: &Planned) -> io::Result<()> {
         #[derive(Serialize)]
         struct Row<'m> {
             executable: &'m str,
@@ -211,20 +248,11 @@ impl Args {
             #[serde(flatten)]
             model: &'m Model,
         }
-        for planned in models {
-            for tensor in &planned.tensors {
-                json_line(out, "tensor", &Row { executable: &planned.model.executable, tensor })?;
-            }
-            let file = self.file.as_path().into();
-            json_line(out, "model", &ModelRow { file, estimate: true, model: &planned.model })?;
+        for tensor in &planned.tensors {
+            json_line(out, "tensor", &Row { executable: &planned.model.executable, tensor })?;
         }
-        Ok(())
-    }
-
-    fn show(&self, out: &mut Out, models: &[Planned]) -> io::Result<()> {
-        out.text(Kind::Group, FilePath::from(self.file.as_path()).text());
-        out.put(&format!("  {}, estimated by the default mapping", counted(models.len(), "model", "models"))).end_line()?;
-        models.iter().try_for_each(|planned| self.show_model(out, planned))
+        let file = self.file.as_path().into();
+        json_line(out, "model", &ModelRow { file, estimate: true, model: &planned.model })
     }
 
     fn show_model(&self, out: &mut Out, planned: &Planned) -> io::Result<()> {
@@ -248,8 +276,8 @@ impl Args {
         let tile = model.fullest_tile.map_or(String::new(), |tile| format!(", tile {tile}"));
         fact(out, "fullest tile", &format!("{most}{of_memory}{tile}"))?;
         out.end_line()?;
-        let amounts = planned.amounts();
-        Picture { tiles_per_ipu: model.tiles_per_ipu, ipus: model.ipus, amounts: &amounts, most: &most }.write(out)?;
+        let amounts = &planned.amounts;
+        Picture { tiles_per_ipu: model.tiles_per_ipu, ipus: model.ipus, amounts, most: &most }.write(out)?;
         self.show_tensors(out, &planned.tensors)
     }
 
@@ -279,47 +307,63 @@ impl Args {
 }
 
 impl Planned {
-    /// The tiles that have any bytes.
-    fn amounts(&self) -> Vec<(u32, u64)> {
-        (0..).zip(self.by_tile.iter().copied()).filter(|tile| tile.1 > 0).collect()
-    }
-
     /// Plans a tensor, and returns the offset for the next one. `None` if its type or shape does not allow it, or it is one too many.
-    fn add(&mut self, target: &Target, anchor: &Anchor, replicas: u32, offset: u32) -> Option<u32> {
-        if self.parts >= MOST_PARTS {
-            return None;
-        }
+    fn add(
+        &mut self,
+        planner: &mut Planner,
+        target: &Target,
+        anchor: &Anchor,
+        replicas: u32,
+        offset: u32,
+    ) -> Option<u32> {
         let info = &anchor.tensor_info;
         let shape = shape_of_replica(anchor, replicas)?;
+        let elements = number_of_elements(&shape).ok()?;
         let each = info.data_type.size()?;
-        let linear = target.linear(info.data_type).ok()?;
-        let (mapping, next) =
-            calc_linear_tile_mapping_and_new_offset(target.tiles(), &shape, &linear, offset).ok()?;
-        let size = mapping.elements().checked_mul(each)?;
-        for (tile, count) in mapping.counts() {
-            if let Some(bytes) = usize::try_from(tile).ok().and_then(|tile| self.by_tile.get_mut(tile)) {
-                *bytes = bytes.saturating_add(count.saturating_mul(each));
-            }
+        let size = elements.checked_mul(each)?;
+        let linear = target.linear(info.data_type).ok()?.from(offset, Order::Ascending);
+        if planner.parts == 0 {
+            return None;
         }
-        self.parts = self.parts.saturating_add(u64::from(mapping.used_tiles()));
+        let (mut used_tiles, mut most) = (0, 0);
+        for (tile, count) in linear_counts(target.tiles(), elements, &linear).ok()? {
+            used_tiles += 1;
+            most = count.max(most);
+            let place = usize::try_from(tile).ok()?;
+            if place >= planner.by_tile.len() {
+                planner.by_tile.resize(place.saturating_add(1), 0);
+            }
+            let Some(bytes) = planner.by_tile.get_mut(place) else { continue };
+            if *bytes == 0 {
+                self.amounts.push((tile, 0));
+            }
+            *bytes = bytes.saturating_add(count.saturating_mul(each));
+        }
+        planner.parts = planner.parts.saturating_sub(used_tiles.into());
         self.tensors.push(Tensor {
             name: anchor.name.clone().into(),
             data_type: info.data_type,
             shape,
             size,
             offset,
-            used_tiles: mapping.used_tiles(),
-            most_size: mapping.most().saturating_mul(each),
+            used_tiles,
+            most_size: most.saturating_mul(each),
         });
-        Some(next)
+        let next = u64::from(offset).saturating_add(used_tiles.into()).checked_rem(target.tiles().into())?;
+        u32::try_from(next).ok()
     }
 
-    fn sum_up(&mut self) {
-        let amounts = self.amounts();
-        let fullest = amounts.iter().max_by_key(|&&(tile, bytes)| (bytes, Reverse(tile)));
+    /// Takes what lies on tiles from the planner, which then is ready for the next model.
+    fn sum_up(&mut self, planner: &mut Planner) {
+        self.amounts.sort_unstable();
+        for (tile, amount) in &mut self.amounts {
+            let place = usize::try_from(*tile).unwrap_or(usize::MAX);
+            *amount = planner.by_tile.get_mut(place).map(std::mem::take).unwrap_or_default();
+        }
+        let fullest = self.amounts.iter().max_by_key(|&&(tile, bytes)| (bytes, Reverse(tile)));
         self.model.fullest_tile = fullest.map(|tile| tile.0);
         self.model.most_bytes = fullest.map_or(0, |tile| tile.1);
-        self.model.used_tiles = amounts.len();
+        self.model.used_tiles = self.amounts.len();
         self.model.tensors = self.tensors.len();
         self.model.size = self.tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.size));
     }

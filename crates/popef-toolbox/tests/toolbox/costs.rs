@@ -1,0 +1,74 @@
+//! Small files that claim much: no command writes much more, holds much more, or works much more than their bytes are worth. All
+//! is counted, and nothing is timed.
+
+use popef::types::{Anchor, Metadata, TensorType};
+use popef::{DataType, TensorInfo, Writer};
+
+use crate::common::{Place, Run, finish};
+
+/// Runs the tool with so many bytes of address space, which is more than it holds.
+fn run_within(place: &Place, bytes: usize, args: &[&str]) -> Run {
+    if !cfg!(target_os = "linux") {
+        return place.run(args);
+    }
+    let mut shell = std::process::Command::new("sh");
+    let script = format!("ulimit -v {}; exec \"$@\"", bytes / 1024);
+    shell.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_popef")]).args(args).current_dir(place.path("."));
+    finish(&mut shell)
+}
+
+/// Metadata that claims the most IPUs, and tensors of a petabyte each.
+fn huge_model(executable: &str, anchors: usize) -> Metadata {
+    let anchor = |number: usize| {
+        let mut anchor = Anchor::default();
+        (anchor.name, anchor.tensor_type) = (format!("t{number}").into(), TensorType::Input);
+        anchor.tensor_info = TensorInfo::new(DataType::F32, [1_i64 << 50]);
+        anchor
+    };
+    Metadata {
+        executable: executable.to_owned().into(),
+        num_ipus: 1024,
+        anchors: (0..anchors).map(anchor).collect(),
+        ..Metadata::default()
+    }
+}
+
+/// Of the tensors of a file, only as many are spread over tiles as its bytes are worth; the others are counted.
+#[test]
+fn few_bytes_of_metadata_are_not_spread_over_all_tiles() {
+    let place = Place::with(&[]);
+    let mut writer = Writer::create(place.path("huge.popef")).unwrap();
+    writer.write_metadata(&huge_model("m", 400)).unwrap();
+    writer.write_metadata(&huge_model("n", 40)).unwrap();
+    writer.finish().unwrap();
+    let allowed = 12_000_000 + 1000 * place.read("huge.popef").len() as u64;
+    let json = place.run(&["tiles", "model", "huge.popef", "--format", "json"]).good().json();
+    let models = json["models"].as_array().unwrap();
+    let tensors = || models.iter().flat_map(|model| model["mappings"].as_array().unwrap());
+    let parts: u64 = tensors().map(|tensor| tensor["usedTiles"].as_u64().unwrap()).sum();
+    assert!(parts <= allowed && parts > allowed / 2, "{parts} of {allowed}");
+    let left_out: u64 = models.iter().map(|model| model["notPlanned"].as_u64().unwrap()).sum();
+    assert_eq!(left_out + tensors().count() as u64, 440);
+    let text = place.run(&["tiles", "model", "huge.popef"]).good();
+    assert!(text.text().contains("of unknown type or shape, or too many"), "{text:?}");
+}
+
+/// Models are planned one after the other, however many IPUs each claims.
+#[test]
+fn many_models_are_not_held_at_once() {
+    let place = Place::with(&[]);
+    let mut writer = Writer::create(place.path("many.popef")).unwrap();
+    for number in 0..20_000 {
+        let mut metadata = huge_model(&number.to_string(), 1);
+        metadata.anchors[0].tensor_info = TensorInfo::new(DataType::F32, [2]);
+        writer.write_metadata(&metadata).unwrap();
+    }
+    writer.finish().unwrap();
+    let size = place.read("many.popef").len();
+    for format in ["text", "json", "ndjson"] {
+        let run = run_within(&place, 192 << 20, &["tiles", "model", "many.popef", "--format", format]).good();
+        assert!(run.out.len() < 1_000_000 + 5 * size, "{format}: {} of {size}", run.out.len());
+    }
+    let text = place.run(&["tiles", "model", "many.popef"]).good();
+    assert!(text.text().ends_with("... and 19900 more\n"), "{}", text.text().len());
+}
