@@ -28,12 +28,16 @@ pub(super) enum Subject<'f> {
 pub(super) struct Couple<'f> {
     a: Blob<'f>,
     b: Blob<'f>,
+    /// Whether it costs little to read their messages once more.
+    near: bool,
 }
 
 /// What became of a subject. There is a report unless it is the same.
 pub(super) struct Compared {
     pub(super) status: Status,
     pub(super) report: Option<Box<BlobDiff>>,
+    /// How many bytes differ that mean nothing here.
+    pub(super) ignored: u64,
 }
 
 /// How the data of two blobs is compared.
@@ -54,9 +58,10 @@ enum Found<'t, 'f> {
 }
 
 impl<'f> Subject<'f> {
-    pub(super) fn of(a: Option<Blob<'f>>, b: Option<Blob<'f>>) -> Option<Self> {
+    /// `near` is whether it costs little to read messages once more.
+    pub(super) fn of(a: Option<Blob<'f>>, b: Option<Blob<'f>>, near: bool) -> Option<Self> {
         match (a, b) {
-            (Some(a), Some(b)) => Some(Subject::Both(Couple { a, b })),
+            (Some(a), Some(b)) => Some(Subject::Both(Couple { a, b, near })),
             (Some(a), None) => Some(Subject::Removed(a)),
             (None, Some(b)) => Some(Subject::Added(b)),
             (None, None) => None,
@@ -98,7 +103,7 @@ impl<'f> Subject<'f> {
 fn alone(blob: &Blob<'_>, status: Status) -> Compared {
     let side = Some(side(blob));
     let (a, b) = if status == Status::Removed { (side, None) } else { (None, side) };
-    Compared { status, report: Some(Box::new(report(status, blob, a, b))) }
+    Compared { status, report: Some(Box::new(report(status, blob, a, b))), ignored: 0 }
 }
 
 impl<'f> Couple<'f> {
@@ -158,15 +163,43 @@ impl<'f> Couple<'f> {
             () if differs || changes.iter().any(|change| !change.is_key()) => Status::Changed,
             () if renamed => Status::Renamed,
             () if close => Status::Close,
-            () => return Ok(Compared { status: Status::Same, report: None }),
+            () => Status::Same,
         };
+        let is_same = matches!(status, Status::Same | Status::Close);
+        let ignored = if is_same && !options.exact && !options.stop_early { self.ignored()? } else { 0 };
+        if status == Status::Same {
+            return Ok(Compared { status, report: None, ignored });
+        }
         let (mut a, mut b) = (side(&self.a), side(&self.b));
         if bytes.is_some() {
             a.poplar_header = poplar_header(&self.a);
             b.poplar_header = poplar_header(&self.b);
         }
         let report = BlobDiff { changes, values, bytes, ..report(status, &self.a, Some(a), Some(b)) };
-        Ok(Compared { status, report: Some(Box::new(report)) })
+        Ok(Compared { status, report: Some(Box::new(report)), ignored })
+    }
+
+    /// How many bytes differ behind the tensors, and in messages that are not as this library writes them: fields of a later version, or
+    /// another layout. Versions and compression have a meaning.
+    fn ignored(&self) -> Result<u64, Error> {
+        let Couple { a, b, near } = self;
+        let surplus = surplus_diff(a, b)?.map_or(0, |diff| bytes_of_diff(&diff));
+        let mut known = Vec::new();
+        known_changes(a, b, &mut known);
+        // Messages of other machines cost a request each.
+        if !known.is_empty() || !(*near || a.head_bytes().len() != b.head_bytes().len()) {
+            return Ok(surplus);
+        }
+        let differ = |a: Data<'f>, b: Data<'f>| -> Result<u64, Error> {
+            let lot = Lot::bytes(a, b);
+            let tally = lot.compare_all(&Tolerance::default(), &mut Scratch::default(), &crate::Silent)?;
+            Ok(bytes_of_diff(&lot.bytes_diff(&tally)))
+        };
+        // The sizes of blobs are in their headers.
+        let headers = if a.size() == b.size() { differ(a.header_bytes(), b.header_bytes())? } else { 0 };
+        let messages = headers.saturating_add(differ(a.info_bytes(), b.info_bytes())?);
+        let is_usual = messages == 0 || (a.has_usual_head()? && b.has_usual_head()?);
+        Ok(if is_usual { surplus } else { surplus.saturating_add(messages) })
     }
 
     /// If a blob is damaged, the others can still be compared. Other errors end the comparison.
@@ -176,7 +209,7 @@ impl<'f> Couple<'f> {
             let Some(found) = found else { return Err(error) };
             let status = Status::NotComparable;
             let report = report(status, &self.a, Some(side(&self.a)), Some(side(&self.b)));
-            Ok(Compared { status, report: Some(Box::new(BlobDiff { error: Some(found), ..report })) })
+            Ok(Compared { status, report: Some(Box::new(BlobDiff { error: Some(found), ..report })), ignored: 0 })
         })
     }
 }
@@ -240,8 +273,13 @@ fn changes<'f>(a: &Blob<'f>, b: &Blob<'f>, exact: bool) -> Result<Vec<FieldDiff>
     Ok(changes)
 }
 
-/// What an exact comparison looks at besides the fields and the data.
-fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) -> Result<(), Error> {
+/// How many bytes differ, or are only on one side.
+fn bytes_of_diff(diff: &BytesDiff) -> u64 {
+    diff.different.unwrap_or(0).saturating_add(diff.a.abs_diff(diff.b))
+}
+
+/// The fields that have a meaning and count only if the comparison is exact.
+fn known_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) {
     if a.version() != b.version() {
         changes.push(FieldDiff::field("version", metadata::json(&a.version()), metadata::json(&b.version())));
     }
@@ -252,6 +290,11 @@ fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) -> Re
         let (a, b) = (size(a.info().uncompressed_size), size(b.info().uncompressed_size));
         changes.push(FieldDiff::field("uncompressedSize", a, b));
     }
+}
+
+/// What an exact comparison looks at besides the fields and the data.
+fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) -> Result<(), Error> {
+    known_changes(a, b, changes);
     // The sizes of blobs are in their headers, and differ if their data does.
     let has_other_messages = || {
         let are_headers_same = a.size() != b.size() || is_same(a.header_bytes(), b.header_bytes())?;

@@ -104,18 +104,25 @@ pub fn diff(
     let mut counts = Counts::default();
     if same_file {
         counts.same = u64::try_from(pairs.len()).unwrap_or(u64::MAX);
-        return Ok(DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix: None, counts });
+        return Ok(DiffSummary {
+            verdict: Verdict::Same,
+            same_file,
+            reordered,
+            prefix: None,
+            counts,
+            ignored_bytes: 0,
+        });
     }
     let work = Work { a, b, pairs: &pairs, options, progress };
     let prefix = work.prefix()?;
-    let mut summary = DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix, counts };
+    let mut summary = DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix, counts, ignored_bytes: 0 };
     if options.stop_early {
         // What has no partner differs, whatever the data holds.
         let alone = pairs.iter().filter_map(|pair| pair.alone());
         alone.for_each(|status| summary.counts.count(status));
     }
     if !(options.stop_early && summary.differs()) {
-        work.compare(&mut summary.counts, each)?;
+        work.compare(&mut summary, each)?;
     }
     summary.verdict = match summary.counts.not_comparable {
         _ if summary.differs() => Verdict::Different,
@@ -151,10 +158,16 @@ impl<'f> Work<'f> {
     fn subjects(&self) -> impl Iterator<Item = Subject<'f>> + use<'f> {
         let (a, b) = (self.a, self.b);
         let blob = |file: &'f File, index: Option<usize>| file.blob(index?);
-        self.pairs.iter().filter_map(move |pair| Subject::of(blob(a, pair.a()), blob(b, pair.b())))
+        let near = a.id().is_some() && b.id().is_some();
+        self.pairs.iter().filter_map(move |pair| Subject::of(blob(a, pair.a()), blob(b, pair.b()), near))
     }
 
-    fn compare(&self, counts: &mut Counts, each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>) -> Result<(), Error> {
+    fn compare(
+        &self,
+        summary: &mut DiffSummary,
+        each: &mut dyn FnMut(BlobDiff) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let DiffSummary { counts, ignored_bytes, .. } = summary;
         let cost = |sum: u64, subject: Subject<'_>| sum.saturating_add(cost(&subject, self.options));
         self.progress.expect(self.subjects().fold(0, cost));
 
@@ -177,8 +190,9 @@ impl<'f> Work<'f> {
                     Made::Several(found) => found,
                     Made::End(subject) => vec![subject.finish(self.options, &pieces)?],
                 };
-                for Compared { status, report } in found {
+                for Compared { status, report, ignored } in found {
                     counts.count(status);
+                    *ignored_bytes = ignored_bytes.saturating_add(ignored);
                     report.map_or(Ok(()), |report| each(*report))?;
                 }
                 enough = self.options.stop_early && (counts.different() > 0 || pieces.different > 0);

@@ -275,6 +275,10 @@ pub struct DiffSummary {
     pub prefix: Option<BytesDiff>,
     /// How many blobs have each status. A blob and its partner count once.
     pub counts: Counts,
+    /// How many bytes differ in blobs that are the same by meaning, because nothing is known of these bytes: they are behind tensors, or
+    /// messages have fields of a later version or another layout. 0 if the comparison is exact, where they count, or was stopped early. In
+    /// files on other machines, only messages of different length are compared for it.
+    pub ignored_bytes: u64,
 }
 
 /// How many blobs have each status.

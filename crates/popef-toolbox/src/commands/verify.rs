@@ -113,6 +113,8 @@ struct Outcome {
 #[serde(rename_all = "camelCase")]
 enum Status {
     Same,
+    /// Nothing of it was compared, because neither it nor the manifest has a blob that is chosen.
+    NothingChosen,
     Different,
     Missing,
     /// It is no PopEF file any more, or only a part of one.
@@ -125,6 +127,7 @@ impl Status {
     fn shown(self) -> &'static str {
         match self {
             Status::Same => "OK",
+            Status::NothingChosen => "NOTHING CHOSEN",
             Status::Different => "FAILED",
             Status::Missing => "MISSING",
             Status::Damaged => "DAMAGED",
@@ -134,7 +137,7 @@ impl Status {
 
     fn exit(self) -> u8 {
         match self {
-            Status::Same => 0,
+            Status::Same | Status::NothingChosen => 0,
             Status::Different | Status::Missing | Status::Damaged => NO,
             Status::Unreadable => FAILED,
         }
@@ -169,8 +172,7 @@ impl Args {
         }
         let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
             Some(job) => self.verify(tool, index, job, voice.out, &watch).map(|outcome| {
-                let none = outcome.verification.is_some_and(|verification| verification.chosen == Some(0));
-                any_chosen.fetch_or(!none, Ordering::Relaxed);
+                any_chosen.fetch_or(outcome.status != Status::NothingChosen, Ordering::Relaxed);
                 outcome.status.exit()
             }),
             None => Ok(0),
@@ -237,7 +239,12 @@ impl Args {
         }
         let outcome = match compared {
             Ok((same, verification)) => {
-                let status = if same { Status::Same } else { Status::Different };
+                let has_chosen = verification.is_none_or(|found| found.chosen != Some(0));
+                let status = match same {
+                    true if has_chosen => Status::Same,
+                    true => Status::NothingChosen,
+                    false => Status::Different,
+                };
                 let is_asked = same && !self.content;
                 let uncompared = verification.as_ref().filter(|_| is_asked).and_then(|found| job.uncompared(found));
                 Outcome { status, verification, error: None, words: None, uncompared }
@@ -361,12 +368,16 @@ impl<'a> Report<'a> {
     }
 
     fn write_text(&self, out: &mut Out, outcome: &Outcome) -> io::Result<()> {
-        let is_same = outcome.status == Status::Same;
-        if is_same && self.args.quiet {
+        if outcome.status.exit() == 0 && self.args.quiet {
             return Ok(());
         }
         out.text(Kind::Group, self.path.text()).put(": ");
-        out.put_as(if is_same { Kind::Added } else { Kind::Error }, outcome.status.shown());
+        let kind = match outcome.status {
+            Status::Same => Kind::Added,
+            Status::NothingChosen => Kind::Warning,
+            _ => Kind::Error,
+        };
+        out.put_as(kind, outcome.status.shown());
         if let Some(words) = &outcome.words {
             out.put(": ").text(Kind::Plain, &words.as_str().into());
         }

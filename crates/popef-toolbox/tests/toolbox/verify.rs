@@ -253,7 +253,9 @@ fn only_chosen_blobs_are_compared() {
         assert_eq!((&report["status"], &report["chosen"]), (&"same".into(), &1.into()));
         assert!(["whole", "content", "prefix"].iter().all(|key| report.get(key).is_none()), "{report}");
         let run = verify(&["--filter", "nothing"]);
-        assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
+        assert!(run.status == 2 && run.err.contains("[nothing-chosen]") && !run.text().contains("OK"), "{run:?}");
+        let json = verify(&["--filter", "nothing", "--format", "json"]);
+        assert!(json.status == 2 && json.text().contains("\"status\":\"nothingChosen\""), "{json:?}");
 
         // A blob is missing, which is one of the chosen or not, and the order is another one.
         place.write("executable.popef", &all);

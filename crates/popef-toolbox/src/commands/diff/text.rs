@@ -210,7 +210,14 @@ impl<'o> Text<'o> {
         if summary.same_file {
             return self.out.put("both are the same file").end_line();
         }
-        self.out.put(&total(summary)).end_line()
+        self.out.put(&total(summary)).end_line()?;
+        match summary.ignored_bytes {
+            0 => Ok(()),
+            bytes => {
+                let differ = if bytes == 1 { "byte that means nothing here differs" } else { "bytes that mean nothing here differ" };
+                self.out.put(&format!("note: {bytes} {differ} (behind tensors, or in messages); --exact tells where")).end_line()
+            }
+        }
     }
 }
 
