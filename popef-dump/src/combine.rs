@@ -80,7 +80,7 @@ pub(crate) fn job(args: &Args) -> Result<Job<'_>, String> {
 
 fn explanation(args: &Args) -> Explanation<'_> {
     let ids = args.explain.iter().map(|id| (id != ALL_RULES).then_some(id.as_str())).collect();
-    Explanation { ids, rules: of_library(), format: args.output.format.findings }
+    Explanation { ids, rules: of_library(), codes: Vec::new(), format: args.output.format.findings }
 }
 
 fn checking(args: &Args) -> Checking<'_> {

@@ -1,24 +1,33 @@
-//! Explaining rules.
+//! Explaining rules, and the codes of errors.
 
 use std::io;
 use std::process::ExitCode;
 
 use popef::check::Rule;
-use popef_show::rules::Groups;
+use popef_show::rules::{CodeEntry, Groups, did_you_mean, explain_code, nearest_code};
 use popef_show::{FindingsFormat, Out, rules};
 
 use crate::program::{Program, Refusal};
 use crate::screen::screen;
 
-/// An explanation of some rules, or of all.
+/// An explanation of some rules and codes, or of all rules.
 #[derive(Clone, Debug)]
 pub struct Explanation<'a> {
-    /// The ids of the rules. `None` stands for all rules.
+    /// The ids of the rules, or names of codes. `None` stands for all rules.
     pub ids: Vec<Option<&'a str>>,
     /// The rules that there are.
     pub rules: Groups,
+    /// The codes of errors that there are. If two have a name, the first counts.
+    pub codes: Vec<CodeEntry>,
     /// Text, JSON or NDJSON. The other formats are for findings.
     pub format: FindingsFormat,
+}
+
+#[derive(Clone, Copy)]
+enum Explained {
+    All,
+    Rule(&'static Rule),
+    Code(CodeEntry),
 }
 
 impl Explanation<'_> {
@@ -26,11 +35,18 @@ impl Explanation<'_> {
     pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
         let explained: Result<Vec<_>, _> = self.ids.iter().map(|id| self.explained(program, *id)).collect();
         let explained = explained.map_err(Refusal::Options)?;
-        let selected = || self.all().filter(|&rule| explained.iter().any(|one| one.is_none_or(|one| one == rule)));
+        let is_asked = |rule| {
+            explained.iter().any(|one| match one {
+                Explained::All => true,
+                Explained::Rule(asked) => *asked == rule,
+                Explained::Code(_) => false,
+            })
+        };
+        let selected = || self.all().filter(|&rule| is_asked(rule));
         let shown = match self.format {
             FindingsFormat::Text => self.in_text(&explained, out),
-            FindingsFormat::Json => rules::document(out, selected()),
-            FindingsFormat::Ndjson => rules::lines(out, selected()),
+            FindingsFormat::Json => rules::document(out, selected(), &codes(&explained)),
+            FindingsFormat::Ndjson => rules::lines(out, selected(), &codes(&explained)),
             other => {
                 let name = other.name();
                 return Err(Refusal::Options(format!("--format {name} is for findings: it explains no rules")));
@@ -43,24 +59,50 @@ impl Explanation<'_> {
         self.rules.iter().flat_map(|(_, rules)| rules.iter().copied())
     }
 
-    /// The rule of an id; none for all rules.
-    fn explained(&self, program: Program, id: Option<&str>) -> Result<Option<&'static Rule>, String> {
-        let rule = |id: &str| self.all().find(|rule| rule.id.eq_ignore_ascii_case(id));
-        id.map(|id| rule(id).ok_or_else(|| program.no_rule(id, self.all()))).transpose()
+    /// What an id or a name stands for; none for all rules.
+    fn explained(&self, program: Program, id: Option<&str>) -> Result<Explained, String> {
+        let Some(id) = id else { return Ok(Explained::All) };
+        let code = || self.codes.iter().find(|entry| entry.code.eq_ignore_ascii_case(id)).copied();
+        let rule = self.all().find(|rule| rule.id.eq_ignore_ascii_case(id));
+        rule.map(Explained::Rule).or_else(|| code().map(Explained::Code)).ok_or_else(|| {
+            if self.codes.is_empty() { program.no_rule(id, self.all()) } else { self.unknown(program, id) }
+        })
     }
 
-    /// Rules in the order given, with an empty line between them.
-    fn in_text(&self, explained: &[Option<&Rule>], out: &mut Out) -> io::Result<()> {
+    /// That an id is neither of a rule nor of an error, and what may be meant.
+    fn unknown(&self, program: Program, id: &str) -> String {
+        let code = || nearest_code(id, &self.codes).map(|entry| format!("did you mean {}?", entry.code));
+        let meant = did_you_mean(id, self.all()).or_else(code);
+        let advice = meant.unwrap_or_else(|| format!("{} lists all rules", program.explain));
+        format!("there is no rule and no error {id:?}; {advice}")
+    }
+
+    /// Rules and codes in the order given, with an empty line between them.
+    fn in_text(&self, explained: &[Explained], out: &mut Out) -> io::Result<()> {
         let width = screen().map(|screen| screen.width);
-        for (index, rule) in explained.iter().enumerate() {
+        for (index, one) in explained.iter().enumerate() {
             if index > 0 {
                 out.end_line()?;
             }
-            match rule {
-                Some(rule) => rules::explain(out, rule, width)?,
-                None => rules::list(out, &self.rules, width)?,
+            match one {
+                Explained::Rule(rule) => rules::explain(out, rule, width)?,
+                Explained::Code(entry) => explain_code(out, entry, width)?,
+                Explained::All => rules::list(out, &self.rules, width)?,
             }
         }
         Ok(())
     }
+}
+
+/// The codes that were asked for, each once.
+fn codes(explained: &[Explained]) -> Vec<CodeEntry> {
+    let mut codes: Vec<CodeEntry> = Vec::new();
+    for one in explained {
+        if let Explained::Code(entry) = one
+            && !codes.contains(entry)
+        {
+            codes.push(*entry);
+        }
+    }
+    codes
 }

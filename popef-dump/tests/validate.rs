@@ -537,46 +537,6 @@ fn no_policy_and_no_list_is_left_out() {
     assert_eq!(listed.err, format!("popef-dump: the list {} names no files\n", empty.display()));
 }
 
-/// The documented policy is the one that is tested.
-#[test]
-fn the_documented_policy_is_read() {
-    let policy = fs::read_to_string(folder().join("policy.toml")).unwrap();
-    let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
-    assert!(page.contains(&format!("```toml\n{policy}```")));
-}
-
-/// PopTorch calls its files `.poptorch`.
-#[test]
-fn the_hooks_take_all_names_of_models() {
-    let hooks = fs::read_to_string(testdata().join("../.pre-commit-hooks.yaml")).unwrap();
-    let patterns: Vec<_> = hooks.lines().filter_map(|line| line.trim().strip_prefix("files: ")).collect();
-    assert_eq!(patterns, [r"\.(popef|poptorch)$"; 2]);
-    let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
-    assert!(page.contains(&format!("files: {}", patterns[0])));
-}
-
-/// What docs/ci.md and the hooks run is what the tool takes.
-#[test]
-fn the_documented_commands_are_taken() {
-    let page = fs::read_to_string(testdata().join("../docs/ci.md")).unwrap();
-    let hooks = fs::read_to_string(testdata().join("../.pre-commit-hooks.yaml")).unwrap();
-    let commands: Vec<_> = page.lines().chain(hooks.lines()).filter_map(|line| command_of(line)).collect();
-    assert_eq!(commands.len(), 7, "{commands:?}");
-    for command in commands {
-        let words = command.split_whitespace().filter(|word| !word.ends_with(".popef"));
-        let run = run(&interop(), &[&words.collect::<Vec<_>>()[..], &["add-clean.popef"]].concat());
-        assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");
-    }
-}
-
-/// The options of a line of YAML that runs the tool.
-fn command_of(line: &str) -> Option<&str> {
-    let line = line.trim_start().trim_start_matches("- ");
-    let line = ["run: ", "entry: ", "sh '"].iter().find_map(|start| line.strip_prefix(start)).unwrap_or(line);
-    let command = line.strip_prefix("popef-dump --validate")?;
-    Some(&line[line.len() - command.len() - "--validate".len()..]).map(|line| line.split('>').next().unwrap_or(line))
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_and_a_closed_pipe_is_none() {

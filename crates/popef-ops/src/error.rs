@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use popef::error::{ErrorCode, ErrorKind, SourceError};
 use serde::Serialize;
 
-/// One line per code: its name, its kind, and what to do.
+/// One entry per code: its name, its kind, what happened, and what to do.
 macro_rules! codes {
-    ($( $code:ident = $name:literal, $kind:literal, $advice:literal; )+) => {
+    ($( $code:ident = $name:literal, $kind:literal, $meaning:literal, $advice:literal; )+) => {
         /// What went wrong in an operation, if it was not reading, writing or the system: those have the library's codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum Code { $( #[doc = $advice] $code, )+ }
+        pub enum Code { $( #[doc = $meaning] #[doc = ""] #[doc = $advice] $code, )+ }
 
         impl Code {
             /// All codes.
@@ -29,6 +29,11 @@ macro_rules! codes {
                 match self { $( Code::$code => $kind, )+ }
             }
 
+            /// What happened.
+            pub const fn meaning(self) -> &'static str {
+                match self { $( Code::$code => $meaning, )+ }
+            }
+
             /// What to do.
             pub const fn advice(self) -> &'static str {
                 match self { $( Code::$code => $advice, )+ }
@@ -38,42 +43,110 @@ macro_rules! codes {
 }
 
 codes! {
-    NotPopef = "not-popef", "notPopef", "Give a PopEF file.";
-    EmptyInput = "empty-input", "damaged", "Run the program before the pipe alone, to see what it says.";
-    NoSuchBlob = "no-such-blob", "request", "List the blobs of the file, and choose one of them.";
-    AmbiguousBlob = "ambiguous-blob", "request", "Choose by type or by index too.";
-    NothingChosen = "nothing-chosen", "request", "List the blobs of the files, and choose some of them.";
-    WrongArguments = "wrong-arguments", "request", "See the help of the command.";
-    NothingWhole = "nothing-whole", "damaged", "Copy or export the file again.";
-    OutputIsInput = "output-is-input", "request", "Choose another output, or ask for the input to be replaced.";
-    FileExists = "file-exists", "exists", "Choose another path, or allow overwriting.";
+    NotPopef = "not-popef", "notPopef",
+        "The file is of another format, which the message names if it is known.",
+        "Give a PopEF file.";
+    EmptyInput = "empty-input", "damaged",
+        "Standard input, or a pipe, ended without a byte.",
+        "Run the program before the pipe alone, to see what it says.";
+    NoSuchBlob = "no-such-blob", "request",
+        "The file has no such blob.",
+        "List the blobs of the file, and choose one of them.";
+    AmbiguousBlob = "ambiguous-blob", "request",
+        "Several blobs fit, and the command works on one.",
+        "Choose by type or by index too.";
+    NothingChosen = "nothing-chosen", "request",
+        "What was asked for fits no blob.",
+        "List the blobs of the files, and choose some of them.";
+    WrongArguments = "wrong-arguments", "request",
+        "The command line cannot be understood, or its options contradict each other.",
+        "See the help of the command.";
+    NothingWhole = "nothing-whole", "damaged",
+        "A damaged file has no whole blob.",
+        "Copy or export the file again.";
+    OutputIsInput = "output-is-input", "request",
+        "The output is one of the files that are read.",
+        "Choose another output, or ask for the input to be replaced.";
+    FileExists = "file-exists", "exists",
+        "There is a file at the path of the output.",
+        "Choose another path, or allow overwriting.";
     // The library has it too, for links at the path of a file.
-    InTheWay = "in-the-way", "exists", "Choose another path.";
-    BadArray = "bad-array", "damaged", "Save the array again: the file is damaged, or of another format.";
-    UnsupportedArray = "unsupported-array", "unsupported", "Convert the array to a type that PopEF has, and save it again.";
-    Conflict = "conflict", "request", "Choose which one is kept, or leave one of the files out.";
-    PrefixInside = "prefix-inside", "request", "Put that file first, or ask for what comes before PopEF to be dropped.";
-    NothingLeft = "nothing-left", "request", "Drop less.";
-    TooManyParts = "too-many-parts", "request", "Split in another way, or into larger parts.";
-    UnknownField = "unknown-field", "request", "Use a field of the metadata's JSON.";
-    WrongValue = "wrong-value", "request", "Give a value that the field can have.";
-    NoSuchName = "no-such-name", "request", "Use a name that the file has.";
-    Ambiguous = "ambiguous", "request", "Say which one is meant.";
-    WrongArray = "wrong-array", "wrongType", "Give an array of the type and shape that the file has.";
-    NameTaken = "name-taken", "duplicate", "Choose another name.";
-    NewFindings = "new-findings", "request", "Make another change, or allow the findings.";
-    NotVerified = "not-verified", "io", "Try again. If it happens again, check the disk and the memory.";
-    BadManifest = "bad-manifest", "damaged", "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
+    InTheWay = "in-the-way", "exists",
+        "There is something else than a regular file at the path of the output: a folder, a link, or a device.",
+        "Choose another path.";
+    BadArray = "bad-array", "damaged",
+        "A file of arrays is damaged, or of another format than its name says.",
+        "Save the array again: the file is damaged, or of another format.";
+    UnsupportedArray = "unsupported-array", "unsupported",
+        "A file has an array of a type or layout that PopEF does not have.",
+        "Convert the array to a type that PopEF has, and save it again.";
+    Conflict = "conflict", "request",
+        "Several files have a blob of the same name and type with other content.",
+        "Choose which one is kept, or leave one of the files out.";
+    PrefixInside = "prefix-inside", "request",
+        "A file begins with bytes that are not PopEF, and would not be the first in the new file.",
+        "Put that file first, or ask for what comes before PopEF to be dropped.";
+    NothingLeft = "nothing-left", "request",
+        "Nothing would be left in the new file.",
+        "Drop less.";
+    TooManyParts = "too-many-parts", "request",
+        "A file would be split into more parts than are useful.",
+        "Split in another way, or into larger parts.";
+    UnknownField = "unknown-field", "request",
+        "Metadata has no such field.",
+        "Use a field of the metadata's JSON.";
+    WrongValue = "wrong-value", "request",
+        "A field cannot have that value.",
+        "Give a value that the field can have.";
+    NoSuchName = "no-such-name", "request",
+        "The file has nothing of that name.",
+        "Use a name that the file has.";
+    Ambiguous = "ambiguous", "request",
+        "What was asked for can mean several things.",
+        "Say which one is meant.";
+    WrongArray = "wrong-array", "wrongType",
+        "An array has another type or shape than it must have.",
+        "Give an array of the type and shape that the file has.";
+    NameTaken = "name-taken", "duplicate",
+        "There would be two blobs, or two files, of one name.",
+        "Choose another name.";
+    NewFindings = "new-findings", "request",
+        "The new file would have errors that its inputs do not have.",
+        "Make another change, or allow the findings.";
+    NotVerified = "not-verified", "io",
+        "What was read back from the disk differs from what was written.",
+        "Try again. If it happens again, check the disk and the memory.";
+    BadManifest = "bad-manifest", "damaged",
+        "A manifest cannot be read.",
+        "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
     // The library has it too, for files that are read as PopEF.
-    FileChanged = "file-changed", "changed", "Try again when nothing else writes the file.";
-    BadIndex = "bad-index", "damaged", "Extract the file again, or correct index.json.";
-    BadMetadata = "bad-metadata", "damaged", "Correct the JSON: popef extract writes metadata as it must be.";
-    DoesNotFit = "does-not-fit", "wrongType", "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
-    BadPolicy = "bad-policy", "damaged", "Correct the policy: docs/CHECKS.md and docs/PROFILE.md have examples.";
-    BadTileFile = "bad-tile-file", "damaged", "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
-    BadGraphFile = "bad-graph-file", "damaged", "Give a dump of PopART's IR, and make it again if it is damaged.";
-    BadProfile = "bad-profile", "damaged", "Give a profiling report of Poplar (JSON or CBOR), and make it again if it is damaged.";
-    Stopped = "stopped", "stopped", "Nothing. Begin again when you want to.";
+    FileChanged = "file-changed", "changed",
+        "A file changed while it was read.",
+        "Try again when nothing else writes the file.";
+    BadIndex = "bad-index", "damaged",
+        "The index.json of an extracted file cannot be read, or does not fit the folder.",
+        "Extract the file again, or correct index.json.";
+    BadMetadata = "bad-metadata", "damaged",
+        "A JSON file with metadata cannot be read.",
+        "Correct the JSON: popef extract writes metadata as it must be.";
+    DoesNotFit = "does-not-fit", "wrongType",
+        "Data has another size, shape or type than its anchor.",
+        "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
+    BadPolicy = "bad-policy", "damaged",
+        "A policy cannot be read, or has unknown keys or rules.",
+        "Correct the policy: popef explain policy has examples.";
+    BadTileFile = "bad-tile-file", "damaged",
+        "A file about tiles cannot be read.",
+        "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
+    BadGraphFile = "bad-graph-file", "damaged",
+        "A dump of graphs cannot be read.",
+        "Give a dump of PopART's IR, and make it again if it is damaged.";
+    BadProfile = "bad-profile", "damaged",
+        "A profiling report cannot be read.",
+        "Give a profiling report of Poplar (JSON or CBOR), and make it again if it is damaged.";
+    Stopped = "stopped", "stopped",
+        "The work was stopped before its end.",
+        "Nothing. Begin again when you want to.";
 }
 
 /// Why an operation failed.

@@ -11,13 +11,37 @@ use clap::{Command, Error};
 pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> Error {
     if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "--format") {
         // What is similar means something else: --force.
-        error.insert(ContextKind::SuggestedArg, ContextValue::None);
+        error.remove(ContextKind::SuggestedArg);
+    }
+    if command_of(tool, line).is_none()
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some((_, tip)) = COMMANDS.iter().find(|(others, _)| others.contains(&word.to_lowercase().as_str()))
+    {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(*tip)]));
+        return error;
     }
     if let Some(tip) = command_of(tool, line).and_then(|command| tip(&error, command)) {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
 }
+
+/// What other tools call commands, and what to use here.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &["validate", "lint", "test"],
+        "'popef check' says whether a model will load, and 'popef verify' compares a file with a manifest",
+    ),
+    (&["info", "inspect", "list", "head"], "'popef ls' lists what is in a file, and 'popef report' makes a page of it"),
+    (&["show", "print", "view"], "'popef ls' lists what is in a file, and 'popef cat' shows one blob"),
+    (&["unpack", "export"], "'popef extract' writes blobs as files, and 'popef decompress' unpacks executables"),
+    (&["edit", "rename"], "'popef set' changes metadata and tensors, and renames blobs"),
+    (&["concat", "join"], "'popef merge' makes one file of several"),
+    (&["sum", "checksum", "digest"], "'popef hash' makes a manifest, which 'popef verify' compares"),
+    (&["repair", "fix"], "'popef recover' keeps the whole blobs of a damaged file, and 'popef set' changes files"),
+    (&["size", "memory"], "'popef tiles' and 'popef profile' show the memory of tiles, and 'popef ls' sizes of blobs"),
+];
 
 fn command_of<'c>(tool: &'c Command, line: &[OsString]) -> Option<&'c Command> {
     line.iter().skip(1).find_map(|word| tool.find_subcommand(word))

@@ -137,7 +137,8 @@ fn files_as_frameworks_write_them_have_no_errors() {
 
 #[test]
 fn docs_checks_md_is_made_from_the_table_of_rules() {
-    let mut text = String::from(CHECKS_HEAD);
+    let policy = fs::read_to_string("../testdata/validate/policy.toml").unwrap();
+    let mut text = format!("{CHECKS_HEAD}```toml\n{policy}```\n");
     for (title, rules) in Rule::groups() {
         write!(text, "\n## {title}\n").unwrap();
         for rule in rules {
@@ -166,4 +167,10 @@ All rules of `popef::check`. This page is made from the table of rules in `popef
 An *error* means that loading will fail, or that its result is not known. A *warning* is most likely not intended. A *note* is
 worth knowing, and normal in many files. A policy can change the severity of a rule, or turn it off. No id is used again for
 another rule. For each rule, `testdata/checks/ID.popef` is a file that breaks it, with the findings beside it.
+
+## A policy
+
+A policy has what your team requires of the files that it ships: `popef check --policy FILE`. It is a text file in TOML. All in
+it is optional; an unknown key or rule is an error. `popef explain policy` prints this example too, which has all keys:
+
 ";

@@ -1,5 +1,6 @@
-//! Rules, explained: those of the library's checks, and others of the same shape.
+//! Rules and codes of errors, explained: the rules of the library's checks, and others of the same shape.
 
+mod code;
 pub(crate) mod json;
 pub(crate) mod kind;
 mod nearest;
@@ -15,6 +16,7 @@ pub fn of_library() -> Groups {
     Rule::groups().map(|(title, rules)| (title, rules.collect())).collect()
 }
 
+pub use code::{CodeEntry, explain_code, nearest_code};
 pub use json::{document, lines};
 pub use nearest::did_you_mean;
 pub use text::{explain, list};

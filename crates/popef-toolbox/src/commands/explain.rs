@@ -1,28 +1,34 @@
-//! `popef explain`: what the rules of `popef check` and `popef profile` mean.
+//! `popef explain`: what rules and the codes of errors mean, and what a policy can have.
 
 use std::process::ExitCode;
 
 use popef_dump_tool::Explanation;
-use popef_ops::Error;
+use popef::error::ErrorCode;
+use popef_ops::{Code, Error};
 use popef_show::FindingsFormat;
-use popef_show::rules::{Groups, of_library};
+use popef_show::rules::{CodeEntry, Groups, of_library};
 
 use super::Command;
-use crate::common::end::refused;
+use crate::common::end::{refused, unwritten};
 use crate::common::format::{Format, FormatArgs};
-use crate::common::tool::Tool;
+use crate::common::tool::{Tool, advice};
 use crate::common::values::rule_id;
 
-/// Explain rules of checks, and how to fix what they find
+/// What `popef explain policy` prints.
+const POLICY: &str = include_str!("policy.txt");
+
+/// Explain rules of checks, codes of errors, and policies
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   popef explain                             all rules, one line each
   popef explain PE101 PE012
   popef explain PP201                       one of popef profile
+  popef explain blob-cut                    the code of an error, as it stands behind its text
+  popef explain policy                      what a file for --policy can have, with examples
   popef explain --format json PE101")]
 pub(crate) struct Args {
-    /// Rules to explain; without any, all are listed
+    /// Rules and codes of errors to explain, or "policy"; without any, all rules are listed
     #[arg(value_name = "ID", value_delimiter = ',', value_parser = rule_id(all_rules), hide_possible_values = true)]
     ids: Vec<String>,
     #[command(flatten)]
@@ -31,6 +37,9 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if self.ids.iter().any(|id| id == "policy") {
+            return self.policy(tool);
+        }
         let ids = match self.ids.as_slice() {
             [] => vec![None],
             ids => ids.iter().map(|id| Some(id.as_str())).collect(),
@@ -40,7 +49,21 @@ impl Command for Args {
             Format::Json => FindingsFormat::Json,
             Format::Ndjson => FindingsFormat::Ndjson,
         };
-        Explanation { ids, rules: all_rules(), format }.run(tool.program(), &mut tool.out()).map_err(refused)
+        let explanation = Explanation { ids, rules: all_rules(), codes: all_codes(), format };
+        explanation.run(tool.program(), &mut tool.out()).map_err(refused)
+    }
+}
+
+impl Args {
+    fn policy(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if self.ids.len() > 1 || self.format.format != Format::Text {
+            let problem = "\"policy\" is explained alone and as text";
+            return Err(Error::new(Code::WrongArguments, problem));
+        }
+        let mut out = tool.out();
+        out.put(POLICY);
+        out.send().map_err(unwritten)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -48,4 +71,29 @@ impl Command for Args {
 fn all_rules() -> Groups {
     let of_profiles = poplar_inspect::profile::rules().map(|(title, rules)| (title, rules.collect()));
     of_library().into_iter().chain(of_profiles).collect()
+}
+
+/// The codes of all errors that the tool can show, those of the library first, with the advice that the tool gives.
+fn all_codes() -> Vec<CodeEntry> {
+    let of_library = ErrorCode::ALL.iter().map(|code| (code.as_str(), code.kind().as_str(), code.meaning()));
+    let of_operations = Code::ALL.iter().map(|code| (code.as_str(), code.kind(), code.meaning()));
+    let entry = |(code, kind, meaning)| CodeEntry { code, kind, meaning, advice: advice(code, false) };
+    let of_executables = poplar_inspect::ErrorCode::ALL.iter().map(|code| CodeEntry {
+        code: code.as_str(),
+        kind: code.kind().as_str(),
+        meaning: code.meaning(),
+        advice: code.advice(),
+    });
+    of_library.chain(of_operations).chain(of_stores()).map(entry).chain(of_executables).collect()
+}
+
+/// The codes of errors of files on other machines.
+#[cfg(feature = "remote")]
+fn of_stores() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    popef_remote::Code::ALL.iter().map(|code| (code.as_str(), code.nearest().kind().as_str(), code.what()))
+}
+
+#[cfg(not(feature = "remote"))]
+fn of_stores() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    std::iter::empty()
 }

@@ -173,7 +173,7 @@ fn leaves_others(error: &Error) -> bool {
 
 /// What to do about an error, with the names of commands and options. `leaves_others` is whether other blobs of a damaged file can
 /// be found.
-fn advice(code: &str, leaves_others: bool) -> &'static str {
+pub(crate) fn advice(code: &str, leaves_others: bool) -> &'static str {
     let own = Code::ALL.iter().find(|own| own.as_str() == code);
     match (own, code.parse()) {
         (Some(Code::FileExists), _) => "Choose another path, or allow overwriting with --force.",

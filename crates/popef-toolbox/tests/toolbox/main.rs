@@ -6,6 +6,7 @@ mod completions;
 mod compress;
 mod costs;
 mod diff;
+mod explain;
 mod extract;
 mod graph;
 mod hash;

@@ -80,7 +80,7 @@ const CASES: &[Case] = &[
         done: &["executable.popef", "--each damaged.popef hostile-names.popef"],
         failed: &["no.popef", "--policy no.toml executable.popef", "-q executable.popef"],
     },
-    Case { command: "explain", done: &["", "PE101 PE012"], failed: &["XYZ"] },
+    Case { command: "explain", done: &["", "PE101 PE012", "blob-cut PE101"], failed: &["XYZ"] },
     Case {
         command: "extract",
         done: &[

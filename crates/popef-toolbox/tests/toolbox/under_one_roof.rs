@@ -237,7 +237,8 @@ fn explanations_name_the_command_that_lists_the_rules() {
     let ids: Vec<_> = out.lines().filter_map(|line| line.split_once(": ")).map(|(id, _)| id).collect();
     assert_eq!(ids.iter().filter(|id| id.starts_with("PE")).copied().collect::<Vec<_>>(), ["PE108", "PE101", "PE012"]);
     let (_, err, status) = run("explain XYZ");
-    let expected = "popef explain: there is no rule \"XYZ\"; popef explain lists all rules [wrong-arguments]\n";
+    let expected =
+        "popef explain: there is no rule and no error \"XYZ\"; popef explain lists all rules [wrong-arguments]\n";
     assert!(err.starts_with(expected) && status == 2, "{err}");
     let of_profiles = poplar_inspect::profile::rules().flat_map(|(_, rules)| rules);
     let all = popef::check::Rule::all().chain(of_profiles).count();
