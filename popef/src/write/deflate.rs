@@ -170,7 +170,7 @@ impl Block {
 /// The threads that compress. A drop ends them and waits for them.
 struct Pool {
     packing: Packing,
-    /// The largest number of threads.
+    /// The largest number of threads. 0 if it is not known yet.
     wanted: usize,
     threads: Vec<JoinHandle<()>>,
     /// `None` when no more blocks will come.
@@ -185,11 +185,7 @@ type Job = (Block, SyncSender<io::Result<Block>>);
 
 impl Pool {
     fn new(packing: Packing, threads: usize) -> Self {
-        let wanted = match threads {
-            0 => thread::available_parallelism().map_or(1, NonZero::get),
-            threads => threads,
-        };
-        let wanted = wanted.min(MOST_THREADS);
+        let wanted = threads.min(MOST_THREADS);
         let (jobs, taken) = mpsc::channel();
         Pool {
             packing,
@@ -205,19 +201,28 @@ impl Pool {
         Compression::new(self.packing.level())
     }
 
-    fn is_busy(&self) -> bool {
+    fn is_busy(&mut self) -> bool {
+        self.count_processors();
         let most = self.wanted.saturating_add(MOST_MORE);
         self.under_way.len() >= self.wanted.saturating_mul(WAITING).min(most)
     }
 
+    /// Counting processors takes the system longer than compressing a few bytes, so it waits until there is more than a block.
+    fn count_processors(&mut self) {
+        if self.wanted == 0 {
+            self.wanted = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+        }
+    }
+
     /// Starts one more thread if there are too few. Returns whether there is any.
     fn start_thread(&mut self) -> bool {
+        self.count_processors();
         if self.wanted > 1 && self.threads.len() < self.wanted {
             let (taken, level) = (self.taken.clone(), self.level());
             match thread::Builder::new().name("popef-compress".to_owned()).spawn(move || work(&taken, level)) {
                 Ok(thread) => self.threads.push(thread),
                 // The existing threads are enough, or the caller's own.
-                Err(_) => self.wanted = self.threads.len(),
+                Err(_) => self.wanted = self.threads.len().max(1),
             }
         }
         !self.threads.is_empty()
@@ -315,5 +320,19 @@ impl Checksum {
                 crc.sum().to_le_bytes().iter().chain(lower.iter().take(4)).copied().collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Deflater, Packing};
+
+    #[test]
+    fn few_bytes_do_not_ask_for_processors() {
+        let mut deflater = Deflater::new(Packing::default(), 0);
+        deflater.push(b"few", &mut Vec::new()).unwrap();
+        let block = std::mem::take(&mut deflater.block);
+        deflater.compress(super::Block { last: true, ..block }, &mut Vec::new()).unwrap();
+        assert_eq!((deflater.pool.wanted, deflater.pool.threads.len()), (0, 0));
     }
 }

@@ -72,3 +72,50 @@ fn many_models_are_not_held_at_once() {
     let text = place.run(&["tiles", "model", "many.popef"]).good();
     assert!(text.text().ends_with("... and 19900 more\n"), "{}", text.text().len());
 }
+
+/// A tree of calls without end, with long names, of few bytes.
+#[test]
+fn a_small_report_does_not_become_a_large_table() {
+    let place = Place::with(&["profile/tiny.graph.json"]);
+    let mut report: serde_json::Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
+    let name = "n".repeat(4000);
+    let sequence =
+        |number: usize| serde_json::json!({"type": "Sequence", "name": name, "children": [number + 1, number + 1]});
+    let programs: Vec<_> = (0..40).map(sequence).chain([serde_json::json!({"type": "Sequence"})]).collect();
+    report["programs"] = programs.into();
+    report["functionPrograms"] = serde_json::json!([]);
+    place.write("tree.json", report.to_string());
+    let size = place.read("tree.json").len();
+    assert!((160_000..180_000).contains(&size), "{size}");
+    let table = |format: &str, more: &[&str]| {
+        let run = place.run(&[&["profile", "tree.json", "--by", "program", "--format", format], more].concat()).good();
+        assert!(run.out.len() < (1 << 20) + 105 * size, "{format}: {}", run.out.len());
+        run
+    };
+    let json = table("json", &[]);
+    assert_eq!(json.json()["more"], true);
+    assert!(table("ndjson", &[]).text().ends_with("\"more\":true}\n"));
+    assert!(table("csv", &[]).err.contains("these are only the first rows: --top N shows more"));
+    // All that are asked for are there.
+    assert_eq!(table("json", &["--top", "3000"]).json()["rows"].as_array().unwrap().len(), 3000);
+    // A report that is what it seems has all its rows.
+    let whole = place.run(&["profile", "tiny.graph.json", "--by", "program", "--format", "json"]).good();
+    assert_eq!(whole.json()["more"], false);
+}
+
+/// A program with a long name at very many places, of few bytes.
+#[test]
+fn a_program_at_many_places_is_not_copied_to_each() {
+    let place = Place::with(&["profile/tiny.graph.json"]);
+    let mut report: serde_json::Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
+    report["programs"] = serde_json::json!([{"type": "Sequence", "name": "n".repeat(100_000)}]);
+    report["functionPrograms"] = serde_json::json!([]);
+    for (name, count) in [("named.json", 50_000), ("unnamed.json", 1_000_000)] {
+        report["controlPrograms"] = vec![0; count].into();
+        place.write(name, report.to_string());
+        let run = run_within(&place, 192 << 20, &["graph", "--profile", name]);
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(run.err.contains("the same programs are at too many places"), "{run:?}");
+        report["programs"][0]["name"] = "".into();
+    }
+}

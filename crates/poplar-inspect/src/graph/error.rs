@@ -22,6 +22,8 @@ pub enum Error {
         /// What there is too much of.
         what: &'static str,
     },
+    /// The same programs are at more places than a small report is worth.
+    TooManyPlaces,
     /// An op comes before one that it needs.
     BeforeItsNeeds {
         /// The graph.
@@ -232,6 +234,7 @@ impl Error {
         match self {
             Error::NoSuch { .. } => "no-such",
             Error::TooMany { .. } => "too-many",
+            Error::TooManyPlaces => "too-many-places",
             Error::BeforeItsNeeds { .. } => "before-its-needs",
             Error::Replication { .. } => "replication",
             Error::NumberOfElements { .. } => "number-of-elements",
@@ -274,6 +277,7 @@ impl fmt::Display for Error {
         match self {
             Error::NoSuch { what, index, graph } => write!(f, "there is no {what} {index} in the graph {graph:?}"),
             Error::TooMany { what } => write!(f, "there are too many {what}: at most {} are possible", u32::MAX),
+            Error::TooManyPlaces => f.write_str("the same programs are at too many places"),
             Error::BeforeItsNeeds { graph, op } => {
                 write!(f, "op {op} of the graph {graph:?} needs one that comes behind it")
             }

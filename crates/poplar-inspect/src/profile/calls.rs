@@ -13,6 +13,9 @@ impl GraphProfile {
     /// a program that is in several others. All other programs are ops of the graph that they are in, in their order; those that
     /// only have others in them are left out. Reports do not say how often a loop runs.
     ///
+    /// It fails if the programs are in more than four places each, and in 100,000 besides, or if their names there have more than eight
+    /// times the bytes of all names and 4 MiB: a small report can have the same program at very many places.
+    ///
     /// ```
     /// use poplar_inspect::graph::CallGraph;
     /// use poplar_inspect::profile::{ReadOptions, Report};
@@ -57,6 +60,9 @@ struct Graphs<'p> {
     known: HashMap<u32, GraphId>,
     /// The same programs, in the order of their graphs.
     roots: Vec<u32>,
+    /// How many more ops there may be, and how many bytes of names.
+    ops_left: u64,
+    names_left: u64,
 }
 
 impl<'p> Graphs<'p> {
@@ -67,7 +73,18 @@ impl<'p> Graphs<'p> {
                 *count = count.saturating_add(1);
             }
         }
-        Graphs { profile, parents, graphs: Vec::new(), known: HashMap::new(), roots: Vec::new() }
+        let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+        let name = |program: &Program| count(program.name.as_ref().map_or(0, |name| name.len()));
+        let names = profile.programs.iter().map(name).fold(0, u64::saturating_add);
+        Graphs {
+            profile,
+            parents,
+            graphs: Vec::new(),
+            known: HashMap::new(),
+            roots: Vec::new(),
+            ops_left: count(profile.programs.len()).saturating_mul(4).saturating_add(100_000),
+            names_left: names.saturating_mul(8).saturating_add(4 << 20),
+        }
     }
 
     fn program(&self, program: u32) -> Option<&'p Program> {
@@ -110,25 +127,25 @@ impl<'p> Graphs<'p> {
             let Some(program) = self.program(number) else { continue };
             if is_called(self, number) {
                 let called = self.graph_of(number, || format!("{} {number}", program.kind))?;
-                self.push(graph, program, Calls::Once(called));
+                self.push(graph, program, Calls::Once(called))?;
                 continue;
             }
             match program.kind {
                 ProgramKind::Call => {
                     let called = program.target.and_then(|target| self.profile.called(target));
                     let called = called.map(|called| self.graph_of(called, String::new)).transpose()?;
-                    self.push(graph, program, called.map_or(Calls::None, Calls::Once));
+                    self.push(graph, program, called.map_or(Calls::None, Calls::Once))?;
                 }
                 ProgramKind::Repeat | ProgramKind::RepeatWhileTrue | ProgramKind::RepeatWhileFalse => {
                     for body in self.bodies(number, program)? {
-                        self.push(graph, program, Calls::Repeat(body, None));
+                        self.push(graph, program, Calls::Repeat(body, None))?;
                     }
                 }
                 ProgramKind::If | ProgramKind::Switch => {
                     let bodies = self.bodies(number, program)?;
-                    self.push(graph, program, Calls::OneOf(bodies));
+                    self.push(graph, program, Calls::OneOf(bodies))?;
                 }
-                _ if program.children.is_empty() => self.push(graph, program, Calls::None),
+                _ if program.children.is_empty() => self.push(graph, program, Calls::None)?,
                 _ => open.push(program.children.iter()),
             }
         }
@@ -145,12 +162,18 @@ impl<'p> Graphs<'p> {
         bodies.collect()
     }
 
-    fn push(&mut self, graph: GraphId, program: &Program, calls: Calls) {
+    fn push(&mut self, graph: GraphId, program: &Program, calls: Calls) -> Result<(), Error> {
+        let name = program.name.as_ref().map_or(0, |name| u64::try_from(name.len()).unwrap_or(u64::MAX));
+        let (Some(ops), Some(names)) = (self.ops_left.checked_sub(1), self.names_left.checked_sub(name)) else {
+            return Err(Error::TooManyPlaces);
+        };
+        (self.ops_left, self.names_left) = (ops, names);
         let mut op = Op::new(program.kind.as_str());
         op.name = program.name.as_deref().unwrap_or_default().to_owned();
         op.calls = calls;
         if let Some(graph) = self.graphs.get_mut(graph.index()) {
             graph.ops.push(op);
         }
+        Ok(())
     }
 }

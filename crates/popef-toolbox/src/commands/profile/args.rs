@@ -76,7 +76,7 @@ pub(crate) struct Args {
     /// Order of the table: size (bytes or cycles), code (bytes of it), number or name; programs have their own [default: size]
     #[arg(long, value_name = "ORDER", value_parser = sort(), requires = "by", hide_possible_values = true, help_heading = "Output")]
     pub(super) sort: Option<Order>,
-    /// Show at most N rows [default: 20 as text, a million programs in other formats, all of the rest]
+    /// Show at most N rows [default: 20 as text; in other formats all, up to 100 times the bytes of the report]
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Output")]
     pub(super) top: Option<NonZeroUsize>,
     /// An execution works on N items: show how many it does in a second

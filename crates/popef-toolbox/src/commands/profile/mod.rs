@@ -181,7 +181,7 @@ impl Args {
                 let models = self.model.as_ref().map(|path| model::compare(tool, graph, path)).transpose()?;
                 self.summary(&mut out, &profile, &report.remarks, models)?
             }
-            Some(by) => self.table(tool, &mut out, &profile, &report.remarks, by)?,
+            Some(by) => self.table(tool, &mut out, &profile, input, by)?,
         }
         .and_then(|()| out.send())
         .map_err(unwritten)?;
