@@ -1,7 +1,9 @@
 //! What reports of what stands around a model have in common.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
+use std::ops::Range;
 
 use popef_ops::{Code, Error};
 use popef_show::{Kind, Out};
@@ -12,6 +14,18 @@ pub(crate) fn shape(shape: &[u64]) -> String {
         return "scalar".to_owned();
     }
     shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A name of at most so many bytes, with its middle left out if it is longer. A short file can have one name in very many rows.
+pub(crate) fn brief(name: &str, most: usize) -> Cow<'_, str> {
+    if name.len() <= most {
+        return Cow::Borrowed(name);
+    }
+    // Letters have several bytes.
+    let boundary = |mut places: Range<usize>| places.find(|at| name.is_char_boundary(*at)).unwrap_or(name.len());
+    let front = name.get(..boundary(most / 2..name.len())).unwrap_or_default();
+    let back = name.get(boundary(name.len().saturating_sub(most / 2)..name.len())..).unwrap_or_default();
+    Cow::Owned(format!("{front}…{back}"))
 }
 
 /// A line with what it is about and what is known of that.

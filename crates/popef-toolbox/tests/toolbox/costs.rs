@@ -1,10 +1,11 @@
 //! Small files that claim much: no command writes much more, holds much more, or works much more than their bytes are worth. All
 //! is counted, and nothing is timed.
 
-use popef::types::{Anchor, Metadata, TensorType};
+use popef::types::{Anchor, Metadata, OpaqueInfo, TensorDataInfo, TensorType};
 use popef::{DataType, TensorInfo, Writer};
 
 use crate::common::{Place, Run, finish};
+use crate::tiles::archive;
 
 /// Runs the tool with so many bytes of address space, which is more than it holds.
 fn run_within(place: &Place, bytes: usize, args: &[&str]) -> Run {
@@ -117,5 +118,93 @@ fn a_program_at_many_places_is_not_copied_to_each() {
         assert_eq!(run.status, 2, "{run:?}");
         assert!(run.err.contains("the same programs are at too many places"), "{run:?}");
         report["programs"][0]["name"] = "".into();
+    }
+}
+
+/// Names that many rows repeat are shown in brief.
+#[test]
+fn a_long_name_is_not_written_in_every_row() {
+    let place = Place::with(&["profile/tiny.graph.json"]);
+    let name = "\u{200b}".repeat(50_000);
+    // A function that 2,000 loops call.
+    let mut report: serde_json::Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
+    let children: Vec<_> = (2..2002).collect();
+    let mut programs = vec![
+        serde_json::json!({"type": "Sequence", "children": children}),
+        serde_json::json!({"type": "Sequence", "name": name}),
+    ];
+    programs.extend((0..2000).map(|number| serde_json::json!({"type": "Repeat", "children": [2002 + number]})));
+    programs.extend((0..2000).map(|_| serde_json::json!({"type": "Call", "target": 0})));
+    (report["programs"], report["functionPrograms"]) = (programs.into(), serde_json::json!([1]));
+    place.write("calls.json", report.to_string());
+    // A computation of 3,000 tensors.
+    let tensors = vec![serde_json::json!(["a", 0, [1], "half", 0, 0, 1, []]); 3000];
+    let map = serde_json::json!({"mappings": {(&name): tensors}});
+    place.write("map.json", map.to_string());
+    for (file, command) in [("calls.json", &["graph", "--profile"][..]), ("map.json", &["tiles", "map"])] {
+        let size = place.read(file).len();
+        for format in ["text", "json", "ndjson"] {
+            let run = run_within(&place, 192 << 20, &[command, &[file, "--format", format]].concat()).good();
+            assert!(run.out.len() < 60 * size, "{command:?} {format}: {} of {size}", run.out.len());
+        }
+    }
+    let page = place.run(&["graph", "--profile", "calls.json", "--format", "html"]).good();
+    assert!(page.out.len() < 60 * place.read("calls.json").len(), "{}", page.out.len());
+}
+
+/// Whatever a command says of a file with one very long name and very many small things, it says the name only some times.
+#[test]
+fn no_command_repeats_a_long_name() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let name = "n".repeat(200_000);
+    let mut writer = Writer::create(place.path("long.popef")).unwrap();
+    let mut metadata = huge_model(&name, 2000);
+    metadata.num_ipus = 1;
+    metadata.anchors.iter_mut().for_each(|anchor| anchor.tensor_info = TensorInfo::new(DataType::U8, [4]));
+    writer.write_metadata(&metadata).unwrap();
+    writer.write_executable(name.as_str(), &archive(200, 9, b".rodata")[..]).unwrap();
+    for number in 0..500 {
+        let tensor =
+            TensorDataInfo { name: format!("t{number}").into(), tensor_info: TensorInfo::new(DataType::U8, [4]) };
+        writer.write_tensor_bytes(&tensor, b"data").unwrap();
+        let info = OpaqueInfo { name: number.to_string().into(), executable: "n".into() };
+        writer.write_opaque(&info, b"\x80\x04cos\nsystem\n.").unwrap();
+    }
+    writer.finish().unwrap();
+    let size = place.read("long.popef").len();
+    let with_formats = [
+        "ls",
+        "dump -u",
+        "check",
+        "hash",
+        "tiles model",
+        "tiles exec",
+        "extract --dry-run",
+        "set --set replicationFactor=2 --dry-run",
+        "set --set-version 3 --dry-run",
+        "compress --dry-run",
+        "decompress --dry-run",
+        "split --by model --dry-run",
+        "split --max-size 1KiB --dry-run",
+        "strip --drop tensor --dry-run",
+        "merge --dry-run",
+        "recover --dry-run",
+        "diff executable.popef",
+    ];
+    let calls = with_formats
+        .iter()
+        .flat_map(|call| ["text", "json", "ndjson"].map(|format| format!("{call} --format {format}")));
+    let others =
+        ["dump", "dump -e -v", "check --format sarif", "check --format junit", "check --format github", "check -v"]
+            .into_iter()
+            .chain(["report -o -", "report --tiles -o -", "tiles exec --format csv", "tiles exec -o -"]);
+    for call in calls.chain(others.map(str::to_owned)) {
+        let run = place.run(&call.split(' ').chain(["long.popef"]).collect::<Vec<_>>());
+        let written = run.out.len() + run.err.len();
+        assert!(
+            !run.out.is_empty() && written < 12 * size,
+            "{call}: {written} of {size}, {}",
+            &run.err[..run.err.len().min(200)]
+        );
     }
 }

@@ -47,7 +47,7 @@ fn write_states(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()
     let mut table = Table::new(columns);
     let loaded: Vec<_> = report.loaded().collect();
     for code in loaded.iter().take(top) {
-        table.row([&code.loads.to_string(), &code.calls.to_string(), report.name(code.graph), &live(report, code)]);
+        table.row([&code.loads.to_string(), &code.calls.to_string(), &report.name(code.graph), &live(report, code)]);
     }
     table.write(out)?;
     more(out, loaded.len(), top)
@@ -97,6 +97,7 @@ fn spans(report: &Report<'_>, code: &GraphCode) -> String {
 
 /// What is odd, with where it is.
 pub(super) fn finding(report: &Report<'_>, finding: &Finding) -> String {
-    let (name, within) = (popef_show::escape(report.name(finding.graph)), popef_show::escape(report.name(finding.within)));
+    let (name, within) = (report.name(finding.graph), report.name(finding.within));
+    let (name, within) = (popef_show::escape(&name), popef_show::escape(&within));
     format!("{name}, at op {} of {within}: {}", finding.op.0, finding.id.words())
 }

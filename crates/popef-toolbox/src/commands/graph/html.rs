@@ -126,7 +126,7 @@ fn write_calls(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Resu
     }
     page.heading("Never called, as far as the dump says");
     for id in unused.iter().take(top) {
-        page.put("<tr><td>").name(report.name(*id)).line()?;
+        page.put("<tr><td>").name(&report.name(*id)).line()?;
     }
     more(page, unused.len(), top)
 }
@@ -140,7 +140,7 @@ fn write_call(page: &mut Page<'_>, report: &Report<'_>, row: &CallRow) -> io::Re
     if deep > 24 {
         page.put(&format!("<span class=q>{deep} deep:</span> "));
     }
-    page.name(report.name(row.graph)).put("<td class=q>").text(remark(report, row)).line()
+    page.name(&report.name(row.graph)).put("<td class=q>").text(remark(report, row)).line()
 }
 
 fn write_ops(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
@@ -183,7 +183,7 @@ fn write_code(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Resul
     page.put("<tr><th>Loads<th>Calls<th>Graph<th>Live").line()?;
     for code in report.loaded().take(top) {
         page.put("<tr>").number(&code.loads.to_string()).number(&code.calls.to_string());
-        page.put("<td>").name(report.name(code.graph)).put("<td>").text(&escape(&live(report, code))).line()?;
+        page.put("<td>").name(&report.name(code.graph)).put("<td>").text(&escape(&live(report, code))).line()?;
     }
     more(page, report.loaded().count(), top)?;
     for found in report.code.findings.iter().take(top) {

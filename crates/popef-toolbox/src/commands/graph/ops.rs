@@ -1,12 +1,14 @@
 //! The ops of one graph as text.
 
+use std::borrow::Cow;
 use std::io;
 
 use popef_show::{Kind, Out, counted, escape};
 use poplar_inspect::graph::{Graph, IrDump, Op, Order, Slot, Times};
 
-use super::words::{place, times};
+use super::words::{MOST_NAME, place, times};
 use crate::common::table::{Column, Table};
+use crate::common::words::brief;
 
 /// Writes all ops, in the order of the file.
 pub(super) fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
@@ -45,7 +47,7 @@ fn tensors(graph: &Graph, slots: &[Slot]) -> String {
 
 /// What an op calls or loads.
 pub(super) fn calls(dump: &IrDump, op: &Op) -> String {
-    let name = |id| dump.ir.graph(id).map_or("", |graph| graph.name.as_str());
+    let name = |id| dump.ir.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME));
     let calls = op.calls.iter().map(|callee| match callee.times {
         Times::ONCE => format!("calls {}", name(callee.graph)),
         Times { least: 0, most: None } => format!("calls {} any number of times", name(callee.graph)),

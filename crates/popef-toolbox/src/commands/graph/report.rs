@@ -1,5 +1,6 @@
 //! What is known of a dump, and its JSON.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -11,7 +12,9 @@ use poplar_inspect::graph::{
 };
 use serde::Serialize;
 
+use super::words::MOST_NAME;
 use crate::common::format::{json_document, json_line};
+use crate::common::words::brief;
 
 /// All that is shown of a dump.
 pub(super) struct Report<'d> {
@@ -114,9 +117,9 @@ impl<'d> Report<'d> {
         self.dump.ir.graph(id)
     }
 
-    /// The name of a graph.
-    pub(super) fn name(&self, id: GraphId) -> &'d str {
-        self.graph(id).map_or("", |graph| graph.name.as_str())
+    /// The name of a graph, as it is shown.
+    pub(super) fn name(&self, id: GraphId) -> Cow<'d, str> {
+        self.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME))
     }
 
     /// A parameter's tensor.

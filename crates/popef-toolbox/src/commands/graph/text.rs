@@ -108,7 +108,7 @@ fn write_unused(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()
     }
     heading(out, "Never called, as far as the dump says")?;
     for id in unused.iter().take(top) {
-        out.put("  ").put_as(Kind::Name, &escape(report.name(*id))).end_line()?;
+        out.put("  ").put_as(Kind::Name, &escape(&report.name(*id))).end_line()?;
     }
     more(out, unused.len(), top)
 }

@@ -4,6 +4,9 @@ use poplar_inspect::graph::{Op, Tensor, Times};
 
 use crate::common::words::shape;
 
+/// Text and pages show so many bytes of a name that is in many rows.
+pub(super) const MOST_NAME: usize = 400;
+
 /// A number of runs: `8`, `0 to 1`, `any number`.
 pub(super) fn times(times: Times) -> String {
     match (times.least, times.most) {

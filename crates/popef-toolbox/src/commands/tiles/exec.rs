@@ -22,6 +22,7 @@ use serde::{Serialize, Serializer};
 
 use super::Form;
 use super::picture::Picture;
+use super::words::MOST_NAME;
 use crate::common::csv;
 use crate::common::end::{FAILED, unwritten};
 use crate::common::format::{LongObject, Network, json_line};
@@ -31,7 +32,7 @@ use crate::common::plain::Place;
 use crate::common::table::{Column, Table};
 use crate::common::tool::{Tool, described};
 use crate::common::values::path;
-use crate::common::words::{fact, heading, more, wrong};
+use crate::common::words::{brief, fact, heading, more, wrong};
 
 /// Show how full the tiles of an executable are, and whether it fits
 ///
@@ -417,7 +418,7 @@ impl Args {
             row: R,
         }
         let file = &InFile::from(&*self.file);
-        let name = exec.name();
+        let name = exec.brief_name();
         for row in exec.rows() {
             json_line(out, "tile", &InFileRow { file, row: OfExecutable { executable: name.as_deref(), row } })?;
         }
@@ -557,6 +558,11 @@ impl Exec {
         self.name.as_ref().map(|name| name.to_string_lossy().into_owned())
     }
 
+    /// The same for the row of each tile.
+    fn brief_name(&self) -> Option<String> {
+        self.name().map(|name| brief(&name, MOST_NAME).into_owned())
+    }
+
     /// The tiles, the fullest first.
     fn rows(&self) -> impl Iterator<Item = Row> {
         self.summary.fullest(usize::MAX).into_iter().map(|tile| self.row(tile))
@@ -657,7 +663,7 @@ impl Symbol {
 }
 
 fn write_csv(out: &mut Out, exec: &Exec) -> io::Result<()> {
-    let name = exec.name();
+    let name = exec.brief_name();
     exec.rows().try_for_each(|row| csv::row(out, KEYS, &OfExecutable { executable: name.as_deref(), row }))
 }
 

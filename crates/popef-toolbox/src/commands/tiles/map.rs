@@ -11,14 +11,14 @@ use poplar_inspect::tiles::{Balance, Computation, MappedTensor, Target, TensorMa
 use serde::{Serialize, Serializer};
 
 use super::picture::Picture;
-use super::words::fullest_tiles;
+use super::words::{MOST_NAME, fullest_tiles};
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::json_file::{Damage, open, refused};
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{heading, more, shape, wrong};
+use crate::common::words::{brief, heading, more, shape, wrong};
 
 /// Show how TensorFlow spread each tensor, and what is uneven
 ///
@@ -305,7 +305,9 @@ impl Serialize for Row<'_> {
             balance: Option<Balance>,
         }
         let (index, tensor, balance) = (self.index, self.tensor, self.balance);
-        Fields { index, computation: &self.computation.name, tensor, balance }.serialize(serializer)
+        // All tensors of a computation repeat its name, which the sums have in full.
+        let computation = &*brief(&self.computation.name, MOST_NAME);
+        Fields { index, computation, tensor, balance }.serialize(serializer)
     }
 }
 

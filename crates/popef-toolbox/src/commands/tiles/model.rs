@@ -16,13 +16,14 @@ use poplar_inspect::tiles::{Order, Target, linear_counts, number_of_elements};
 use serde::Serialize;
 
 use super::picture::Picture;
+use super::words::MOST_NAME;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
 use crate::common::input::open_whole;
 use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{fact, heading, more, shape, wrong};
+use crate::common::words::{brief, fact, heading, more, shape, wrong};
 
 /// Estimate how the inputs, outputs and weights of a model lie on tiles
 ///
@@ -248,8 +249,9 @@ impl Args {
             #[serde(flatten)]
             model: &'m Model,
         }
+        let executable = &*brief(&planned.model.executable, MOST_NAME);
         for tensor in &planned.tensors {
-            json_line(out, "tensor", &Row { executable: &planned.model.executable, tensor })?;
+            json_line(out, "tensor", &Row { executable, tensor })?;
         }
         let file = self.file.as_path().into();
         json_line(out, "model", &ModelRow { file, estimate: true, model: &planned.model })

@@ -4,6 +4,9 @@ use std::cmp::Reverse;
 
 use popef_show::size;
 
+/// So many bytes of a name are in each row of JSON and CSV that is about a part of what has the name.
+pub(super) const MOST_NAME: usize = 1000;
+
 /// A number of elements and their bytes: `64 elements (128 B)`.
 pub(super) fn elements(count: u64, element_size: u64) -> String {
     let what = if count == 1 { "element" } else { "elements" };
