@@ -21,24 +21,24 @@ fn the_archives_in_executables_are_read_by_deep_checks() {
     for (file, rule, message) in [
         (
             "PE801.popef",
-            "warning PE801: ",
+            "note PE801: ",
             "executable \"12345\": archive, member \"tile1.elf\", byte 316: the archive ends inside this member, which has \
              187 of its 188 bytes",
         ),
         (
             "PE802.popef",
-            "warning PE802: ",
+            "note PE802: ",
             "the metadata is for 1 IPU, and executable \"12345\" has 3 tiles: IPUs have 1216 or 1472 each",
         ),
-        ("PE803.popef", "warning PE803: ", "executable \"12345\": tile 7 needs 262148 bytes of memory, and has 262144"),
+        ("PE803.popef", "note PE803: ", "executable \"12345\": tile 7 needs 262148 bytes of memory, and has 262144"),
     ] {
         let found = validate(&testdata().join("checks"), file, true);
         let line = found.out.lines().find(|line| line.contains(rule)).unwrap_or_default();
         assert!(format!("{line}\n").ends_with(&format!("{message}{ENDING}")), "{file}: {found:?}");
-        assert_eq!((found.status, found.out.matches("warning PE8").count()), (0, 1), "{file}: {found:?}");
+        assert_eq!((found.status, found.out.matches("note PE8").count()), (0, 1), "{file}: {found:?}");
         let shallow = validate(&testdata().join("checks"), file, false);
         assert!(
-            !shallow.out.contains("warning PE8") && shallow.out.contains("only a deep check reads them"),
+            !shallow.out.contains("note PE8") && shallow.out.contains("only a deep check reads them"),
             "{shallow:?}"
         );
     }
@@ -72,7 +72,7 @@ fn what_is_no_archive_of_tiles_is_a_finding() {
     let message = format!("executable \"e\": none of its 1 members is the program of a tile{ENDING}");
     assert!(text.out.contains(&message), "{text:?}");
     for found in [something, text] {
-        assert_eq!((found.status, found.out.matches("warning PE8").count()), (0, 1), "{found:?}");
+        assert_eq!((found.status, found.out.matches("note PE8").count()), (0, 1), "{found:?}");
     }
 }
 
@@ -82,5 +82,5 @@ fn an_archive_beyond_the_limits_is_not_checked() {
     let message = "not checked: the tiles of executable \"e\": archive, byte 68: the table of long names has \
                    17825792 bytes";
     assert!(found.out.contains(message), "{found:?}");
-    assert_eq!((found.status, found.out.matches("warning PE8").count()), (2, 0), "{found:?}");
+    assert_eq!((found.status, found.out.matches("note PE8").count()), (2, 0), "{found:?}");
 }

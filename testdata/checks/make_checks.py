@@ -269,6 +269,7 @@ def metadata_alone():
     twice = [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]
     write("PE220", whole(deviceOptions=twice))
     write("PE221", whole(replicationFactor=2, numIpus=3))
+    write("PE226", whole(replicationFactor=2, numIpus=1))
     write("PE222", whole(anchors=[*anchors(), anchor("x", "input", 1, data_type="f16", handle="again_x")]))
     composed, decomposed = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))
     alike = [anchor(composed, "input", 1), anchor(decomposed, "input", 1)]

@@ -53,6 +53,10 @@ fn weights_are_missing_beside_weights_that_have_data() {
     assert!(found("PE114", &with(&[0])).is_empty());
     // What the main program reads is no weight.
     assert!(found("PE113", &with(&[2])).is_empty());
+    // PopART lacks the state of its random numbers if it compiles without a device.
+    let handle = "h2d_rngStateTensor".into();
+    let state = Anchor { handle, ..input("rngStateTensor", &[0]) };
+    assert!(found("PE113", &model(vec![input("w", &[0]), state])).is_empty());
     assert_eq!(found("PE114", &with(&[2])).len(), 1);
 }
 
@@ -66,16 +70,28 @@ fn a_shape_may_begin_with_the_number_of_replica_groups() {
         let metadata = Metadata { replication_factor: 4, num_ipus: 4, num_processes: 12, ..model(vec![grouped]) };
         found(id, &metadata).pop()
     };
-    for groups in [1, 2, 4, 3, 6, 12] {
+    for groups in [2, 4, 3, 6, 12] {
         assert_eq!(wrong("PE303", &[groups, 5], 1), None, "{groups}");
         assert_eq!(wrong("PE304", &[groups, 7, 5], 7), None, "{groups}");
         assert!(wrong("PE304", &[groups, 5], 7).unwrap().ends_with("has to be the 7 repeats, but is 5"), "{groups}");
         assert!(wrong("PE304", &[groups], 7).unwrap().ends_with("the shape has only 1 dimensions"), "{groups}");
     }
-    for other in [0, -2, 5, 8, 24, i64::MAX] {
+    for other in [0, 1, -2, 5, 8, 24, i64::MAX] {
         assert!(wrong("PE303", &[other, 5], 1).unwrap().contains("has to be the 4 replicas"), "{other}");
     }
     assert!(wrong("PE303", &[], 1).is_some());
+}
+
+/// Only weights have groups: an input or output of each call has data for every replica.
+#[test]
+fn an_input_of_each_call_begins_with_all_replicas() {
+    let told = |shape: &[i64]| {
+        let tensor_info = TensorInfo::new(DataType::F32, shape);
+        let batch = Anchor { tensor_info, is_per_replica: true, ..input("x", &[2]) };
+        !found("PE303", &Metadata { replication_factor: 4, num_ipus: 4, ..model(vec![batch]) }).is_empty()
+    };
+    assert!(told(&[2, 5]) && told(&[1, 5]) && told(&[5]));
+    assert!(!told(&[4, 5]) && !told(&[4]));
 }
 
 #[test]
@@ -83,8 +99,17 @@ fn ipus_divide_over_replicas() {
     let told = |num_ipus, replication_factor| {
         !found("PE221", &Metadata { num_ipus, replication_factor, ..model(vec![]) }).is_empty()
     };
-    assert!(told(3, 2) && told(1, 2));
-    assert!(!told(4, 2) && !told(2, 2) && !told(5, 1) && !told(0, 2) && !told(2, 0));
+    assert!(told(3, 2));
+    assert!(!told(1, 2) && !told(4, 2) && !told(2, 2) && !told(5, 1) && !told(0, 2) && !told(2, 0));
+}
+
+#[test]
+fn each_replica_needs_an_ipu() {
+    let told = |num_ipus, replication_factor, num_processes| {
+        !found("PE226", &Metadata { num_ipus, replication_factor, num_processes, ..model(vec![]) }).is_empty()
+    };
+    assert!(told(1, 2, 1) && told(3, 4, 0) && told(2, 16, 4));
+    assert!(!told(2, 2, 1) && !told(0, 2, 1) && !told(4, 16, 4) && !told(1, 0, 1));
 }
 
 /// The value is never shown.
@@ -96,7 +121,15 @@ fn credentials_are_told_by_the_name_or_the_form_of_the_value() {
             found("PE506", &Metadata { engine_options: engine, device_options: device, ..model(vec![]) })
         });
         assert_eq!(engine.len(), device.len());
-        assert!(engine.iter().chain(&device).all(|message| !message.contains(value)), "{engine:?}");
+        let twice = [(name, value), (name, "another")];
+        let engine_options =
+            twice.map(|(name, value)| EngineOption { name: name.into(), value: value.into() }).to_vec();
+        let doubled = found("PE220", &Metadata { engine_options, ..model(vec![]) });
+        let shown = |message: &String| !engine.is_empty() && message.contains(value);
+        assert!(
+            doubled.len() == 1 && !engine.iter().chain(&device).chain(&doubled).any(shown),
+            "{engine:?} {doubled:?}"
+        );
         !engine.is_empty()
     };
     for (name, value) in [

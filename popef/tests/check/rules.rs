@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use popef::check::{CheckOptions, Loader, check};
+use popef::check::{CheckOptions, Loader, Rule, Severity, check};
 use popef::read::Limits;
 use popef::types::{Anchor, EngineOption, FeedDataInfo, OpaqueInfo, ProgramInfo, TensorDataInfo, TensorType, Text};
 use popef::{DataType, File, Metadata, OpenOptions, TensorInfo};
@@ -227,4 +227,15 @@ fn a_repeated_name_is_reported_with_the_place_of_the_first() {
     assert_eq!(told(&[in_memory(), open(&path)]), message(" of file 0"));
     let twice = fs::read(&path).unwrap().repeat(2);
     assert_eq!(told(&[File::from_bytes(twice).unwrap()]), message(""));
+}
+
+/// A policy may raise it.
+#[test]
+fn what_is_inferred_is_a_note_at_most() {
+    let inferred: Vec<_> =
+        Rule::all().filter(|rule| rule.meaning.contains("inferred") || rule.meaning.contains("unverified")).collect();
+    assert!(inferred.len() >= 3);
+    for rule in inferred {
+        assert_eq!(rule.severity, Severity::Note, "{rule:?}");
+    }
 }

@@ -65,8 +65,8 @@ pub(super) const RULES: &[Check] = &[
             title: "a shape without the replica dimension",
             meaning: "An anchor has data of its own for each replica, so its shape has to begin with the replication \
                       factor, or, if groups of replicas share a weight, with the number of groups. It begins with \
-                      neither: the first dimension divides neither the replication factor nor the number of processes. \
-                      A runtime distributes the data wrongly.",
+                      neither: the first dimension is 1, or divides neither the replication factor nor the number of \
+                      processes, or the anchor is no weight. A runtime distributes the data wrongly.",
             fix: "Export the model again.",
             when: When::Always,
         },
@@ -240,13 +240,14 @@ fn outer(model: &Model, out: &mut Findings<'_>, which: Outer) {
 }
 
 /// Returns the outer dimension that an anchor's stored shape lacks. Where groups of replicas share a weight, PopART writes the
-/// number of groups in place of the number of replicas; a group may contain replicas of several processes.
+/// number of groups in place of the number of replicas; a group may contain replicas of several processes. A weight with a single
+/// group is not per replica.
 fn lacks_outer(model: &Model, anchor: &Anchor) -> Option<ShapeMismatch> {
     let mismatch = model.shape_of(anchor).err()?;
     let Metadata { replication_factor, num_processes, .. } = *model.metadata();
     let is_groups = |found: i64| {
         let divides = |replicas: u32| i64::from(replicas).checked_rem(found) == Some(0);
-        found > 0 && (divides(replication_factor) || divides(num_processes))
+        found > 1 && !model.runs_in(anchor, Phase::Main) && (divides(replication_factor) || divides(num_processes))
     };
     if mismatch.outer != Outer::Replicas || !mismatch.found.is_some_and(is_groups) {
         return Some(mismatch);

@@ -18,7 +18,7 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE801",
-            severity: Severity::Warning,
+            severity: Severity::Note,
             title: "a Poplar executable whose archive is damaged (unverified)",
             meaning: "According to Poplar's header, an archive follows. It unpacks, but it is not a Unix archive with a \
                       program for each tile, or this archive is damaged. Most likely, Poplar cannot load the executable. \
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE802",
-            severity: Severity::Warning,
+            severity: Severity::Note,
             title: "tiles that do not fit the number of IPUs (unverified)",
             meaning: "An IPU has 1,216 tiles (Mk1) or 1,472 (Mk2, Bow), and an executable has a program for each tile. \
                       The number of programs in this executable fits neither all IPUs that its metadata states nor those \
@@ -53,7 +53,7 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE803",
-            severity: Severity::Warning,
+            severity: Severity::Note,
             title: "a tile that needs more memory than it has (unverified)",
             meaning: "A tile has 256 KiB of memory (Mk1, with 1,216 tiles) or 624 KiB (Mk2 and Bow, with 1,472). The \
                       program of a tile needs more, so the model does not fit. Poplar normally refuses to compile such a \

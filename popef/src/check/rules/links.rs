@@ -206,7 +206,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "some weights without data",
             meaning: "Inputs that only the load programs use are weights. The files have data for some of them, but \
-                      not for all. The data of the others was most likely lost, and a runtime asks the user for it.",
+                      not for all, so a runtime asks the user for the others. (PopART leaves out the state of its random \
+                      numbers if it compiles without a device. That input is not reported.)",
             fix: "Give the file with the missing weights too, or export the model again with all weights.",
             when: When::Always,
         },
@@ -265,16 +266,23 @@ fn is_weight(model: &Model, anchor: &Anchor) -> bool {
     model.runs_in(anchor, Phase::Load) && !model.runs_in(anchor, Phase::Main)
 }
 
+/// Returns whether PopART keeps the state of its random numbers in this input. It has no data in a model that was compiled without
+/// a device.
+fn is_random_state(anchor: &Anchor) -> bool {
+    anchor.name.as_bytes() == b"rngStateTensor" && anchor.handle.as_bytes() == b"h2d_rngStateTensor"
+}
+
 fn weights_without_data(set: &Set, model: &Model, out: &mut Findings<'_>, beside_others: bool) {
-    let number = u64::try_from(missing_weights(model).count()).unwrap_or(u64::MAX);
+    let missing = || missing_weights(model).filter(|anchor| !is_random_state(anchor));
+    let number = u64::try_from(missing().count()).unwrap_or(u64::MAX);
     // In a damaged file, the data may be in the lost part.
     if number == 0 || !set.complete {
         return;
     }
     let has_others = model.tensors_to_upload().any(|(anchor, _)| is_weight(model, anchor));
     if has_others == beside_others {
-        out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
-            let names = list(missing_weights(model).map(|anchor| &anchor.name), number);
+        out.add(Spot::model(model), missing().map(|anchor| anchor.name.by_ref()), || {
+            let names = list(missing().map(|anchor| &anchor.name), number);
             match beside_others {
                 true => format!("the files have data for other weights, but not for {names}"),
                 false => format!("the files have no data for {}: {names}", count(number, "weight")),

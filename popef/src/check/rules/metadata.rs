@@ -8,6 +8,7 @@ use super::super::rule::{Rule, When};
 use super::super::run::{Check, model};
 use super::super::severity::Severity;
 use super::super::words::{count, list, quote, shape};
+use super::safety::is_credential;
 use crate::model::Model;
 use crate::types::{Anchor, Metadata, TensorType, Text};
 
@@ -353,8 +354,14 @@ pub(super) const RULES: &[Check] = &[
                 let doubled = out.doubled(options, |option| Some(&option.name));
                 for (first, option) in doubled.filter(|(first, option)| first.value != option.value) {
                     out.add(Spot::model(model), [option.name.by_ref()], || {
+                        let name = quote(&option.name);
+                        if is_credential(first) || is_credential(option) {
+                            return format!(
+                                "{kind} option {name} is listed with two values, which look like credentials"
+                            );
+                        }
                         let (first, value) = (quote(&first.value), quote(&option.value));
-                        format!("{kind} option {} is listed with the values {first} and {value}", quote(&option.name))
+                        format!("{kind} option {name} is listed with the values {first} and {value}")
                     });
                 }
             }
@@ -366,7 +373,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "IPUs that cannot be divided among the replicas",
             meaning: "The number of IPUs is not a multiple of the replication factor, so the replicas cannot have \
-                      equally many IPUs.",
+                      equally many IPUs. (PE226 reports fewer IPUs than replicas.)",
             fix: "Export the model again, with a number of IPUs that is a multiple of the replication factor.",
             when: When::Always,
         },
@@ -374,7 +381,8 @@ pub(super) const RULES: &[Check] = &[
             each(model, out, |metadata| {
                 let (ipus, replicas) = (metadata.num_ipus, metadata.replication_factor);
                 let is_uneven = ipus.checked_rem(replicas).is_some_and(|rest| ipus > 0 && rest != 0);
-                is_uneven.then(|| format!("{} cannot be divided among {replicas} replicas", count(ipus.into(), "IPU")))
+                (is_uneven && !lacks_ipus(metadata))
+                    .then(|| format!("{} cannot be divided among {replicas} replicas", count(ipus.into(), "IPU")))
             });
         }),
     },
@@ -458,7 +466,32 @@ pub(super) const RULES: &[Check] = &[
             }
         }),
     },
+    Check {
+        rule: Rule {
+            id: "PE226",
+            severity: Severity::Error,
+            title: "fewer IPUs than replicas",
+            meaning: "The metadata states fewer IPUs than replicas, in all processes together. Each replica needs at least \
+                      one IPU of its own, so a runtime cannot load the model.",
+            fix: "Export the model again, with a number of IPUs that is a multiple of the replication factor. If only the \
+                  metadata is wrong, set numIpus.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            each(model, out, |metadata| {
+                let (ipus, replicas) = (metadata.num_ipus, metadata.replication_factor);
+                lacks_ipus(metadata).then(|| format!("{replicas} replicas have only {}", count(ipus.into(), "IPU")))
+            });
+        }),
+    },
 ];
+
+/// Returns whether some replicas have no IPU. It is not known whether metadata of several processes states the IPUs of one or of
+/// all, so those of all count. Other rules report numbers of 0.
+fn lacks_ipus(metadata: &Metadata) -> bool {
+    let ipus = u64::from(metadata.num_ipus).saturating_mul(metadata.num_processes.max(1).into());
+    ipus > 0 && ipus < metadata.replication_factor.into()
+}
 
 fn look_alike(model: &Model, out: &mut Findings<'_>) {
     let anchors = || model.metadata().anchors.iter().filter(|anchor| is_connected(anchor) && !anchor.name.is_empty());

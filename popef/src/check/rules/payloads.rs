@@ -1,5 +1,6 @@
 //! Rules for what PopART and TensorFlow put into opaque blobs, by itself and compared with the metadata of the same
-//! executable. What the fields mean is inferred from the frameworks' public sources, so no finding is an error.
+//! executable. The frameworks' public sources define the fields. That two statements differ is certain, what follows from it is not,
+//! so no finding is an error.
 
 use super::super::findings::{Findings, Spot};
 use super::super::loader::Loader;

@@ -1,5 +1,5 @@
-//! Rules for what PopTorch puts into its opaque blob. What the options mean is inferred from PopTorch's public source, so
-//! only what the policy demands is an error.
+//! Rules for what PopTorch puts into its opaque blob. PopTorch's public source defines the options. Only what the policy
+//! demands is an error.
 
 use super::super::findings::Spot;
 use super::super::rule::{Rule, When};
