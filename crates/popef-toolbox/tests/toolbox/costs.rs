@@ -3,6 +3,7 @@
 
 use popef::types::{Anchor, Metadata, OpaqueInfo, TensorDataInfo, TensorType};
 use popef::{DataType, TensorInfo, Writer};
+use serde_json::{Value, json};
 
 use crate::common::{Place, Run, finish};
 use crate::tiles::archive;
@@ -78,13 +79,12 @@ fn many_models_are_not_held_at_once() {
 #[test]
 fn a_small_report_does_not_become_a_large_table() {
     let place = Place::with(&["profile/tiny.graph.json"]);
-    let mut report: serde_json::Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
+    let mut report: Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
     let name = "n".repeat(4000);
-    let sequence =
-        |number: usize| serde_json::json!({"type": "Sequence", "name": name, "children": [number + 1, number + 1]});
-    let programs: Vec<_> = (0..40).map(sequence).chain([serde_json::json!({"type": "Sequence"})]).collect();
+    let sequence = |number: usize| json!({"type": "Sequence", "name": name, "children": [number + 1, number + 1]});
+    let programs: Vec<_> = (0..40).map(sequence).chain([json!({"type": "Sequence"})]).collect();
     report["programs"] = programs.into();
-    report["functionPrograms"] = serde_json::json!([]);
+    report["functionPrograms"] = json!([]);
     place.write("tree.json", report.to_string());
     let size = place.read("tree.json").len();
     assert!((160_000..180_000).contains(&size), "{size}");
@@ -108,9 +108,9 @@ fn a_small_report_does_not_become_a_large_table() {
 #[test]
 fn a_program_at_many_places_is_not_copied_to_each() {
     let place = Place::with(&["profile/tiny.graph.json"]);
-    let mut report: serde_json::Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
-    report["programs"] = serde_json::json!([{"type": "Sequence", "name": "n".repeat(100_000)}]);
-    report["functionPrograms"] = serde_json::json!([]);
+    let mut report: Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
+    report["programs"] = json!([{"type": "Sequence", "name": "n".repeat(100_000)}]);
+    report["functionPrograms"] = json!([]);
     for (name, count) in [("named.json", 50_000), ("unnamed.json", 1_000_000)] {
         report["controlPrograms"] = vec![0; count].into();
         place.write(name, report.to_string());
@@ -127,19 +127,17 @@ fn a_long_name_is_not_written_in_every_row() {
     let place = Place::with(&["profile/tiny.graph.json"]);
     let name = "\u{200b}".repeat(50_000);
     // A function that 2,000 loops call.
-    let mut report: serde_json::Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
+    let mut report: Value = serde_json::from_slice(&place.read("tiny.graph.json")).unwrap();
     let children: Vec<_> = (2..2002).collect();
-    let mut programs = vec![
-        serde_json::json!({"type": "Sequence", "children": children}),
-        serde_json::json!({"type": "Sequence", "name": name}),
-    ];
-    programs.extend((0..2000).map(|number| serde_json::json!({"type": "Repeat", "children": [2002 + number]})));
-    programs.extend((0..2000).map(|_| serde_json::json!({"type": "Call", "target": 0})));
-    (report["programs"], report["functionPrograms"]) = (programs.into(), serde_json::json!([1]));
+    let mut programs =
+        vec![json!({"type": "Sequence", "children": children}), json!({"type": "Sequence", "name": name})];
+    programs.extend((0..2000).map(|number| json!({"type": "Repeat", "children": [2002 + number]})));
+    programs.extend((0..2000).map(|_| json!({"type": "Call", "target": 0})));
+    (report["programs"], report["functionPrograms"]) = (programs.into(), json!([1]));
     place.write("calls.json", report.to_string());
     // A computation of 3,000 tensors.
-    let tensors = vec![serde_json::json!(["a", 0, [1], "half", 0, 0, 1, []]); 3000];
-    let map = serde_json::json!({"mappings": {(&name): tensors}});
+    let tensors = vec![json!(["a", 0, [1], "half", 0, 0, 1, []]); 3000];
+    let map = json!({"mappings": {(&name): tensors}});
     place.write("map.json", map.to_string());
     for (file, command) in [("calls.json", &["graph", "--profile"][..]), ("map.json", &["tiles", "map"])] {
         let size = place.read(file).len();
@@ -206,5 +204,75 @@ fn no_command_repeats_a_long_name() {
             "{call}: {written} of {size}, {}",
             &run.err[..run.err.len().min(200)]
         );
+    }
+}
+
+/// The formats of a command that says what is in a file.
+const SAYS: [&str; 3] = ["text", "json", "ndjson"];
+
+/// Files of very many small things, each of which takes some bytes of what is written of it, and of memory.
+#[test]
+fn many_small_things_cost_in_proportion() {
+    let place = Place::with(&["profile/tiny.report.json"]);
+    let report: Value = serde_json::from_slice(&place.read("tiny.report.json")).unwrap();
+    let with = |part: &str, key: &str, value: Value| {
+        let mut report = report.clone();
+        report[part][key] = value;
+        report.to_string()
+    };
+    let many = |value: Value, count: usize| vec![value; count];
+    let steps = |steps: Vec<Value>| json!({"cycles": 258, "steps": steps});
+    let of_types = (0..8000).map(|number| json!({"type": format!("s{number}")})).collect();
+    let profiles = [
+        ("steps.json", with("executionProfile", "simulation", steps(many(json!({"type": "s"}), 15_000)))),
+        ("types.json", with("executionProfile", "simulation", steps(of_types))),
+        ("trace.json", with("executionProfile", "programTrace", many(json!(0), 80_000).into())),
+        (
+            "vertices.json",
+            with(
+                "graphProfile",
+                "vertexTypes",
+                json!({"names": many(json!("v"), 30_000), "sizes": many(json!(1), 30_000)}),
+            ),
+        ),
+    ];
+    let of_profiles = [
+        "profile",
+        "profile --check",
+        "profile --by step",
+        "profile --by vertex",
+        "profile --by layer",
+        "graph --profile",
+    ];
+    let graphs: serde_json::Map<_, _> = (0..10_000).map(|number| (number.to_string(), json!([]))).collect();
+    let call = |number: usize| json!({"type": "Call", "name": "", "inputs": [], "outputs": [], "attributes": {"callee": format!("g{number}")}});
+    let chain = (0..400).map(|number| (format!("g{number}"), json!([call(number + 1), call(number + 1)])));
+    let chain: serde_json::Map<_, _> =
+        chain.chain([("maingraph".to_owned(), json!([call(0), call(0)])), ("g400".to_owned(), json!([]))]).collect();
+    let tensor = json!(["a", 0, [1], "half", 0, 0, 1, [[0, 1]]]);
+    let map: serde_json::Map<_, _> = (0..5000).map(|number| (number.to_string(), json!([tensor]))).collect();
+    let variable = |number: usize| json!({"var": number, "info": {"tile": number, "sizeBytes": 8, "offset": 0}});
+    let vars = json!({"numTiles": 9000, "targetMemoryInfo": {"tileMemory": 262144}, "vars": (0..4000).map(variable).collect::<Vec<_>>()});
+    let mut files: Vec<(&str, Vec<u8>, &[&str])> = vec![
+        (
+            "names.json",
+            Value::Object(graphs.into_iter().chain([("maingraph".to_owned(), json!([]))]).collect()).to_string().into(),
+            &["graph"],
+        ),
+        ("chain.json", Value::Object(chain).to_string().into(), &["graph", "graph --scheduled"]),
+        ("map.json", json!({"mappings": map}).to_string().into(), &["tiles map"]),
+        ("vars.json", vars.to_string().into(), &["tiles vars"]),
+        ("tiles.a", archive(300, 9, b".rodata"), &["tiles exec", "tiles exec --top 1000000"]),
+    ];
+    files.extend(profiles.map(|(name, text)| (name, text.into_bytes(), &of_profiles[..])));
+    for (file, bytes, commands) in files {
+        place.write(file, &bytes);
+        for (command, format) in commands.iter().flat_map(|command| SAYS.map(|format| (command, format))) {
+            let words: Vec<_> = command.split(' ').chain([file, "--format", format]).collect();
+            let run = run_within(&place, 192 << 20, &words);
+            assert!(run.status < 2, "{words:?}: {}", run.err);
+            let written = run.out.len() + run.err.len();
+            assert!(written < (64 << 10) + 50 * bytes.len(), "{words:?}: {written} of {}", bytes.len());
+        }
     }
 }

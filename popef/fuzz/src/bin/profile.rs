@@ -23,6 +23,13 @@ const BOUND: Bound = Bound {
     heap: Line { fixed: 256 << 10, per_byte_in: 100, per_byte_out: 0, most: u64::MAX },
 };
 
+/// Programs as graphs that call each other: programs at many places, and their names.
+const GRAPHS: Bound = Bound {
+    decoder: "programs as graphs",
+    time: Line { fixed: 20_000_000, per_byte_in: 1500, per_byte_out: 0, most: u64::MAX },
+    heap: Line { fixed: 64 << 20, per_byte_in: 200, per_byte_out: 0, most: u64::MAX },
+};
+
 const REPORTS: [&[u8]; 4] = [
     include_bytes!("../../../../testdata/profile/tiny.report.json"),
     include_bytes!("../../../../testdata/profile/tiny.graph.cbor"),
@@ -48,6 +55,10 @@ fuzz_target!(|input: &[u8]| {
         return;
     };
     let Some(graph) = &report.graph else { return };
+    assert_within(&GRAPHS, SLACK, bytes.len() as u64, || {
+        drop(graph.ir());
+        0
+    });
     let execution = report.execution.as_ref();
     let all = Selection::default();
     let _ = facts(graph, execution);

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use libfuzzer_sys::fuzz_target;
 use popef_fuzz::cost::{Bound, Line, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
-use poplar_inspect::executable::{Options, Summary, read};
+use poplar_inspect::executable::{Options, Summary, Verdict, read, visit};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -36,12 +36,16 @@ fuzz_target!(|input: &[u8]| {
     let mut options = Options::default();
     options.strings = 4;
     options.member_bytes = 1 << 20;
-    assert_within(&BOUND, SLACK, bytes.len() as u64, || match read(&bytes[..], &options) {
-        Ok(summary) => bytes_out(&summary, bytes.len()),
-        Err(_) => 0,
+    // With what `popef tiles exec` keeps of a tile.
+    assert_within(&BOUND, SLACK, bytes.len() as u64, || {
+        match visit(&bytes[..], &options, |tile| drop(tile.largest(10))) {
+            Ok(summary) => bytes_out(&summary, bytes.len()),
+            Err(_) => 0,
+        }
     });
     let Ok(summary) = read(&bytes[..], &options) else { return };
     assert_agrees(&summary);
+    assert_fits(&summary);
     let slowly = read(Slow(&bytes), &options).unwrap();
     assert_eq!(format!("{slowly:?}"), format!("{summary:?}"));
 });
@@ -73,6 +77,23 @@ fn assert_agrees(summary: &Summary) {
     let sections: u64 = summary.sections.iter().map(|section| section.bytes).sum();
     let totals = summary.totals();
     assert_eq!(sections, totals.total() + totals.tables);
+}
+
+/// What fits is said only if all was read, and of each tile as of all.
+fn assert_fits(summary: &Summary) {
+    for memory in [0, 300, u64::MAX] {
+        let fit = summary.fit(Some(memory), Some(2));
+        let over = summary.tiles.iter().filter(|tile| summary.memory(tile) > memory).count() as u64;
+        assert_eq!(fit.overfull, over);
+        let expected = match over {
+            _ if summary.damage.is_some() || summary.tiles.is_empty() => Verdict::Unknown,
+            0 => Verdict::Fits,
+            _ => Verdict::DoesNotFit,
+        };
+        assert_eq!(fit.verdict, expected);
+        let some = summary.tiles.iter().any(|tile| fit.of(summary, tile) == Verdict::DoesNotFit);
+        assert_eq!(some, expected == Verdict::DoesNotFit);
+    }
 }
 
 /// The archive with other bytes at some places, each patch being a place and four bytes. The first may cut it.
