@@ -11,6 +11,7 @@ use popef_open::{Opened, StreamData, expanded, is_stdin, listed, open, open_hand
 use popef_ops::{Code, Error};
 
 use super::end::refused;
+use super::meant::meant;
 use super::signals::is_stopped;
 use super::tool::Tool;
 use super::values::path;
@@ -169,7 +170,11 @@ pub(crate) fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
 pub(crate) fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
     let path = &*opened.path;
     if let Some(foreign) = &opened.foreign {
-        return Err(Error::new(Code::NotPopef, tool.foreign(foreign)).in_file(path));
+        let message = match meant(path) {
+            Some(meant) => format!("this is not a PopEF file; {meant}"),
+            None => tool.foreign(foreign),
+        };
+        return Err(Error::new(Code::NotPopef, message).in_file(path));
     }
     opened.file.map_err(|error| Error::from(error).in_file(path))
 }

@@ -135,6 +135,8 @@ fn what_cannot_be_read_is_told() {
         "profile/odd/27-trace.execution.json",
         "profile/odd/34-no-simulation.execution.json",
         "tiles/vars.json",
+        "interop/executable.popef",
+        "executables/tiles.a",
     ];
     let commands = [
         "profile no.json",
@@ -146,6 +148,9 @@ fn what_cannot_be_read_is_told() {
         "profile tiny.graph.json tiny.graph.json",
         "profile - -",
         "profile vars.json",
+        "profile executable.popef",
+        "profile tiles.a",
+        "hash vars.json",
         "profile tiny.graph.json --by step",
         "profile tiny.graph.json --by tile --name x",
         "profile tiny.graph.json --by category --numbers 1..2",

@@ -8,6 +8,7 @@ use popef_ops::{Code, Error};
 use poplar_inspect::profile::{self, ReadOptions, Report};
 
 use crate::common::json_file::open;
+use crate::common::meant::meant;
 use crate::common::words::wrong;
 
 /// A report as it was read.
@@ -150,7 +151,11 @@ impl Read for Unpacked<'_> {
 
 /// Why a report could be read, but is none.
 fn unread(error: &profile::Error, path: &Path) -> Error {
-    Error::new(Code::BadProfile, error.to_string()).in_file(path)
+    let message = match meant(path).filter(|meant| !meant.ends_with("popef profile")) {
+        Some(meant) => format!("{error}; {meant}"),
+        None => error.to_string(),
+    };
+    Error::new(Code::BadProfile, message).in_file(path)
 }
 
 #[cfg(test)]

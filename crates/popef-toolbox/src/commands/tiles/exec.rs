@@ -27,7 +27,6 @@ use crate::common::csv;
 use crate::common::end::{FAILED, unwritten};
 use crate::common::format::{LongObject, Network, json_line};
 use crate::common::input::{open_any, open_stream, whatever_is_popef};
-use crate::common::meant::meant;
 use crate::common::plain::Place;
 use crate::common::table::{Column, Table};
 use crate::common::tool::{Tool, described};
@@ -218,7 +217,7 @@ impl Args {
         let is_popef =
             |opened: &mut popef_open::Opened| is_folder || opened.file().is_none_or(|file| !file.is_empty());
         if let Some(opened) = opened.take_if(is_popef) {
-            return self.popef(tool, opened);
+            return whatever_is_popef(tool, opened).map(Opened::Popef);
         }
         let unread = |error| Error::io("read the file", error).in_file(&self.file);
         let mut reader = popef_open::read(&self.file).map_err(unread)?;
@@ -228,18 +227,9 @@ impl Args {
         let whole = Box::new(io::Cursor::new(start).chain(reader));
         match opened {
             _ if is_bare => Ok(Opened::Bare(whole)),
-            Some(opened) => self.popef(tool, opened),
-            None => self.popef(tool, open_stream(whole, &self.file)?),
+            Some(opened) => whatever_is_popef(tool, opened).map(Opened::Popef),
+            None => whatever_is_popef(tool, open_stream(whole, &self.file)?).map(Opened::Popef),
         }
-    }
-
-    fn popef(&self, tool: &Tool, opened: popef_open::Opened) -> Result<Opened, Error> {
-        let is_foreign = opened.foreign.is_some();
-        let file = whatever_is_popef(tool, opened).map_err(|error| match meant(&self.file).filter(|_| is_foreign) {
-            Some(meant) => Error::new(Code::NotPopef, format!("this is no executable; {meant}")).in_file(&self.file),
-            None => error,
-        })?;
-        Ok(Opened::Popef(file))
     }
 
     fn run_popef(&self, tool: &Tool, form: Form, file: &File) -> Result<ExitCode, Error> {
