@@ -14,7 +14,7 @@ use popef_show::{FindingsFormat, ListFormat, When};
 use crate::groups::{Checks, Narrow, Parts, Sources};
 use crate::screen::help_width;
 use crate::sections;
-use crate::values::{named, path, rule_id, when};
+use crate::values::{named, path, rule_id, showable, when};
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
@@ -184,7 +184,11 @@ impl Args {
         };
         let width = help_width();
         let mut command = Args::command().after_long_help(sections::text(width)).term_width(width);
-        let matches = command.try_get_matches_from_mut(line.into_iter().map(Into::into).map(in_full))?;
+        let line: Vec<OsString> = line.into_iter().map(Into::into).map(in_full).collect();
+        let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
+            // The error quotes words of the line.
+            showable(&line).and_then(|line| command.try_get_matches_from_mut(line).err()).unwrap_or(error)
+        })?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok(Args { given: given(&command, &matches), ..args })
     }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use popef::check::Rule;
 use popef::error::ErrorCode;
+use popef::types::redact;
 use popef_open::{Foreign, Opened, name_of};
 use popef_show::rules::did_you_mean;
 use popef_show::{Failure, escape};
@@ -122,10 +123,10 @@ impl Program {
         }
     }
 
-    /// Writes a line to stderr. It may hold names of files, which are untrusted too.
+    /// Writes a line to stderr. It may hold names of files, which are untrusted too, and addresses, which may have secrets.
     pub(crate) fn complain(self, text: &str) {
         // If stderr is closed, nobody can be told.
-        let _ = writeln!(io::stderr(), "{self}: {}", escape(text));
+        let _ = writeln!(io::stderr(), "{self}: {}", escape(&redact(text)));
     }
 
     /// The program itself, without the name of the command.

@@ -1,11 +1,13 @@
 //! Values of options.
 
-use std::ffi::OsStr;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 use popef::check::Loader;
+use popef::types::redact_word;
 use popef_open::path_of;
 use popef_show::rules::Groups;
 use popef_show::{Sort, When};
@@ -28,6 +30,15 @@ pub fn path() -> impl TypedValueParser<Value = PathBuf> {
         true => Err("the name is empty; is a variable of the shell not set?"),
         false => Ok(path_of(path)),
     })
+}
+
+/// A command line as it can be shown: without what may be secret in addresses. `None` if there is nothing of the kind.
+pub fn showable(line: &[OsString]) -> Option<Vec<OsString>> {
+    let shown = |word: &OsString| match redact_word(&word.to_string_lossy()) {
+        Cow::Owned(shown) => shown.into(),
+        Cow::Borrowed(_) => word.clone(),
+    };
+    Some(line.iter().map(shown).collect()).filter(|shown: &Vec<OsString>| shown.as_slice() != line)
 }
 
 /// A number that is as large as it likes: no tensor has more elements than the largest.

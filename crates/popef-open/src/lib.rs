@@ -50,6 +50,7 @@ mod ahead;
 mod foreign;
 mod how;
 mod inputs;
+mod like_address;
 mod list;
 #[cfg(not(feature = "remote"))]
 mod local;

@@ -4,11 +4,14 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use popef::types::redact_word;
+
+use crate::like_address::like_address;
 use crate::network::Cost;
 
-/// The path for what a user wrote.
+/// The path for what a user wrote. Of what looks like an address, and is no file, it has no secrets: it is for errors alone.
 pub fn path_of(text: OsString) -> PathBuf {
-    text.into()
+    like_address(&text).map_or_else(|| text.clone().into(), |address| redact_word(&address).into_owned().into())
 }
 
 /// Whether a path is the name of a file on another machine.

@@ -11,6 +11,7 @@ use popef::{Error, File};
 use popef_remote::{Location, Need, Opened, Opening, Options, Remote, RemoteError, Replace, is_remote};
 
 use crate::how::{StreamData, options};
+use crate::like_address::like_address;
 use crate::network::Cost;
 
 /// So many files are opened before anybody asks for them.
@@ -92,10 +93,13 @@ pub fn configure_remote(options: Options) {
 }
 
 /// The path for what a user wrote. For an address it is a name without secrets, by which [`open`](crate::open()) finds the address.
-/// So the path can be shown anywhere.
+/// So the path can be shown anywhere. What only looks like an address is one that cannot be used, unless there is such a file.
 pub fn path_of(text: OsString) -> PathBuf {
-    let Some(address) = text.to_str().filter(|text| is_remote(text)) else { return text.into() };
-    let location = Location::parse(address);
+    let is_known = text.to_str().is_some_and(is_remote);
+    let Some(address) = is_known.then(|| text.to_string_lossy()).or_else(|| like_address(&text)) else {
+        return text.into();
+    };
+    let location = Location::parse(&address);
     if let Ok(location) = &location
         && let Some(path) = location.local_path()
     {

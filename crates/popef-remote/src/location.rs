@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
+use popef::types::redact_word;
 use url::Url;
 
 use crate::error::{Code, RemoteError};
 
 /// Where a file is: what an address such as `s3://bucket/model.popef` names.
 ///
-/// It is shown without what may be secret: the query of an address with https, which can be a signature, and a user's name and
-/// password.
+/// It is shown without what may be secret: the query of an address, which can be a signature, and a user's name and password.
 ///
 /// ```
 /// let location = popef_remote::Location::parse("https://me:word@example.com/model.popef?signature=1234")?;
@@ -77,7 +77,7 @@ fn scheme_of(text: &str) -> Option<(String, &str)> {
 impl Location {
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Location, RemoteError> {
-        let wrong = |what: &str| RemoteError::new(Code::Url, without_secrets(text), what);
+        let wrong = |what: &str| RemoteError::new(Code::Url, redact_word(text).into_owned(), what);
         let (scheme, rest) = scheme_of(text).ok_or_else(|| wrong("it has no scheme"))?;
         match scheme.as_str() {
             "s3" | "s3a" => in_bucket(Kind::S3, "s3", rest).ok_or_else(|| wrong(NO_BUCKET)),
@@ -105,7 +105,7 @@ impl Location {
     }
 
     pub(crate) fn of_object(kind: Kind, bucket: Bucket, key: String) -> Location {
-        let shown = format!("{}/{key}", bucket.base);
+        let shown = redact_word(&format!("{}/{key}", bucket.base)).into_owned();
         Location { place: Place::Bucket { kind, bucket, key }, shown }
     }
 
@@ -130,13 +130,15 @@ fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
     // Names of buckets have few characters, and go into addresses as they are.
     let in_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-._$".contains(&byte);
     let is_name = |name: &str| (1..=LONGEST_BUCKET).contains(&name.len()) && name.bytes().all(in_names);
+    let is_host = |(_, account): (&str, &str)| account.bytes().all(in_names);
     let base = format!("{scheme}://{host}");
     let (name, account) = match host.split_once('@') {
         Some((name, account)) if kind == Kind::Azure => (name, Some(account.split('.').next()?.to_owned())),
         _ => (host, None),
     };
     let bucket = Bucket { name: name.to_owned(), account, base };
-    is_name(name).then(|| Location::of_object(kind, bucket, key.to_owned()))
+    (is_name(name) && host.split_once('@').is_none_or(is_host))
+        .then(|| Location::of_object(kind, bucket, key.to_owned()))
 }
 
 fn at_address(text: &str) -> Result<Location, String> {
@@ -187,23 +189,14 @@ fn of_hugging_face(rest: &str) -> Option<Location> {
     let parts = format!("{folder}{owner}/{name}/resolve/{revision}");
     url.path_segments_mut().ok()?.pop_if_empty().extend(parts.split('/')).extend(path.split('/'));
     let token = env::var("HF_TOKEN").ok().and_then(|token| secret(&format!("Bearer {token}")));
-    let shown = format!("hf://{folder}{owner}/{rest}");
-    (!owner.is_empty() && !name.is_empty() && !path.is_empty())
+    let shown = redact_word(&format!("hf://{folder}{owner}/{rest}")).into_owned();
+    (!owner.is_empty() && !owner.contains([':', '@']) && !name.is_empty() && !path.is_empty())
         .then_some(Location { place: Place::Address { url, authorization: token }, shown })
 }
 
 fn on_this_machine(text: &str) -> Option<Location> {
     let path = Url::parse(text).ok()?.to_file_path().ok()?;
     Some(Location { place: Place::File(path), shown: text.to_owned() })
-}
-
-/// An address that could not be read, as far as it surely has no secrets.
-fn without_secrets(text: &str) -> String {
-    let text = text.split(['?', '#']).next().unwrap_or_default();
-    match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        _ => text.to_owned(),
-    }
 }
 
 impl fmt::Display for Location {
@@ -248,6 +241,14 @@ mod tests {
             "http://:SECRET@h:80x/?SECRET",
             "s3://user:SECRET@b/k",
             "https://SECRET@/p?SECRET",
+            "https://u:SEC?SECRET@h/p",
+            "s3://b/k?X-Amz-Signature=SECRET",
+            "abfs://c@a.dfs.core.windows.net/k?sig=SECRET",
+            "abfs://c@u:SECRET@a/k",
+            "hf://u:SECRET@o/n/p",
+            "hf://o/n/p?token=SECRET",
+            "file://u:SECRET@h/p?SECRET",
+            "ftp://u:SECRET@h/p",
         ];
         for text in texts {
             let shown = match Location::parse(text) {

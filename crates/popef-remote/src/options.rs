@@ -103,7 +103,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("first", &self.first)
-            .field("endpoint", &self.endpoint)
+            .field("endpoint", &self.endpoint.as_deref().map(popef::types::redact_word))
             .field("region", &self.region)
             .field("allow_http", &self.allow_http)
             .field("headers", &self.headers.keys().collect::<Vec<_>>())

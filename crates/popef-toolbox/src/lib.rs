@@ -136,7 +136,12 @@ fn local_commands(command: Command) -> Command {
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {
     let mut command = command();
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
-    let matches = command.try_get_matches_from_mut(&line).map_err(|error| with_tip(error, &command, &line))?;
+    let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
+        // The error quotes words of the line.
+        let line = popef_dump_tool::values::showable(&line).unwrap_or(line);
+        let error = command.try_get_matches_from_mut(&line).err().unwrap_or(error);
+        with_tip(error, &command, &line)
+    })?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((args, matches))
 }

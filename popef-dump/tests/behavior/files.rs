@@ -267,3 +267,18 @@ fn popef_after_a_pickle_is_shown_as_without_one() {
         assert!(after.err.contains("a Python pickle of 1350 bytes comes before PopEF"), "{after:?}");
     }
 }
+
+/// This program may know no addresses at all, and still does not show what is secret in one.
+#[test]
+fn nothing_secret_of_an_address_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let words: [&[&str]; 6] = [&[], &["-v"], &["--validate"], &["--explain"], &["--first-request"], &["--files-from"]];
+    for address in
+        ["https://u:SECRET@h:x/a?sig=SECRET", "ftp://u:SECRET@h/a", "http:/u:SECRET@h/a", "s3:///k?sig=SECRET"]
+    {
+        for words in words {
+            let run = finish(command(folder.path()).args(words).arg(address));
+            assert!(run.status == 2 && !run.err.contains("SECRET") && !run.out.contains("SECRET"), "{words:?} {run:?}");
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod numbered;
 #[cfg(feature = "serde")]
 pub(crate) mod object;
 mod problem;
+mod redact;
 pub(crate) mod tensor_info;
 mod text;
 
@@ -31,5 +32,6 @@ pub use infos::{ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, TensorDataInf
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
 pub use numbered::{BlobType, TensorType};
 pub(crate) use problem::ShapeProblem;
+pub use redact::{redact, redact_word};
 pub use tensor_info::TensorInfo;
 pub use text::Text;

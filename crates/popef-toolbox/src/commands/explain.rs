@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use popef_dump_tool::Explanation;
 use popef::error::ErrorCode;
+use popef::types::redact_word;
 use popef_ops::{Code, Error};
 use popef_show::FindingsFormat;
 use popef_show::rules::{CodeEntry, Groups, of_library};
@@ -39,6 +40,11 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         if self.ids.iter().any(|id| id == "policy") {
             return self.policy(tool);
+        }
+        // It may have a comma in it, which parts ids.
+        if self.ids.iter().any(|id| id.contains("://") || redact_word(id) != *id) {
+            let problem = "an address is no rule and no code; popef check looks at the file of an address";
+            return Err(Error::new(Code::WrongArguments, problem));
         }
         let ids = match self.ids.as_slice() {
             [] => vec![None],

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use popef::error::ErrorCode;
+use popef::types::redact;
 use popef_dump_tool::screen::{colors, progress};
 use popef_dump_tool::{Complaint, Program};
 use popef_open::{Foreign, is_stdin, name_of};
@@ -118,10 +119,10 @@ impl Tool {
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
-    /// already. Those of files are escaped here.
+    /// already. Those of files are escaped here, and addresses lose their secrets.
     pub(crate) fn say(&self, text: &str) {
         // If stderr is closed, nobody can be told.
-        let _ = writeln!(io::stderr(), "{}: {}", self.program.name, escape_rest(text));
+        let _ = writeln!(io::stderr(), "{}: {}", self.program.name, escape_rest(&redact(text)));
     }
 
     /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. From now on, Ctrl-C stops
@@ -144,6 +145,7 @@ pub(crate) fn words(error: &Error) -> String {
 /// An error for a report.
 pub(crate) fn described(error: &Error) -> ErrorReport {
     let mut report = error.describe();
+    report.message = redact(&report.message).into_owned();
     report.advice = advice(report.code, leaves_others(error)).to_owned();
     report
 }

@@ -1,5 +1,6 @@
 //! The tool as people use it: one program, a module for each command.
 
+mod addresses;
 mod cat;
 mod common;
 mod completions;

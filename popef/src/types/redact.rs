@@ -1,0 +1,216 @@
+//! Texts with addresses in them, without what may be secret.
+
+use std::borrow::Cow;
+
+/// A text in which addresses, such as `https://...`, have no user, password, query and fragment: these can be secrets, and a
+/// text that is shown also lands in logs. What is no address stays as it is.
+///
+/// An address ends at a space, a quote or an angle bracket. In doubt about where a password ends, nothing behind the scheme is kept.
+///
+/// ```
+/// use popef::types::redact;
+///
+/// assert_eq!(redact("cannot open ftp://me:word@host/a.popef"), "cannot open ftp://host/a.popef");
+/// assert_eq!(redact("https://host/a.popef?sig=1234"), "https://host/a.popef?...");
+/// assert_eq!(redact("models/a.popef"), "models/a.popef");
+/// ```
+pub fn redact(text: &str) -> Cow<'_, str> {
+    redacted(text, |c: char| c.is_whitespace() || "\"'`<>".contains(c))
+}
+
+/// The same for what was given as one word: an address in it goes on to the end, also over spaces and quotes.
+///
+/// ```
+/// use popef::types::redact_word;
+///
+/// assert_eq!(redact_word("oci://me:a b'c@host/a.popef"), "oci://host/a.popef");
+/// ```
+pub fn redact_word(word: &str) -> Cow<'_, str> {
+    redacted(word, |_| false)
+}
+
+/// In addresses of these, `?` can also be a pattern, and `@` can come behind a container.
+const BUCKETS: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+const WITH_CONTAINER: [&str; 6] = ["az", "azure", "abfs", "abfss", "wasb", "wasbs"];
+/// Some programs read addresses of these without a slash.
+const WITHOUT_SLASHES: [&str; 10] = ["http", "https", "ftp", "ftps", "sftp", "s3", "s3a", "gs", "gcs", "hf"];
+
+fn redacted(text: &str, ends: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(Found { before, scheme, body }) = Found::first(rest, ends) {
+        shown.push_str(before);
+        let word = body.split(ends).next().unwrap_or_default();
+        shown.push_str(&of_address(scheme, word));
+        rest = body.strip_prefix(word).unwrap_or_default();
+    }
+    shown.push_str(rest);
+    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+/// An address in a text.
+struct Found<'t> {
+    /// What comes before it, and its scheme with the slashes.
+    before: &'t str,
+    scheme: &'t str,
+    /// What comes behind the slashes.
+    body: &'t str,
+}
+
+impl<'t> Found<'t> {
+    fn first(text: &'t str, ends: impl Fn(char) -> bool) -> Option<Self> {
+        let is_slash = |c: char| c == '/' || c == '\\';
+        for (at, found) in text.match_indices([':', '?', '/']) {
+            let (before, rest) = text.split_at(at);
+            let behind = rest.get(found.len()..).unwrap_or_default();
+            match found {
+                ":" => {
+                    let in_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+                    let scheme = before.rsplit(|c| !in_scheme(c)).next().unwrap_or_default();
+                    let scheme = scheme.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+                    // One letter is a drive.
+                    let is_known = || WITHOUT_SLASHES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+                    let goes_on = || behind.chars().next().is_some_and(|next| !ends(next) && !next.is_whitespace());
+                    if scheme.len() > 1 && (behind.starts_with(is_slash) || is_known() && goes_on()) {
+                        let body = behind.trim_start_matches(is_slash);
+                        let before = text.get(..text.len().saturating_sub(body.len())).unwrap_or_default();
+                        return Some(Found { before, scheme, body });
+                    }
+                }
+                // The query of an address without its scheme.
+                "?" => {
+                    let word = before.rsplit(|c: char| ends(c) || c.is_whitespace()).next().unwrap_or_default();
+                    if has_value(behind) && word.contains('/') && word.contains('.') {
+                        return Some(Found { before, scheme: "", body: rest });
+                    }
+                }
+                // An address of the same scheme.
+                _ => {
+                    let begins =
+                        before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !":/\\._-".contains(c));
+                    let authority = behind.strip_prefix('/').and_then(|body| body.split('/').next());
+                    if begins && authority.is_some_and(|it| it.split_once(':').is_some_and(|(_, it)| it.contains('@')))
+                    {
+                        let (before, body) = text.split_at(at.saturating_add(2));
+                        return Some(Found { before, scheme: "", body });
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Whether the text behind a `?` is a query: a name, and its value.
+fn has_value(behind: &str) -> bool {
+    let name = behind.split('=').next().unwrap_or_default();
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.%~$".contains(&byte);
+    !name.is_empty() && name.len() < behind.len() && name.bytes().all(in_name)
+}
+
+fn of_address(scheme: &str, word: &str) -> String {
+    let is_one = |of: &[&str]| of.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    let is_bucket = is_one(&BUCKETS);
+    // What ends a sentence is no part of it.
+    let end = word.trim_end_matches([':', ',', ';', '.', ')', ']']).len();
+    let (word, sentence) = word.split_at(end);
+    let is_query = |at: &usize| {
+        let (_, query) = word.split_at(*at);
+        let behind = query.get(1..).unwrap_or_default();
+        !is_bucket || (query.starts_with('?') && has_value(behind)) || (query.starts_with('#') && behind.contains('='))
+    };
+    let cut = word.match_indices(['?', '#']).map(|(at, _)| at).find(is_query).unwrap_or(word.len());
+    let (head, tail) = word.split_at(cut);
+    let authority = head.split(['/', '\\']).next().unwrap_or_default();
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._$".contains(&byte));
+    let is_container = is_one(&WITH_CONTAINER)
+        && authority.split_once('@').is_some_and(|(name, account)| is_name(name) && is_name(account));
+    let port = authority.rsplit(']').next().unwrap_or_default().split_once(':').map_or("", |(_, port)| port);
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_broken = tail.contains('@') && authority == head && !head.is_empty();
+    let head = match head.rsplit_once('@') {
+        _ if is_container || (!authority.contains('@') && is_port && !is_broken) => head,
+        Some((_, behind)) if !tail.contains('@') => behind,
+        _ => "...",
+    };
+    let tail = match tail.strip_prefix("?...") {
+        // This is a name already: the second one with another query.
+        Some(number) if number.strip_prefix('#').is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit())) => tail,
+        _ if tail.starts_with('?') => "?...",
+        _ => "",
+    };
+    let sentence = if tail == "?..." { sentence.trim_start_matches('.') } else { sentence };
+    format!("{head}{tail}{sentence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_left() {
+        let words = [
+            "ftp://u:SECRET@h/a",
+            "FTP://SECRET@h/a",
+            "gcs://b/k?sig=SECRET",
+            "oci://u:SECRET/SECRET@h/a",
+            "wasbs://c@a.blob/k?SECRET",
+            "wasbs://u:SECRET@a.blob/k",
+            "http:/u:SECRET@h/a",
+            r"http:\\u:SECRET@h\a",
+            "https:u:SECRET@h/a",
+            "https:///u:SECRET@h/a",
+            "https://u:SECRET?SECRET@h/a",
+            "https://SECRET?x@h",
+            "https://u:SECRET#x@h",
+            "https://u:SECRET",
+            "https://u:SECRET@h/a?mail=a@SECRET",
+            "https://u:SECRET@SECRET/x@h/a",
+            "s3://b/k?X-Amz-Signature=SECRET",
+            "s3://u:SECRET@b/k",
+            "abfs://c@a.dfs/k?sig=SECRET",
+            "abfs://c@u:SECRET@a/k",
+            "git+https://SECRET@h/a",
+            "url=https://SECRET@h/a",
+            "blob:https://u:SECRET@h/a",
+            "//u:SECRET@h/a",
+            "h.com/a.popef?X-Amz-Signature=SECRET&b",
+            "https://h/a#token=SECRET",
+        ];
+        for word in words {
+            for text in [word.to_owned(), format!("cannot read \"{word}\": no"), format!("{word}: no such file")] {
+                for redact in [redact as fn(&str) -> Cow<'_, str>, redact_word] {
+                    let shown = redact(&text);
+                    assert!(!shown.contains("SECRET"), "{text} is shown as {shown}");
+                    assert_eq!(redact(&shown), shown, "{text}");
+                }
+            }
+        }
+        assert!(!redact_word("ftp://u:SE CRET'SECRET@h/a").contains("CRET"));
+    }
+
+    #[test]
+    fn the_rest_stays() {
+        let texts = [
+            "models/a@b?c.popef",
+            "C:/models/a.popef?",
+            r"D:\u:b@c",
+            "a:b@c",
+            "epoch=3/m?.popef",
+            "s3://b/m?.popef and gs://b/**/*.popef",
+            "s3://b/year=20??/m#1.popef",
+            "abfs://c@a.dfs.core.windows.net/k",
+            "hf://o/n@v1/m.popef",
+            "https://h/@scope/m.popef",
+            "http://[::1]:80/a: refused",
+            "http://127.0.0.1:80: refused; try https",
+            "https://h/m.popef?...#2: no such file",
+            "https://h/m.popef?...: no such file",
+            "see https://h/m.popef.",
+            "note: what? a=b",
+        ];
+        for text in texts {
+            assert_eq!(redact(text), text);
+        }
+    }
+}
