@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use popef::read::ExecutableBlob;
-use poplar_inspect::executable::{Options, SectionKind, Summary, Verdict, read_blob};
+use poplar_inspect::executable::{Options, Summary, Verdict, read_blob};
 
 use super::Page;
 use super::html::Html;
@@ -232,8 +232,9 @@ fn tables(html: &mut Html<'_>, summary: &Summary) {
     }
     html.put("</tbody></table></div>\n<div class=\"scroll\"><table>\n<caption>The largest sections of all tiles</caption>\n<thead><tr>");
     head(html, &["Section", "Number", "Memory", "Largest"]);
-    for section in summary.sections.iter().filter(|section| section.kind != SectionKind::Table).take(MOST_ROWS) {
-        html.put("<tr><th scope=\"row\">").name(&section.name).put("</th><td class=\"number\">").value(section.count);
+    for section in summary.sections.iter().filter(|section| section.kind.is_in_memory()).take(MOST_ROWS) {
+        html.put("<tr><th scope=\"row\">").name(&section.name).put("</th><td class=\"number\">");
+        html.value(units::thousands(usize::try_from(section.count).unwrap_or(usize::MAX)));
         html.put("</td><td class=\"number\">").value(units::size(section.bytes));
         html.put("</td><td class=\"number\">").value(units::size(section.largest)).put("</td></tr>\n");
     }
