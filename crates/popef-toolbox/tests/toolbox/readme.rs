@@ -52,6 +52,10 @@ fn the_commands_of_popef_in_readme_work_as_they_are_typed() {
     place.run(&["split", "--by", "kind", "-o", "kinds", "executable.popef"]).good();
     fs::copy(place.path("kinds/executable-executables.popef"), place.path("executable.popef")).unwrap();
 
+    let mut large = popef::Writer::create(place.path("large.popef")).unwrap();
+    large.write_executable("model", &crate::tiles::archive(8, 9, b".rodata")[..]).unwrap();
+    large.finish().unwrap();
+
     let tools = Path::new(env!("CARGO_BIN_EXE_popef")).parent().unwrap().to_owned();
     let path = join_paths([tools].into_iter().chain(split_paths(&var_os("PATH").unwrap()))).unwrap();
     let readme = readme();
