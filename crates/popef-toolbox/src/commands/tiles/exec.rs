@@ -252,8 +252,9 @@ impl Args {
         let read = |executable: ExecutableBlob<'_>| {
             let name = executable.name();
             let version = versions.get(&name).copied().flatten();
-            let unpack = executable.unpack().map_err(|error| Error::from(error).in_file(&self.file))?;
-            self.read(Some(name.into_owned()), unpack, version)
+            let unpack = executable.unpack().map_err(|error| Error::from(error).in_file(&self.file));
+            let exec = unpack.and_then(|unpack| self.read(Some(name.clone().into_owned()), unpack, version));
+            exec.map_err(|error| NotRead { name: name.into_owned(), error })
         };
         self.write(tool, form, chosen.map(read), damage)
     }
@@ -313,7 +314,7 @@ impl Args {
         &self,
         tool: &Tool,
         form: Form,
-        execs: impl IntoIterator<Item = Result<Exec, Error>>,
+        execs: impl IntoIterator<Item = Result<Exec, NotRead>>,
         damage: Option<Error>,
     ) -> Result<ExitCode, Error> {
         #[derive(Serialize)]
@@ -330,7 +331,7 @@ impl Args {
             network: Network,
         }
         let mut out = tool.out();
-        let path = FilePath::from(&*self.file);
+        let (path, file) = (FilePath::from(&*self.file), &InFile::from(&*self.file));
         let mut pictures = Vec::new();
         let mut document = None;
         match form {
@@ -352,8 +353,17 @@ impl Args {
         for exec in execs {
             let exec = match exec {
                 Ok(exec) => exec,
-                Err(error) => {
-                    complaints.push(error);
+                Err(not_read) => {
+                    match (&mut document, form) {
+                        (Some(document), _) => document.element(&mut out, &not_read.described()),
+                        (None, Form::Ndjson) if self.output.is_none() => {
+                            json_line(&mut out, "executable", &InFileRow { file, row: not_read.described() })
+                        }
+                        (None, Form::Text) if self.output.is_none() => not_read.show(&mut out),
+                        _ => Ok(()),
+                    }
+                    .map_err(unwritten)?;
+                    complaints.push(not_read.error);
                     continue;
                 }
             };
@@ -364,7 +374,7 @@ impl Args {
                     Ok(())
                 }
                 (Some(document), _) => document.element(&mut out, &WithTiles(&exec)),
-                (None, Form::Ndjson) => self.write_lines(&mut out, &exec),
+                (None, Form::Ndjson) => write_lines(&mut out, file, &exec),
                 (None, Form::Csv) => write_csv(&mut out, &exec),
                 _ => self.show(&mut out, &exec),
             }
@@ -374,7 +384,7 @@ impl Args {
         }
         complaints.extend(damage);
         if let (false, Some(tile), true) = (shows_tile, self.tile, complaints.is_empty()) {
-            return Err(wrong(format!("there is no program for tile {tile}")).in_file(&self.file));
+            complaints.push(wrong(format!("there is no program for tile {tile}")).in_file(&self.file));
         }
         let error = complaints.first().map(described);
         match (document, form) {
@@ -397,22 +407,6 @@ impl Args {
         let written = TilesPicture::write_svg(pictures, &mut plain);
         written.map_err(|error| place.of_file(Error::io("write the picture", error)))?;
         place.finish(tool, plain, "a picture")
-    }
-
-    fn write_lines(&self, out: &mut Out, exec: &Exec) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct InFileRow<'e, R: Serialize> {
-            #[serde(flatten)]
-            file: &'e InFile,
-            #[serde(flatten)]
-            row: R,
-        }
-        let file = &InFile::from(&*self.file);
-        let name = exec.brief_name();
-        for row in exec.rows() {
-            json_line(out, "tile", &InFileRow { file, row: OfExecutable { executable: name.as_deref(), row } })?;
-        }
-        json_line(out, "executable", &InFileRow { file, row: exec.sums() })
     }
 
     fn show(&self, out: &mut Out, exec: &Exec) -> io::Result<()> {
@@ -510,6 +504,45 @@ impl Args {
         table.write(out)?;
         more(out, sections.count(), self.top)
     }
+}
+
+/// An executable of which nothing could be read.
+struct NotRead {
+    name: Text<'static>,
+    error: Error,
+}
+
+#[derive(Serialize)]
+struct NotReadReport {
+    executable: String,
+    error: ErrorReport,
+}
+
+impl NotRead {
+    fn described(&self) -> NotReadReport {
+        NotReadReport { executable: self.name.to_string_lossy().into_owned(), error: described(&self.error) }
+    }
+
+    fn show(&self, out: &mut Out) -> io::Result<()> {
+        out.end_line()?;
+        out.quoted(Kind::Name, &self.name).put(" was not read").end_line()
+    }
+}
+
+#[derive(Serialize)]
+struct InFileRow<'e, R: Serialize> {
+    #[serde(flatten)]
+    file: &'e InFile,
+    #[serde(flatten)]
+    row: R,
+}
+
+fn write_lines(out: &mut Out, file: &InFile, exec: &Exec) -> io::Result<()> {
+    let name = exec.brief_name();
+    for row in exec.rows() {
+        json_line(out, "tile", &InFileRow { file, row: OfExecutable { executable: name.as_deref(), row } })?;
+    }
+    json_line(out, "executable", &InFileRow { file, row: exec.sums() })
 }
 
 #[derive(Serialize)]
