@@ -11,7 +11,8 @@ use crate::network::Cost;
 
 /// The path for what a user wrote. Of what looks like an address, and is no file, it has no secrets: it is for errors alone.
 pub fn path_of(text: OsString) -> PathBuf {
-    like_address(&text).map_or_else(|| text.clone().into(), |address| redact_word(&address).into_owned().into())
+    let shown = like_address(&text).map(|address| redact_word(&address).into_owned());
+    shown.map_or_else(|| text.into(), PathBuf::from)
 }
 
 /// Whether a path is the name of a file on another machine.

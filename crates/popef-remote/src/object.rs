@@ -202,6 +202,13 @@ impl Context {
         let http = http_error(error);
         let (code, found) = match (&seen.fault, http.map(HttpError::kind), error) {
             (Some(fault), ..) => of_fault(fault),
+            (None, ..) if seen.of_credentials => {
+                let what = match seen.status {
+                    Some(status) if status >= 300 => "the service that has this machine's refuses them",
+                    _ => "the service that has this machine's gives none that can be read",
+                };
+                (Code::NoCredentials, what.to_owned())
+            }
             (None, Some(HttpErrorKind::Timeout), _) => (Code::Timeout, String::new()),
             (None, Some(HttpErrorKind::Connect), _) => of_connection(&innermost(error)),
             (None, Some(HttpErrorKind::Request | HttpErrorKind::Interrupted | HttpErrorKind::Unknown), _) => {

@@ -23,9 +23,18 @@ const CREDENTIALS: [&str; 5] = [
     "AWS_SKIP_SIGNATURE",
 ];
 
+/// Whether the machine's own service would be asked for credentials, and the environment forbids that.
+pub(crate) fn has_no_service() -> bool {
+    let is_disabled = env::var("AWS_EC2_METADATA_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
+    is_disabled && !CREDENTIALS.iter().any(is_set)
+}
+
+fn is_set(name: &&str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
 /// The profile that the environment means. The error says why it cannot be used.
 pub(crate) fn of_environment() -> Result<Profile, String> {
-    let is_set = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if CREDENTIALS.iter().any(is_set) {
         return Ok(Profile::default());
     }

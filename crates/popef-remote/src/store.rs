@@ -15,7 +15,7 @@ use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::Url;
 
 use crate::error::{Code, RemoteError};
-use crate::gate::{Address, Gate, is_here};
+use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
 use crate::location::{Bucket, Kind, Location, Place};
 use crate::options::Options;
 use crate::profile::{self, Profile};
@@ -72,6 +72,9 @@ impl Stores {
                 // What the caller says goes before what the address says.
                 headers.extend(self.options.headers.clone());
                 let host = url.host_str().unwrap_or_default();
+                if is_metadata(host) {
+                    return Err(wrong(OF_METADATA.to_owned()));
+                }
                 if url.scheme() == "http" && !is_here(host) && !self.options.allow_http {
                     return Err(RemoteError::new(Code::Http, location.to_string(), ""));
                 }
@@ -124,6 +127,10 @@ impl Stores {
             // Settings of the environment are wrong or missing. Their values are not shown.
             let (code, what) = match unmade {
                 Unmade::Profile(why) => (Code::NoCredentials, why),
+                Unmade::Credentials => {
+                    let why = "AWS_EC2_METADATA_DISABLED forbids to ask the service of this machine for some";
+                    (Code::NoCredentials, why.to_owned())
+                }
                 Unmade::Setting(what) => (Code::Settings, what),
                 Unmade::Store(error @ object_store::Error::Generic { .. }) => (Code::Other, setting(&error)),
                 Unmade::Store(error) => (Code::Url, setting(&error)),
@@ -152,6 +159,9 @@ impl Stores {
         }
         if let Some(region) = self.options.region.clone().or(region) {
             builder = builder.with_region(region);
+        }
+        if builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_none() && profile::has_no_service() {
+            return Err(Unmade::Credentials);
         }
         if let Some(endpoint) = builder.get_config_value(&AmazonS3ConfigKey::Endpoint) {
             self.check_endpoint(&endpoint, "AWS_ENDPOINT_URL")?;
@@ -204,8 +214,8 @@ impl Stores {
     /// profile.
     fn check_endpoint(&self, text: &str, variable: &str) -> Result<(), Unmade> {
         let url = Url::parse(text).ok().filter(|_| plain(text));
-        let is_store =
-            |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty());
+        let is_host = |host: &str| !host.is_empty() && !is_metadata(host);
+        let is_store = |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(is_host);
         if url.is_some_and(|url| is_store(&url)) {
             return Ok(());
         }
@@ -231,6 +241,8 @@ impl Stores {
 enum Unmade {
     /// The profile that the environment means cannot be used.
     Profile(String),
+    /// There are no credentials but those of the machine's service, which may not be asked.
+    Credentials,
     /// A setting with which no request could be made.
     Setting(String),
     /// What the crate of the stores says.

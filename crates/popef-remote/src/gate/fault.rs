@@ -54,6 +54,8 @@ pub(crate) struct Seen {
     pub(crate) fault: Option<Fault>,
     /// Where the bucket is, if the store says so.
     pub(crate) region: Option<String>,
+    /// Whether the service for credentials was asked, and not the store.
+    pub(crate) of_credentials: bool,
 }
 
 tokio::task_local! {
@@ -75,9 +77,10 @@ impl Trace {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn begin(&self) {
+    pub(super) fn begin(&self, of_credentials: bool) {
         self.usage.add_request();
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
+        let seen = Seen { of_credentials, ..Seen::default() };
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }
 
     pub(super) fn answered(&self, status: u16, region: Option<String>) {

@@ -4,7 +4,7 @@ mod body;
 mod fault;
 mod range;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -31,6 +31,33 @@ pub(crate) struct Gate {
     address: Option<Address>,
     /// A header with which an upload is completed.
     condition: Option<(HeaderName, HeaderValue)>,
+    /// The services for credentials that the environment names.
+    services: Vec<Service>,
+}
+
+/// A service for credentials that the environment puts elsewhere than where clouds have it.
+#[derive(Clone, PartialEq, Eq)]
+struct Service {
+    host: String,
+    port: Option<u16>,
+}
+
+impl Service {
+    fn all() -> Vec<Service> {
+        let of = |variable: &&str| {
+            let text = std::env::var(variable).ok()?;
+            // Google's has no scheme.
+            let url =
+                Url::parse(&text).ok().filter(Url::has_host).or_else(|| Url::parse(&format!("http://{text}")).ok())?;
+            Some(Service { host: url.host_str()?.to_owned(), port: url.port_or_known_default() })
+        };
+        SERVICES.iter().filter_map(of).collect()
+    }
+
+    fn is_of(&self, uri: &http::Uri) -> bool {
+        let port = uri.port_u16().or(if uri.scheme_str() == Some("https") { Some(443) } else { Some(80) });
+        (uri.host(), port) == (Some(&self.host), self.port)
+    }
 }
 
 /// One address exactly as it was given, with its query, which may be a signature.
@@ -50,10 +77,22 @@ const MOST_OF_AN_UPLOAD: u64 = 64 << 10;
 const MOST_REDIRECTS: usize = 10;
 /// The services for credentials on a cloud's machines answer at once, or are not there.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
+/// The variables with their addresses, if they are somewhere else.
+const SERVICES: [&str; 6] = [
+    "AWS_METADATA_ENDPOINT",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "GCE_METADATA_HOST",
+    "GCE_METADATA_ROOT",
+    "IDENTITY_ENDPOINT",
+    "MSI_ENDPOINT",
+];
+/// Why a request is refused that an address leads to.
+pub(crate) const OF_METADATA: &str = "it leads to addresses at which clouds have the credentials of a machine";
 
 impl Gate {
     pub(crate) fn new(client: reqwest::Client, allow_http: bool, address: Option<Address>) -> Self {
-        Gate { client, allow_http, address, condition: None }
+        let services = if address.is_none() { Service::all() } else { Vec::new() };
+        Gate { client, allow_http, address, condition: None, services }
     }
 
     /// A gate that adds a header to the request that completes an upload.
@@ -88,6 +127,9 @@ impl Gate {
                 let what = format!("it leads from {} to {}", url.scheme(), next.scheme());
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(what)));
             }
+            if is_metadata(next.host_str().unwrap_or_default()) {
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(OF_METADATA.to_owned())));
+            }
             if (next.host_str(), next.port_or_known_default()) != (url.host_str(), url.port_or_known_default()) {
                 address.headers.keys().for_each(|name| _ = request.headers_mut().remove(name));
                 request.headers_mut().remove(AUTHORIZATION);
@@ -101,17 +143,22 @@ impl Gate {
         let uri = request.uri();
         let host = uri.host().unwrap_or_default();
         let place = Place::of(host);
+        if place == Place::Metadata && self.address.is_some() {
+            return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(OF_METADATA.to_owned())));
+        }
+        let gives_credentials = place == Place::Metadata || self.services.iter().any(|service| service.is_of(uri));
         if uri.scheme_str() != Some("https") && place == Place::Elsewhere && !self.allow_http {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Http));
         }
-        trace.begin();
+        trace.begin(gives_credentials);
         let answer = self.client.call(request);
-        let answer = match place {
-            Place::Metadata => match tokio::time::timeout(CREDENTIALS_TIMEOUT, answer).await {
+        let answer = if gives_credentials {
+            match tokio::time::timeout(CREDENTIALS_TIMEOUT, answer).await {
                 Ok(Ok(answer)) => answer,
                 _ => return Err(trace.fault(HttpErrorKind::Decode, Fault::NoCredentials)),
-            },
-            _ => answer.await?,
+            }
+        } else {
+            answer.await?
         };
         let region = answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
         trace.answered(answer.status().as_u16(), region.map(str::to_owned));
@@ -220,19 +267,55 @@ enum Place {
     Elsewhere,
 }
 
+/// Where services for credentials are outside of the link's own addresses: Amazon's and Google's with IPv6, Alibaba's, Oracle's and Azure's.
+const METADATA_ADDRESSES: [IpAddr; 5] = [
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+];
+const METADATA_NAMES: [&str; 5] =
+    ["metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"];
+
 impl Place {
     fn of(host: &str) -> Place {
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        let is_local_name = host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
-        match host.parse::<IpAddr>() {
+        let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
+        match host.parse::<IpAddr>().map(embedded) {
             Ok(address) if address.is_loopback() => Place::Here,
-            Ok(IpAddr::V4(address)) if address.is_link_local() => Place::Metadata,
+            Ok(address) if is_of_link(address) || METADATA_ADDRESSES.contains(&address) => Place::Metadata,
             Ok(_) => Place::Elsewhere,
-            Err(_) if is_local_name => Place::Here,
-            Err(_) if host.eq_ignore_ascii_case("metadata.google.internal") || host == "metadata" => Place::Metadata,
+            Err(_) if host == "localhost" || host.ends_with(".localhost") => Place::Here,
+            Err(_) if METADATA_NAMES.contains(&host.as_str()) => Place::Metadata,
             Err(_) => Place::Elsewhere,
         }
     }
+}
+
+/// The address that one of version 6 stands for, if one of version 4 is in it: mapped, compatible, or translated (NAT64, 6to4).
+fn embedded(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(long) = address else { return address };
+    let [a, b, c, d, e, f, g, h] = long.segments();
+    let of = |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    match [a, b, c, d, e, f] {
+        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => of(g, h),
+        [0, 0, 0, 0, 0, 0] if g > 0 => of(g, h),
+        [0x2002, high, low, ..] => of(high, low),
+        _ => address,
+    }
+}
+
+/// Whether an address is one of a link alone, which no router passes on.
+fn is_of_link(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+/// Whether a host has, or may have, the credentials of a machine in a cloud.
+pub(crate) fn is_metadata(host: &str) -> bool {
+    Place::of(host) == Place::Metadata
 }
 
 /// Whether requests to a host stay on this machine.
@@ -250,5 +333,39 @@ impl std::fmt::Debug for Gate {
 impl HttpConnector for Gate {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(HttpClient::new(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_for_credentials_are_known_in_all_spellings() {
+        let urls = [
+            "http://169.254.169.254/",
+            "http://169.254.170.2/",
+            "http://2852039166/",
+            "http://0xa9fea9fe/",
+            "http://0251.0376.0251.0376/",
+            "http://169.254.169.254./",
+            "http://[::ffff:169.254.169.254]/",
+            "http://[::ffff:a9fe:a9fe]/",
+            "http://[::a9fe:a9fe]/",
+            "http://[64:ff9b::a9fe:a9fe]/",
+            "http://[2002:a9fe:a9fe::1]/",
+            "http://[fe80::1]/",
+            "http://[fd00:ec2::254]/",
+            "http://100.100.100.200/",
+            "http://METADATA.google.internal./",
+            "http://\u{ff11}69.254.169.254/",
+        ];
+        for url in urls {
+            assert!(is_metadata(Url::parse(url).unwrap().host_str().unwrap()), "{url}");
+        }
+        for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost"] {
+            assert!(is_here(host), "{host}");
+        }
+        assert!(!is_metadata("192.0.2.1") && !is_metadata("metadata.example.com") && !is_here("[::]"));
     }
 }

@@ -261,3 +261,37 @@ fn http_to_another_machine_must_be_allowed() {
     let error = open("http://192.0.2.1/model.popef").unwrap_err();
     assert_eq!(error.code(), Code::Http);
 }
+
+/// The gate refuses before there is a connection: no request counts but the one that was redirected.
+#[test]
+fn no_address_leads_to_the_credentials_of_a_machine() {
+    let places = [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://metadata.google.internal/computeMetadata/v1/",
+        "http://2852039166/",
+        "http://0xa9.0xfe.0xa9.0xfe/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fe80::1]/",
+        "http://[fd00:ec2::254]/",
+        "http://100.100.100.200/",
+        "//169.254.170.2/v2/credentials",
+        "https://169.254.169.254/",
+    ];
+    for allow_http in [false, true] {
+        for to in places {
+            let server = Server::start(move |_, _| answer("302 Found", &[("Location", to.into())], b""));
+            let mut options = options();
+            options.allow_http = allow_http;
+            let remote = Remote::new(options).unwrap();
+            let opening = remote.begin(&Location::parse(&server.url()).unwrap(), OpenOptions::new());
+            let error = opening.wait(Need::Data).unwrap_err();
+            assert!(error.code() == Code::Redirect && error.to_string().contains("credentials"), "{to}: {error}");
+            assert_eq!((server.asked().len(), remote.usage().requests()), (1, 1), "{to}");
+
+            let Ok(location) = Location::parse(to) else { continue };
+            let error = remote.begin(&location, OpenOptions::new()).wait(Need::Data).unwrap_err();
+            assert_eq!(error.code(), Code::Url, "{to}: {error}");
+            assert_eq!(remote.usage().requests(), 1, "{to}");
+        }
+    }
+}

@@ -130,6 +130,34 @@ fn a_refused_part_of_an_upload_is_told_with_its_status() {
     assert!(server.asked().iter().any(|asked| asked.line.starts_with("DELETE")));
 }
 
+/// What the service of the machine says is not what the store says, which nobody asked.
+#[test]
+fn the_service_for_credentials_is_told_from_the_store() {
+    let place = place();
+    let store = Server::start(|_, _| answer("403 Forbidden", &[("Content-Length", "0".into())], b""));
+    let ls = |service: &Server, disabled: &str| {
+        let mut command = place.command();
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
+            command.env_remove(name);
+        }
+        command.env("HOME", place.path(".")).env("AWS_EC2_METADATA_DISABLED", disabled);
+        command.env("AWS_METADATA_ENDPOINT", format!("http://127.0.0.1:{}", service.port));
+        let endpoint = format!("http://127.0.0.1:{}", store.port);
+        let done = command.args(["ls", "s3://b/k.popef", "--endpoint", &endpoint]).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    for (status, words) in [("403 Forbidden", "refuses"), ("404 Not Found", "refuses"), ("200 OK", "can be read")] {
+        let service = Server::start(move |_, _| answer(status, &[("Content-Length", "0".into())], b""));
+        let (code, said) = ls(&service, "true");
+        assert!(code == Some(2) && said.contains("AWS_EC2_METADATA_DISABLED"), "{said}");
+        assert!(said.contains("[remote-no-credentials]") && service.asked().is_empty(), "{said}");
+        let (code, said) = ls(&service, "false");
+        assert!(code == Some(2) && said.contains(words) && said.contains("[remote-no-credentials]"), "{said}");
+        assert!(!service.asked().is_empty());
+    }
+    assert!(store.asked().is_empty());
+}
+
 /// No request can be made with these, or it would be for another object.
 #[test]
 fn what_cannot_be_asked_for_is_told() {
