@@ -87,6 +87,7 @@ mod compress;
 pub mod diff;
 mod error;
 pub mod extract;
+mod findings;
 mod folders;
 pub mod formats;
 pub mod hash;
@@ -113,6 +114,7 @@ pub use compress::{
     compress, decompress,
 };
 pub use error::{Code, Error, ErrorReport};
+pub use findings::NewFinding;
 pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};
 pub use name::{FilePath, InFile, Name, OutputPath};

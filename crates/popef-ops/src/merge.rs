@@ -9,6 +9,7 @@ use popef::{Blob, File};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
+use crate::findings::{NewFinding, can_refuse, findings_of_parts, refuse};
 use crate::listed::{Item, Listed, label, name_of};
 use crate::name::FilePath;
 use crate::output::{Output, Target};
@@ -24,6 +25,8 @@ pub struct MergeOptions<'o> {
     pub unpacked: bool,
     /// Whether what comes before the first blob of a file, such as a pickle, is left out.
     pub drop_prefixes: bool,
+    /// Whether nothing is written if the library's checks find something in the new file, as [`Merged::new_findings`] says.
+    pub strict: bool,
     /// Which blobs are taken.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
@@ -31,7 +34,7 @@ pub struct MergeOptions<'o> {
 /// Takes everything, and refuses conflicts.
 impl Default for MergeOptions<'_> {
     fn default() -> Self {
-        MergeOptions { keep: Keep::Neither, unpacked: false, drop_prefixes: false, select: &|_| true }
+        MergeOptions { keep: Keep::Neither, unpacked: false, drop_prefixes: false, strict: false, select: &|_| true }
     }
 }
 
@@ -41,6 +44,7 @@ impl fmt::Debug for MergeOptions<'_> {
             .field("keep", &self.keep)
             .field("unpacked", &self.unpacked)
             .field("drop_prefixes", &self.drop_prefixes)
+            .field("strict", &self.strict)
             .finish_non_exhaustive()
     }
 }
@@ -74,6 +78,9 @@ pub struct Merged {
     pub duplicates: Listed<LeftOut>,
     /// Blobs that are not in the new file because one of another input with the same type and name was kept.
     pub replaced: Listed<LeftOut>,
+    /// The errors that the library's checks find in the new file, and the warnings that no input has. `None` if it could not be
+    /// read back.
+    pub new_findings: Option<Vec<NewFinding>>,
 }
 
 /// One of several files that were merged.
@@ -144,6 +151,7 @@ pub fn merge(
     progress: &dyn Progress,
 ) -> Result<Merged, Error> {
     check_prefixes(files, options)?;
+    can_refuse(options.strict, &target)?;
     let mut output = Output::begin(target, files, progress)?;
     let plan = Plan::of(files, options, progress)?;
     let (blobs, bytes) = sum(plan.all());
@@ -152,9 +160,13 @@ pub fn merge(
     first.map_or(Ok(()), |first| output.prefix_of(first))?;
     output.copy_all(plan.all())?;
     output.check_blobs(plan.all(), has_same_head)?;
-    let written = output.finish()?;
-    let inputs = plan.inputs();
-    Ok(Merged { size: written.size, blobs, inputs, duplicates: plan.duplicates, replaced: plan.replaced })
+    let mut new_findings = None;
+    let written = output.finish_checked(|new| {
+        new_findings = Some(refuse(options.strict, findings_of_parts(files, new))?);
+        Ok(())
+    })?;
+    let (inputs, Plan { duplicates, replaced, .. }) = (plan.inputs(), plan);
+    Ok(Merged { size: written.size, blobs, inputs, duplicates, replaced, new_findings })
 }
 
 /// Which blobs are taken.

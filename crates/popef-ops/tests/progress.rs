@@ -249,7 +249,7 @@ fn operations_on_parts_tell_what_they_expect() {
             });
         }
         for compress in [None, Some(Packing::Zlib(6))] {
-            let options = PackOptions { compress, unchecked: true };
+            let options = PackOptions { compress, unchecked: true, ..PackOptions::default() };
             for target in [Target::Nowhere, Target::Path(&new, Overwrite::Others)] {
                 hold(&format!("pack, {arrays:?}, {compress:?}"), |progress| {
                     pack(&[PackInput::Folder(folder.clone())], target, &options, progress, &mut |_| Ok(()))

@@ -10,6 +10,7 @@ use super::compose::{Composed, Piece};
 use super::seal::Seal;
 use super::too_large;
 use crate::error::{Code, Error};
+use crate::findings::NewFinding;
 use crate::listed::name_of;
 use crate::work::len_of;
 
@@ -24,6 +25,12 @@ const BETWEEN_FEEDS: &str = "PE310";
 const BATCH: u64 = 4 << 20;
 /// As many problems, and as many warnings, are kept.
 const MOST: usize = 1000;
+
+/// Whether a finding is of no rule by which the parts were checked before they were written.
+pub(super) fn is_untold(finding: &NewFinding) -> bool {
+    let mut told = RULES.iter().chain(&WARNINGS).chain([&BETWEEN_FEEDS]);
+    told.all(|rule| *rule != finding.rule)
+}
 
 /// The header of a model, and the length of its data.
 type Head = (Arc<Vec<u8>>, u64);

@@ -21,6 +21,7 @@ use popef::types::Text;
 use popef::write::Packing;
 
 use crate::error::{Code, Error};
+use crate::findings::{can_refuse, findings_of_parts, refuse};
 use crate::formats::Array;
 use crate::output::{Output, Overwrite, Target};
 use crate::progress::Progress;
@@ -81,6 +82,8 @@ pub struct PackOptions {
     pub compress: Option<Packing>,
     /// Whether data is also written if it does not fit its anchor. The report then says so.
     pub unchecked: bool,
+    /// Whether nothing is written if the library's checks find errors or warnings in the new file.
+    pub strict: bool,
 }
 
 /// Makes a file of these inputs, in their order. Checks before that everything fits together. A new file allows nobody more than
@@ -114,6 +117,7 @@ pub fn pack(
     let walk = Walk::new(inputs, forbidden(&target))?;
     // Before all blobs are gone through.
     target.check([])?;
+    can_refuse(options.strict, &target)?;
     walk.check_files()?;
     let names = Names::of(&walk)?;
     let survey = Survey::of(&walk, &names, options.compress)?;
@@ -149,7 +153,12 @@ pub fn pack(
         return Err(Error::new(Code::FileChanged, "a file that is packed was changed meanwhile"));
     }
     packed.size = output.len();
-    output.finish_checked(|new| check::is_whole(new, &written))?;
+    output.finish_checked(|new| {
+        check::is_whole(new, &written)?;
+        let findings = refuse(options.strict, findings_of_parts(&[], new))?;
+        packed.new_findings = Some(findings.into_iter().filter(check::is_untold).collect());
+        Ok(())
+    })?;
     Ok(packed)
 }
 

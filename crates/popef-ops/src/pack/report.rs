@@ -4,6 +4,7 @@ use popef::types::BlobType;
 use serde::Serialize;
 
 use crate::Name;
+use crate::findings::NewFinding;
 
 /// What was packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -38,6 +39,9 @@ pub struct Packed {
     pub left_out: Vec<LeftBehind>,
     /// How many of these there are.
     pub left_out_count: u64,
+    /// The errors and warnings that the library's checks find in the new file besides the problems and warnings above. `None` if it
+    /// could not be read back.
+    pub new_findings: Option<Vec<NewFinding>>,
 }
 
 impl Packed {

@@ -6,7 +6,6 @@ mod edit;
 mod edited;
 mod elements;
 mod files;
-mod findings;
 mod path;
 mod place;
 mod plan;
@@ -23,11 +22,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use compare::FieldChange;
-pub use findings::NewFinding;
 pub use plan::Plan;
 pub use value::Given;
 
 use crate::error::{Code, Error};
+pub use crate::findings::NewFinding;
 use crate::formats::Array;
 use crate::name::Name;
 use path::Path;

@@ -9,11 +9,11 @@ use popef::write::BlobCopy;
 use super::Change;
 use super::Outcome;
 use super::edit::{Added, NewInfo};
-use super::findings::{NewFinding, new_findings};
 use super::place::{elements_len, fits, with_surplus};
 use super::plan::Plan;
 use super::verify::Verify;
-use crate::error::{Code, Error};
+use crate::error::Error;
+use crate::findings::{can_refuse, new_findings, refuse};
 use crate::output::{Output, Target};
 use crate::progress::Progress;
 use crate::rights::Most;
@@ -22,6 +22,7 @@ impl Plan<'_> {
     /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
     /// library's checks find something in the new file that they do not find in the old one.
     pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
+        can_refuse(strict, &target)?;
         target.check_sources(self.weights.paths())?;
         progress.expect(self.file.size());
         // The new data is read back and compared.
@@ -33,11 +34,7 @@ impl Plan<'_> {
         let mut found = None;
         let size = output.finish_checked(|written| {
             verify.check(written)?;
-            let findings = new_findings(self.file, written);
-            if strict && !findings.is_empty() {
-                return Err(refused(&findings));
-            }
-            found = Some(findings);
+            found = Some(refuse(strict, new_findings(self.file, written))?);
             Ok(())
         })?;
         Ok(Outcome { size: size.size, new_findings: found })
@@ -100,13 +97,4 @@ impl Plan<'_> {
         }
         copy
     }
-}
-
-fn refused(findings: &[NewFinding]) -> Error {
-    let all: Vec<_> =
-        findings.iter().map(|finding| format!("{} {}: {}", finding.severity, finding.rule, finding.message)).collect();
-    Error::new(
-        Code::NewFindings,
-        format!("nothing was written, because checks find more than before: {}", all.join("; ")),
-    )
 }

@@ -123,7 +123,7 @@ pub(crate) fn pack<'py>(
     if inputs.is_empty() {
         return Err(PyValueError::new_err("there is nothing to pack, such as a folder or tensors"));
     }
-    let options = PackOptions { compress: compress.map(packing).transpose()?, unchecked };
+    let options = PackOptions { compress: compress.map(packing).transpose()?, unchecked, ..PackOptions::default() };
     let to = To::of(output, overwrite, dry_run)?;
     operate::<_, PackedBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
         popef_ops::pack::pack(&inputs, to.target(), &options, watch, each)

@@ -135,7 +135,8 @@ pub(crate) fn merge<'py>(
     let (to, select) = (To::of(output, overwrite, dry_run)?, Select::of(select, &files)?);
     operate::<_, Nothing>(py, progress, &select, None, |watch, _| {
         let select = |blob: &popef::Blob<'_>| select.takes(blob);
-        let options = MergeOptions { keep, unpacked, drop_prefixes: drop_prefix, select: &select };
+        let options =
+            MergeOptions { keep, unpacked, drop_prefixes: drop_prefix, select: &select, ..MergeOptions::default() };
         popef_ops::merge(&files, to.target(), &options, watch)
     })
 }

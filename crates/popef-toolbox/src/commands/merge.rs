@@ -9,6 +9,7 @@ use popef_show::{Kind, Out, counted, size};
 
 use super::Command;
 use crate::common::end::unwritten;
+use crate::common::findings::say_findings;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::FormatArgs;
 use crate::common::input::{Inputs, open_all};
@@ -52,6 +53,9 @@ pub(crate) struct Args {
     filter: Filter,
     #[command(flatten)]
     output: OutputArgs,
+    /// Write nothing if the checks find errors in the new file, or warnings that no input has
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -76,12 +80,14 @@ impl Command for Args {
             keep: self.keep.unwrap_or_default(),
             unpacked: self.unpacked,
             drop_prefixes: self.drop_prefix,
+            strict: self.strict,
             select: &|blob| self.filter.takes(blob),
         };
         let merged = merge(&files, target, &options, &watch)?;
         drop(watch);
         let mut out = tool.report(self.output.is_stdout());
         self.format.report(&mut out, &merged, |out, merged| self.show(out, merged)).map_err(unwritten)?;
+        say_findings(tool, merged.new_findings.as_deref());
         Ok(ExitCode::SUCCESS)
     }
 }

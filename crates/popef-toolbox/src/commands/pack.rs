@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::type_name;
+use crate::common::findings::say_findings;
 use crate::common::format::{Format, FormatArgs, Network, json_line};
 use crate::common::output::OutputArgs;
 use crate::common::rows::Rows;
@@ -59,6 +60,9 @@ pub(crate) struct Args {
     unchecked: bool,
     #[command(flatten)]
     output: OutputArgs,
+    /// Write nothing if the checks find errors or warnings in the new file
+    #[arg(long, conflicts_with = "unchecked", help_heading = "Output")]
+    strict: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -101,7 +105,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let mut out = tool.report(self.output.is_stdout());
         let (inputs, watch) = (self.inputs(), tool.progress("packing"));
-        let options = PackOptions { compress: self.compress, unchecked: self.unchecked };
+        let options = PackOptions { compress: self.compress, unchecked: self.unchecked, strict: self.strict };
         let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
         let packed = match self.format.format {
             Format::Json => {
@@ -132,6 +136,7 @@ impl Command for Args {
         drop(watch);
         out.send().map_err(unwritten)?;
         say_warnings(&packed, tool);
+        say_findings(tool, packed.new_findings.as_deref());
         say_left_out(&packed, tool);
         Ok(ExitCode::SUCCESS)
     }

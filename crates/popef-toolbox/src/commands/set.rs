@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::Command;
 use crate::common::end::unwritten;
+use crate::common::findings::say_findings;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::open_whole;
@@ -135,9 +136,7 @@ impl Command for Args {
         let report = Report { file: &self.file, output: &self.output, plan: &plan, done: done.as_ref(), old: file.size() };
         let mut out = tool.report(self.output.is_stdout());
         report.show(self.format.format, &mut out).map_err(unwritten)?;
-        for finding in done.iter().flat_map(|done| done.new_findings.as_deref().unwrap_or_default()) {
-            tool.say(&told(finding));
-        }
+        say_findings(tool, report.findings());
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -242,11 +241,6 @@ fn patch(path: &Path) -> Result<Value, Error> {
     }
     let wrong = |error: serde_json::Error| Error::new(Code::WrongArguments, format!("it is not JSON: {error}"));
     serde_json::from_slice(&text).map_err(|error| wrong(error).in_file(path))
-}
-
-fn told(finding: &NewFinding) -> String {
-    let blob = finding.blob.map_or(String::new(), |blob| format!("blob {blob}: "));
-    format!("the checks find now: {} {}: {blob}{}", finding.severity, finding.rule, finding.message)
 }
 
 /// As many blobs are shown to people.

@@ -5,6 +5,7 @@ pub(crate) mod csv;
 mod elsewhere;
 pub(crate) mod end;
 pub(crate) mod filter;
+pub(crate) mod findings;
 pub(crate) mod format;
 pub(crate) mod in_turn;
 pub(crate) mod input;

@@ -220,3 +220,22 @@ fn the_official_library_reads_all_of_it() {
     let (whole, parts) = read.split_last().unwrap();
     assert_eq!(without_places(whole), without_places(&parts.concat()));
 }
+
+/// PopART skips a file with two of its models, and says nothing.
+#[test]
+fn what_the_checks_find_in_the_new_file_is_told_or_refused() {
+    let place = Place::with(&["checks/as-popart.popef", "checks/PE101.popef", "checks/PE114.popef"]);
+    let line = ["set", "as-popart.popef", "--rename", "12345=678", "-o", "other.popef"];
+    place.run(&line).good();
+    for (files, rule) in [(["as-popart.popef", "other.popef"], "PE601"), (["PE101.popef", "PE101.popef"], "PE101")] {
+        let line = ["merge", files[0], files[1], "--keep", "all", "-o", "new.popef"];
+        let told = place.run(&[&line[..], &["--force"]].concat()).good();
+        assert!(told.err.contains(&format!("the checks find now: error {rule}: ")), "{told:?}");
+        let refused = place.run(&[&line[..], &["--force", "--strict"]].concat());
+        assert!(refused.status == 2 && refused.err.contains(rule), "{refused:?}");
+        let piped = place.run(&["merge", files[0], files[1], "--keep", "all", "--strict", "-o", "-"]);
+        assert!(piped.status == 2 && piped.out.is_empty() && piped.err.contains("write to a file"), "{piped:?}");
+    }
+    let fine = place.run(&["merge", "as-popart.popef", "-o", "fine.popef", "--strict"]).good();
+    assert_eq!(fine.err, "");
+}

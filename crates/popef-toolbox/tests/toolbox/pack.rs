@@ -555,3 +555,15 @@ fn what_the_index_does_not_name_is_told() {
     }
     assert!(place.read("executable.popef") == before);
 }
+
+#[test]
+fn what_the_checks_find_in_the_new_file_is_told_or_refused() {
+    let place = extracted();
+    let line = ["pack", "--metadata", "model/metadata/3284579348837926701.json", "-o", "new.popef"];
+    let told = place.run(&line).good();
+    assert!(told.err.contains("the checks find now: error PE101: blob 0: "), "{told:?}");
+    let refused = place.run(&[&line[..], &["--force", "--strict"]].concat());
+    assert!(refused.status == 2 && refused.err.contains("PE101"), "{refused:?}");
+    let fine = place.run(&["pack", "model", "-o", "fine.popef", "--strict"]).good();
+    assert_eq!(fine.err, "");
+}

@@ -1,0 +1,20 @@
+//! What checks find in a file that was written.
+
+use popef_ops::NewFinding;
+
+use crate::common::tool::Tool;
+
+/// At most so many findings are told.
+const MOST_TOLD: usize = 10;
+
+/// Tells on standard error what checks find in the new file.
+pub(crate) fn say_findings(tool: &Tool, findings: Option<&[NewFinding]>) {
+    let findings = findings.unwrap_or_default();
+    for NewFinding { rule, severity, blob, message } in findings.iter().take(MOST_TOLD) {
+        let blob = blob.map_or(String::new(), |blob| format!("blob {blob}: "));
+        tool.say(&format!("the checks find now: {severity} {rule}: {blob}{message}"));
+    }
+    if let Some(more @ 1..) = findings.len().checked_sub(MOST_TOLD) {
+        tool.say(&format!("the checks find {more} more; popef check shows them"));
+    }
+}
