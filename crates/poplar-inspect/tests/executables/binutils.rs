@@ -78,6 +78,17 @@ fn sections_and_total(archive: &str, tile: &TileFile<'_>, printed: Printed<'_>) 
     let ours: Vec<_> =
         ours.iter().map(|it| [it.name.to_string(), it.size.to_string(), it.address.to_string()]).collect();
     assert_eq!(theirs, ours, "{archive}, {}", tile.name());
+
+    let mut sizes: Vec<u32> = theirs.iter().map(|row| row[1].parse().unwrap()).filter(|size| *size > 0).collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let largest = tile.largest(2);
+    assert_eq!(largest.sections.iter().map(|it| it.size).collect::<Vec<_>>(), sizes[..sizes.len().min(2)]);
+    assert_eq!(largest.more_sections, sizes.len().saturating_sub(2));
+    let mut symbols: Vec<_> = tile.symbols().filter(|symbol| symbol.size > 0).collect();
+    symbols.sort_by_key(|symbol| std::cmp::Reverse(symbol.size));
+    assert_eq!((largest.more_symbols, symbols.len().min(2)), (symbols.len().saturating_sub(2), largest.symbols.len()));
+    symbols.truncate(2);
+    assert_eq!(largest.symbols, symbols);
 }
 
 fn text_data_and_bss(archive: &str, tile: &TileFile<'_>, printed: Printed<'_>) {
