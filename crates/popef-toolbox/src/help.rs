@@ -33,7 +33,7 @@ pub(crate) const COMMON: [Section; 3] = [
             ("0", "success"),
             ("1", "\"no\" as an answer: two files differ, a check failed"),
             ("2", "Something could not be done, or the options are wrong."),
-            ("130", "stopped by Ctrl-C; by SIGTERM 130 or 143"),
+            ("130, 143", "stopped by Ctrl-C, by SIGTERM (128 and the signal)"),
             ("", "A reader that closes the pipe early, such as head, is not an error."),
         ],
     ),

@@ -14,7 +14,7 @@ use popef_ops::{
 use popef_show::{Kind, Out, size};
 use serde::Serialize;
 
-use super::end::{FAILED, STOPPED, unwritten};
+use super::end::{FAILED, stopped, unwritten};
 use super::filter::Filter;
 use super::format::{Format, end_of_files, json_line};
 use super::input::{Inputs, open_whole};
@@ -85,7 +85,7 @@ impl Work<'_> {
             match &done {
                 Err(error) if error.is_stop() && paths.len() > 1 => {
                     tool.say(&format!("stopped at {}; this file and those after it were not changed", path.display()));
-                    status = ExitCode::from(STOPPED);
+                    status = ExitCode::from(stopped());
                     break;
                 }
                 Err(_) if paths.len() == 1 => return done.map(|_| status),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use popef_dump_tool::Refusal;
 use popef_ops::{Code, Error};
 
-pub(crate) use super::signals::STOPPED;
+pub(crate) use super::signals::stopped;
 use super::tool::Tool;
 
 /// "No" as an answer: two files differ, a file is not as it should be.
@@ -21,7 +21,7 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
         Err(error) if error.is_stop() => {
             tool.say("stopped; no file was left half done");
             tool.tell_programs(&error);
-            ExitCode::from(STOPPED)
+            ExitCode::from(stopped())
         }
         // A reader that closes the pipe early, such as head, is no error. This is of data alone: reports go on without a reader.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

@@ -1,16 +1,27 @@
 //! Signals that stop the work.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 
 use signal_hook::consts::signal::{SIGINT, SIGTERM};
-use signal_hook::flag::{register, register_conditional_shutdown};
-
-/// The exit status after a signal, as shells have it for Ctrl-C.
-pub(crate) const STOPPED: u8 = 130;
+use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
 
 static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+/// Which signal it was.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// The exit status after a signal, as shells show it. If the work was stopped by something else, it is that of Ctrl-C.
+pub(crate) fn stopped() -> u8 {
+    match SIGNAL.load(Ordering::Relaxed) {
+        0 => status_of(SIGINT),
+        signal => i32::try_from(signal).map_or(u8::MAX, status_of),
+    }
+}
+
+fn status_of(signal: i32) -> u8 {
+    u8::try_from(signal.saturating_add(128)).unwrap_or(u8::MAX)
+}
 
 /// From now on, Ctrl-C and SIGTERM stop the work, and so does the end of a terminal. A second signal ends the program at once.
 /// Until then, they end it as they end any program: a command that only reads leaves nothing behind.
@@ -35,7 +46,8 @@ fn survive_limits() -> io::Result<()> {
 
 fn hear(signal: i32) -> io::Result<()> {
     // In this order, so that the first signal only sets the flag.
-    register_conditional_shutdown(signal, i32::from(STOPPED), SIGNALLED.clone())?;
+    register_conditional_shutdown(signal, status_of(signal).into(), SIGNALLED.clone())?;
+    register_usize(signal, SIGNAL.clone(), usize::try_from(signal).unwrap_or_default())?;
     register(signal, SIGNALLED.clone())?;
     Ok(())
 }

@@ -22,3 +22,9 @@ pub(crate) fn heard(name: &'static str, number: u32) -> &'static str {
     let ignored = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
     if ignored >> (number - 1) & 1 == 0 { name } else { "TERM" }
 }
+
+/// The exit status after a signal.
+pub(crate) fn status(name: &str) -> Option<i32> {
+    let (_, number) = [("HUP", 1), ("INT", 2), ("TERM", 15)].into_iter().find(|(signal, _)| *signal == name)?;
+    Some(128 + number)
+}

@@ -9,7 +9,7 @@ use popef::types::TensorDataInfo;
 use popef::{DataType, File, TensorInfo};
 
 use crate::common::Place;
-use crate::signal::{ctrl_c, heard, signal};
+use crate::signal::{ctrl_c, heard, signal, status};
 
 /// More than any machine compresses until the signal comes, and almost nothing on disk.
 const LEN: u64 = 64 << 30;
@@ -79,7 +79,7 @@ fn what_is_half_done_is_removed() {
         let child = begun(&place, args, temporary);
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{name}");
+        assert_eq!(output.status.code(), status(name), "{name}");
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "popef compress: stopped; no file was left half done\n");
         assert_eq!(place.names(), ["large.popef", "old.popef"], "{name}");
         assert_eq!(place.read("old.popef"), b"the old file");
@@ -95,7 +95,7 @@ fn folders_that_were_made_for_it_are_removed() {
     let child = begun(&place, &args, "new/folder/.large.popef.popef-new");
     signal(&child, ctrl_c());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), place.names()), (Some(130), vec!["large.popef".to_owned()]));
+    assert_eq!((output.status.code(), place.names()), (status(ctrl_c()), vec!["large.popef".to_owned()]));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_page_that_is_half_done_is_removed() {
     }
     signal(&child, ctrl_c());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(output.status.code(), status(ctrl_c()), "{output:?}");
     assert_eq!((place.names().len(), place.read("page.html")), (2, b"the old page".to_vec()));
 }
 
@@ -132,7 +132,7 @@ fn files_that_were_done_before_stay_done() {
         begun(&place, &["compress", "plain-poplar.popef", "large.popef", "--in-place"], ".large.popef.popef-new");
     signal(&child, "TERM");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.status.code(), status("TERM"));
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.contains("stopped at large.popef; this file and those after it were not changed"), "{err}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("plain-poplar.popef: 3.6 KiB -> "));
@@ -155,7 +155,7 @@ fn a_signal_that_is_ignored_stays_so() {
     // The first of two other signals would find the work stopped already.
     signal(&child, "TERM");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.status.code(), status("TERM"));
     assert_eq!(place.names(), ["large.popef"]);
 }
 
