@@ -18,6 +18,8 @@ pub struct RemoteError {
     /// What was found, in words without secrets.
     found: String,
     status: Option<u16>,
+    /// What is left of the work that failed.
+    left: Option<String>,
 }
 
 macro_rules! codes {
@@ -90,6 +92,9 @@ codes! {
     /// The server sends whole files only.
     NoRanges, "remote-no-ranges", Unsupported, "the server cannot send parts of a file",
         "download the file first";
+    /// The server sent a web page, such as one to log in.
+    Page, "remote-page", InvalidData, "the server sent a web page and not a file",
+        "look at the address in a browser; if that asks who you are, give --header, such as \"Authorization: Bearer ...\"";
     /// The server sent other bytes than were asked for.
     WrongRange, "remote-wrong-range", InvalidData, "the server sent another range than was asked for",
         "try again without the proxy or cache in between, or download the file first";
@@ -151,11 +156,17 @@ codes! {
 
 impl RemoteError {
     pub(crate) fn new(code: Code, location: String, found: impl Into<String>) -> Self {
-        RemoteError { code, location, found: found.into(), status: None }
+        RemoteError { code, location, found: found.into(), status: None, left: None }
     }
 
     pub(crate) fn with_status(mut self, status: Option<u16>) -> Self {
         self.status = status;
+        self
+    }
+
+    /// With what is left of the work.
+    pub(crate) fn leaving(mut self, what: String) -> Self {
+        self.left = Some(what);
         self
     }
 
@@ -221,6 +232,9 @@ impl fmt::Display for RemoteError {
         }
         if let Some(status) = self.status {
             write!(f, " (HTTP {status})")?;
+        }
+        if let Some(left) = &self.left {
+            write!(f, "; {left}")?;
         }
         write!(f, "; {}", self.advice())
     }

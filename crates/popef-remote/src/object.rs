@@ -262,6 +262,7 @@ fn http_error(error: &object_store::Error) -> Option<&HttpError> {
 fn of_fault(fault: &Fault) -> (Code, String) {
     match fault {
         Fault::NoRanges => (Code::NoRanges, String::new()),
+        Fault::Page => (Code::Page, String::new()),
         Fault::WrongRange(found) => (Code::WrongRange, found.clone()),
         Fault::WrongLength => (Code::WrongRange, "its Content-Length is not that of the range".to_owned()),
         Fault::Encoded(header) => (Code::Encoded, header.clone()),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
@@ -92,9 +93,19 @@ impl Remote {
         let placed = self.stores.place(location)?;
         let (answer, answered) = sync_channel(1);
         let (of_task, replace) = (context.clone(), replace.clone());
+        let (kind, of_bucket) = (*kind, bucket.name.clone());
         self.handle.spawn(async move {
+            let are_left = AtomicBool::new(false);
             let trace = Trace::new(of_task.usage.clone());
-            let upload = Upload { store: &*store, placed: &placed, context: &of_task, condition, file, len };
+            let upload = Upload {
+                store: &*store,
+                placed: &placed,
+                context: &of_task,
+                condition,
+                file,
+                len,
+                are_left: &are_left,
+            };
             let work = async { if in_parts { upload.in_parts().await } else { upload.at_once().await } };
             let done = TRACE.scope(trace.clone(), work).await.map_err(|failure| match failure {
                 Failure::Changed if replace == Replace::Nothing => exists(&of_task),
@@ -104,6 +115,10 @@ impl Remote {
                 Failure::Stopped => of_task.error(Code::Stopped, ""),
                 Failure::Store(error) => refused(&of_task, &replace, &error, &trace),
             });
+            let done = done.map_err(|error| match are_left.load(Ordering::Relaxed) {
+                true => error.leaving(parts_left(kind, &of_bucket)),
+                false => error,
+            });
             let _ = answer.send(done);
         });
         // The task looks itself whether to stop, because it has to take back what it began.
@@ -111,8 +126,9 @@ impl Remote {
     }
 
     fn condition(&self, location: &Location, replace: &Replace, context: &Context) -> Result<Condition, RemoteError> {
-        if !matches!(location.place, Place::Bucket { .. }) {
-            return Err(no_bucket(context));
+        let Place::Bucket { key, .. } = &location.place else { return Err(no_bucket(context)) };
+        if key.is_empty() || key.ends_with('/') {
+            return Err(context.error(Code::Url, "it ends like a folder, and an object has a name in it"));
         }
         match replace {
             Replace::Nothing => Ok(Condition::Missing),
@@ -172,6 +188,8 @@ struct Upload<'u> {
     condition: Condition,
     file: fs::File,
     len: u64,
+    /// Whether parts of it may be left at the store after a failure.
+    are_left: &'u AtomicBool,
 }
 
 impl Upload<'_> {
@@ -198,7 +216,8 @@ impl Upload<'_> {
             // The reason of the failure is worth more than what becomes of this, and its trace too.
             let longest = if stopped.is_some_and(|stopped| stopped()) { GRACE } else { ABORT };
             let trace = Trace::new(self.context.usage.clone());
-            let _ = TRACE.scope(trace, timeout(longest, upload.abort())).await;
+            let taken_back = TRACE.scope(trace, timeout(longest, upload.abort())).await;
+            self.are_left.store(!matches!(taken_back, Ok(Ok(()))), Ordering::Relaxed);
         }
         done
     }
@@ -257,6 +276,21 @@ async fn unless_stopped<T>(
         Either::Left((done, _)) => done,
         Either::Right(_) => Err(Failure::Stopped),
     }
+}
+
+/// How the words begin that say that parts of an upload may be left at the store.
+pub const PARTS_LEFT: &str = "parts of the upload may be left at the store";
+
+/// What is said if an upload could not be taken back.
+fn parts_left(kind: Kind, bucket: &str) -> String {
+    let what = match kind {
+        Kind::S3 => format!(
+            "aws s3api list-multipart-uploads --bucket {bucket} shows them, and abort-multipart-upload removes them"
+        ),
+        Kind::Google => "a rule of the bucket (AbortIncompleteMultipartUpload) removes them".to_owned(),
+        Kind::Azure => "they disappear after a week".to_owned(),
+    };
+    format!("{PARTS_LEFT}: {what}")
 }
 
 fn refused(context: &Context, replace: &Replace, error: &object_store::Error, trace: &Trace) -> RemoteError {

@@ -12,6 +12,8 @@ use crate::usage::Usage;
 pub(crate) enum Fault {
     /// The whole file came instead of a range.
     NoRanges,
+    /// A web page came instead of a file.
+    Page,
     /// Another range came, or none that can be understood.
     WrongRange(String),
     /// The answer says another length than its range has.

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
-    HeaderValue, LOCATION, RANGE, TRANSFER_ENCODING,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap,
+    HeaderName, HeaderValue, LOCATION, RANGE, TRANSFER_ENCODING,
 };
 use http::{Method, StatusCode};
 use object_store::ClientOptions;
@@ -117,8 +117,13 @@ impl Gate {
             *once.headers_mut() = request.headers().clone();
             *once.uri_mut() = url.as_str().parse().map_err(|error| HttpError::new(HttpErrorKind::Decode, error))?;
             let answer = self.send_once(once, trace).await?;
-            let to = answer.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-            let Some(to) = to.filter(|_| answer.status().is_redirection()) else { return Ok(answer) };
+            if !answer.status().is_redirection() {
+                return Ok(answer);
+            }
+            let Some(to) = text(answer.headers(), &LOCATION) else {
+                let what = "the server does not say where it leads (no Location)".to_owned();
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(what)));
+            };
             let Ok(next) = url.join(to) else {
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect("its address is not one".to_owned())));
             };
@@ -188,7 +193,13 @@ impl HttpService for Gate {
             // Some servers send an empty object as a whole, because it has no ranges.
             (Some(asked), StatusCode::OK) => {
                 let is_empty = asked.start == 0 && text(&parts.headers, &CONTENT_LENGTH) == Some("0");
-                let fault = if is_empty { Fault::OutOfRange(Some(0)) } else { Fault::NoRanges };
+                let is_page = self.address.is_some()
+                    && text(&parts.headers, &CONTENT_TYPE).is_some_and(|what| what.starts_with("text/html"));
+                let fault = match (is_empty, is_page) {
+                    (true, _) => Fault::OutOfRange(Some(0)),
+                    (false, true) => Fault::Page,
+                    (false, false) => Fault::NoRanges,
+                };
                 return Err(trace.fault(HttpErrorKind::Decode, fault));
             }
             (Some(_), status) if status.is_success() => {

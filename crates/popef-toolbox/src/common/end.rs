@@ -19,7 +19,7 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
     match result {
         Ok(status) => status,
         Err(error) if error.is_stop() => {
-            tool.say("stopped; no file was left half done");
+            tool.say(&left(&error).unwrap_or_else(|| "stopped; no file was left half done".to_owned()));
             tool.tell_programs(&error);
             ExitCode::from(stopped())
         }
@@ -31,6 +31,20 @@ pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
+}
+
+/// What is said if work on another machine was stopped, and could not be taken back.
+#[cfg(feature = "remote")]
+fn left(error: &Error) -> Option<String> {
+    let text = error.to_string();
+    let (_, parts) = text.split_once(popef_remote::PARTS_LEFT)?;
+    let parts = parts.split("; ").next().unwrap_or_default();
+    Some(format!("stopped, but {}{parts}", popef_remote::PARTS_LEFT))
+}
+
+#[cfg(not(feature = "remote"))]
+fn left(_: &Error) -> Option<String> {
+    None
 }
 
 /// The error of what popef-dump refuses to do.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use popef::File;
 use popef_open::is_stdin;
-use popef_ops::{Error, Overwrite, PlainFile};
+use popef_ops::{Code, Error, Overwrite, PlainFile};
 use popef_show::{UntilClosed, escape, size};
 
 use super::end::unwritten;
@@ -37,6 +37,11 @@ impl Place<'_> {
         files: impl IntoIterator<Item = &'f File>,
     ) -> Result<Plain, Error> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        if let Some(path) = self.path.filter(|path| popef_open::is_elsewhere(path)) {
+            let message =
+                "only PopEF files are written to other machines; write it here, and copy it with the store's own tool";
+            return Err(Error::new(Code::WrongArguments, message).in_file(path));
+        }
         match self.path.filter(|path| !is_stdin(path)) {
             Some(path) if self.dry_run => PlainFile::check(path, overwrite, sources, files).map(|()| Plain::Counted(0)),
             Some(path) => PlainFile::of_sources(path, overwrite, sources, files).map(Plain::File),

@@ -95,9 +95,10 @@ fn no_command_shows_a_secret() {
         &["man", "URL"],
     ];
     let before = place.names();
-    for address in ADDRESSES {
+    for (nth, address) in ADDRESSES.into_iter().enumerate() {
         place.write("list", address);
-        for words in commands {
+        // The first commands get all of them, and the others every fourth, which takes less time.
+        for (_, words) in commands.iter().enumerate().filter(|(command, _)| *command < 6 || command % 4 == nth % 4) {
             let line: Vec<String> = words.iter().map(|word| word.replace("URL", address)).collect();
             let run = place.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
             let page = std::fs::read_to_string(place.path("out.html")).unwrap_or_default();

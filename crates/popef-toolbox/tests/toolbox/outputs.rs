@@ -57,6 +57,26 @@ fn a_folder_that_is_missing_is_told_with_what_to_do() {
     assert_eq!(place.names(), names);
 }
 
+/// A bucket has no folders into which a file would go under its old name. That is said before anybody is asked.
+#[test]
+#[cfg(feature = "remote")]
+fn the_folder_of_a_bucket_is_no_output() {
+    let place = place();
+    let names = place.names();
+    for command in COMMANDS {
+        for folder in ["s3://b/dir/", "s3://b/", "s3://b", "gs://b/dir/", "az://c/dir/", "https://h/m.popef"] {
+            let made = run(&place, command, &[folder]);
+            let words = match command.split(' ').next() {
+                Some("report" | "profile") => "only PopEF files are written to other machines",
+                _ if folder.starts_with("https") => "only objects in buckets can be written",
+                _ => "it ends like a folder",
+            };
+            assert!(made.status == 2 && made.err.contains(words), "{command} {folder}: {made:?}");
+        }
+    }
+    assert_eq!(place.names(), names);
+}
+
 #[cfg(unix)]
 mod rights {
     use std::fs::{self, Permissions};

@@ -99,35 +99,75 @@ fn the_two_files_of_a_comparison_are_opened_at_once() {
     assert_ne!(server.asked()[0].line, server.asked()[1].line);
 }
 
-/// What is done after a failure does not hide it.
-#[test]
-fn a_refused_part_of_an_upload_is_told_with_its_status() {
-    let place = place();
+/// A model that is sent in parts.
+fn in_parts(place: &Place) {
     let mut model = Vec::new();
     let mut writer = popef::Writer::stream(&mut model);
     writer.write_executable("model", &vec![7; 9 << 20][..]).unwrap();
     writer.finish().unwrap();
     place.write("large.popef", &model);
-    let server = Server::start(|_, asked| {
+}
+
+/// A store that begins an upload, and then does as it is told: with a part, and when the upload is taken back.
+fn store(part: fn() -> (&'static str, &'static str), taken_back: &'static str) -> Server {
+    Server::start(move |_, asked| {
         let (status, body) = match asked.line.split(' ').next().unwrap() {
             "POST" => {
                 ("200 OK", "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>")
             }
-            "PUT" => ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>"),
-            "DELETE" => ("204 No Content", ""),
+            "PUT" => part(),
+            "DELETE" => (taken_back, ""),
             _ => ("404 Not Found", "<Error><Code>NoSuchKey</Code></Error>"),
         };
         answer(status, &[("Content-Length", body.len().to_string())], body.as_bytes())
-    });
-    let endpoint = format!("http://127.0.0.1:{}", server.port);
+    })
+}
+
+fn merge(place: &Place, store: &Server) -> std::process::Command {
+    let endpoint = format!("http://127.0.0.1:{}", store.port);
     let secrets = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
     let mut command = place.command();
     command.args(["merge", "large.popef", "-o", "s3://b/k.popef", "--endpoint", &endpoint]).envs(secrets);
-    let done = command.output().unwrap();
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(2));
-    assert!(said.contains("AccessDenied (HTTP 403)") && said.contains("[remote-denied]"), "{said}");
-    assert!(server.asked().iter().any(|asked| asked.line.starts_with("DELETE")));
+    command
+}
+
+/// What is done after a failure does not hide it, and what may be left is said.
+#[test]
+fn a_refused_part_of_an_upload_is_told_with_its_status() {
+    let place = place();
+    in_parts(&place);
+    for (taken_back, words) in [("204 No Content", ""), ("403 Forbidden", "list-multipart-uploads --bucket b")] {
+        let server = store(|| ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>"), taken_back);
+        let done = merge(&place, &server).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2));
+        assert!(said.contains("AccessDenied (HTTP 403)") && said.contains("[remote-denied]"), "{said}");
+        assert!(server.asked().iter().any(|asked| asked.line.starts_with("DELETE")));
+        assert!(said.contains(words) && said.contains("may be left at the store") != words.is_empty(), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_stopped_upload_may_leave_is_said() {
+    use crate::signal::{signal, status};
+    let place = place();
+    in_parts(&place);
+    let silent = || loop {
+        std::thread::park();
+    };
+    let server = store(silent, "403 Forbidden");
+    let mut child = merge(&place, &server).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while !server.asked().iter().any(|asked| asked.line.starts_with("PUT")) {
+        assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
+        std::thread::yield_now();
+    }
+    signal(&child, "TERM");
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), status("TERM"));
+    let words = "popef merge: stopped, but parts of the upload may be left at the store: aws s3api \
+                 list-multipart-uploads --bucket b shows them, and abort-multipart-upload removes them\n";
+    assert_eq!(String::from_utf8(done.stderr).unwrap(), words);
 }
 
 /// What the service of the machine says is not what the store says, which nobody asked.
@@ -220,10 +260,16 @@ fn errors_have_the_code_of_the_network() {
     let bytes = place.read(FILE);
     let server = Server::start(move |_, asked| match asked.line.as_str() {
         line if line.contains("/403/") => answer("403 Forbidden", &[("Content-Length", "0".into())], b""),
+        line if line.contains("/302/") => answer("302 Found", &[("Content-Length", "0".into())], b""),
+        line if line.contains("/page/") => {
+            answer("200 OK", &[("Content-Type", "text/html; charset=utf-8".into())], b"<html>Log in</html>")
+        }
         line if line.contains("/404/") => answer("404 Not Found", &[("Content-Length", "0".into())], b""),
         _ => answer("200 OK", &[("Content-Length", bytes.len().to_string())], &bytes),
     });
     let cases = [
+        ("302", "remote-redirect", "io", "trust"),
+        ("page", "remote-page", "io", "browser"),
         ("403", "remote-denied", "io", "credentials"),
         ("404", "remote-not-found", "io", "spelling"),
         ("200", "remote-no-ranges", "io", "download"),
