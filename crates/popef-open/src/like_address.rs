@@ -6,9 +6,13 @@ use std::path::Path;
 
 use popef::types::redact_word;
 
+/// How addresses begin that lost a slash.
+const BEGINNINGS: [&str; 6] = ["http:/", "https:/", "s3:/", "gs:/", "az:/", "hf:/"];
+
 /// What a user wrote, if it looks like an address and there is no such file.
 pub(crate) fn like_address(text: &OsStr) -> Option<Cow<'_, str>> {
     let word = text.to_string_lossy();
-    let is_like = word.contains("://") || redact_word(&word) != word;
+    let begins = |known: &str| word.get(..known.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(known));
+    let is_like = word.contains("://") || BEGINNINGS.iter().any(|known| begins(known)) || redact_word(&word) != word;
     (is_like && Path::new(text).symlink_metadata().is_err()).then_some(word)
 }

@@ -78,14 +78,16 @@ impl Location {
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Location, RemoteError> {
         let wrong = |what: &str| RemoteError::new(Code::Url, redact_word(text).into_owned(), what);
-        let (scheme, rest) = scheme_of(text).ok_or_else(|| wrong("it has no scheme"))?;
+        let of_hub = |what: &str| RemoteError::new(Code::Settings, redact_word(text).into_owned(), what);
+        let (scheme, rest) = scheme_of(text).ok_or_else(|| wrong("it does not begin with a scheme and ://"))?;
         match scheme.as_str() {
             "s3" | "s3a" => in_bucket(Kind::S3, "s3", rest).ok_or_else(|| wrong(NO_BUCKET)),
             "gs" => in_bucket(Kind::Google, "gs", rest).ok_or_else(|| wrong(NO_BUCKET)),
             "az" | "azure" => in_bucket(Kind::Azure, "az", rest).ok_or_else(|| wrong(NO_CONTAINER)),
             "abfs" | "abfss" => in_bucket(Kind::Azure, "abfs", rest).ok_or_else(|| wrong(NO_CONTAINER)),
             "https" | "http" => at_address(text).map_err(|what| wrong(&what)),
-            "hf" => of_hugging_face(rest).ok_or_else(|| wrong("it is hf://OWNER/NAME[@REVISION]/PATH")),
+            "hf" => of_hugging_face(&hub().map_err(of_hub)?, rest)
+                .ok_or_else(|| wrong("it is hf://OWNER/NAME[@REVISION]/PATH")),
             "file" => on_this_machine(text).ok_or_else(|| wrong("it is file:///PATH")),
             _ => Err(wrong("its scheme is not known")),
         }
@@ -174,8 +176,15 @@ fn secret(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
+/// The address of the hub of Hugging Face, which may be another one.
+fn hub() -> Result<Url, &'static str> {
+    let endpoint = env::var("HF_ENDPOINT").unwrap_or_else(|_| "https://huggingface.co".to_owned());
+    let url = Url::parse(&endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or("the address of the hub, in HF_ENDPOINT, is none such as https://hub.example.com")
+}
+
 /// The addresses of Hugging Face's own tools. Its files are behind https.
-fn of_hugging_face(rest: &str) -> Option<Location> {
+fn of_hugging_face(hub: &Url, rest: &str) -> Option<Location> {
     let (folder, rest) = match rest.split_once('/')? {
         (kind @ ("datasets" | "spaces"), rest) => (format!("{kind}/"), rest),
         ("models", rest) => (String::new(), rest),
@@ -184,8 +193,7 @@ fn of_hugging_face(rest: &str) -> Option<Location> {
     let (owner, rest) = rest.split_once('/')?;
     let (name, path) = rest.split_once('/')?;
     let (name, revision) = name.split_once('@').unwrap_or((name, "main"));
-    let endpoint = env::var("HF_ENDPOINT").unwrap_or_else(|_| "https://huggingface.co".to_owned());
-    let mut url = Url::parse(&endpoint).ok()?;
+    let mut url = hub.clone();
     let parts = format!("{folder}{owner}/{name}/resolve/{revision}");
     url.path_segments_mut().ok()?.pop_if_empty().extend(parts.split('/')).extend(path.split('/'));
     let token = env::var("HF_TOKEN").ok().and_then(|token| secret(&format!("Bearer {token}")));

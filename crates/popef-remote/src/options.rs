@@ -73,7 +73,7 @@ impl Options {
     /// # Ok::<(), popef_remote::RemoteError>(())
     /// ```
     pub fn header(&mut self, line: &str) -> Result<(), RemoteError> {
-        let wrong = |what| RemoteError::new(Code::Url, String::new(), what);
+        let wrong = |what| RemoteError::new(Code::Settings, String::new(), what);
         let (name, value) = line.split_once(':').ok_or_else(|| wrong("a header is NAME: VALUE"))?;
         let name: HeaderName = name.trim().parse().map_err(|_| wrong("the name of a header has other characters"))?;
         let mut value: HeaderValue =

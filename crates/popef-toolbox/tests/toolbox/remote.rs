@@ -210,16 +210,21 @@ fn what_cannot_be_asked_for_is_told() {
         (&["--region", "a\nb", "s3://b/k.popef"], "remote-settings"),
         (&["s3://b b/k.popef"], "remote-url"),
         (&["s3://b//k.popef"], "remote-url"),
+        (&["ftp://h/k.popef"], "remote-url"),
+        (&["https:/h/k.popef"], "remote-url"),
+        (&["s3:/b/k.popef"], "remote-url"),
         (&[&*long], "remote-url"),
     ];
     for (words, code) in cases {
         let run = place.run(&[&["ls"], words].concat());
         assert!(run.status == 2 && run.err.contains(&format!("[{code}]")), "{words:?} {}", run.err);
     }
-    for (variable, url) in
-        [("AWS_ENDPOINT_URL", "s3://b/k.popef"), ("AZURE_STORAGE_ENDPOINT", "az://account/b/k.popef")]
-    {
-        for value in ["", "nonsense"] {
+    for (variable, url) in [
+        ("AWS_ENDPOINT_URL", "s3://b/k.popef"),
+        ("AZURE_STORAGE_ENDPOINT", "az://account/b/k.popef"),
+        ("HF_ENDPOINT", "hf://o/n/k.popef"),
+    ] {
+        for value in ["", "nonsense", "ftp://h"] {
             let done = place.command().args(["ls", url]).env(variable, value).output().unwrap();
             let said = String::from_utf8(done.stderr).unwrap();
             assert_eq!(done.status.code(), Some(2));
