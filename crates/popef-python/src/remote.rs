@@ -1,17 +1,18 @@
 //! Files on other machines, by their addresses. Only the feature `remote` can read them.
 
+use std::path::Path;
+
+use popef::types::redact_word;
 use popef::{File, OpenOptions};
 use pyo3::prelude::*;
 
-/// Whether a text is an address of a file, and no path.
+/// Whether a text is an address of a file, and no path. What looks like one that has secrets counts too, unless there is such a
+/// file: errors show paths, and addresses without their secrets.
 pub(crate) fn is_address(text: &str) -> bool {
-    #[cfg(feature = "remote")]
-    return popef_remote::is_remote(text);
-    #[cfg(not(feature = "remote"))]
-    {
-        const SCHEMES: [&str; 11] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "https", "http", "hf", "file"];
-        text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
-    }
+    const SCHEMES: [&str; 11] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "https", "http", "hf", "file"];
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
+        || (redact_word(text) != text && Path::new(text).symlink_metadata().is_err())
 }
 
 #[cfg(feature = "remote")]

@@ -36,6 +36,21 @@ def test_an_address_that_cannot_be_read_is_told_from_a_path(address):
         popef.hash(address)
 
 
+@pytest.mark.parametrize("call", [popef.open, popef.hash, popef.check, lambda address: popef.recover(address, "out.popef")])
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://u:SECRET@h/a", "http:/u:SECRET@h/a", "oci://b/k?sig=SECRET", "s3:///k?sig=SECRET", "https://u:SECRET@h:x/a"],
+)
+def test_nothing_secret_of_an_address_is_shown(call, address):
+    with pytest.raises((popef.PopefError, OSError)) as raised:
+        report = call(address)
+        # A check says in its report what it could not read.
+        assert "SECRET" not in f"{report!r} {report}"
+        raise OSError
+    error = raised.value
+    assert "SECRET" not in f"{error} {error!r} {getattr(error, 'filename', '')}"
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
