@@ -20,6 +20,7 @@ use poplar_inspect::executable::inspect_archive;
 use crate::files::{EmptyList, files};
 use crate::groups::{Checks, Sources};
 use crate::log::{Log, Verbosity};
+use crate::mend::mends;
 use crate::policy;
 use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
@@ -190,8 +191,9 @@ impl Check<'_> {
         files.iter().for_each(|opened| self.log.cost(opened));
         let unread = files.iter().filter_map(|opened| self.unread(opened)).collect();
         let notices = files.iter().filter_map(notice).collect();
+        let mends = mends(&files, &report);
         let files = files.into_iter().map(|opened| self.checked(opened)).collect();
-        Checked { group: Group::new(files, report), unread, notices }
+        Checked { group: Group::new(files, report).mended_by(mends), unread, notices }
     }
 
     /// What there is to say of a file that could not be opened, if the program says more than the report.

@@ -22,6 +22,7 @@ pub mod generate;
 pub mod groups;
 mod list;
 mod log;
+mod mend;
 mod policy;
 mod program;
 #[cfg(feature = "remote-options")]

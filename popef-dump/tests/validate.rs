@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Run, files, hold_golden, interop, run, run_with_input, testdata, transcript};
+use common::{Run, files, hold_golden, run, run_with_input, testdata, transcript};
 use popef::Writer;
 use popef::check::Rule;
 use popef::types::OpaqueInfo;

@@ -3,6 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
+use popef::types::escape;
+
+use crate::shell::shell_path;
+
+const FOLDER: &str = "this is a folder";
+
 /// What a file is that is clearly not a PopEF file, and what to do about it.
 ///
 /// It is shown as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
@@ -23,7 +29,7 @@ impl Foreign {
     ///
     /// let opened = popef_open::open(Path::new("."), popef_open::StreamData::Skip);
     /// let sentence = opened.foreign.unwrap().advising("popef ls");
-    /// assert!(sentence.ends_with("| popef ls --files-from -"), "{sentence}");
+    /// assert!(sentence.starts_with("this is a folder; give the files in it, or a list of them: find . "), "{sentence}");
     /// ```
     pub fn advising(&self, command: &str) -> String {
         self.0.replace("| popef-dump -", &format!("| {command} -"))
@@ -36,14 +42,14 @@ impl Foreign {
     /// assert_eq!(opened.foreign.unwrap().advising_one("popef cat"), "this is a folder; give a file in it");
     /// ```
     pub fn advising_one(&self, command: &str) -> String {
-        if *self == Self::folder() { "this is a folder; give a file in it".into() } else { self.advising(command) }
+        if self.0.starts_with(FOLDER) { format!("{FOLDER}; give a file in it") } else { self.advising(command) }
     }
 
-    pub(crate) fn folder() -> Self {
-        let find = "find FOLDER '(' -name '*.popef' -o -name '*.poptorch' ')' -print0";
-        Foreign(format!(
-            "this is a folder; give the files in it, or a list of them: {find} | popef-dump --files-from -"
-        ))
+    pub(crate) fn folder(path: &Path) -> Self {
+        // What cannot be shown as it is cannot be copied.
+        let path = shell_path(path).filter(|path| escape(path) == *path).unwrap_or_else(|| "FOLDER".to_owned());
+        let find = format!("find {path} '(' -name '*.popef' -o -name '*.poptorch' ')' -print0");
+        Foreign(format!("{FOLDER}; give the files in it, or a list of them: {find} | popef-dump --files-from -"))
     }
 
     /// What a path is that no file has, if it looks like an address. Addresses that can be read never come this far.

@@ -61,6 +61,7 @@ mod policy;
 mod provided;
 #[cfg(feature = "remote")]
 mod remote;
+mod shell;
 
 pub use ahead::{Ahead, Waited};
 pub use foreign::Foreign;
@@ -78,3 +79,4 @@ pub use provided::{Presence, Provided};
 pub use remote::{
     begin, check_write_elsewhere, configure_remote, expanded, is_elsewhere, network_cost, path_of, write_elsewhere,
 };
+pub use shell::{shell_path, shell_word};

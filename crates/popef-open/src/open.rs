@@ -152,7 +152,7 @@ type Found = (Result<File, Error>, Option<Foreign>);
 
 fn open_path(path: &Path, data: StreamData) -> Found {
     match fs::metadata(path).map(|metadata| metadata.file_type()) {
-        Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder())),
+        Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder(path))),
         Ok(kind) if !kind.is_file() => match fs::File::open(path) {
             Ok(pipe) => open_stream(pipe, data),
             Err(_) => (options().open(path), None),

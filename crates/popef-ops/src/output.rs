@@ -363,6 +363,16 @@ impl<'t> Output<'t> {
         with!(self, writer => fill(writer.refilled(blob)?, data))
     }
 
+    /// The same with as many bytes as are given here.
+    pub fn resized<'b>(
+        &mut self,
+        blob: impl Into<BlobCopy<'b>>,
+        len: u64,
+        data: &mut dyn Read,
+    ) -> Result<Written, Error> {
+        with!(self, writer => fill(writer.resized(blob, len)?, data))
+    }
+
     /// Writes a tensor with the bytes of a reader.
     pub fn tensor(&mut self, info: &TensorDataInfo, data: &mut dyn Read) -> Result<Written, Error> {
         with!(self, writer => fill(writer.tensor(info)?, data))

@@ -79,7 +79,7 @@ pub mod rules;
 
 pub use failure::{Failure, Failures};
 pub use findings::format::FindingsFormat;
-pub use findings::group::{CheckedFile, Group, Totals, Verdict};
+pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
 pub use findings::options::FindingsOptions;
 pub use findings::renderer::FindingsRenderer;
 pub use json::write::{line as json_line, lines as json_lines};

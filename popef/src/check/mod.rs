@@ -38,6 +38,8 @@ mod words;
 
 use std::ops::ControlFlow;
 
+use crate::types::EngineOption;
+
 pub use finding::{Finding, Report, Skipped, Unlisted};
 pub use inspection::{InspectArchive, Inspection};
 pub use loader::Loader;
@@ -81,6 +83,19 @@ pub use severity::Severity;
 /// ```
 pub fn check<'f>(files: impl IntoIterator<Item: Into<Subject<'f>>>, options: &CheckOptions) -> Report {
     check_with_progress(files, options, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Returns whether an option of the engine or the device looks like a password, a key or a token, by its name or by the form of its
+/// value. Such a value should not be shown.
+///
+/// ```
+/// use popef::check::looks_like_credential;
+/// use popef::types::EngineOption;
+///
+/// assert!(looks_like_credential(&EngineOption { name: "db.password".into(), value: "hunter2".into() }));
+/// ```
+pub fn looks_like_credential(option: &EngineOption) -> bool {
+    rules::is_credential(option)
 }
 
 /// Checks files like [`check`], and reports how much data was read. Only a [deep](CheckOptions::deep) check reads all data.

@@ -96,6 +96,11 @@ impl<'b> BlobCopy<'b> {
         Label { blob_type, name: self.name.as_ref().map_or(name, Text::by_ref) }
     }
 
+    /// The version that the copy gets, if it is another one.
+    pub(super) fn new_version(&self) -> Option<&Text<'b>> {
+        self.version.as_ref()
+    }
+
     /// The header and info with the changes. `refusal` makes an error of a problem with these.
     pub(super) fn head(&self, refusal: impl Fn(Problem) -> Error) -> Result<NewHead, Error> {
         if let Some(InfoRef::Metadata(info)) = self.info

@@ -350,8 +350,20 @@ impl<D: Destination> Writer<D> {
     /// ```
     pub fn refilled<'b>(&mut self, blob: impl Into<BlobCopy<'b>>) -> Result<BlobWriter<&mut Self>, Error> {
         let copy = blob.into();
-        let head = copy.head(|problem| self.refusal(problem))?;
         let len = copy.blob.data().len();
+        self.resized(copy, len)
+    }
+
+    /// Opens a copy of a blob, perhaps with changes, whose data is written in pieces, and has another length than the old one.
+    pub fn resized<'b>(&mut self, blob: impl Into<BlobCopy<'b>>, len: u64) -> Result<BlobWriter<&mut Self>, Error> {
+        let copy = blob.into();
+        let mut head = copy.head(|problem| self.refusal(problem))?;
+        if len != copy.blob.data().len() {
+            // The header is made anew, with the version that it has.
+            let version = copy.new_version();
+            head.set_version(version, copy.blob.limits()).map_err(|problem| self.refusal(problem))?;
+            self.set_data_len(&mut head, len)?;
+        }
         BlobWriter::with_head(self, copy.label(), head, Some(len))
     }
 

@@ -22,7 +22,7 @@ pub(super) enum NewInfo {
 pub(super) struct NewData {
     /// The blob's number, of which a file has no more than fit.
     blob: u32,
-    /// Which one of the weights it is.
+    /// Which one of the weights it is. The last number stands for the old data without the bytes behind its end.
     weights: u32,
 }
 
@@ -36,8 +36,14 @@ impl NewData {
         usize::try_from(self.blob).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn weights(&self) -> usize {
-        usize::try_from(self.weights).unwrap_or(usize::MAX)
+    /// The old data without the bytes behind its end.
+    pub(super) fn without_surplus(blob: usize) -> Self {
+        NewData::of(blob, usize::MAX)
+    }
+
+    /// Which one of the weights it is, if it is one.
+    pub(super) fn weights(&self) -> Option<usize> {
+        (self.weights != u32::MAX).then(|| usize::try_from(self.weights).unwrap_or(usize::MAX))
     }
 }
 

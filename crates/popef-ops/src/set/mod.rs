@@ -49,13 +49,15 @@ pub struct Changes {
     pub add_missing: bool,
     /// The version that all chosen blobs get.
     pub version: Option<Text<'static>>,
+    /// Drops the bytes behind the end of chosen tensors and feeds, and behind metadata.
+    pub drop_surplus: bool,
 }
 
 impl Changes {
     /// Whether no change is asked for.
     pub fn is_empty(&self) -> bool {
-        let Changes { fields, renames, weights, version, .. } = self;
-        fields.is_empty() && renames.is_empty() && weights.is_empty() && version.is_none()
+        let Changes { fields, renames, weights, version, drop_surplus, .. } = self;
+        fields.is_empty() && renames.is_empty() && weights.is_empty() && version.is_none() && !drop_surplus
     }
 }
 

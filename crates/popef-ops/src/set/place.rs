@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use popef::read::{Data, DataBlob};
-use popef::types::{Anchor, TensorDataInfo, TensorType, Text};
+use popef::types::{Anchor, BlobType, TensorDataInfo, TensorType, Text};
 use popef::{Blob, File, Metadata, TensorInfo};
 
 use crate::error::{Code, Error};
@@ -136,6 +136,27 @@ fn parts<'f>(blob: &Blob<'f>) -> Result<(Data<'f>, Data<'f>), Error> {
 
 /// How many bytes the elements of a tensor or feed have.
 pub(super) fn elements_len(blob: &Blob<'_>) -> u64 {
-    let surplus = blob.as_data().map_or(0, |tensors| tensors.surplus());
-    blob.data().len().saturating_sub(surplus)
+    blob.data().len().saturating_sub(surplus(blob))
+}
+
+/// How many bytes are behind the elements of a tensor or feed, or behind metadata, which has no data.
+pub(super) fn surplus(blob: &Blob<'_>) -> u64 {
+    match blob.blob_type() {
+        BlobType::Metadata => blob.data().len(),
+        _ => blob.as_data().map_or(0, |tensors| tensors.surplus()),
+    }
+}
+
+/// Whether two blobs have the same elements. The progress is told of all of them.
+pub(super) fn same_elements(old: &Blob<'_>, new: &Blob<'_>, progress: &dyn Progress) -> Result<bool, Error> {
+    let (elements, _) = parts(old)?;
+    let counted = Counted::new(progress, elements.len());
+    let is_same = same_bytes(&mut new.data().reader(), &mut elements.reader(), &counted)?;
+    counted.tell_rest()?;
+    Ok(is_same)
+}
+
+/// A reader of the elements of a blob.
+pub(super) fn elements<'f>(blob: &Blob<'f>) -> Result<impl Read + use<'f>, Error> {
+    Ok(parts(blob)?.0.reader())
 }

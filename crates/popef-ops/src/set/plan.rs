@@ -11,7 +11,7 @@ use super::arrays::Arrays;
 use super::compare::{FieldChange, compare};
 use super::edit::{Added, Edit, NewData, NewInfo};
 use super::edited::Edited;
-use super::place::{Inputs, Place, elements_len, inputs, is_same, place};
+use super::place::{Inputs, Place, elements_len, inputs, is_same, place, surplus};
 use super::renames::Names;
 use super::{BlobChange, Change, Changes};
 use crate::error::{Code, Error};
@@ -83,6 +83,13 @@ impl<'f> Plan<'f> {
             changed.map_err(|error| self.weights.in_file(number, error))?;
         }
         self.data.sort_by_key(NewData::blob);
+        if changes.drop_surplus {
+            let has = |blob: &Blob<'_>| surplus(blob) > 0 && chosen(blob) && self.data_of(blob.index()).is_none();
+            let more: Vec<_> =
+                self.file.blobs().filter(has).map(|blob| NewData::without_surplus(blob.index())).collect();
+            self.data.extend(more);
+            self.data.sort_by_key(NewData::blob);
+        }
         let names = Names::of(self.file, &changes.renames, !changes.keep_references, chosen, &old)?;
         let model =
             if changes.fields.is_empty() { None } else { Some(model(self.file, changes.model.as_ref(), chosen)?) };
@@ -185,10 +192,16 @@ impl<'f> Plan<'f> {
         self.edits.entry(index).or_default()
     }
 
-    /// The number of a blob's new data, if it gets any.
-    pub(super) fn data_of(&self, index: usize) -> Option<usize> {
+    /// A blob's new data, if it gets any.
+    pub(super) fn data_of(&self, index: usize) -> Option<&NewData> {
         let found = self.data.binary_search_by_key(&index, NewData::blob).ok()?;
-        Some(self.data.get(found)?.weights())
+        self.data.get(found)
+    }
+
+    /// The length of the data that a blob gets.
+    pub(super) fn new_data_len(&self, blob: &Blob<'_>) -> u64 {
+        let drops = self.wanted.drop_surplus && self.data_of(blob.index()).is_some();
+        if drops { elements_len(blob) } else { blob.data().len() }
     }
 
     /// The version that a blob gets, if it gets one.
@@ -218,7 +231,11 @@ impl<'f> Plan<'f> {
     fn change_of(&self, blob: &Blob<'_>) -> Option<BlobChange> {
         let index = blob.index();
         let mut changes = Vec::new();
-        if let Some(weights) = self.data_of(index) {
+        let (old_len, new_len) = (blob.data().len(), self.new_data_len(blob));
+        if new_len != old_len {
+            changes.push(FieldChange::of("dataSize", old_len, new_len));
+        }
+        if let Some(weights) = self.data_of(index).and_then(NewData::weights) {
             let size = elements_len(blob);
             let new = self.weights.described(weights, size);
             changes.push(FieldChange::of("data", json!({ "dataSize": size }), new));

@@ -2,8 +2,8 @@
 
 use popef::{Blob, File};
 
-use super::edit::{Added, Edit, NewInfo};
-use super::place::is_same;
+use super::edit::{Added, Edit, NewData, NewInfo};
+use super::place::{is_same, same_elements};
 use super::plan::Plan;
 use crate::error::{Code, Error};
 use crate::progress::Progress;
@@ -50,12 +50,14 @@ impl Verify<'_> {
         let version = self.plan.version_of(old.index());
         let version = version.map_or_else(|| old.version(), |version| version.by_ref());
         let heads = new.blob_type() == old.blob_type() && new.version() == version && new.name() == name;
-        if !heads || new.data().len() != old.data().len() || !has_info(old, edit, new)? {
+        if !heads || new.data().len() != self.plan.new_data_len(old) || !has_info(old, edit, new)? {
             return Ok(false);
         }
-        self.plan
-            .data_of(old.index())
-            .map_or(Ok(true), |weights| is_same(&self.plan.weights.get(weights)?, new, self.progress))
+        match self.plan.data_of(old.index()).map(NewData::weights) {
+            None => Ok(true),
+            Some(Some(weights)) => is_same(&self.plan.weights.get(weights)?, new, self.progress),
+            Some(None) => same_elements(old, new, self.progress),
+        }
     }
 }
 

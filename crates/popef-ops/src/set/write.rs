@@ -1,5 +1,6 @@
 //! Writes the file with the changes.
 
+use std::io::Read as _;
 use std::ops::Range;
 
 use popef::Blob;
@@ -9,7 +10,7 @@ use popef::write::BlobCopy;
 use super::Change;
 use super::Outcome;
 use super::edit::{Added, NewInfo};
-use super::place::{elements_len, fits, with_surplus};
+use super::place::{elements, elements_len, fits, with_surplus};
 use super::plan::Plan;
 use super::verify::Verify;
 use crate::error::Error;
@@ -64,13 +65,19 @@ impl Plan<'_> {
         for new in &self.data {
             let Some(blob) = self.file.blob(new.blob()) else { continue };
             output.copy_all(copies(copied..new.blob()))?;
+            let len = self.new_data_len(&blob);
+            let Some(weights) = new.weights() else {
+                output.resized(self.copy_of(blob), len, &mut elements(&blob)?)?;
+                copied = new.blob().saturating_add(1);
+                continue;
+            };
             let mut refill = || {
-                let array = self.weights.get(new.weights())?;
+                let array = self.weights.get(weights)?;
                 // It may be another one by now.
                 fits(blob, &array)?;
-                output.refilled(self.copy_of(blob), &mut with_surplus(&array, &blob)?)
+                output.resized(self.copy_of(blob), len, &mut with_surplus(&array, &blob)?.take(len))
             };
-            refill().map_err(|error| self.weights.in_file(new.weights(), error))?;
+            refill().map_err(|error| self.weights.in_file(weights, error))?;
             copied = new.blob().saturating_add(1);
         }
         output.copy_all(copies(copied..self.file.len()))?;

@@ -106,6 +106,7 @@ pub(crate) fn set<'py>(
         weights,
         add_missing,
         version: version.map(text::extract).transpose()?,
+        ..Changes::default()
     };
     for (path, value) in fields.into_iter().flatten() {
         let path = FieldPath::parse(&text::extract(&path)?).map_err(|error| raise_operation(py, &error))?;

@@ -32,6 +32,17 @@ use crate::output::escape::escape_rest;
 pub struct Group {
     pub(crate) files: Vec<CheckedFile>,
     pub(crate) report: Report,
+    /// For each finding; or empty.
+    mends: Vec<Option<Mend>>,
+}
+
+/// A command that mends what was found.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Mend {
+    /// What is typed into a shell. It mends all that the same rule found in the file, and writes a new file.
+    pub command: String,
+    /// What it does, and what is lost by it.
+    pub effect: &'static str,
 }
 
 /// A file that was checked, or could not be.
@@ -60,7 +71,7 @@ const THE_FILE: &str = "the file";
 impl Group {
     /// The files in the order in which they were given, and what the library says about them.
     pub fn new(files: Vec<CheckedFile>, report: Report) -> Self {
-        let mut group = Group { files, report };
+        let mut group = Group { files, report, mends: Vec::new() };
         group.leave_out_repeated();
         group.name_foreign_files();
         if let [file] = &*group.files {
@@ -72,6 +83,21 @@ impl Group {
             }
         }
         group
+    }
+
+    /// Adds commands that mend what was found, one for each finding of the report.
+    pub fn mended_by(self, mends: Vec<Option<Mend>>) -> Self {
+        Group { mends, ..self }
+    }
+
+    /// The command that mends a finding, by its number in the report.
+    pub(super) fn mend(&self, finding: usize) -> Option<&Mend> {
+        self.mends.get(finding)?.as_ref()
+    }
+
+    /// The number in the report of the first finding of a file.
+    pub(super) fn first_in(&self, file: usize) -> usize {
+        self.report.findings.partition_point(|finding| finding.file < file)
     }
 
     /// Leaves out files that were given before. Nothing in the report is about them.

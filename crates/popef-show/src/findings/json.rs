@@ -9,7 +9,7 @@ use popef::types::Text;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::group::{CheckedFile, Group, Totals, Verdict};
+use super::group::{CheckedFile, Group, Mend, Totals, Verdict};
 use super::renderer::FindingsRenderer;
 use crate::json::network::{NetworkLine, NetworkObject};
 use crate::json::text::{hex, text};
@@ -66,7 +66,11 @@ pub(super) fn rules(groups: &[Group]) -> impl Iterator<Item = &'static Rule> {
 }
 
 fn findings(group: &Group) -> impl Iterator<Item = FindingEntry<'_>> {
-    group.report.findings.iter().map(|finding| FindingEntry { path: path(group, Some(finding.file)), finding })
+    group.report.findings.iter().enumerate().map(|(number, finding)| FindingEntry {
+        path: path(group, Some(finding.file)),
+        finding,
+        mend: group.mend(number),
+    })
 }
 
 fn skipped(group: &Group) -> impl Iterator<Item = SkippedEntry<'_>> {
@@ -137,6 +141,7 @@ impl Serialize for FileEntry<'_> {
 struct FindingEntry<'a> {
     path: Option<&'a Path>,
     finding: &'a Finding,
+    mend: Option<&'a Mend>,
 }
 
 impl Serialize for FindingEntry<'_> {
@@ -155,6 +160,9 @@ impl Serialize for FindingEntry<'_> {
             map.serialize_entry("namesBytes", &names.iter().map(bytes).collect::<Vec<_>>())?;
         }
         map.serialize_entry("message", message)?;
+        if let Some(mend) = self.mend {
+            map.serialize_entry("mend", mend)?;
+        }
         map.end()
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use popef::check::{Finding, Skipped};
 use popef::types::Text as Name;
 
-use super::group::{CheckedFile, Group, Totals, Verdict, is_shown, reason};
+use super::group::{CheckedFile, Group, Mend, Totals, Verdict, is_shown, reason};
 use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
 use super::summary::summary;
@@ -56,11 +56,21 @@ impl Text {
         let clean = findings.is_empty() && !skipped.iter().any(|skipped| skipped.failed);
         let path = Name::from(file.path.as_os_str().as_encoded_bytes());
         heading(out, self.file_word, &path).put(if clean { ": nothing found" } else { "" }).end_line()?;
-        for finding in findings {
+        let first = group.first_in(number);
+        let mut mended = BTreeSet::new();
+        for (nth, finding) in findings.iter().enumerate() {
             self.finding(out, finding)?;
             if let Some(advice) = group.advice(finding).filter(|_| self.helped.insert(finding.rule.id)) {
                 self.help(out, finding, advice)?;
             }
+            let mend = group.mend(first.saturating_add(nth));
+            if let Some(mend) = mend.filter(|_| mended.insert(finding.rule.id)) {
+                self.mend(out, mend)?;
+            }
+        }
+        if mended.len() > 1 {
+            let text = "Each command begins with this file. To mend several things, give the new file to the next one.";
+            Paragraph::new(2).add(Kind::Plain, text).write(out, self.width)?;
         }
         skipped.iter().try_for_each(|skipped| self.skipped(out, skipped, 2))
     }
@@ -83,6 +93,13 @@ impl Text {
             Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
         }
         Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, advice).write(out, self.width)
+    }
+
+    /// The command is not wrapped, so that it can be copied.
+    fn mend(&self, out: &mut Out, mend: &Mend) -> io::Result<()> {
+        let words = format!("This {}:", mend.effect);
+        Paragraph::new(4).add(Kind::Plain, &words).write(out, self.width)?;
+        out.put("      ").put(&mend.command).end_line()
     }
 
     fn skipped(&self, out: &mut Out, skipped: &Skipped, indent: usize) -> io::Result<()> {

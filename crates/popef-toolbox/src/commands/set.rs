@@ -97,6 +97,9 @@ pub(crate) struct Args {
     /// Add the tensors of --tensors that the file does not have, if it has an input of that name
     #[arg(long, requires = "tensors", help_heading = "Blobs")]
     add_missing: bool,
+    /// Drop the bytes behind the end of tensors and feeds, and behind metadata, which are not part of them
+    #[arg(long, help_heading = "Blobs")]
+    drop_surplus: bool,
     /// Set the version of the chosen blobs
     #[arg(long, value_name = "VERSION", help_heading = "Blobs")]
     set_version: Option<String>,
@@ -169,6 +172,7 @@ impl Args {
             weights: self.tensors.iter().cloned().map(Weights::At).collect(),
             add_missing: self.add_missing,
             version: self.set_version.clone().map(Text::from),
+            drop_surplus: self.drop_surplus,
         })
     }
 

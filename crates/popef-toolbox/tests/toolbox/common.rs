@@ -149,6 +149,12 @@ pub(crate) fn popef_files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The text of a check without the commands that mend what was found, which only a file on this machine has.
+pub(crate) fn without_mends(text: &str) -> Vec<&str> {
+    let is_mend = |line: &str| line.starts_with("    This ") || line.starts_with("      popef ");
+    text.lines().filter(|line| !is_mend(line)).collect()
+}
+
 /// What `numpy.save` writes for an array of a type and shape with these bytes.
 pub(crate) fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");

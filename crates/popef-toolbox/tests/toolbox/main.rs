@@ -15,6 +15,7 @@ mod help;
 mod hostile;
 mod kills;
 mod man;
+mod mend;
 mod merge;
 mod names;
 mod outputs;

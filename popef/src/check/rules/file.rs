@@ -24,7 +24,7 @@ pub(super) const RULES: &[Check] = &[
             title: "trailing bytes that are not a blob",
             meaning: "There are bytes after the last whole blob, too few to be another blob. The file was cut while it \
                       was written or copied, or something was appended to it. Loaders refuse such a file.",
-            fix: "Copy or export the file again. If you need only the blobs before the reported byte, write them to a \
+            fix: "Copy or export the file again. If you need only the whole blobs, popef recover writes them to a \
                    new file.",
             when: When::Always,
         },
@@ -135,7 +135,7 @@ pub(super) const RULES: &[Check] = &[
             title: "more data than the shape requires",
             meaning: "A tensor or feed has bytes after its last element, which are not part of it. They do no harm: \
                       the vendor's own listing shows such a file, so loaders accept it. Their cause is not known.",
-            fix: "To remove the bytes, write the tensor again, for example with this library.",
+            fix: "To remove the bytes, use popef set --drop-surplus.",
             when: When::Always,
         },
         run: blob(surplus),
@@ -223,8 +223,8 @@ pub(super) const RULES: &[Check] = &[
             meaning: "A name has characters that are not visible but have an effect: line feeds, terminal escapes, \
                       NUL, or characters that reverse the direction of text. It can look like another name, and affect \
                       the terminal where it is listed.",
-            fix: "Rename it in the model, and export the model again. If you did not make the model, be careful with \
-                   it.",
+            fix: "Rename it with popef set --rename, or in the model before you export it again. If you did not make \
+                   the model, be careful with it.",
             when: When::Always,
         },
         run: blob_and_model(

@@ -19,7 +19,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a model for zero IPUs",
             meaning: "The metadata says that the model uses 0 IPUs. A runtime cannot acquire devices for it.",
-            fix: "Export the model again with the number of IPUs that it was compiled for.",
+            fix: "Set numIpus with popef set to the number of IPUs that the model was compiled for, or export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a replication factor of zero",
             meaning: "The metadata says that the model has 0 replicas. A model without replication has 1.",
-            fix: "Export the model again with a replication factor of at least 1.",
+            fix: "Set replicationFactor with popef set, to 1 for a model without replication, or export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "zero processes",
             meaning: "The metadata says that the replicas run in 0 host processes. A model in one process has 1.",
-            fix: "Export the model again with at least one process.",
+            fix: "Set numProcesses with popef set, to 1 for a model in one process, or export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {
@@ -345,7 +345,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an option with two values",
             meaning: "An engine or device option is listed twice with different values. Poplar takes the last, which \
                       may not be the intended one.",
-            fix: "Export the model again with one value.",
+            fix: "Set the option with popef set, which leaves one value, or export the model again.",
             when: When::Always,
         },
         run: model(|_, model, out| {

@@ -18,6 +18,8 @@ use super::rule::{Rule, When};
 use super::run::{Check, Run};
 use super::severity::Severity;
 
+pub(super) use safety::is_credential;
+
 /// All rules, in the order of their ids.
 // As a constant, it was copied into crates that list the rules, with the code of all rules.
 static GROUPS: &[(&str, &[Check])] = &[

@@ -38,7 +38,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: an executable is not compressed",
             meaning: "The policy requires that all executables are compressed.",
-            fix: "Compress the executable, or change compressed-executables in the policy.",
+            fix: "Compress the executable with popef compress, or change compressed-executables in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {
@@ -57,7 +57,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: a pickle",
             meaning: "The policy forbids Python pickles, because loading a pickle runs code that it names.",
-            fix: "Remove the blob, or change no-pickles in the policy.",
+            fix: "Remove the blob with popef strip, or change no-pickles in the policy.",
             when: When::Policy,
         },
         run: pickle(|set, pickled, out| {
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "policy: an opaque blob that is not allowed",
             meaning: "The policy lists the allowed names of opaque blobs, and this is not one of them.",
-            fix: "Remove the blob, or add its name to opaques in the policy.",
+            fix: "Remove the blob with popef strip, or add its name to opaques in the policy.",
             when: When::Policy,
         },
         run: set(|set, out| {

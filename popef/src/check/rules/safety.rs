@@ -148,7 +148,7 @@ const SECRET_STARTS: &[&str] =
     &["AKIA", "ASIA", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "hf_", "xoxb-", "xoxp-", "sk-"];
 
 /// Returns whether the value of an option must not be shown.
-pub(super) fn is_credential(option: &EngineOption) -> bool {
+pub(in crate::check) fn is_credential(option: &EngineOption) -> bool {
     const LONGEST: usize = 256;
     let value = option.value.as_bytes();
     let is_switch = value.len() < 4 || value == b"true" || value == b"false" || value.iter().all(u8::is_ascii_digit);
