@@ -15,7 +15,7 @@ use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::Url;
 
 use crate::error::{Code, RemoteError};
-use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
+use crate::gate::{Address, Gate, Names, OF_METADATA, is_here, is_metadata};
 use crate::location::{Bucket, Kind, Location, Place};
 use crate::options::Options;
 use crate::profile::{self, Profile};
@@ -279,6 +279,7 @@ fn client(options: &Options, read_timeout: Duration) -> Result<reqwest::Client, 
         .user_agent(concat!("popef/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
+        .dns_resolver(Arc::new(Names))
         .connect_timeout(options.connect_timeout)
         .read_timeout(read_timeout)
         .build()

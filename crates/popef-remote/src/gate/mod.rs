@@ -4,7 +4,7 @@ mod body;
 mod fault;
 mod range;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,6 +17,7 @@ use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::Url;
 
 pub(crate) use fault::{Fault, TRACE, Trace};
@@ -329,6 +330,38 @@ pub(crate) fn is_metadata(host: &str) -> bool {
     Place::of(host) == Place::Metadata
 }
 
+/// Where the largest clouds have credentials. Other addresses of a link may be meant by a name: containers know their host by one.
+const OF_CLOUDS: [IpAddr; 3] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
+];
+
+/// Finds the addresses of names, without those of services for credentials, which have names of their own.
+pub(crate) struct Names;
+
+impl Resolve for Names {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let allowed = allowed(name.as_str(), found)
+                .ok_or("its name stands for where clouds have the credentials of a machine")?;
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// The addresses of a name that may be asked. `None` if there are others only.
+fn allowed(name: &str, mut found: Vec<SocketAddr>) -> Option<Vec<SocketAddr>> {
+    if !is_metadata(name) {
+        found.retain(|found| {
+            let address = embedded(found.ip());
+            !OF_CLOUDS.contains(&address) && !METADATA_ADDRESSES.contains(&address)
+        });
+    }
+    Some(found).filter(|found| !found.is_empty())
+}
+
 /// Whether requests to a host stay on this machine.
 pub(crate) fn is_here(host: &str) -> bool {
     Place::of(host) == Place::Here
@@ -377,6 +410,13 @@ mod tests {
         for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost"] {
             assert!(is_here(host), "{host}");
         }
+        let of = |name: &str, address: &str| allowed(name, vec![SocketAddr::new(address.parse().unwrap(), 0)]);
+        for address in ["169.254.169.254", "::ffff:169.254.170.2", "fd00:ec2::254", "100.100.100.200"] {
+            assert_eq!(of("example.com", address), None, "{address}");
+        }
+        assert!(
+            of("metadata.google.internal", "169.254.169.254").is_some() && of("host.here", "169.254.1.2").is_some()
+        );
         assert!(!is_metadata("192.0.2.1") && !is_metadata("metadata.example.com") && !is_here("[::]"));
     }
 }
