@@ -305,3 +305,24 @@ fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
         assert_eq!(place.names(), names);
     }
 }
+
+/// executable.popef has 8 bytes behind its tensor of 8.
+#[test]
+fn surplus_bytes_go_with_and_without_new_data() {
+    let place = place();
+    place.write("input_parameter.npy", npy("<f4", "2,", &[0, 0, 128, 63, 0, 0, 0, 64]));
+    let old = place.read(MODEL).len();
+    for more in [&[][..], &["--tensors", "input_parameter.npy"]] {
+        let line = ["set", MODEL, "--drop-surplus", "--strict", "--force", "-o", "new.popef"];
+        let run = place.run(&[&line[..], more].concat()).good();
+        assert!(run.text().contains("dataSize: 16 -> 8"), "{run:?}");
+        assert_eq!(place.read("new.popef").len(), old - 8);
+        let data = |name: &str| {
+            File::open(place.path(name)).unwrap().tensor("input_parameter").unwrap().data().read().unwrap().into_owned()
+        };
+        let expected = if more.is_empty() { data(MODEL)[..8].to_vec() } else { vec![0, 0, 128, 63, 0, 0, 0, 64] };
+        assert_eq!(data("new.popef"), expected);
+    }
+    let run = place.run(&["set", "new.popef", "--drop-surplus", "--in-place"]).good();
+    assert!(run.text().contains("nothing changes"), "{run:?}");
+}
