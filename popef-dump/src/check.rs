@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::File;
-use popef::check::{CheckOptions, Progress, check_with_progress};
 use popef::read::FileId;
+use popef_check::{CheckOptions, Progress, check_with_progress};
 use popef_open::{Network, Opened, StreamData, in_order, name_of};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,

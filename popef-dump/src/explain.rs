@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use popef::check::Rule;
+use popef_check::Rule;
 use popef_show::rules::{CodeEntry, Groups, did_you_mean, explain_code, nearest_code};
 use popef_show::{FindingsFormat, Out, rules};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
-use popef::check::Loader;
+use popef_check::Loader;
 use popef_show::{Glob, Select, Sort};
 
 use crate::values::{count, loader, path, sort};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use popef::check::{Finding, Report, looks_like_credential};
 use popef::types::{BlobType, EngineOption, Text};
 use popef::write::Packing;
 use popef::{Blob, File, Metadata, Writer};
+use popef_check::{Finding, Report, looks_like_credential};
 use popef_open::{Opened, is_stdin, shell_path, shell_word};
 use popef_show::{Mend, escape, type_word};
 

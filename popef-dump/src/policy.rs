@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use popef::check::{Policy, Rule};
+use popef_check::{Policy, Rule};
 use popef_open::{is_stdin, is_stream, policy_of};
 use serde::de::DeserializeOwned;
 
@@ -12,7 +12,7 @@ use crate::program::{Program, Refusal};
 
 /// Reads a policy for the library's checks from a file, or for `-` from standard input. The error names the line.
 pub(crate) fn read(program: Program, path: &Path) -> Result<Policy, Refusal> {
-    read_policy(program, path, || Rule::all().collect())
+    read_policy(program, path, || popef_check::rules().collect())
 }
 
 /// Reads a policy for these rules from a file, or for `-` from standard input. The error names the line.

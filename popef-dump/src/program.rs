@@ -5,9 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef::check::Rule;
 use popef::error::ErrorCode;
 use popef::types::redact;
+use popef_check::Rule;
 use popef_open::{Foreign, Opened, name_of};
 use popef_show::rules::did_you_mean;
 use popef_show::{Failure, escape};

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use popef::check::Rule;
 use popef_show::{Out, UntilClosed, When};
 
 use crate::args::Args;
@@ -49,7 +48,7 @@ fn option_meant(path: &Path, args: &Args) -> Option<String> {
     let is_when = args.output.color == When::Always && When::ALL.iter().any(|when| when.name() == word);
     let option = match word {
         _ if is_when => "--color=",
-        _ if !args.explain.is_empty() && Rule::by_id(word).is_some() => "--explain ",
+        _ if !args.explain.is_empty() && popef_check::rule_by_id(word).is_some() => "--explain ",
         _ => return None,
     };
     meant(path, option)

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use popef::check::Loader;
 use popef::types::redact_word;
+use popef_check::Loader;
 use popef_open::path_of;
 use popef_show::rules::Groups;
 use popef_show::{Sort, When};

@@ -12,7 +12,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::run;
-use popef::check::Rule;
 use serde_json::json;
 
 /// What is typed before a Tab, and the arguments that the shell makes of it, in a folder with the one file `a b.popef`.
@@ -40,8 +39,8 @@ fn cases() -> Vec<(String, Vec<String>)> {
     ];
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     let mut cases: Vec<_> = cases.iter().map(|&(typed, words)| (typed.to_owned(), owned(words))).collect();
-    let alone = |id: &str| Rule::all().filter(|rule| rule.id.starts_with(&id[..4])).count() == 1;
-    let rule = Rule::all().find(|rule| alone(rule.id)).expect("a rule has an id that four letters tell apart");
+    let alone = |id: &str| popef_check::rules().filter(|rule| rule.id.starts_with(&id[..4])).count() == 1;
+    let rule = popef_check::rules().find(|rule| alone(rule.id)).expect("a rule has an id that four letters tell apart");
     let (typed, id) = (&rule.id[..4], rule.id);
     cases.push((format!("--explain {typed}"), owned(&["--explain", id])));
     cases.push((format!("--explain PE101,{typed}"), owned(&["--explain", &format!("PE101,{id}")])));

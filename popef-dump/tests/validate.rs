@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use common::{Run, files, hold_golden, run, run_with_input, testdata, transcript};
 use popef::Writer;
-use popef::check::Rule;
 use popef::types::OpaqueInfo;
 
 fn folder() -> PathBuf {
@@ -319,7 +318,7 @@ fn color_adds_nothing_but_color() {
 #[test]
 fn every_rule_is_explained() {
     let list = run(&folder(), &["--explain"]).out;
-    for rule in Rule::all() {
+    for rule in popef_check::rules() {
         let run = run(&folder(), &["--explain", &rule.id.to_lowercase()]);
         assert_eq!((run.status, run.err.as_str()), (0, ""));
         let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
@@ -350,7 +349,7 @@ fn several_rules_are_explained() {
         lines.iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&["--explain", "PE101,PE012,PE101"]), ["PE012", "PE101"]);
-    assert_eq!(ids(&["--explain", "PE101", "--explain"]).len(), Rule::all().count());
+    assert_eq!(ids(&["--explain", "PE101", "--explain"]).len(), popef_check::rules().count());
     let unknown = run(&folder(), &["--explain", "PE101,PE1O1"]);
     assert!(unknown.status == 2 && unknown.out.is_empty() && unknown.err.contains("PE1O1"), "{unknown:?}");
 }
@@ -359,7 +358,7 @@ fn several_rules_are_explained() {
 #[test]
 fn every_rule_is_found_and_helped() {
     let policies = testdata().join("validate/policy.toml");
-    for rule in Rule::all().filter(|rule| rule.condition() != Some("only with a policy that asks for it")) {
+    for rule in popef_check::rules().filter(|rule| rule.condition() != Some("only with a policy that asks for it")) {
         let file = format!("{}.popef", rule.id);
         let mut args = vec!["--deep", "--for", "popart,poptorch,tensorflow,triton", &file];
         if rule.id == "PE019" {

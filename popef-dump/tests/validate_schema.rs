@@ -8,7 +8,6 @@ use std::path::Path;
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use common::{files, golden, interop, run, testdata};
-use popef::check::Rule;
 use serde_json::{Value, json};
 
 struct Schema {
@@ -113,8 +112,8 @@ fn explained_rules() {
     lines.iter().for_each(|line| schema.accepts(1, line).unwrap_or_else(|error| panic!("{error}")));
     let rules = all["rules"].as_array().unwrap();
     assert_eq!(rules, &lines.iter().map(without_kind).collect::<Vec<_>>());
-    assert!(rules.iter().map(|rule| rule["id"].as_str().unwrap()).eq(Rule::all().map(|rule| rule.id)));
-    for (rule, known) in rules.iter().zip(Rule::all()) {
+    assert!(rules.iter().map(|rule| rule["id"].as_str().unwrap()).eq(popef_check::rules().map(|rule| rule.id)));
+    for (rule, known) in rules.iter().zip(popef_check::rules()) {
         assert_eq!((&rule["meaning"], &rule["fix"]), (&json!(known.meaning), &json!(known.fix)));
         assert_eq!(rule["condition"], json!(known.condition()));
         assert_eq!(of(&[known.id, "--format=json"]).json()["rules"], json!([rule]));

@@ -1,9 +1,8 @@
-//! Read, write and check PopEF files: compiled models for Graphcore IPUs.
+//! Read and write PopEF files: compiled models for Graphcore IPUs.
 //!
 //! PopEF, the Poplar Exchange Format, is the file format in which models compiled for IPUs are shipped. This crate
 //! opens PopEF files of any size, walks their blobs, and gives every field and every element, without needless copies.
-//! Damaged and hostile files give errors, never a panic. The crate also writes such files, and reports what is wrong
-//! with them.
+//! Damaged and hostile files give errors, never a panic. The crate also writes such files.
 //!
 //! # What a PopEF file is
 //!
@@ -100,13 +99,11 @@
 #![doc = include_str!("../examples/build_model.rs")]
 //! ```
 //!
-//! # Models and checks
+//! # Models
 //!
-//! [`Model::link`] links blobs that belong together, across any number of files. [`check`](check::check) finds before a
-//! model is shipped what would fail:
+//! [`Model::link`] links blobs that belong together, across any number of files:
 //!
 //! ```
-//! use popef::check::{CheckOptions, Severity, check};
 //! use popef::{File, Model};
 //!
 //! let files = [
@@ -119,16 +116,11 @@
 //!         println!("you have to feed {} {:?}", input.name, input.tensor_info);
 //!     }
 //! }
-//!
-//! let report = check(&files, &CheckOptions::new());
-//! for finding in &report.findings {
-//!     println!("{finding}\n  {}", finding.rule.fix);
-//! }
-//! if report.worst() == Some(Severity::Error) {
-//!     return Err("not to be shipped".into());
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), popef::Error>(())
 //! ```
+//!
+//! The crate `popef-check` finds before a model is shipped what would fail: its rules were `popef::check` once. The crate
+//! `popef-payload` reads what PopART, PopTorch and TensorFlow put into opaque blobs, and what a Python pickle would import.
 //!
 //! # Damaged files
 //!
@@ -165,9 +157,6 @@
 //! - [`read`]: files, blobs, data and elements.
 //! - [`write`](mod@write): writers and their destinations.
 //! - [`model`]: blobs linked across files; shapes and calls.
-//! - [`check`](mod@check): rules, findings, policies.
-//! - [`opaque`]: what frameworks put into opaque blobs.
-//! - [`pickle`]: what a Python pickle would import.
 //! - [`error`]: codes and kinds of errors.
 //!
 //! # Platforms
@@ -186,7 +175,6 @@
 //! # Features
 //!
 //! - `lz4`, `zstd` (on by default): unpack executables in these formats. zlib and gzip are always supported.
-//! - `popart`, `poptorch`, `tensorflow`: read what these frameworks put into opaque blobs (see [`opaque`]).
 //! - `serde`: the plain values ([`Metadata`], [`Anchor`](types::Anchor), [`TensorInfo`], ...) serialise and deserialise
 //!   with the schema's field names. A [`File`] and a [`Blob`] serialise their description directly from the file's
 //!   bytes; it deserialises as [`FileInfo`](types::FileInfo) or [`BlobInfo`](types::BlobInfo).
@@ -207,15 +195,14 @@
 )]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod check;
 pub mod error;
 mod len;
 mod limits;
 pub mod model;
 mod names;
-pub mod opaque;
-pub mod pickle;
 pub mod read;
+#[doc(hidden)]
+pub mod seam;
 pub mod types;
 mod wire;
 pub mod write;

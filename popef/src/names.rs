@@ -25,7 +25,8 @@ impl UnknownName {
     /// The most names that an error lists.
     const MOST: usize = 16;
 
-    pub(crate) fn new(name: &str, what: &'static str, known: impl Iterator<Item = &'static str>) -> Self {
+    /// `what` was expected, with its article, and is one of the `known` names.
+    pub fn new(name: &str, what: &'static str, known: impl Iterator<Item = &'static str>) -> Self {
         let mut known: Vec<_> = known.take(Self::MOST.saturating_add(1)).collect();
         if known.len() > Self::MOST {
             known.clear();
@@ -44,6 +45,8 @@ impl fmt::Display for UnknownName {
 impl std::error::Error for UnknownName {}
 
 /// Implements display, parsing and serde for a type with `ALL` and `as_str`, by its names.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! by_name {
     ($type:ident, $what:literal) => {
         impl std::fmt::Display for $type {
@@ -53,20 +56,22 @@ macro_rules! by_name {
         }
 
         impl std::str::FromStr for $type {
-            type Err = crate::names::UnknownName;
+            type Err = $crate::seam::UnknownName;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.iter().copied().find(|value| value.as_str() == name);
                 let names = Self::ALL.iter().map(|value| value.as_str());
-                found.ok_or_else(|| crate::names::UnknownName::new(name, $what, names))
+                found.ok_or_else(|| $crate::seam::UnknownName::new(name, $what, names))
             }
         }
 
-        crate::names::serde_as_text!($type);
+        $crate::seam::serde_as_text!($type);
     };
 }
 
 /// Gives an enumeration `ALL`, `as_str` with one name per variant, and everything in `by_name`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
     ($type:ident, $what:literal: $( $variant:ident = $name:literal ),+ $(,)?) => {
         impl $type {
@@ -79,11 +84,13 @@ macro_rules! named {
             }
         }
 
-        crate::names::by_name!($type, $what);
+        $crate::seam::by_name!($type, $what);
     };
 }
 
 /// Serialises a type as the text that it displays as, and deserialises it from that.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! serde_as_text {
     ($type:ident) => {
         /// Serialises the value as the text that it displays as.
@@ -104,4 +111,4 @@ macro_rules! serde_as_text {
     };
 }
 
-pub(crate) use {by_name, named, serde_as_text};
+pub use {by_name, named, serde_as_text};

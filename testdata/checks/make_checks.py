@@ -25,7 +25,7 @@ import lz4.frame
 FOLDER = Path(__file__).parent
 popef = capnp.load(str(FOLDER / "../../popef/schema/popef.capnp"))
 # PopART's own message, as far as it is looked at.
-PAYLOAD = capnp.load(str(FOLDER / "../../popef/schema/popart.capnp"))
+PAYLOAD = capnp.load(str(FOLDER / "../../crates/popef-payload/schema/popart.capnp"))
 POPART = capnp.load(str(FOLDER / "popart.capnp")).Executable.new_message().to_bytes()
 
 NOT_COMPRESSED = 2**64 - 1

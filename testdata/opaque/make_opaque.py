@@ -20,7 +20,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
-popart = capnp.load(str(ROOT / "popef/schema/popart.capnp"))
+popart = capnp.load(str(ROOT / "crates/popef-payload/schema/popart.capnp"))
 popef = capnp.load(str(ROOT / "popef/schema/popef.capnp"))
 R = random.Random(20261122)
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use popef::File;
-use popef::check::{CheckOptions, Finding, Loader, Severity, check};
-use popef::opaque::Framework;
+use popef_check::{CheckOptions, Finding, Loader, Severity, check};
+use popef_payload::Framework;
 use serde::Serialize;
 
 use crate::error::{Code, Error};
@@ -50,7 +50,7 @@ pub(crate) fn refuse(strict: bool, findings: Vec<NewFinding>) -> Result<Vec<NewF
 /// Also whether those frameworks load the new file that have a blob in it.
 fn options(new: &File) -> CheckOptions {
     let mut options = CheckOptions::new();
-    let frameworks: HashSet<_> = new.opaques().filter_map(|opaque| opaque.framework()).collect();
+    let frameworks: HashSet<_> = new.opaques().filter_map(|opaque| Framework::of_blob(&opaque)).collect();
     for (framework, loader) in [
         (Framework::Popart, Loader::Popart),
         (Framework::Poptorch, Loader::Poptorch),

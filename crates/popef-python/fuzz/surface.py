@@ -5,7 +5,7 @@ crash, a hang, or memory out of proportion.
     python crates/popef-python/fuzz/surface.py [-max_total_time=SECONDS] [CORPUS]
 
 Without a corpus, it begins with the files of testdata. The options are those of libFuzzer. Atheris sees the branches of Python, not
-those of the native code; the targets in popef/fuzz see these.
+those of the native code; the targets in crates/fuzz see these.
 """
 
 import copy

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use popef::check::{CheckOptions, Finding, Loader, Skipped, check_with_progress};
+use popef_check::{CheckOptions, Finding, Loader, Skipped, check_with_progress};
 use poplar_inspect::executable::inspect_archive;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

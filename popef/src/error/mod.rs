@@ -20,8 +20,12 @@ pub use location::Location;
 pub use of_source::SourceError;
 
 pub use crate::names::UnknownName;
-pub(crate) use problem::{Facts, Problem, counted, problems};
-pub(crate) use system::{SystemProblem, push, with_room_for};
+pub(crate) use problem::problems;
+#[doc(hidden)]
+pub use problem::{Facts, Problem, counted};
+pub(crate) use system::SystemProblem;
+#[doc(hidden)]
+pub use system::{out_of_memory, push, with_room_for};
 
 /// What went wrong, and where.
 ///
@@ -70,7 +74,7 @@ struct Inner {
 }
 
 /// The source of an error.
-pub(crate) type Cause<'e> = &'e (dyn std::error::Error + 'static);
+pub type Cause<'e> = &'e (dyn std::error::Error + 'static);
 
 impl Error {
     pub(crate) fn at(problem: Problem, blob: usize, offset: u64) -> Self {
@@ -89,7 +93,9 @@ impl Error {
         self
     }
 
-    pub(crate) fn problem(&self) -> Problem {
+    /// What is wrong, without the place and the advice.
+    #[doc(hidden)]
+    pub fn problem(&self) -> Problem {
         self.0.problem.clone()
     }
 
@@ -178,7 +184,7 @@ impl Error {
     }
 
     /// Whether the file's content is the cause, and not a failure to read it.
-    pub(crate) fn is_about_the_file(&self) -> bool {
+    pub fn is_about_the_file(&self) -> bool {
         matches!(self.kind(), ErrorKind::Damaged | ErrorKind::Unknown | ErrorKind::Limit)
     }
 

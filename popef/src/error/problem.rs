@@ -8,10 +8,11 @@ use super::{Cause, Error};
 
 /// What is wrong: a problem of any module.
 #[derive(Clone)]
-pub(crate) struct Problem(Arc<dyn Facts>);
+pub struct Problem(Arc<dyn Facts>);
 
 /// What is known of a problem besides its text.
-pub(crate) trait Facts: fmt::Display + fmt::Debug + Send + Sync {
+pub trait Facts: fmt::Display + fmt::Debug + Send + Sync {
+    /// The code, which follows from the problem.
     fn code(&self) -> ErrorCode;
 
     /// How much was needed, if that is a number.
@@ -20,22 +21,24 @@ pub(crate) trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     /// How much was found, if that is a number.
     fn found(&self) -> Option<u64>;
 
+    /// The error that is behind it.
     fn source(&self) -> Option<Cause<'_>>;
 }
 
 /// A number and what it counts: `1 byte`, `2 bytes`.
-pub(crate) fn counted(number: u64, one: &str) -> String {
+pub fn counted(number: u64, one: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {one}{plural}")
 }
 
 impl Problem {
-    pub(crate) fn new(facts: impl Facts + 'static) -> Self {
+    /// Makes a problem of what one module knows.
+    pub fn new(facts: impl Facts + 'static) -> Self {
         Problem(Arc::new(facts))
     }
 
     /// Makes an error of this problem at a byte of a blob.
-    pub(crate) fn at(self, blob: usize, offset: u64) -> Error {
+    pub fn at(self, blob: usize, offset: u64) -> Error {
         Error::at(self, blob, offset)
     }
 }
@@ -72,6 +75,8 @@ impl fmt::Debug for Problem {
 
 /// Defines the problems of a module. Each has fields, a code, its text, and optionally what was needed, what was found
 /// and its source.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! problems {
     (
         $(#[$about_room:meta])*
@@ -95,7 +100,7 @@ macro_rules! problems {
         }
 
         #[allow(unused_variables, reason = "each method needs some of the fields")]
-        impl $crate::error::Facts for $room {
+        impl $crate::seam::Facts for $room {
             fn code(&self) -> $crate::error::ErrorCode {
                 match self { $( $room::$problem $({ $($field),+ })? => $code, )+ }
             }
@@ -108,7 +113,7 @@ macro_rules! problems {
                 match self { $( $room::$problem $({ $($field),+ })? => None $(.or(Option::from($found)))?, )+ }
             }
 
-            fn source(&self) -> Option<$crate::error::Cause<'_>> {
+            fn source(&self) -> Option<$crate::seam::Cause<'_>> {
                 match self { $( $room::$problem $({ $($field),+ })? => None $(.or($source))?, )+ }
             }
         }
@@ -120,15 +125,15 @@ macro_rules! problems {
             }
         }
 
-        impl From<$room> for $crate::error::Problem {
+        impl From<$room> for $crate::seam::Problem {
             fn from(problem: $room) -> Self {
-                $crate::error::Problem::new(problem)
+                $crate::seam::Problem::new(problem)
             }
         }
 
         impl From<$room> for $crate::error::Error {
             fn from(problem: $room) -> Self {
-                $crate::error::Problem::from(problem).into()
+                $crate::seam::Problem::from(problem).into()
             }
         }
     };

@@ -35,7 +35,8 @@ problems! {
 
 impl Problem {
     /// Turns a failed reservation of `needed` bytes into a problem.
-    pub(crate) fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
+    #[doc(hidden)]
+    pub fn in_memory(needed: usize, reserved: Result<(), TryReserveError>) -> Result<(), Problem> {
         let needed = u64::try_from(needed).unwrap_or(u64::MAX);
         reserved.map_err(|_| SystemProblem::OutOfMemory { needed }.into())
     }
@@ -51,15 +52,20 @@ impl Problem {
     }
 }
 
+/// The problem that there is no memory for so many bytes.
+pub fn out_of_memory(needed: u64) -> Problem {
+    SystemProblem::OutOfMemory { needed }.into()
+}
+
 /// Returns an empty list with room for exactly `len` elements. Without memory for them this is an error, not an abort.
-pub(crate) fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
+pub fn with_room_for<T>(len: usize) -> Result<Vec<T>, Problem> {
     let mut list = Vec::new();
     Problem::in_memory(len.saturating_mul(size_of::<T>()), list.try_reserve_exact(len))?;
     Ok(list)
 }
 
 /// Adds an item to a list. Without memory for it this is an error, not an abort.
-pub(crate) fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), Problem> {
+pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), Problem> {
     let needed = list.len().saturating_add(1).saturating_mul(size_of::<T>());
     Problem::in_memory(needed, list.try_reserve(1))?;
     list.push(item);

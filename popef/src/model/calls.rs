@@ -72,7 +72,7 @@ impl Metadata {
     }
 
     /// Returns how many calls a feed with this many scalars is enough for.
-    pub(crate) fn runs_of(&self, anchor: &Anchor, numbers: u64, gradient_accumulation: NonZeroU32) -> Option<FeedRuns> {
+    pub fn runs_of(&self, anchor: &Anchor, numbers: u64, gradient_accumulation: NonZeroU32) -> Option<FeedRuns> {
         let needed = self.training_elements_per_call(anchor, gradient_accumulation)?;
         let own = AnchorShape::of(anchor, self.replication_factor).ok()?.own;
         // The scalars in one element: those of the own shape without its batch.
@@ -84,6 +84,6 @@ impl Metadata {
 }
 
 /// Returns the total number of scalars in the tensors of a feed. `None` if it exceeds 64 bits.
-pub(crate) fn numbers_of(feed: &DataBlob<'_>) -> Option<u64> {
+pub fn numbers_of(feed: &DataBlob<'_>) -> Option<u64> {
     element_count(feed.shape().iter()).ok()?.checked_mul(feed.num_tensors().into())
 }

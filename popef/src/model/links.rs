@@ -7,14 +7,15 @@ use crate::read::{Blob, BlobId, File, Key, Names};
 
 /// Files that are linked together, with an index of their blobs by name.
 #[derive(Clone)]
-pub(crate) struct Links {
+pub struct Links {
     files: Arc<[File]>,
     names: Arc<Names>,
     complete: bool,
 }
 
 impl Links {
-    pub(crate) fn of(files: Arc<[File]>) -> Result<Self, Error> {
+    /// Links files.
+    pub fn of(files: Arc<[File]>) -> Result<Self, Error> {
         let of_file = |file: &File| {
             Key::ALL.map(|key| file.numbers_of(key.blob_type()).len()).into_iter().fold(0, usize::saturating_add)
         };
@@ -37,30 +38,32 @@ impl Links {
     }
 
     /// Links of no files.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Links { files: Arc::new([]), names: Arc::new(Names::default()), complete: true }
     }
 
-    pub(crate) fn files(&self) -> &[File] {
+    /// The files.
+    pub fn files(&self) -> &[File] {
         &self.files
     }
 
     /// Whether all files were read to their ends.
-    pub(crate) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    pub(crate) fn blob(&self, id: BlobId) -> Option<Blob<'_>> {
+    /// The blob with an id.
+    pub fn blob(&self, id: BlobId) -> Option<Blob<'_>> {
         self.files.get(usize::try_from(id.file).ok()?)?.numbered(id.blob)
     }
 
     /// The blobs with a name, in the order of files and blobs.
-    pub(crate) fn all(&self, key: Key, name: &[u8]) -> impl Iterator<Item = BlobId> {
+    pub fn all(&self, key: Key, name: &[u8]) -> impl Iterator<Item = BlobId> {
         self.names.candidates((key, name)).filter(move |&id| self.is_named(id, key, name))
     }
 
     /// The first blob with a name.
-    pub(crate) fn first(&self, key: Key, name: &[u8]) -> Option<BlobId> {
+    pub fn first(&self, key: Key, name: &[u8]) -> Option<BlobId> {
         self.all(key, name).next()
     }
 
@@ -71,14 +74,14 @@ impl Links {
     }
 
     /// The blob that a name in the file `home` refers to: the first in that file, otherwise the first in all files.
-    pub(crate) fn nearest(&self, home: u32, key: Key, name: &[u8]) -> Option<BlobId> {
+    pub fn nearest(&self, home: u32, key: Key, name: &[u8]) -> Option<BlobId> {
         let first = self.first(key, name)?;
         Some(self.first_in(home, key, name).unwrap_or(first))
     }
 
     /// The tensor or feed with the data of an anchor of the file `home`. The same file comes before others, then
     /// tensors before feeds, then the first blob.
-    pub(crate) fn data_of(&self, home: u32, name: &[u8]) -> Option<BlobId> {
+    pub fn data_of(&self, home: u32, name: &[u8]) -> Option<BlobId> {
         let first = self.first(Key::TENSOR, name).or_else(|| self.first(Key::FEED, name))?;
         let own = self.first_in(home, Key::TENSOR, name).or_else(|| self.first_in(home, Key::FEED, name));
         Some(own.unwrap_or(first))

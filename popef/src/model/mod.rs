@@ -17,8 +17,10 @@ use std::borrow::Borrow;
 use std::fmt;
 
 pub use calls::FeedRuns;
-pub(crate) use calls::numbers_of;
-pub(crate) use links::Links;
+#[doc(hidden)]
+pub use calls::numbers_of;
+#[doc(hidden)]
+pub use links::Links;
 pub use shape::{AnchorShape, Outer, ShapeMismatch};
 pub use sources::{Linked, Source, Sources};
 
@@ -92,7 +94,8 @@ impl Model {
     }
 
     /// Links the model of a metadata blob.
-    pub(crate) fn of(links: &Links, metadata_blob: Linked<BlobHandle>) -> Result<Self, Error> {
+    #[doc(hidden)]
+    pub fn of(links: &Links, metadata_blob: Linked<BlobHandle>) -> Result<Self, Error> {
         let metadata = MetadataBlob::of(metadata_blob.blob.blob()).read()?;
         let home = u32::try_from(metadata_blob.file).unwrap_or(u32::MAX);
         let mut data = with_room_for(metadata.anchors.len())?;

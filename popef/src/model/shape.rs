@@ -36,6 +36,13 @@ pub struct AnchorShape {
 }
 
 impl AnchorShape {
+    /// The same shape, of one call.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_repeats(self) -> Self {
+        AnchorShape { repeats: None, ..self }
+    }
+
     /// Adds the outer dimensions that the format demands to the model's own shape.
     ///
     /// There is a dimension of replicas if the anchor is per replica and there are several replicas. There is one of
@@ -100,6 +107,13 @@ pub struct ShapeMismatch {
     pub needed: u32,
     /// The extent in the stored shape. `None` if the shape has fewer dimensions.
     pub found: Option<i64>,
+}
+
+impl ShapeMismatch {
+    #[doc(hidden)]
+    pub fn new(outer: Outer, dimension: usize, needed: u32, found: Option<i64>) -> Self {
+        ShapeMismatch { outer, dimension, needed, found }
+    }
 }
 
 impl fmt::Display for ShapeMismatch {

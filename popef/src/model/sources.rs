@@ -16,6 +16,14 @@ pub struct Linked<B> {
     pub blob: B,
 }
 
+impl<B> Linked<B> {
+    /// A blob of the file at a position.
+    #[doc(hidden)]
+    pub fn new(file: usize, blob: B) -> Self {
+        Linked { file, blob }
+    }
+}
+
 impl<B> Deref for Linked<B> {
     type Target = B;
 

@@ -84,7 +84,8 @@ impl<'a> Blob<'a> {
     }
 
     /// Returns the name by which a key finds the blob, if it does.
-    pub(crate) fn named_by(&self, key: Key) -> Option<&'a [u8]> {
+    #[doc(hidden)]
+    pub fn named_by(&self, key: Key) -> Option<&'a [u8]> {
         if key.blob_type() != self.blob_type() {
             return None;
         }
@@ -165,7 +166,8 @@ impl<'a> Blob<'a> {
         is_same_file && self.index() == other.index()
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    /// Returns the limits of the file that the blob is in.
+    pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
@@ -175,7 +177,8 @@ impl<'a> Blob<'a> {
     }
 
     /// Makes an error of a problem with this blob, at a byte of the file.
-    pub(crate) fn error(&self, problem: impl Into<Problem>, offset: u64) -> Error {
+    #[doc(hidden)]
+    pub fn error(&self, problem: impl Into<Problem>, offset: u64) -> Error {
         self.at(offset).error(problem)
     }
 

@@ -53,7 +53,7 @@ impl Compression {
     }
 
     /// Finds the format by the magic number at the start of the data.
-    pub(crate) fn of(data: &[u8]) -> Option<Compression> {
+    pub fn of(data: &[u8]) -> Option<Compression> {
         match data {
             [first, second, ..] if is_zlib(*first, *second) => Some(Compression::Zlib),
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),

@@ -37,7 +37,8 @@ enum Origin<'a> {
 }
 
 impl<'a> Data<'a> {
-    pub(crate) fn in_memory(bytes: &'a [u8]) -> Self {
+    /// Bytes in memory, as the data of a blob is that is there already.
+    pub fn in_memory(bytes: &'a [u8]) -> Self {
         Data(Origin::Memory(bytes))
     }
 
@@ -116,7 +117,7 @@ impl<'a> Data<'a> {
     }
 
     /// Reads the bytes from `start` into `buf`, as far as there are any. Returns the part of `buf` that was filled.
-    pub(crate) fn read_up_to<'b>(&self, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
+    pub fn read_up_to<'b>(&self, start: u64, buf: &'b mut [u8]) -> Result<&'b [u8], Error> {
         let left = as_usize(self.len().saturating_sub(start));
         let bytes = buf.get_mut(..left.min(buf.len())).unwrap_or_default();
         if !bytes.is_empty() {
@@ -177,7 +178,8 @@ impl<'a> Data<'a> {
         }
     }
 
-    pub(crate) fn error(&self, problem: impl Into<Problem>) -> Error {
+    #[doc(hidden)]
+    pub fn error(&self, problem: impl Into<Problem>) -> Error {
         let problem = problem.into();
         match self.0 {
             Origin::Memory(_) => problem.into(),

@@ -102,7 +102,8 @@ impl<'a> ExecutableBlob<'a> {
     }
 
     /// Converts an error from the reader of [`unpack`](Self::unpack) to one of this library.
-    pub(crate) fn unpack_error(&self, error: std::io::Error) -> Error {
+    #[doc(hidden)]
+    pub fn unpack_error(&self, error: std::io::Error) -> Error {
         self.blob.at(self.blob.data_offset()).unwrap_io(error)
     }
 

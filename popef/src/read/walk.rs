@@ -1,11 +1,11 @@
 //! Walks a file from one blob's header to the next.
 
 use super::fetch::Fetch;
+use super::pickle_end::is_marked;
 use super::problem::ReadProblem;
 use crate::error::{Error, Problem, with_room_for};
 use crate::len::{as_usize, len_of};
 use crate::limits::Limits;
-use crate::pickle::is_marked;
 use crate::wire::{Head, Stop, WireProblem};
 
 /// The index and the offset of a blob.

@@ -16,11 +16,13 @@ use super::Text;
 ///
 /// An entry is a field, its type and its key. A text has two fields and two keys, the second for its bytes. The
 /// attributes apply to the structure that is deserialised.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! object {
     ($(#[$meta:meta])* $type:ident, [$( $same:ty ),*] $fields:tt) => {
-        crate::types::object::object!(@serialize stringify!($type), $type, $fields);
-        $( crate::types::object::object!(@serialize stringify!($type), $same, $fields); )*
-        crate::types::object::object!(@deserialize $(#[$meta])* $type, $fields);
+        $crate::seam::object!(@serialize stringify!($type), $type, $fields);
+        $( $crate::seam::object!(@serialize stringify!($type), $same, $fields); )*
+        $crate::seam::object!(@deserialize $(#[$meta])* $type, $fields);
     };
     (@serialize $name:expr, $type:ty, {
         $( $field:ident $(/ $bytes:ident)?: $value:ty = $key:literal $(/ $bytes_key:literal)?; )+
@@ -30,9 +32,9 @@ macro_rules! object {
                 use serde::ser::SerializeStruct as _;
 
                 let human_readable = serializer.is_human_readable();
-                let len = [$( crate::types::object::object!(@len human_readable, self.$field $(, $bytes)?) ),+];
+                let len = [$( $crate::seam::object!(@len human_readable, self.$field $(, $bytes)?) ),+];
                 let mut object = serializer.serialize_struct($name, len.iter().sum())?;
-                $( crate::types::object::object!(@put object, human_readable, self.$field, $key $(, $bytes_key)?); )+
+                $( $crate::seam::object!(@put object, human_readable, self.$field, $key $(, $bytes_key)?); )+
                 object.end()
             }
         }
@@ -50,7 +52,7 @@ macro_rules! object {
                         $field: $value,
                         $(
                             #[serde(rename = $bytes_key, default)]
-                            $bytes: Option<crate::types::object::Hex>,
+                            $bytes: Option<$crate::seam::Hex>,
                         )?
                     )+
                 }
@@ -70,7 +72,7 @@ macro_rules! object {
                 if deserializer.is_human_readable() {
                     let read = HumanReadable::deserialize(deserializer)?;
                     return Ok($type {
-                        $( $field: crate::types::object::object!(@take read, $field, $key $(, $bytes)?), )+
+                        $( $field: $crate::seam::object!(@take read, $field, $key $(, $bytes)?), )+
                     });
                 }
                 let Binary { $( $field ),+ } = Binary::deserialize(deserializer)?;
@@ -86,18 +88,18 @@ macro_rules! object {
         $object.serialize_field($key, &$value)?
     };
     (@put $object:ident, $human_readable:ident, $value:expr, $key:literal, $bytes_key:literal) => {
-        crate::types::object::put_text(&mut $object, $human_readable, &$value, [$key, $bytes_key])?
+        $crate::seam::put_text(&mut $object, $human_readable, &$value, [$key, $bytes_key])?
     };
     (@take $read:ident, $field:ident, $key:literal) => { $read.$field };
     (@take $read:ident, $field:ident, $key:literal, $bytes:ident) => {
-        crate::types::object::take_text($read.$field, $read.$bytes, $key)?
+        $crate::seam::take_text($read.$field, $read.$bytes, $key)?
     };
 }
 
-pub(crate) use object;
+pub use object;
 
 /// Serialises a text under its one or two keys.
-pub(crate) fn put_text<O: SerializeStruct>(
+pub fn put_text<O: SerializeStruct>(
     object: &mut O,
     human_readable: bool,
     text: &Text<'_>,
@@ -113,11 +115,7 @@ pub(crate) fn put_text<O: SerializeStruct>(
 }
 
 /// Combines a text and its bytes, which come from two keys. Fails if they differ.
-pub(crate) fn take_text<E: serde::de::Error>(
-    text: Text<'static>,
-    bytes: Option<Hex>,
-    key: &str,
-) -> Result<Text<'static>, E> {
+pub fn take_text<E: serde::de::Error>(text: Text<'static>, bytes: Option<Hex>, key: &str) -> Result<Text<'static>, E> {
     let Some(Hex(bytes)) = bytes else { return Ok(text) };
     let whole = Text::from(bytes);
     match text == *whole.to_string_lossy() {
@@ -136,7 +134,8 @@ impl Serialize for Shown<'_> {
 }
 
 /// Bytes, serialised as hex digits.
-pub(crate) struct Hex<B = Vec<u8>>(B);
+#[allow(missing_debug_implementations, reason = "for serialising only")]
+pub struct Hex<B = Vec<u8>>(B);
 
 impl<'a> Hex<&'a [u8]> {
     fn of(bytes: &'a [u8]) -> Self {
@@ -167,7 +166,8 @@ impl<'de> Deserialize<'de> for Hex {
 }
 
 /// A list whose elements are made while it is serialised.
-pub(crate) struct List<F>(pub(crate) F);
+#[allow(missing_debug_implementations, reason = "for serialising only")]
+pub struct List<F>(pub F);
 
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

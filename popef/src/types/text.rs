@@ -45,7 +45,7 @@ impl<'a> Text<'a> {
     }
 
     /// Iterates over the characters, with U+FFFD for each part that is not UTF-8. Allocates nothing.
-    pub(crate) fn chars(&self) -> impl Iterator<Item = char> {
+    pub fn chars(&self) -> impl Iterator<Item = char> {
         self.0.utf8_chunks().flat_map(|chunk| {
             let replacement = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
             chunk.valid().chars().chain(replacement)
@@ -63,7 +63,8 @@ impl<'a> Text<'a> {
     }
 
     /// Like [`into_owned`](Text::into_owned), but fails if there is no memory for the copy.
-    pub(crate) fn try_to_own(self) -> Result<Text<'static>, Problem> {
+    #[doc(hidden)]
+    pub fn try_to_own(self) -> Result<Text<'static>, Problem> {
         match self.0 {
             Cow::Owned(bytes) => Ok(Text(Cow::Owned(bytes))),
             Cow::Borrowed(bytes) => {

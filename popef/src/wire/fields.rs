@@ -90,7 +90,7 @@ impl Fields<'_> {
 }
 
 /// The number of an enumeration's value, whether or not the schema names it.
-pub(crate) fn number<T: Into<u16>>(value: Result<T, NotInSchema>) -> u16 {
+pub fn number<T: Into<u16>>(value: Result<T, NotInSchema>) -> u16 {
     match value {
         Ok(value) => value.into(),
         Err(NotInSchema(number)) => number,

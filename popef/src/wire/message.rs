@@ -19,11 +19,12 @@ const WORD: u64 = 8;
 
 /// Why capnp did not read a message.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// Reading would visit more words than allowed.
     Visits,
     /// Pointers nest too deep.
     Nesting,
+    /// The message is malformed.
     Malformed(capnp::Error),
 }
 
@@ -40,32 +41,36 @@ impl From<capnp::Error> for Refusal {
 }
 
 /// The length of the longest segment table.
-pub(crate) const LONGEST_TABLE: usize = (MAX_SEGMENTS / 2 + 1) * 8;
+pub const LONGEST_TABLE: usize = (MAX_SEGMENTS / 2 + 1) * 8;
 
 /// Returns the length of a message by the segment table at its start, including the table. `None` if the bytes do not
 /// begin with a table, or the message has no content.
-pub(crate) fn message_len(bytes: &[u8]) -> Option<u64> {
+pub fn message_len(bytes: &[u8]) -> Option<u64> {
     let frame = Frame::parse(bytes, Message::Header).ok()?;
     (!frame.is_empty()).then_some(frame.len)
 }
 
 /// The lengths that a message's segment table states.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     table: u64,
-    pub(crate) segments: u64,
+    /// The number of segments.
+    pub segments: u64,
     /// The length of the message in bytes, including the table.
-    pub(crate) len: u64,
+    pub len: u64,
 }
 
 /// The reason why a segment table could not be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FrameFault {
+pub enum FrameFault {
     /// The bytes end before the table does. It needs this many.
     Cut {
+        /// The length of the table.
         needed: u64,
     },
+    /// No reader accepts so many segments.
     TooManySegments {
+        /// Their number.
         found: u64,
     },
 }
@@ -82,7 +87,7 @@ impl Frame {
     }
 
     /// Reads the segment table at the start of `bytes`, like [`parse`](Self::parse).
-    pub(crate) fn of_table(bytes: &[u8]) -> Result<Frame, FrameFault> {
+    pub fn of_table(bytes: &[u8]) -> Result<Frame, FrameFault> {
         let first_word = bytes.first_chunk::<8>().ok_or(FrameFault::Cut { needed: WORD })?;
         let segments = u64::from(LittleEndian::read_u32(first_word)).saturating_add(1);
         if to_index(segments) > MAX_SEGMENTS {
@@ -110,7 +115,7 @@ impl Frame {
     }
 
     /// Makes a reader of the message. `bytes` are the whole message.
-    pub(crate) fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
+    pub fn reader<'a>(self, bytes: &'a [u8], limits: &Limits) -> Reader<Segments<'a>> {
         let visits = usize::try_from(limits.visits.max(1)).unwrap_or(usize::MAX);
         let options = ReaderOptions {
             traversal_limit_in_words: Some(to_index(self.words()).saturating_mul(visits).saturating_add(64)),
@@ -120,7 +125,7 @@ impl Frame {
     }
 
     /// The length of the message in words, including the table.
-    pub(crate) fn words(self) -> u64 {
+    pub fn words(self) -> u64 {
         self.len / WORD
     }
 }
@@ -137,7 +142,8 @@ fn to_index(len: u64) -> usize {
 
 /// The segments of a message, borrowed. Nothing is allocated.
 #[expect(clippy::large_enum_variant, reason = "lives on the stack, while one message is read")]
-pub(crate) enum Segments<'a> {
+#[allow(missing_debug_implementations, missing_docs, reason = "a reader has it, and nobody looks into it")]
+pub enum Segments<'a> {
     One(&'a [u8]),
     /// The bytes after the table, and for each segment the word in them at which it ends.
     Many {

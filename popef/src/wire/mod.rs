@@ -38,17 +38,18 @@ mod words;
 
 pub(crate) use encode::NewHead;
 pub(crate) use encode_metadata::is_encoded as is_encoded_metadata;
-#[cfg(feature = "popart")]
-pub(crate) use fields::number;
+#[doc(hidden)]
+pub use fields::number;
 pub(crate) use head::Head;
-#[cfg(feature = "popart")]
-pub(crate) use message::{Frame, FrameFault, Refusal};
-pub(crate) use message::{LONGEST_TABLE, message_len};
+#[doc(hidden)]
+pub use message::{Frame, FrameFault, LONGEST_TABLE, Refusal, message_len};
 #[cfg(feature = "serde")]
 pub(crate) use metadata::{AnchorRef, MetadataRef, OptionRef, ProgramRef, serialize_metadata};
 pub(crate) use metadata::{check_value_bytes, is_metadata, read_metadata};
 pub(crate) use parts::{InfoFields, Span};
-pub(crate) use problem::{WireProblem, lower_case_phrase};
+pub(crate) use problem::WireProblem;
+#[doc(hidden)]
+pub use problem::lower_case_phrase;
 
 use crate::error::Problem;
 

@@ -118,7 +118,7 @@ problems! {
 }
 
 /// The text of a foreign error in our style: a lower-case first letter, no full stop.
-pub(crate) fn lower_case_phrase(error: &dyn fmt::Display) -> String {
+pub fn lower_case_phrase(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     let text = text.trim_end_matches(['.', ' ', ':']);
     let mut letters = text.chars();

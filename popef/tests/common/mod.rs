@@ -2,13 +2,12 @@
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
-pub mod cost;
+#[cfg(feature = "serde")]
+pub mod coming_back;
 pub mod everything;
-pub mod heap;
 pub mod metadata_json;
 pub mod peers;
-pub mod work;
-pub mod worst;
+pub mod raw;
 pub mod writing;
 
 use std::io::{self, Read};
@@ -17,7 +16,9 @@ use std::path::{Path, PathBuf};
 use popef::{Blob, Content, Error, File, OpenOptions};
 
 pub fn testdata(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(path)
+    let of_crate = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = of_crate.ancestors().find(|folder| folder.join("testdata").is_dir());
+    root.expect("the repository has testdata").join("testdata").join(path)
 }
 
 pub fn read(path: &str) -> Vec<u8> {

@@ -133,7 +133,7 @@ fn changing_a_file_while_it_is_unpacked_is_an_error() {
     let gzip = [b"\x1f\x8b\x08\0\0\0\0\0\0\xff".as_slice(), &block(0), &block(1)].concat();
     let zlib = [b"\x78\x9c".as_slice(), &block(0), &block(1)].concat();
     for data in [gzip, zlib] {
-        fs::write(&path, common::worst::executable(80_000, &data)).unwrap();
+        fs::write(&path, common::raw::executable(80_000, &data)).unwrap();
         let file = File::open(&path).unwrap();
         let mut unpack = file.executables().next().unwrap().unpack().unwrap();
         unpack.read_exact(&mut [0; 1000]).unwrap();

@@ -204,7 +204,7 @@ fn zstd_frames_give_as_many_bytes_as_the_blob_says_and_then_an_error() {
         let (packed, unpacked) = (executable.data().read().unwrap(), unpack(&executable).unwrap());
         assert_eq!(executable.poplar_header().unwrap(), popef::read::PoplarHeader::parse(&unpacked));
         for size in [0, 1, 40, 1000, 100_000, 200_000, unpacked.len() - 1] {
-            let file = File::from_bytes(common::worst::executable(size as u64, &packed)).unwrap();
+            let file = File::from_bytes(common::raw::executable(size as u64, &packed)).unwrap();
             let mut reader = only_executable(&file).unpack().unwrap();
             let mut given: Vec<u8> = Vec::new();
             let mut buffer = [0; 997];
@@ -230,7 +230,7 @@ fn lz4_frames_with_any_byte_changed_or_cut_off_give_an_error_or_what_was_packed(
     let executable = only_executable(&file);
     let (packed, unpacked) = (executable.data().read().unwrap(), unpack(&executable).unwrap());
     let unpack = |data: &[u8]| {
-        let file = File::from_bytes(common::worst::executable(unpacked.len() as u64, data)).unwrap();
+        let file = File::from_bytes(common::raw::executable(unpacked.len() as u64, data)).unwrap();
         unpack(&only_executable(&file))
     };
     assert_eq!(unpack(&packed).unwrap(), unpacked);
@@ -262,7 +262,7 @@ fn lz4_blocks_may_be_empty() {
     let (packed, stored) = (b"\x01\0\0\0\0".as_slice(), b"\0\0\0\x80".as_slice());
     let one = b"\x01\0\0\x80x".as_slice();
     let data = [HEADER, END, HEADER, packed, stored, one, packed, END, HEADER, one, stored, END].concat();
-    let file = File::from_bytes(common::worst::executable(2, &data)).unwrap();
+    let file = File::from_bytes(common::raw::executable(2, &data)).unwrap();
     assert_eq!(unpack(&only_executable(&file)).unwrap(), b"xx");
 }
 

@@ -28,7 +28,7 @@ const NOT_HERE: &[(ErrorCode, Option<io::ErrorKind>)] = &[
     (ErrorCode::TooManyFiles, Some(io::ErrorKind::InvalidInput)),
     // tests/read/compressed.rs makes it happen in a build without the features.
     (ErrorCode::CompressionNotBuilt, Some(io::ErrorKind::Unsupported)),
-    // tests/read/payloads.rs makes these happen.
+    // The tests of popef-payload make these happen.
     (ErrorCode::PayloadCut, Some(io::ErrorKind::UnexpectedEof)),
     (ErrorCode::PayloadMalformed, Some(io::ErrorKind::InvalidData)),
     (ErrorCode::PayloadTooLarge, Some(io::ErrorKind::FileTooLarge)),

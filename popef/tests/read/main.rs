@@ -3,7 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod broken;
 mod bucket;
 mod changed;
 mod compressed;
@@ -18,8 +17,6 @@ mod interop;
 mod lookup;
 mod names;
 mod odd_files;
-mod payloads;
-mod poptorch;
 mod readers;
 mod reads;
 mod regressions;

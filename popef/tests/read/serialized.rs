@@ -7,15 +7,13 @@ use crate::common::{self, writing};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use popef::check::*;
+use common::coming_back::come_back;
 use popef::error::*;
 use popef::model::{Outer, Phase};
-use popef::pickle::ImportClass;
 use popef::read::*;
 use popef::types::*;
 use popef::write::*;
 use proptest::prelude::*;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use writing::models::{self, What};
 
@@ -68,19 +66,6 @@ fn fields_that_are_left_out_have_their_defaults() {
     assert_eq!(metadata, Metadata { num_ipus: 4, anchors: vec![anchor], ..Default::default() });
 }
 
-/// JSON is a format for people. Of the binary formats, CBOR has the names of fields and the types of values, and
-/// postcard has neither.
-#[track_caller]
-fn come_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
-    let json = serde_json::to_string(value).unwrap();
-    assert_eq!(serde_json::from_str::<T>(&json).unwrap(), *value, "{json}");
-    let mut bytes = Vec::new();
-    ciborium::into_writer(value, &mut bytes).unwrap();
-    assert_eq!(ciborium::from_reader::<T, _>(&*bytes).unwrap(), *value, "{bytes:?}");
-    let bytes = postcard::to_stdvec(value).unwrap();
-    assert_eq!(postcard::from_bytes::<T>(&bytes).unwrap(), *value, "{bytes:?}");
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
@@ -120,34 +105,6 @@ proptest! {
         let bytes = [format!("GC_EXE_{format}").as_bytes(), &sizes].concat();
         come_back(&PoplarHeader::parse(&bytes).unwrap());
     }
-
-    #[test]
-    fn a_policy_comes_back(
-        rules in prop::collection::btree_map(
-            "[A-Z]{2}[0-9]{3}",
-            prop::sample::select(vec![Level::Off, Level::Note, Level::Warning, Level::Error]),
-            0..4,
-        ),
-        (max_file_size, num_ipus, ipu_version) in any::<(Option<u64>, Option<u32>, Option<u32>)>(),
-        known_imports in prop::collection::vec(any::<String>(), 0..3),
-        (compressed_executables, no_pickles) in any::<(bool, bool)>(),
-        opaques in prop::option::of(prop::collection::vec(any::<String>(), 0..3)),
-        (poplar_hash, target_arch, poptorch_version) in any::<(Option<String>, Option<String>, Option<String>)>(),
-        inputs in prop::collection::vec(demand(), 0..3),
-        outputs in prop::collection::vec(demand(), 0..3),
-    ) {
-        come_back(&Policy {
-            rules, max_file_size, compressed_executables, no_pickles, opaques, known_imports, num_ipus, ipu_version,
-            poplar_hash, target_arch, poptorch_version, inputs, outputs,
-        });
-    }
-}
-
-fn demand() -> impl Strategy<Value = TensorDemand> {
-    let extent = prop_oneof![Just(Extent::Any), (0..=i64::MAX).prop_map(Extent::Exactly)];
-    let shape = prop::option::of(prop::collection::vec(extent, 0..4));
-    let data_type = prop::option::of(any::<u16>().prop_map(DataType::from_number));
-    (any::<String>(), data_type, shape).prop_map(|(name, data_type, shape)| TensorDemand { name, data_type, shape })
 }
 
 #[test]
@@ -168,12 +125,9 @@ fn every_name_comes_back() {
     come_back(&Compression::ALL.to_vec());
     come_back(&ErrorCode::ALL.to_vec());
     come_back(&ErrorKind::ALL.to_vec());
-    come_back(&ImportClass::ALL.to_vec());
-    come_back(&Loader::ALL.to_vec());
     come_back(&NumberKind::ALL.to_vec());
     come_back(&Outer::ALL.to_vec());
     come_back(&Phase::ALL.to_vec());
-    come_back(&Severity::ALL.to_vec());
     come_back(&(0..=9).flat_map(|level| [Packing::Zlib(level), Packing::Gzip(level)]).collect::<Vec<_>>());
     come_back(&(0..=u8::MAX).map(|bits| (F8143::from_bits(bits), F8152::from_bits(bits))).collect::<Vec<_>>());
 }

@@ -2,7 +2,7 @@
 
 mod words;
 
-use popef::check::{Policy, Rule};
+use popef_check::{Policy, Rule};
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, Error};
 
@@ -18,7 +18,7 @@ use toml::de::{DeTable, Error};
 /// );
 /// ```
 pub fn policy(text: &str, no_rule: &dyn Fn(&str) -> String) -> Result<Policy, String> {
-    policy_of(text, &Rule::by_id, no_rule)
+    policy_of(text, &popef_check::rule_by_id, no_rule)
 }
 
 /// Reads a policy for other rules than those of the library, which `rule` finds by their ids. Its type refuses unknown keys, and
@@ -74,7 +74,7 @@ fn unknown_rule(
 
 #[cfg(test)]
 mod tests {
-    use popef::check::Policy;
+    use popef_check::Policy;
 
     fn parse(text: &str) -> Result<Policy, String> {
         super::policy(text, &|id| format!("there is no rule {id:?}"))

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use popef::File;
-use popef::check::{CheckOptions, check};
+use popef_check::{CheckOptions, check};
 
 use super::compose::{Composed, Piece};
 use super::seal::Seal;

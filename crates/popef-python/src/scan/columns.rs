@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use popef::check::{Finding, Severity};
 use popef::read::DataBlob;
 use popef::types::{BlobType, Text};
 use popef::{Blob, Error, Metadata};
+use popef_check::{Finding, Severity};
 use popef_ops::hash::Digest;
 
 use super::scanned::{BlobHashes, Counts, Fault, Hashes, Scanned};

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-use popef::check::CheckOptions;
+use popef_check::CheckOptions;
 use popef_open::{Ahead, Waited};
 use popef_ops::hash::Algorithms;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use popef::check::{CheckOptions, Finding, Report, check_with_progress};
 use popef::error::ErrorKind;
 use popef::read::Compression;
 use popef::types::{BlobType, ErrorInfo};
 use popef::{Error, File, OpenOptions};
+use popef_check::{CheckOptions, Finding, Report, check_with_progress};
 use popef_open::{Foreign, StreamData};
 use popef_ops::Progress;
 use popef_ops::hash::{Algorithms, BlobHash, Digest, Digests, HashOptions, hash, hash_path};

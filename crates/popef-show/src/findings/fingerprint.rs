@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use popef::check::Finding;
+use popef_check::Finding;
 
 /// Gives each finding of a group a text that stays the same when the file changes elsewhere. Code scanners recognise a finding
 /// by it.

@@ -5,8 +5,8 @@
 use std::io;
 use std::path::Path;
 
-use popef::check::Severity;
 use popef::types::{escape, is_hidden};
+use popef_check::Severity;
 
 use super::group::{Group, Totals, Verdict, is_shown, reason};
 use super::renderer::FindingsRenderer;

@@ -1,15 +1,15 @@
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use popef::check::{Finding, Report, Severity, Skipped};
 use popef::error::Location;
+use popef_check::{Finding, Report, Severity, Skipped};
 
 use crate::output::escape::escape_rest;
 
 /// Files that were checked together, and what came of it.
 ///
 /// ```
-/// use popef::check::{CheckOptions, check};
+/// use popef_check::{CheckOptions, check};
 /// use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
 ///
 /// let opened = [popef::File::from_bytes("no PopEF file at all")];

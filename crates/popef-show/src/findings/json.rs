@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use popef::check::{Finding, Rule, Skipped};
 use popef::types::Text;
+use popef_check::{Finding, Rule, Skipped};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use popef::check::{Finding, Severity, Skipped};
+use popef_check::{Finding, Severity, Skipped};
 
 use super::group::{Group, Totals, Verdict, reason};
 use super::options::FindingsOptions;

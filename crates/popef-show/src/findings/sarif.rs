@@ -5,7 +5,7 @@
 
 use std::io;
 
-use popef::check::{Finding, Rule, Severity, Skipped};
+use popef_check::{Finding, Rule, Severity, Skipped};
 use serde::Serialize;
 
 use super::fingerprint::Fingerprints;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use popef::check::{Finding, Skipped};
 use popef::types::Text as Name;
+use popef_check::{Finding, Skipped};
 
 use super::group::{CheckedFile, Group, Mend, Totals, Verdict, is_shown, reason};
 use super::options::FindingsOptions;

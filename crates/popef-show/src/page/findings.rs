@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use popef::check::{Finding, Severity};
 use popef::error::Location;
 use popef::types::Text;
+use popef_check::{Finding, Severity};
 
 use super::html::Html;
 use crate::findings::group::Group;

@@ -39,7 +39,7 @@ const POLICY: &str = include_str!("policy.txt");
 /// ```
 /// use std::path::Path;
 ///
-/// use popef::check::{CheckOptions, check};
+/// use popef_check::{CheckOptions, check};
 /// use popef_show::{CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider};
 ///
 /// let file = popef::File::from_bytes(Vec::new())?;

@@ -1,7 +1,7 @@
 //! The head of the page: what it is about, whether it is whole, and the main figures.
 
 use popef::File;
-use popef::check::Severity;
+use popef_check::Severity;
 
 use super::Page;
 use super::html::{Html, shown};

@@ -1,11 +1,11 @@
 //! What a framework put into an opaque blob.
 
 use popef::error::ErrorCode;
-use popef::opaque::poptorch::PoptorchData;
-use popef::opaque::{Framework, Payload};
 use popef::read::OpaqueBlob;
 use popef::types::Text;
 use popef::{Error, File};
+use popef_payload::poptorch::PoptorchData;
+use popef_payload::{Framework, Payload};
 use serde::de::IgnoredAny;
 
 use super::options::Options;
@@ -28,11 +28,11 @@ const MODERATE: u64 = 1 << 20;
 impl<'f> PayloadView<'f> {
     /// Reads the data. If it was not asked for, only if that is cheap, and nothing becomes of it if it cannot be read.
     pub(crate) fn of(opaque: &OpaqueBlob<'f>, options: &Options) -> Option<Self> {
-        let (framework, asked_for) = (opaque.framework(), options.inside);
+        let (framework, asked_for) = (Framework::of_blob(opaque), options.inside);
         if !asked_for && (framework.is_none() || opaque.data().len() > MODERATE) {
             return None;
         }
-        let value = opaque.payload();
+        let value = Payload::read(opaque);
         if value.is_err() && !asked_for {
             return None;
         }

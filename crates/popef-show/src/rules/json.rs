@@ -1,6 +1,6 @@
 use std::io;
 
-use popef::check::{Rule, Severity};
+use popef_check::{Rule, Severity};
 use serde::Serialize;
 
 use super::code::CodeEntry;

@@ -1,4 +1,4 @@
-use popef::check::Severity;
+use popef_check::Severity;
 
 use crate::output::color::Kind;
 

@@ -6,14 +6,14 @@ pub(crate) mod kind;
 mod nearest;
 mod text;
 
-use popef::check::Rule;
+use popef_check::Rule;
 
 /// Rules in groups by subject, each with its title.
 pub type Groups = Vec<(&'static str, Vec<&'static Rule>)>;
 
 /// The rules of the library.
 pub fn of_library() -> Groups {
-    Rule::groups().map(|(title, rules)| (title, rules.collect())).collect()
+    popef_check::rule_groups().map(|(title, rules)| (title, rules.collect())).collect()
 }
 
 pub use code::{CodeEntry, explain_code, nearest_code};

@@ -1,14 +1,14 @@
-use popef::check::Rule;
+use popef_check::Rule;
 use strsim::levenshtein;
 
 /// Those of the given rules that a mistyped id may mean: `did you mean PE101 or PE111?`. None if no id is like it.
 ///
 /// ```
-/// use popef::check::Rule;
+/// use popef_check::Rule;
 /// use popef_show::rules::did_you_mean;
 ///
-/// assert_eq!(did_you_mean("PE1O1", Rule::all()).as_deref(), Some("did you mean PE101 or PE111?"));
-/// assert_eq!(did_you_mean("PE999", Rule::all()), None);
+/// assert_eq!(did_you_mean("PE1O1", popef_check::rules()).as_deref(), Some("did you mean PE101 or PE111?"));
+/// assert_eq!(did_you_mean("PE999", popef_check::rules()), None);
 /// ```
 pub fn did_you_mean(id: &str, rules: impl IntoIterator<Item = &'static Rule>) -> Option<String> {
     let nearest: Vec<_> = nearest(id, rules.into_iter().collect()).iter().map(|rule| rule.id).collect();
@@ -40,10 +40,9 @@ fn nearest(id: &str, mut rules: Vec<&'static Rule>) -> Vec<&'static Rule> {
 
 #[cfg(test)]
 mod tests {
-    use popef::check::Rule;
 
     fn did_you_mean(id: &str) -> Option<String> {
-        super::did_you_mean(id, Rule::all())
+        super::did_you_mean(id, popef_check::rules())
     }
 
     #[test]

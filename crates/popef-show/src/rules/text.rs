@@ -1,6 +1,6 @@
 use std::io;
 
-use popef::check::Rule;
+use popef_check::Rule;
 
 use super::kind::kind;
 use crate::output::color::Kind;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use popef::error::ErrorCode;
 use popef::File;
-use popef::check::{CheckOptions, check_with_progress};
+use popef_check::{CheckOptions, check_with_progress};
 use popef::types::Text;
 use popef_dump_tool::{Complaint, screen};
 use popef_open::{Opened, in_order, is_stdin};

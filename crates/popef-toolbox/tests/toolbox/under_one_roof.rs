@@ -243,7 +243,7 @@ fn explanations_name_the_command_that_lists_the_rules() {
         "popef explain: there is no rule and no error \"XYZ\"; popef explain lists all rules [wrong-arguments]\n";
     assert!(err.starts_with(expected) && status == 2, "{err}");
     let of_profiles = poplar_inspect::profile::rules().flat_map(|(_, rules)| rules);
-    let all = popef::check::Rule::all().chain(of_profiles).count();
+    let all = popef_check::rules().chain(of_profiles).count();
     assert_eq!(run("explain --format ndjson").0.lines().count(), all);
 }
 

@@ -3,20 +3,20 @@
 use std::io::Read;
 
 use super::{Options, read_archive_part};
-use popef::check::Inspection;
 use popef::error::ErrorKind;
+use popef_findings::Inspection;
 
 /// Says which tiles the archive of a Poplar executable has, for [`CheckOptions::inspect_archives`].
 ///
 /// ```
-/// use popef::check::CheckOptions;
+/// use popef_findings::CheckOptions;
 /// use poplar_inspect::executable::inspect_archive;
 ///
 /// let mut options = CheckOptions::new();
 /// options.deep(true).inspect_archives(inspect_archive);
 /// ```
 ///
-/// [`CheckOptions::inspect_archives`]: popef::check::CheckOptions::inspect_archives
+/// [`CheckOptions::inspect_archives`]: popef_findings::CheckOptions::inspect_archives
 pub fn inspect_archive(archive: &mut dyn Read) -> Inspection {
     let summary = read_archive_part(archive, &Options::default());
     if let Some(damage) = &summary.damage {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use popef::check::{Level, Report as Proposed, Severity};
+use popef_findings::{Level, Report as Proposed, Severity};
 use poplar_inspect::profile::{Policy, Report, consistency, facts, propose, rule, rules};
 use proptest::prelude::*;
 use serde_json::Value;

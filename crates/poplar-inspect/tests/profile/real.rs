@@ -1,7 +1,7 @@
 //! Figures that Poplar itself printed, in public documents (Graphcore's documentation of TensorFlow's logging, of Kubernetes and of its
 //! tutorials). The reports that they were of are not public, so these hold only what the figures say of each other.
 
-use popef::check::Finding;
+use popef_findings::Finding;
 use poplar_inspect::profile::{Policy, Report, Selection, facts, propose, tiles};
 use serde_json::{Value, json};
 

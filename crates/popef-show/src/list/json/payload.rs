@@ -1,6 +1,6 @@
 //! The `payload` of an opaque blob.
 
-use popef::opaque::{Framework, Payload};
+use popef_payload::{Framework, Payload};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 

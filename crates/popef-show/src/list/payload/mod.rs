@@ -8,8 +8,8 @@ mod tensorflow;
 use std::fmt::{Display, Write as _};
 use std::io;
 
-use popef::opaque::Payload;
 use popef::types::Text;
+use popef_payload::Payload;
 
 use crate::failure::Failures;
 use crate::output::color::Kind;

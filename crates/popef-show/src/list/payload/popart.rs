@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use popef::opaque::popart::{Executable, Tensor, VariableSettings};
+use popef_payload::popart::{Executable, Tensor, VariableSettings};
 
 use super::facts::Facts;
 use super::shape;
@@ -74,7 +74,7 @@ fn describe(tensor: &Tensor) -> String {
 
 /// How replicas share a variable, unless all have the same value.
 fn groups(settings: &VariableSettings) -> String {
-    use popef::opaque::popart::{CommGroupKind, RetrievalMode};
+    use popef_payload::popart::{CommGroupKind, RetrievalMode};
 
     let groups = match settings {
         VariableSettings { use_comm_group: true, comm_group: CommGroupKind::All, .. } => String::new(),

@@ -1,8 +1,8 @@
 use std::fmt::Display;
 use std::io;
 
-use popef::opaque::poptorch::{NamedTensor, PoptorchData, Value};
 use popef::types::Text;
+use popef_payload::poptorch::{NamedTensor, PoptorchData, Value};
 
 use super::facts::Facts;
 

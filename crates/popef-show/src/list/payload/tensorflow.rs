@@ -1,6 +1,6 @@
 use std::io;
 
-use popef::opaque::tensorflow::{
+use popef_payload::tensorflow::{
     Executable, ExecutableMessage, Feed, HostEmbedding, Input, Output, PrimitiveType, RemoteParameter, RuntimeConfig,
     Shape,
 };

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use popef::check::Report;
+use popef_check::Report;
 use popef_dump_tool::read_policy;
 use popef_dump_tool::screen::screen;
 use popef_ops::Error;

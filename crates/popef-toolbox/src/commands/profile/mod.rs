@@ -24,7 +24,7 @@ pub(crate) use args::Args;
 use args::What;
 use form::Form;
 use input::{Input, Keep};
-use popef::check::{self, Report, Severity};
+use popef_check::{Report, Severity};
 use popef_ops::{Error, FilePath};
 use popef_show::Out;
 use poplar_inspect::profile::{
@@ -84,9 +84,9 @@ struct Finding {
     message: String,
 }
 
-impl From<check::Finding> for Finding {
-    fn from(finding: check::Finding) -> Self {
-        let check::Finding { rule, severity, names, message, .. } = finding;
+impl From<popef_findings::Finding> for Finding {
+    fn from(finding: popef_findings::Finding) -> Self {
+        let popef_findings::Finding { rule, severity, names, message, .. } = finding;
         let names = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
         Finding { id: rule.id, severity, names, message }
     }
@@ -99,8 +99,8 @@ struct Skipped {
     why: String,
 }
 
-impl From<check::Skipped> for Skipped {
-    fn from(skipped: check::Skipped) -> Self {
+impl From<popef_findings::Skipped> for Skipped {
+    fn from(skipped: popef_findings::Skipped) -> Self {
         Skipped { what: skipped.what, why: skipped.why }
     }
 }

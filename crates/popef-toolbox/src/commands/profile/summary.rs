@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
-use popef::check::Severity;
+use popef_check::Severity;
 use popef_show::{Kind, Out, counted, escape, escape_rest, size};
 use poplar_inspect::profile::{
     Consistency, CopyOverlap, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, StepTypeSums, categories,

@@ -1,7 +1,7 @@
 //! What a rule finds, and what it cannot look at.
 
-use popef::check::{Finding, Report, Rule, Severity, Skipped, Unlisted};
 use popef::types::Text;
+use popef_findings::{Finding, Report, Rule, Severity, Skipped, Unlisted};
 
 /// Why a rule draws no conclusion: what the report does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]

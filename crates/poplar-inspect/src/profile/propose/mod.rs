@@ -1,7 +1,7 @@
 //! The proposer: rules over the results of the analysers, and what to do about what they find.
 //!
 //! A rule is an item in one of the tables in `rules/`: its text, and the function that looks. Rules and findings are those of
-//! [`popef::check`], so that they are shown alike. A rule that needs what the report does not have draws no conclusion: it is skipped, and
+//! [`popef_findings`], so that they are shown alike. A rule that needs what the report does not have draws no conclusion: it is skipped, and
 //! the report says so.
 
 mod found;
@@ -10,7 +10,7 @@ mod rules;
 mod subject;
 mod words;
 
-use popef::check::{Report, Rule};
+use popef_findings::{Report, Rule};
 
 use super::analyse::consistency::Consistency;
 use super::analyse::facts::Facts;

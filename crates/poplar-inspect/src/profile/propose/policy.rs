@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use popef::check::{Level, Rule, Severity};
+use popef_findings::{Level, Rule, Severity};
 
 /// What is required of a profile, and from where on something is a finding.
 ///

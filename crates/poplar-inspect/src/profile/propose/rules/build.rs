@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use popef::check::{Rule, Severity};
 use popef::types::escape;
+use popef_findings::{Rule, Severity};
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;

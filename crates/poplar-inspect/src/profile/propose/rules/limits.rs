@@ -1,6 +1,6 @@
 //! Limits that a team sets.
 
-use popef::check::{Rule, Severity};
+use popef_findings::{Rule, Severity};
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;

@@ -1,7 +1,7 @@
 //! Rules about memory.
 
-use popef::check::{Rule, Severity};
 use popef::types::escape;
+use popef_findings::{Rule, Severity};
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;

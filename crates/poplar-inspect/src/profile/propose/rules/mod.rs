@@ -5,7 +5,7 @@ mod limits;
 mod memory;
 mod time;
 
-use popef::check::Rule;
+use popef_findings::Rule;
 
 use super::found::{Found, Missing};
 use super::subject::Subject;

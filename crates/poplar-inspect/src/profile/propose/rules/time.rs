@@ -1,6 +1,6 @@
 //! Rules about time.
 
-use popef::check::{Rule, Severity};
+use popef_findings::{Rule, Severity};
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;

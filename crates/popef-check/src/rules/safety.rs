@@ -1,0 +1,203 @@
+//! Rules about what is dangerous to load or to publish.
+
+use super::super::findings::{Findings, Spot};
+use super::super::run::{Check, Pickled, model, opaque, pickle};
+use super::super::words::{count, quote};
+use popef::types::{EngineOption, Metadata, Text};
+use popef_findings::Severity;
+use popef_findings::{Rule, When};
+use popef_payload::pickle::{ImportClass, PickleFault, PickleImport};
+
+pub(super) const RULES: &[Check] = &[
+    Check {
+        rule: Rule {
+            id: "PE501",
+            severity: Severity::Note,
+            title: "a Python pickle",
+            meaning: "An opaque blob is a Python pickle, as PopTorch's blob always is. Loading a pickle runs the code \
+                      that it names, with the rights of the user who loads it. The finding lists the names that it \
+                      imports, at most the first 100. Other rules report names that are dangerous or not known.",
+            fix: "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: \
+                   it can be removed for them. A policy with no-pickles = true forbids pickles.",
+            when: When::Always,
+        },
+        run: pickle(|_, pickled, out| {
+            let pickle = pickled.pickle;
+            let imports = pickle.imports.iter().map(|import| Text::from(import.path.as_str()));
+            out.add(pickled.start, imports, || {
+                let imports = match u64::try_from(pickle.imports.len()).unwrap_or(u64::MAX) {
+                    0 => "nothing".to_owned(),
+                    number => count(number, "name"),
+                };
+                format!("{} is a Python pickle of protocol {} that imports {imports}", pickled.named(), pickle.protocol)
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE502",
+            severity: Severity::Error,
+            title: "a pickle that can run programs or use files",
+            meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
+                      or imports by name; or it hides what it imports, or changes a class. No exporter writes such a \
+                      pickle. Loading it can do anything that the user who loads it can do.",
+            fix: "Do not load the file. Find out where it is from.",
+            when: When::Always,
+        },
+        run: pickle(|_, pickled, out| {
+            let can = "which can run programs, use files or import by name";
+            imports(pickled, out, ImportClass::Dangerous, |_| false, can);
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE503",
+            severity: Severity::Warning,
+            title: "a pickle with imports that are not known",
+            meaning: "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the \
+                      model's own code, or of a package that these checks do not know. Loading it imports those \
+                      modules and calls what is named.",
+            fix: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
+                   code must be installed where the file is loaded. If you do not know them, do not load the file.",
+            when: When::Always,
+        },
+        run: pickle(|set, pickled, out| {
+            let known = |import: &PickleImport| set.policy.knows_import(&import.path);
+            imports(pickled, out, ImportClass::Unknown, known, "which these checks do not know");
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE504",
+            severity: Severity::Error,
+            title: "a pickle that cannot be followed to its end",
+            meaning: "A pickle is cut, damaged, or made to mislead whoever examines it. What it does after that point \
+                      is not known, and what comes before runs when it is loaded.",
+            fix: "Export the model again. If you did not make the file, do not load it.",
+            when: When::Always,
+        },
+        run: pickle(|_, pickled, out| {
+            if let Some(PickleFault { offset, reason, .. }) = &pickled.pickle.fault {
+                out.add(pickled.place(*offset), [], || {
+                    let named = pickled.named();
+                    format!("{named} is a Python pickle that cannot be followed beyond its byte {offset}: {reason}")
+                });
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE505",
+            severity: Severity::Warning,
+            title: "an archive that may hold pickles",
+            meaning: "An opaque blob is a zip archive. torch.save writes such archives, with a pickle inside. The \
+                      contents of this one were not examined.",
+            fix: "Extract the blob's data and examine the archive before you load it.",
+            when: When::Always,
+        },
+        run: opaque(|_, opaque, _, out| {
+            let mut first = [0; 4];
+            let data = opaque.data();
+            if data.len() >= 4 && data.read_at(0, &mut first).is_ok() && first == *b"PK\x03\x04" {
+                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
+                    format!("opaque blob {} is a zip archive of {}", quote(&opaque.name()), count(data.len(), "byte"))
+                });
+                out.skip("what is inside zip archives in opaque blobs", "only plain pickles are followed");
+            }
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE506",
+            severity: Severity::Warning,
+            title: "a credential in the options",
+            meaning: "An engine or device option looks like a password, a key or a token: by its name, or by the form \
+                      of its value. Whoever has the file can read it. The value is not shown here.",
+            fix: "If it is a credential, revoke it, and export the model again without it.",
+            when: When::Always,
+        },
+        run: model(|_, model, out| {
+            let Metadata { engine_options, device_options, .. } = model.metadata();
+            for (kind, options) in [("engine", engine_options), ("device", device_options)] {
+                for option in options.iter().filter(|option| is_credential(option)) {
+                    out.add(Spot::model(model), [option.name.by_ref()], || {
+                        format!("{kind} option {} looks like a credential", quote(&option.name))
+                    });
+                }
+            }
+        }),
+    },
+];
+
+/// Parts of the names of options that contain credentials, in lower case without separators.
+const SECRET_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "authtoken",
+    "accesstoken",
+    "credential",
+];
+
+/// How the values of well-known services' credentials begin.
+const SECRET_STARTS: &[&str] =
+    &["AKIA", "ASIA", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "hf_", "xoxb-", "xoxp-", "sk-"];
+
+/// Returns whether the value of an option must not be shown.
+pub(crate) fn is_credential(option: &EngineOption) -> bool {
+    const LONGEST: usize = 256;
+    let value = option.value.as_bytes();
+    let is_switch = value.len() < 4 || value == b"true" || value == b"false" || value.iter().all(u8::is_ascii_digit);
+    let name: String = option.name.chars().take(LONGEST).filter(|letter| letter.is_alphanumeric()).collect();
+    let name = name.to_ascii_lowercase();
+    let is_named = || SECRET_NAMES.iter().any(|part| name.contains(part)) || name.ends_with("token");
+    let is_token = || {
+        value.len() >= 20
+            && !value.contains(&b' ')
+            && SECRET_STARTS.iter().any(|start| value.starts_with(start.as_bytes()))
+            || value.starts_with(b"-----BEGIN ")
+    };
+    !is_switch && (is_named() || is_token() || has_password(value))
+}
+
+/// A URL with a user and a password: `https://user:password@host`.
+fn has_password(value: &[u8]) -> bool {
+    let Some(scheme) = value.windows(3).position(|part| part == b"://") else { return false };
+    let host = value.iter().skip(scheme.saturating_add(3)).take_while(|byte| !matches!(byte, b'/' | b'?' | b'#'));
+    let mut user = host.skip_while(|&&byte| byte != b':').skip(1);
+    user.next().is_some_and(|&first| first != b'@') && user.any(|&byte| byte == b'@')
+}
+
+fn imports(
+    pickled: &Pickled<'_>,
+    out: &mut Findings<'_>,
+    class: ImportClass,
+    is_allowed: impl Fn(&PickleImport) -> bool,
+    can: &str,
+) {
+    for import in pickled.pickle.imports_of(class).filter(|import| !is_allowed(import)) {
+        let path = Text::from(import.path.as_str());
+        out.add(pickled.place(import.offset), [path], || {
+            format!("{} is a pickle that {}", pickled.named(), described(&import.path, can))
+        });
+    }
+}
+
+/// Describes what a pickle does by an import. The path is in parentheses if the import has no name.
+fn described(path: &str, can: &str) -> String {
+    let within = |start: &str| path.strip_prefix(start)?.strip_suffix(')');
+    if let Some(class) = within("(change of ") {
+        return format!("changes {} itself, and so all objects of that class", quote(&class.into()));
+    }
+    if let Some(code) = within("(extension-") {
+        return format!("imports by the extension code {code}, which only the program that loads it can resolve");
+    }
+    match path {
+        "(computed)" => "computes the name of an import while it is loaded".to_owned(),
+        _ => format!("imports {}, {can}", quote(&path.into())),
+    }
+}

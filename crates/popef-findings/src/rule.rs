@@ -1,0 +1,110 @@
+use std::fmt;
+
+use super::loader::Loader;
+use super::severity::Severity;
+
+/// A rule: something that can be wrong with a file, and how to fix it.
+///
+/// ```
+/// use popef_findings::{Rule, Severity};
+///
+/// let rule = Rule::new("XY001", Severity::Warning, "a thing", "It is bad.", "Do another.", None);
+/// println!("{} ({}): {}\n\n{}\n\n{}", rule.id, rule.severity, rule.title, rule.meaning, rule.fix);
+/// ```
+pub struct Rule {
+    /// `PE` and three digits, or of another crate two other letters. An id is never used again for another rule.
+    pub id: &'static str,
+    /// The severity, unless a policy changes it.
+    pub severity: Severity,
+    /// What is wrong, in a few words.
+    pub title: &'static str,
+    /// What it means, and what happens when the file is loaded.
+    pub meaning: &'static str,
+    /// How to fix it.
+    pub fix: &'static str,
+    /// When it applies.
+    pub when: When,
+}
+
+/// When a rule applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum When {
+    /// In every check.
+    Always,
+    /// Only if all data is read.
+    Deep,
+    /// Only if all data is read, and what is inside executables is looked at.
+    Inspected,
+    /// Only if it is checked for this loader.
+    Loader(Loader),
+    /// Only with a policy that asks for it.
+    Policy,
+    /// Under a condition that a crate with rules of its own says.
+    Said(&'static str),
+}
+
+impl Rule {
+    /// Makes a rule. `condition` says when it applies, if not always.
+    ///
+    /// ```
+    /// use popef_findings::{Finding, Report, Rule, Severity};
+    ///
+    /// static RULE: Rule = Rule::new("XY001", Severity::Warning, "a thing", "It is bad.", "Do another.", None);
+    ///
+    /// let mut report = Report::default();
+    /// report.findings.push(Finding::new(&RULE, RULE.severity, "there is a thing".to_owned()));
+    /// assert_eq!(report.findings[0].to_string(), "warning XY001: there is a thing");
+    /// ```
+    pub const fn new(
+        id: &'static str,
+        severity: Severity,
+        title: &'static str,
+        meaning: &'static str,
+        fix: &'static str,
+        condition: Option<&'static str>,
+    ) -> Self {
+        let when = match condition {
+            Some(condition) => When::Said(condition),
+            None => When::Always,
+        };
+        Rule { id, severity, title, meaning, fix, when }
+    }
+
+    /// Returns when the rule applies, if not always.
+    pub fn condition(&self) -> Option<&'static str> {
+        match self.when {
+            When::Always => None,
+            When::Deep => Some("only in deep checks"),
+            When::Inspected => Some("only in deep checks that look inside executables"),
+            When::Loader(Loader::Popart) => Some("only for PopART"),
+            When::Loader(Loader::Poptorch) => Some("only for PopTorch"),
+            When::Loader(Loader::Tensorflow) => Some("only for TensorFlow"),
+            When::Loader(Loader::Triton) => Some("only for Triton and the model runtimes"),
+            When::Policy => Some("only with a policy that asks for it"),
+            When::Said(condition) => Some(condition),
+        }
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rule").field("id", &self.id).field("severity", &self.severity).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Rule {}
+
+/// Serialises as its id.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Rule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id)
+    }
+}

@@ -1,0 +1,86 @@
+//! What frameworks put into opaque blobs.
+//!
+//! The format calls the data of an opaque blob something that only its framework can read. Three frameworks write such
+//! blobs, and their sources are public: [`Framework::of_blob`] names the one that a
+//! blob belongs to. [`Payload::read`] reads the data, if this crate is built with the feature for the framework.
+//! [`pickle`] finds what a Python pickle would import. Nothing of the data is run.
+//!
+//! No file that such a framework wrote is public. What is known comes from the public sources of the frameworks; the
+//! repository's `docs/FORMAT.md` says what is documented there and what is inferred.
+
+#[cfg(any(feature = "popart", feature = "tensorflow"))]
+mod numbers;
+mod payload;
+pub mod pickle;
+#[cfg(feature = "popart")]
+pub mod popart;
+#[cfg(feature = "poptorch")]
+pub mod poptorch;
+#[allow(dead_code, reason = "some problems are found only by the readers of some frameworks")]
+mod problem;
+#[cfg(feature = "tensorflow")]
+pub mod tensorflow;
+
+pub use payload::Payload;
+
+use popef::read::OpaqueBlob;
+use popef::seam::named;
+use popef::types::Text;
+
+/// A framework that puts opaque blobs into PopEF files.
+///
+/// ```
+/// use popef_payload::Framework;
+///
+/// assert_eq!("tensorflow".parse(), Ok(Framework::Tensorflow));
+/// assert_eq!(Framework::Popart.to_string(), "popart");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Framework {
+    /// PopART, and what is built on it. It takes every blob whose name contains `popart`.
+    Popart,
+    /// PopTorch. It takes the blob `poptorch`.
+    Poptorch,
+    /// TensorFlow for the IPU. It takes the blob `tensorflow`.
+    Tensorflow,
+}
+
+named! {
+    Framework, "a framework": Popart = "popart", Poptorch = "poptorch", Tensorflow = "tensorflow"
+}
+
+impl Framework {
+    /// The name as its makers write it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Framework::Popart => "PopART",
+            Framework::Poptorch => "PopTorch",
+            Framework::Tensorflow => "TensorFlow",
+        }
+    }
+
+    /// Returns the framework that takes the blob as its own, by the blob's name.
+    ///
+    /// ```
+    /// use popef_payload::Framework;
+    ///
+    /// let file = popef::File::open("examples/data/executable.popef")?;
+    /// let opaque = file.opaque("popart").expect("the file has it");
+    /// assert_eq!(Framework::of_blob(&opaque), Some(Framework::Popart));
+    /// # Ok::<(), popef::Error>(())
+    /// ```
+    pub fn of_blob(opaque: &OpaqueBlob<'_>) -> Option<Framework> {
+        Framework::of_name(&opaque.name())
+    }
+
+    /// Returns the framework that takes opaque blobs of this name as its own. Looks at nothing but the name.
+    pub fn of_name(name: &Text<'_>) -> Option<Framework> {
+        match name.as_bytes() {
+            b"poptorch" => Some(Framework::Poptorch),
+            b"tensorflow" => Some(Framework::Tensorflow),
+            name if name.windows(6).any(|part| part == b"popart") => Some(Framework::Popart),
+            _ => None,
+        }
+    }
+}

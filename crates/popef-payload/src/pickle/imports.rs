@@ -1,0 +1,290 @@
+//! The imports that all pickles in the data have so far.
+
+use std::collections::TryReserveError;
+use std::hash::{BuildHasher, RandomState};
+
+use super::halt::Halt;
+use super::{ImportClass, PickleImport};
+use popef::seam::{as_u64, as_usize};
+
+/// The largest number of different imports.
+const MOST: usize = 4096;
+/// The length of the longest path of module, name and attributes.
+const LONGEST_PATH: usize = 2048;
+
+const TOO_MANY: &str = "it imports more than any model needs";
+
+/// Functions whose arguments matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// `getattr`, with which pickles name members of enums and torch's own functions. It is as harmless as its result.
+    Attribute,
+    /// Torch's function to load a storage from bytes that contain another pickle. It is as harmless as that pickle.
+    Load,
+    /// With it, protocols 0 and 1 make an object of the class in the first argument.
+    Reconstruct,
+    /// With it, protocols 0 to 2 make bytes from a text.
+    Encode,
+    Other,
+}
+
+impl Role {
+    pub(super) fn of(module: &str, name: &str) -> Role {
+        match (module, name) {
+            ("builtins" | "__builtin__", "getattr") => Role::Attribute,
+            ("torch.storage", "_load_from_bytes") => Role::Load,
+            ("_codecs", "encode") => Role::Encode,
+            (_, name) if name.split('.').next_back() == Some("_reconstructor") => Role::Reconstruct,
+            _ => Role::Other,
+        }
+    }
+}
+
+/// What is known about an import but not part of the result.
+#[derive(Clone, Copy)]
+struct Note {
+    role: Role,
+    /// The path consists of valid names. Other data can look like an opcode with its lines.
+    is_name: bool,
+    /// It is dangerous, and was called with harmless arguments.
+    understood: bool,
+    /// It was stored where a call cannot be seen, or called with other arguments.
+    misused: bool,
+}
+
+/// An import in the list.
+#[derive(Clone, Copy)]
+pub(super) struct Import<'i> {
+    pub(super) path: &'i str,
+    pub(super) class: ImportClass,
+    pub(super) role: Role,
+    is_name: bool,
+}
+
+impl Import<'_> {
+    pub(super) fn is_dangerous_name(&self) -> bool {
+        self.class == ImportClass::Dangerous && self.is_name
+    }
+}
+
+/// Each path once, in the order of first use.
+pub(super) struct Imports {
+    list: Vec<PickleImport>,
+    notes: Vec<Note>,
+    index: Index,
+    budget: Budget,
+}
+
+impl Imports {
+    /// Makes an empty list for data of `len` bytes.
+    pub(super) fn new(len: u64) -> Self {
+        Imports { list: Vec::new(), notes: Vec::new(), index: Index::default(), budget: Budget::new(len) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn get(&self, place: u16) -> Option<Import<'_>> {
+        let import = self.list.get(usize::from(place))?;
+        let note = self.notes.get(usize::from(place))?;
+        Some(Import { path: &import.path, class: import.class, role: note.role, is_name: note.is_name })
+    }
+
+    /// Returns the place of a path. `judge` returns the class and the role of a new one.
+    pub(super) fn note(
+        &mut self,
+        path: &str,
+        offset: u64,
+        judge: impl FnOnce() -> (ImportClass, Role),
+    ) -> Result<u16, Halt> {
+        self.budget.spend(path)?;
+        if let Some(place) = self.index.find(path, &self.list) {
+            return Ok(place);
+        }
+        if path.len() > LONGEST_PATH {
+            // Lines of other data are seldom valid names. Python would import a valid name, so it is always reported.
+            return Err(if is_name(path) { Halt::Spent(TOO_MANY) } else { Halt::Limit(TOO_MANY) });
+        }
+        let place = u16::try_from(self.list.len()).ok().filter(|_| self.list.len() < MOST);
+        let place = place.ok_or(Halt::Spent(TOO_MANY))?;
+        let (class, role) = judge();
+        self.add(path, PickleImport { path: String::new(), offset, class }, role)?;
+        Ok(place)
+    }
+
+    fn add(&mut self, path: &str, mut import: PickleImport, role: Role) -> Result<(), TryReserveError> {
+        import.path.try_reserve_exact(path.len())?;
+        import.path.push_str(path);
+        self.list.try_reserve(1)?;
+        self.notes.try_reserve(1)?;
+        self.index.add(path, &self.list)?;
+        self.list.push(import);
+        self.notes.push(Note { role, is_name: is_name(path), understood: false, misused: false });
+        Ok(())
+    }
+
+    /// Forgets all but the first `len`.
+    pub(super) fn forget_from(&mut self, len: usize) {
+        while self.list.len() > len {
+            let Some(import) = self.list.pop() else { return };
+            self.notes.pop();
+            self.index.remove_last(&import.path, self.list.len());
+        }
+    }
+
+    /// Records a call of a dangerous import with harmless arguments. If all its calls are like that, it is ordinary.
+    pub(super) fn understand(&mut self, place: u16) {
+        if let Some(note) = self.notes.get_mut(usize::from(place)) {
+            note.understood = true;
+        }
+    }
+
+    /// Records that an import can be called unseen, or was called with arguments that may be harmful.
+    pub(super) fn misuse(&mut self, place: u16) {
+        if let Some(note) = self.notes.get_mut(usize::from(place)) {
+            note.misused = true;
+        }
+    }
+
+    pub(super) fn have_name(&self) -> bool {
+        self.notes.iter().any(|note| note.is_name)
+    }
+
+    pub(super) fn finish(mut self) -> Vec<PickleImport> {
+        for (import, note) in self.list.iter_mut().zip(&self.notes) {
+            if note.understood && !note.misused {
+                import.class = ImportClass::Ordinary;
+            }
+        }
+        self.list
+    }
+}
+
+fn is_name(path: &str) -> bool {
+    path.split('.').all(|part| {
+        part.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+    })
+}
+
+/// The number of bytes of paths that can still be looked up. All other costs follow from the bytes of the pickle: an
+/// opcode is one step and leaves at most one value. But paths are built from texts in the memo, and two bytes are enough
+/// to use a long text again.
+struct Budget(u64);
+
+impl Budget {
+    /// All paths of a pickle from a pickler together are not longer than the pickle.
+    fn new(len: u64) -> Self {
+        Budget(len.saturating_mul(4).saturating_add(16 << 10))
+    }
+
+    fn spend(&mut self, path: &str) -> Result<(), Halt> {
+        // The opcode itself pays for this much.
+        let len = as_u64(path.len()).saturating_sub(16);
+        self.0 = self.0.checked_sub(len).ok_or(Halt::Spent(TOO_MANY))?;
+        Ok(())
+    }
+}
+
+/// A hash table from paths to places in the list, with linear probing. At most half of the slots are in use.
+#[derive(Default)]
+struct Index {
+    slots: Vec<u16>,
+    hasher: RandomState,
+}
+
+const FREE: u16 = u16::MAX;
+
+impl Index {
+    /// The slots that a path can be in, in the order of probing.
+    fn slots_of(&self, path: &str) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.slots.len().saturating_sub(1);
+        let first = as_usize(self.hasher.hash_one(path) & 0xffff);
+        (0..self.slots.len()).map(move |step| first.saturating_add(step) & mask)
+    }
+
+    fn find(&self, path: &str, list: &[PickleImport]) -> Option<u16> {
+        let places = self.slots_of(path).filter_map(|slot| self.slots.get(slot).copied());
+        places.take_while(|&place| place != FREE).find(|&place| is_at(list, place, path))
+    }
+
+    /// Adds the path that will be pushed to the list next.
+    fn add(&mut self, path: &str, list: &[PickleImport]) -> Result<(), TryReserveError> {
+        if self.slots.len() <= list.len().saturating_mul(2) {
+            self.grow(list)?;
+        }
+        self.set(path, FREE, u16::try_from(list.len()).unwrap_or(FREE));
+        Ok(())
+    }
+
+    fn grow(&mut self, list: &[PickleImport]) -> Result<(), TryReserveError> {
+        let len = self.slots.len().saturating_mul(2).max(64);
+        self.slots.try_reserve_exact(len.saturating_sub(self.slots.len()))?;
+        self.slots.clear();
+        self.slots.resize(len, FREE);
+        for (place, import) in (0..).zip(list) {
+            self.set(&import.path, FREE, place);
+        }
+        Ok(())
+    }
+
+    /// Removes the path that was added last. No other path was moved on because of its slot.
+    fn remove_last(&mut self, path: &str, place: usize) {
+        self.set(path, u16::try_from(place).unwrap_or(FREE), FREE);
+    }
+
+    /// Puts `new` into the first slot of a path that holds `old`.
+    fn set(&mut self, path: &str, old: u16, new: u16) {
+        let slot = self.slots_of(path).find(|&slot| self.slots.get(slot) == Some(&old));
+        if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
+            *slot = new;
+        }
+    }
+}
+
+fn is_at(list: &[PickleImport], place: u16, path: &str) -> bool {
+    list.get(usize::from(place)).is_some_and(|import| import.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ImportClass, Imports, Role};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "its 20,000 steps take an hour there, and none is unsafe")]
+    fn paths_are_found_until_they_are_forgotten() {
+        let mut imports = Imports::new(1 << 20);
+        let mut known: Vec<String> = Vec::new();
+        let mut random = 1u32;
+        for step in 0..20_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let path = format!("a.b{}", random >> 20);
+            let place = known.iter().position(|known| *known == path).unwrap_or_else(|| {
+                known.push(path.clone());
+                known.len() - 1
+            });
+            let judge = || (ImportClass::Unknown, Role::Other);
+            assert_eq!(usize::from(imports.note(&path, step, judge).unwrap()), place);
+            if step % 1000 == 999 {
+                let len = known.len() - known.len() / 3;
+                imports.forget_from(len);
+                known.truncate(len);
+            }
+        }
+        assert!(known.len() > 1000);
+        assert!(imports.finish().into_iter().map(|import| import.path).eq(known));
+    }
+
+    /// A trial that is dropped removes its imports but not the record of their calls. That is safe because only dangerous
+    /// imports can become ordinary by a call, and a trial with a dangerous import is never dropped.
+    #[test]
+    fn what_a_call_makes_ordinary_is_dangerous() {
+        for (module, name) in
+            [("builtins", "getattr"), ("__builtin__", "getattr"), ("torch.storage", "_load_from_bytes")]
+        {
+            assert!(matches!(Role::of(module, name), Role::Attribute | Role::Load));
+            assert_eq!(super::super::names::classify(module, name), ImportClass::Dangerous);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Finds what a Python pickle would import when it is loaded, without loading it.
+//!
+//! A pickle is a program for a small stack machine. [`Pickle::scan`] follows its opcodes with stand-ins for the values. It
+//! keeps short texts, because the names of modules come from them, and drops all other values.
+
+#![deny(clippy::arithmetic_side_effects, reason = "lengths in a pickle are claims")]
+
+mod calls;
+mod halt;
+mod imports;
+mod input;
+mod keep;
+mod list;
+mod names;
+mod nested;
+mod op;
+mod path;
+mod scan;
+mod text;
+#[cfg(feature = "poptorch")]
+pub(crate) mod tree;
+mod values;
+mod version;
+mod walk;
+
+use popef::error::Error;
+use popef::read::Data;
+use popef::seam::named;
+
+/// What loading a Python pickle would import, and so what it can run.
+///
+/// ```
+/// use popef_payload::pickle::{ImportClass, Pickle};
+///
+/// let bytes = std::fs::read("examples/data/memo-binget.pickle")?;
+/// let pickle = Pickle::scan_bytes(&bytes).expect("it is a pickle");
+/// let worst = pickle.worst().expect("it imports something");
+/// assert_eq!((worst.path.as_str(), worst.class), ("os.system", ImportClass::Dangerous));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pickle {
+    /// The highest protocol that it states; 0 if it states none.
+    pub protocol: u8,
+    /// What it imports: each path once, in the order of first use. This includes pickles inside its texts and bytes, also
+    /// those without a stop, because Python imports before it notices that the stop is missing. Texts and bytes that do not
+    /// begin like a pickle are tried up to 64 KiB.
+    pub imports: Vec<PickleImport>,
+    /// The version of PopTorch that wrote the pickle, if it is PopTorch's blob.
+    pub poptorch_version: Option<String>,
+    /// Where and why the scan stopped before the end, or cannot tell where Python reads on. What comes after that is not
+    /// known.
+    pub fault: Option<PickleFault>,
+}
+
+/// Something that a pickle imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PickleImport {
+    /// The module and the name, such as `collections.OrderedDict`. In parentheses if there is no name: `(computed)` if the
+    /// pickle computes the name while it is loaded, `(extension-200)` for an extension code. `(change of model.Net)` if the
+    /// pickle changes the class itself, and so all of its objects.
+    pub path: String,
+    /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
+    /// that contains it.
+    pub offset: u64,
+    /// What is known about it.
+    pub class: ImportClass,
+}
+
+/// What an import can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ImportClass {
+    /// Known to build values and nothing else.
+    Ordinary,
+    /// Neither known to be ordinary nor to be dangerous, such as a class of the model's own code.
+    Unknown,
+    /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
+    /// imported.
+    Dangerous,
+}
+
+named!(ImportClass, "a class of imports": Ordinary = "ordinary", Unknown = "unknown", Dangerous = "dangerous");
+
+/// Why a pickle could not be followed to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct PickleFault {
+    /// The byte, counted from the start of the data.
+    pub offset: u64,
+    /// The reason, as a phrase.
+    pub reason: &'static str,
+    /// Whether the reason is too little memory. Then nothing is wrong with the data, which may not even be a pickle.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub no_memory: bool,
+}
+
+impl Pickle {
+    /// Scans bytes. Returns `None` if they are not a pickle: if they neither begin like one, nor follow its grammar to a stop
+    /// or to an import. Runs nothing of it. Takes time and memory in proportion to the bytes.
+    pub fn scan_bytes(bytes: &[u8]) -> Option<Pickle> {
+        // Bytes in memory cannot fail to be read.
+        Pickle::scan(&Data::in_memory(bytes)).unwrap_or_default()
+    }
+
+    /// Scans the data of a blob like [`scan_bytes`](Self::scan_bytes). Reads it in parts: memory holds one window of it,
+    /// and about eight bytes for each value that the pickle keeps.
+    pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
+        Ok(scan::scan(data, &mut keep::Nothing)?.map(|scanned| scanned.pickle))
+    }
+
+    /// Iterates over the imports of a class.
+    pub fn imports_of(&self, class: ImportClass) -> impl Iterator<Item = &PickleImport> {
+        self.imports.iter().filter(move |import| import.class == class)
+    }
+
+    /// Returns the first import of the worst class that occurs.
+    pub fn worst(&self) -> Option<&PickleImport> {
+        let worst = self.imports.iter().map(|import| import.class).max()?;
+        self.imports_of(worst).next()
+    }
+}

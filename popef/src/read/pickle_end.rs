@@ -1,0 +1,110 @@
+//! Where the Python pickles end that a `.poptorch` file of SDK 2.5 or older begins with.
+//!
+//! Only lengths are read here. The crate `popef-payload` follows what pickles do.
+
+use super::data::Data;
+use super::reader::DataReader;
+use crate::error::Error;
+use crate::len::len_of;
+
+/// Returns where the pickles end that these bytes begin with. `None` if they do not begin with a pickle that has an end.
+///
+/// The `.poptorch` files of SDK 2.5 and older begin with a pickle, and PopEF follows it.
+/// [`OpenOptions::after_pickle`](crate::OpenOptions::after_pickle) opens such a file.
+///
+/// ```
+/// let mut bytes = std::fs::read("examples/data/poptorch34-noexport.pickle")?;
+/// bytes.extend(std::fs::read("examples/data/all-types.popef")?);
+/// assert_eq!(popef::read::end_of_pickles(&bytes), Some(2612));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn end_of_pickles(bytes: &[u8]) -> Option<u64> {
+    // Bytes in memory cannot fail to be read.
+    end_in(&Data::in_memory(bytes)).unwrap_or_default()
+}
+
+/// Returns whether bytes begin like a pickle of protocol 2 or newer. No PopEF file does: it would have too many segments.
+pub(super) fn is_marked(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x80, 2..=5, ..])
+}
+
+/// Like [`end_of_pickles`], for data that may be in a file. Reads it in parts.
+pub(super) fn end_in(data: &Data<'_>) -> Result<Option<u64>, Error> {
+    let mut reader = data.reader();
+    let mut end = None;
+    while is_marked(reader.peek(2)?) {
+        if skip_pickle(&mut reader)?.is_none() {
+            return Ok(None);
+        }
+        end = Some(data.len().saturating_sub(reader.left()));
+    }
+    Ok(end)
+}
+
+/// Skips the opcodes up to and including the one that stops. `None` if the bytes end before it, or one is no opcode.
+fn skip_pickle(reader: &mut DataReader<'_>) -> Result<Option<()>, Error> {
+    const STOP: u8 = b'.';
+    loop {
+        let Some([opcode]) = take(reader)? else { return Ok(None) };
+        if opcode == STOP {
+            return Ok(Some(()));
+        }
+        if skip_argument(reader, opcode)?.is_none() {
+            return Ok(None);
+        }
+    }
+}
+
+fn skip_argument(reader: &mut DataReader<'_>, opcode: u8) -> Result<Option<()>, Error> {
+    let len = match opcode {
+        b'(' | b'0' | b'1' | b'2' | b'N' | b']' | b')' | b't' | b'd' | b'l' | b'}' => 0,
+        b'a' | b'e' | b's' | b'u' | b'b' | b'R' | b'o' | b'Q' => 0,
+        0x81 | 0x85..=0x89 | 0x8f..=0x94 | 0x97 | 0x98 => 0,
+        b'K' | b'h' | b'q' | 0x80 | 0x82 => 1,
+        b'M' | 0x83 => 2,
+        b'J' | b'j' | b'r' | 0x84 => 4,
+        b'G' | 0x95 => 8,
+        b'F' | b'I' | b'L' | b'P' | b'S' | b'V' | b'g' | b'p' => return skip_lines(reader, 1),
+        b'i' | b'c' => return skip_lines(reader, 2),
+        b'U' | b'C' | 0x8a | 0x8c => {
+            return Ok(take(reader)?.and_then(|len| reader.skip(u8::from_le_bytes(len).into())));
+        }
+        b'T' | b'X' | b'B' | 0x8b => {
+            return Ok(take(reader)?.and_then(|len| reader.skip(u32::from_le_bytes(len).into())));
+        }
+        0x8d | 0x8e | 0x96 => return Ok(take(reader)?.and_then(|len| reader.skip(u64::from_le_bytes(len)))),
+        _ => return Ok(None),
+    };
+    Ok(reader.skip(len))
+}
+
+/// Reads a fixed number of bytes. `None` if fewer are left.
+fn take<const N: usize>(reader: &mut DataReader<'_>) -> Result<Option<[u8; N]>, Error> {
+    let bytes = reader.peek(N)?.first_chunk().copied();
+    Ok(bytes.filter(|bytes| reader.skip(len_of(bytes.as_slice())).is_some()))
+}
+
+fn skip_lines(reader: &mut DataReader<'_>, lines: u8) -> Result<Option<()>, Error> {
+    for _ in 0..lines {
+        if skip_line(reader)?.is_none() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(()))
+}
+
+/// Skips bytes up to and including a line feed. `None` if there is none.
+fn skip_line(reader: &mut DataReader<'_>) -> Result<Option<()>, Error> {
+    loop {
+        let bytes = reader.peek(1)?;
+        let line = bytes.iter().position(|&byte| byte == b'\n');
+        let len = line.map_or(len_of(bytes), |at| at.saturating_add(1).try_into().unwrap_or(u64::MAX));
+        if len == 0 {
+            return Ok(None);
+        }
+        reader.skip(len);
+        if line.is_some() {
+            return Ok(Some(()));
+        }
+    }
+}
