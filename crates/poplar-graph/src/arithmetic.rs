@@ -15,7 +15,7 @@ macro_rules! ops {
             /// All of them.
             pub const ALL: &[Self] = &[$( Self::$variant ),*];
 
-            /// Its [`Op::op_type`](super::Op::op_type).
+            /// Its [`Op::op_type`](crate::Op::op_type).
             #[must_use]
             pub const fn op_type(self) -> &'static str {
                 match self {
@@ -99,13 +99,13 @@ impl Binary {
 
 /// The types of ops that are not element-wise.
 pub(super) mod other {
-    pub(in super::super) const MATMUL: &str = "MatMul";
-    pub(in super::super) const TRANSPOSE: &str = "Transpose";
-    pub(in super::super) const RESHAPE: &str = "Reshape";
-    pub(in super::super) const CAST: &str = "Cast";
-    pub(in super::super) const COPY_VAR_UPDATE: &str = "CopyVarUpdate";
-    pub(in super::super) const ACCUMULATE: &str = "Accumulate";
-    pub(in super::super) const ALL_REDUCE: &str = "ReplicatedAllReduce";
+    pub(crate) const MATMUL: &str = "MatMul";
+    pub(crate) const TRANSPOSE: &str = "Transpose";
+    pub(crate) const RESHAPE: &str = "Reshape";
+    pub(crate) const CAST: &str = "Cast";
+    pub(crate) const COPY_VAR_UPDATE: &str = "CopyVarUpdate";
+    pub(crate) const ACCUMULATE: &str = "Accumulate";
+    pub(crate) const ALL_REDUCE: &str = "ReplicatedAllReduce";
     /// The order of dimensions of a transpose.
-    pub(in super::super) const PERMUTATION: &str = "perm";
+    pub(crate) const PERMUTATION: &str = "perm";
 }

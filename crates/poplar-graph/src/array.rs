@@ -2,19 +2,19 @@ use std::fmt;
 
 use popef::DataType;
 
-use super::shape::len_of;
-use super::{Error, Shape};
+use crate::shape::len_of;
+use crate::{Error, Shape};
 
-/// Elements on the host: the value of a constant, or of any tensor while the [`Interpreter`](super::Interpreter) runs.
+/// Elements on the host: the value of a constant, or of any tensor while the [`Interpreter`](crate::Interpreter) runs.
 ///
 /// ```
 /// use popef::DataType;
-/// use poplar_inspect::graph::Array;
+/// use poplar_graph::Array;
 ///
 /// let ones = Array::full(&[2, 2], DataType::F32, 1.0)?;
 /// assert_eq!(ones, Array::f32(&[2, 2], [1.0; 4])?);
 /// assert_eq!(Array::integers(&[2], DataType::S32, [3, -1])?.to_string(), "S32 2: [3, -1]");
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Array {

@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 
-use super::table::{Edges, Table};
-use super::{Callee, GraphId, Ir, OpId, Times};
+use crate::table::{Edges, Table};
+use crate::{Callee, GraphId, Ir, OpId, Times};
 
 /// Who calls whom, and how often.
 ///
 /// It takes time and memory for each call op, not for each chain of calls: chains are counted without listing them.
 ///
 /// ```
-/// use poplar_inspect::graph::{CallGraph, Calls, Graph, GraphId, Ir, Op, Order, Times};
+/// use poplar_graph::{CallGraph, Calls, Graph, GraphId, Ir, Op, Order, Times};
 ///
 /// let mut main = Graph::new("main");
 /// let mut op = Op::new("Loop");
@@ -21,7 +21,7 @@ use super::{Callee, GraphId, Ir, OpId, Times};
 /// assert_eq!(calls.of(GraphId(1)).runs, Times { least: 6, most: Some(6) });
 /// assert_eq!(calls.of(GraphId(1)).paths, Some(2));
 /// assert_eq!(calls.unused, [GraphId(2)]);
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{CallGraph, GraphId, Ir, Op, TensorId, TensorKind, Times};
+use crate::{CallGraph, GraphId, Ir, Op, TensorId, TensorKind, Times};
 
 /// How many ops there are of each type, and on each IPU.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@ use std::fmt;
 
 use popef::DataType;
 
-use super::{Destination, Shape, Spec};
+use crate::{Destination, Shape, Spec};
 
 /// Why graphs cannot be put together, or cannot be run.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 use popef::DataType;
 
-use super::{Array, Error};
+use crate::{Array, Error};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -43,7 +43,7 @@ id! {
 /// All ids in it are valid: [`Ir::new`] checks them, and nothing can be changed afterwards.
 ///
 /// ```
-/// use poplar_inspect::graph::{Calls, Graph, GraphId, Ir, Op, Order, op_type};
+/// use poplar_graph::{Calls, Graph, GraphId, Ir, Op, Order, op_type};
 ///
 /// let mut main = Graph::new("maingraph");
 /// let mut call = Op::new(op_type::LOOP);
@@ -53,7 +53,7 @@ id! {
 ///
 /// let callee = ir.graphs()[0].ops[0].calls.iter().next().unwrap();
 /// assert_eq!((callee.graph, callee.times.most), (ir.find("body").unwrap(), Some(3)));
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
@@ -305,7 +305,7 @@ impl Ir {
     /// behind it.
     pub fn new(graphs: Vec<Graph>, main: Option<GraphId>, order: Order) -> Result<Self, Error> {
         let ir = Ir { graphs, main, order, replication_factor: 1 };
-        super::validity::check(&ir)?;
+        crate::validity::check(&ir)?;
         Ok(ir)
     }
 
@@ -353,7 +353,7 @@ impl Ir {
     /// The same graphs with another replication factor. Fails if it is 0, or if the groups of a variable do not fit it.
     pub fn with_replication_factor(mut self, replication_factor: u32) -> Result<Self, Error> {
         self.replication_factor = replication_factor;
-        super::validity::check_replication(&self)?;
+        crate::validity::check_replication(&self)?;
         Ok(self)
     }
 }

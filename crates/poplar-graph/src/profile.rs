@@ -1,13 +1,13 @@
-//! Programs as graphs that call each other.
+//! The programs of a profiling report as graphs that call each other.
 
 use std::collections::HashMap;
 
-use super::graph::GraphProfile;
-use super::program::{Program, ProgramKind};
-use crate::graph::{Calls, Error, Graph, GraphId, Ir, Op, Order};
+use poplar_inspect::profile::{GraphProfile, Program, ProgramKind};
 
-impl GraphProfile {
-    /// The programs as graphs that call each other, for the analyses of [`graph`](crate::graph).
+use crate::{Calls, Error, Graph, GraphId, Ir, Op, Order};
+
+impl Ir {
+    /// The programs of a profiling report as graphs that call each other.
     ///
     /// The first graph runs the control programs. Each function is a graph, and so is what a loop, an `If` or a `Switch` runs, and
     /// a program that is in several others. All other programs are ops of the graph that they are in, in their order; those that
@@ -17,27 +17,27 @@ impl GraphProfile {
     /// times the bytes of all names and 4 MiB: a small report can have the same program at very many places.
     ///
     /// ```
-    /// use poplar_inspect::graph::CallGraph;
+    /// use poplar_graph::{CallGraph, Ir};
     /// use poplar_inspect::profile::{ReadOptions, Report};
     ///
     /// let json = r#"{"target":{"numIPUs":1,"numTiles":1,"tilesPerIPU":1},"controlPrograms":[0],"functionPrograms":[2],"programs":[
     ///     {"type":"Repeat","children":[1]},{"type":"Call","target":0},{"type":"OnTileExecute","computeSet":0}]}"#;
     /// let report = Report::read(json.as_bytes(), &ReadOptions::default())?;
-    /// let ir = report.graph.expect("it has programs").ir()?;
+    /// let ir = Ir::from_profile(&report.graph.expect("it has programs"))?;
     /// let names: Vec<_> = ir.graphs().iter().map(|graph| graph.name.as_str()).collect();
     /// assert_eq!(names, ["control programs", "function 0", "Repeat 0"]);
     /// assert_eq!(CallGraph::new(&ir).tree().len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn ir(&self) -> Result<Ir, Error> {
-        let mut graphs = Graphs::of(self);
+    pub fn from_profile(profile: &GraphProfile) -> Result<Self, Error> {
+        let mut graphs = Graphs::new(profile);
         let main = graphs.add("control programs".to_owned())?;
-        for (number, &program) in self.function_programs.iter().enumerate() {
-            let name = self.programs.get(program as usize).and_then(|program| program.name.as_deref());
+        for (number, &program) in profile.function_programs.iter().enumerate() {
+            let name = profile.programs.get(program as usize).and_then(|program| program.name.as_deref());
             let name = name.map_or_else(String::new, |name| format!(": {name}"));
             graphs.graph_of(program, || format!("function {number}{name}"))?;
         }
-        graphs.fill(main, &self.control_programs, Graphs::is_graph)?;
+        graphs.fill(main, &profile.control_programs, Graphs::is_graph)?;
         // Filling a graph may add others.
         let mut filled = 0_usize;
         while let Some(&program) = graphs.roots.get(filled) {
@@ -66,7 +66,7 @@ struct Graphs<'p> {
 }
 
 impl<'p> Graphs<'p> {
-    fn of(profile: &'p GraphProfile) -> Self {
+    fn new(profile: &'p GraphProfile) -> Self {
         let mut parents = vec![0_u32; profile.programs.len()];
         for child in profile.programs.iter().flat_map(|program| &program.children) {
             if let Some(count) = parents.get_mut(*child as usize) {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use popef::DataType;
 
-use super::Error;
+use crate::Error;
 
 /// A shape as it is shown: `2x3`, or `scalar`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

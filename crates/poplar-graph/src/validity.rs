@@ -1,6 +1,6 @@
 //! Whether all ids of graphs exist.
 
-use super::{Error, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, TensorId};
+use crate::{Error, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, TensorId};
 
 pub(super) fn check(ir: &Ir) -> Result<(), Error> {
     if GraphId::of(ir.graphs().len()).is_none() {

@@ -1,11 +1,29 @@
-//! Programs as graphs that call each other.
+//! The programs of profiling reports as graphs that call each other. The reports are synthetic (testdata/profile).
+
+#![cfg(feature = "profile")]
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
-use poplar_inspect::graph::{CallGraph, GraphId, Ir};
+use poplar_graph::{CallGraph, GraphId, Ir};
 use poplar_inspect::profile::{ProgramKind, ReadOptions, Report};
+use serde_json::Value;
 
-use crate::{CASES, case, json};
+const CASES: [&str; 9] = ["tiny", "model", "hardware", "single-tile", "vertices", "external", "host", "oom", "none"];
+
+fn bytes(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/profile").join(name)).unwrap()
+}
+
+/// The graphs of a report.
+fn read(json: &[u8]) -> Ir {
+    Ir::from_profile(&Report::read(json, &ReadOptions::default()).unwrap().graph.unwrap()).unwrap()
+}
+
+fn case(name: &str) -> Ir {
+    read(&bytes(&format!("{name}.graph.json")))
+}
 
 /// How often each type of program is in the tree beneath a graph, with calls resolved: each callee of an op once.
 fn types(ir: &Ir, graph: GraphId) -> BTreeMap<String, u64> {
@@ -27,8 +45,8 @@ fn types(ir: &Ir, graph: GraphId) -> BTreeMap<String, u64> {
 #[test]
 fn graphs_have_the_programs_of_the_tree_with_calls_resolved() {
     for name in CASES {
-        let ir = case(name).graph.unwrap().ir().unwrap();
-        let facts = json(&format!("{name}.facts.json"));
+        let ir = case(name);
+        let facts: Value = serde_json::from_slice(&bytes(&format!("{name}.facts.json"))).unwrap();
         let expected = facts["programs"]["inTreeCallsResolved"].as_object().unwrap();
         // Copies and executions may have others in them; they are ops only if they have none.
         let holds_others = |kind: &str| {
@@ -47,7 +65,7 @@ fn graphs_have_the_programs_of_the_tree_with_calls_resolved() {
 
 #[test]
 fn loops_and_choices_say_how_often_they_run_as_far_as_a_report_does() {
-    let ir = case("model").graph.unwrap().ir().unwrap();
+    let ir = case("model");
     let calls = CallGraph::new(&ir);
     let names: Vec<_> = ir.graphs().iter().map(|graph| graph.name.as_str()).collect();
     assert_eq!(names[..3], ["control programs", names[1], names[2]]);
@@ -64,7 +82,7 @@ fn loops_and_choices_say_how_often_they_run_as_far_as_a_report_does() {
         r#"{{"target":{{"numIPUs":1,"numTiles":1,"tilesPerIPU":1}},"controlPrograms":[0],"functionPrograms":[],"programs":[{},{{"type":"Sync"}}]}}"#,
         sequences.join(",")
     );
-    let ir = Report::read(json.as_bytes(), &ReadOptions::default()).unwrap().graph.unwrap().ir().unwrap();
+    let ir = read(json.as_bytes());
     assert_eq!(ir.graphs().len(), levels);
     assert!(ir.graphs().iter().all(|graph| graph.ops.len() <= 2));
 }

@@ -1,5 +1,5 @@
-use super::super::{Error, GraphId, OpId, TensorRef};
 use super::Builder;
+use crate::{Error, GraphId, OpId, TensorRef};
 
 /// An op that calls a graph, and which tensors of caller and graph belong together: PopXL's `CallSiteInfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]

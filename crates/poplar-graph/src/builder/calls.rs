@@ -4,14 +4,14 @@ use std::str::FromStr;
 
 use popef::DataType;
 
-use super::super::{Calls, CodeLoad, CodeLocation, Error, GraphId, Op, Spec, TensorRef, op_type};
 use super::{Builder, CallSiteInfo};
+use crate::{Calls, CodeLoad, CodeLocation, Error, GraphId, Op, Spec, TensorRef, op_type};
 
 /// The tensors that a call gives to a graph: some in the order of the graph's inputs, others by the graph's own tensors.
 ///
 /// ```
 /// # use popef::DataType;
-/// # use poplar_inspect::graph::{Array, Builder, Inputs};
+/// # use poplar_graph::{Array, Builder, Inputs};
 /// # let mut builder = Builder::new();
 /// # let x = builder.variable("x", Array::full(&[], DataType::F32, 1.0)?)?;
 /// let mut value = None;
@@ -22,7 +22,7 @@ use super::{Builder, CallSiteInfo};
 /// })?;
 /// builder.call(graph, [x, x])?;
 /// builder.call(graph, Inputs::from([x]).and(value.unwrap(), x))?;
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {

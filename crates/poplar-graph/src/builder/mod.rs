@@ -14,7 +14,7 @@ pub use sequence::Sequence;
 pub use tensors::Stream;
 
 use self::sequence::Sequences;
-use super::{
+use crate::{
     CallGraph, Error, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, Slot, Spec, Tensor, TensorId, TensorKind,
     validity,
 };
@@ -26,7 +26,7 @@ use super::{
 ///
 /// ```
 /// use popef::DataType;
-/// use poplar_inspect::graph::{Array, Builder, Interpreter};
+/// use poplar_graph::{Array, Builder, Interpreter};
 ///
 /// let mut builder = Builder::new();
 /// let x = builder.variable("x", Array::full(&[2, 2], DataType::F32, 1.0)?)?;
@@ -40,7 +40,7 @@ use super::{
 /// let mut run = Interpreter::new(&ir)?;
 /// run.run()?;
 /// assert_eq!(run.value(outputs[0]), Some(&Array::full(&[2, 2], DataType::F32, 2.0)?));
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Builder {
@@ -76,7 +76,7 @@ struct Context {
 ///
 /// ```
 /// use popef::DataType;
-/// use poplar_inspect::graph::{Builder, Error, Module, TensorRef};
+/// use poplar_graph::{Builder, Error, Module, TensorRef};
 ///
 /// #[derive(Default)]
 /// struct Scale {

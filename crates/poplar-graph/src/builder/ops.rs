@@ -2,10 +2,10 @@
 
 use popef::DataType;
 
-use super::super::arithmetic::other;
-use super::super::shape::{MatMul, broadcast, is_permutation, len_of};
-use super::super::{Binary, Error, Op, ReplicaGrouping, Shape, Spec, TensorRef, Unary};
 use super::Builder;
+use crate::arithmetic::other;
+use crate::shape::{MatMul, broadcast, is_permutation, len_of};
+use crate::{Binary, Error, Op, ReplicaGrouping, Shape, Spec, TensorRef, Unary};
 
 /// A method for an op of two tensors.
 macro_rules! binary {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{GraphId, OpId};
+use crate::{GraphId, OpId};
 
-/// What [`Builder::in_sequence`](super::Builder::in_sequence) demands of the ops that are created in it.
+/// What [`Builder::in_sequence`](crate::Builder::in_sequence) demands of the ops that are created in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sequence {

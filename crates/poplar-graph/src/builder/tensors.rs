@@ -2,8 +2,8 @@
 
 use popef::DataType;
 
-use super::super::{Array, Error, Op, ReplicaGrouping, Spec, TensorKind, op_type};
 use super::{Builder, TensorRef};
+use crate::{Array, Error, Op, ReplicaGrouping, Spec, TensorKind, op_type};
 
 /// A stream between host and device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Builder {
         let shape = match values.shape().split_first() {
             Some((first, shape)) if *first == u64::from(groups) => shape,
             _ => {
-                return Err(Error::NoValueForEachGroup { groups, shape: super::super::Shape(values.shape().to_vec()) });
+                return Err(Error::NoValueForEachGroup { groups, shape: crate::Shape(values.shape().to_vec()) });
             }
         };
         let spec = Spec::new(shape, values.data_type());

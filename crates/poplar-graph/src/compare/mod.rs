@@ -2,13 +2,13 @@ mod ops;
 
 use std::collections::BTreeMap;
 
-use super::{Graph, Ir, Op, Order, Tensor};
+use crate::{Graph, Ir, Op, Order, Tensor};
 use ops::{Described, unequal};
 
 /// How two programs differ. Graphs, ops and tensors are paired by name and type, not by their place.
 ///
 /// ```
-/// use poplar_inspect::graph::{Graph, Ir, IrDiff, Op, Order};
+/// use poplar_graph::{Graph, Ir, IrDiff, Op, Order};
 ///
 /// let program = |types: &[&str]| {
 ///     let mut main = Graph::new("main");
@@ -19,7 +19,7 @@ use ops::{Described, unequal};
 /// assert!(diff.is_same(), "the order of ops does not count if it is not known");
 /// let diff = IrDiff::new(&program(&["Add", "MatMul"])?, &program(&["MatMul"])?);
 /// assert_eq!((diff.ops[0].op_type.as_str(), diff.ops[0].before, diff.ops[0].after), ("Add", 1, 0));
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::{fmt, mem};
 
 use super::{OpChange, OpDiff, OpName};
-use crate::graph::{Callee, CodeLocation, Graph, Ir, Op};
+use crate::{Callee, CodeLocation, Graph, Ir, Op};
 
 /// All that is known of an op, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use popef::DataType;
 use popef::types::NumberKind;
 
-use super::super::arithmetic::other;
-use super::super::shape::{MatMul, broadcast};
-use super::super::{Array, Binary, Elements, Unary};
+use crate::arithmetic::other;
+use crate::shape::{MatMul, broadcast};
+use crate::{Array, Binary, Elements, Unary};
 
 /// Why an op cannot be calculated.
 pub(super) type Why = &'static str;

@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use self::compute::Why;
 use self::replicas::Replicas;
-use super::arithmetic::other;
-use super::{
+use crate::arithmetic::other;
+use crate::{
     Array, Binary, Calls, Elements, Error, Graph, GraphId, Ir, Op, Order, ReplicaGrouping, Shape, Spec, TensorId,
     TensorKind, TensorRef, Unary, op_type,
 };
 
 /// Runs a program on the host, as a reference: slowly, and with plain arithmetic.
 ///
-/// It knows the ops that [`Builder`](super::Builder) makes, for `F32`, integers and `BOOL`. Ops run in the order of the graph, which
+/// It knows the ops that [`Builder`](crate::Builder) makes, for `F32`, integers and `BOOL`. Ops run in the order of the graph, which
 /// their data allow. If nothing orders two ops and one changes a tensor that the other uses, a device may have another result.
 ///
 /// All replicas run at the same time. If there are several, they are the first dimension of data that the host gets, and may be of
@@ -23,7 +23,7 @@ use super::{
 ///
 /// ```
 /// use popef::DataType;
-/// use poplar_inspect::graph::{Array, Builder, Interpreter};
+/// use poplar_graph::{Array, Builder, Interpreter};
 ///
 /// let mut builder = Builder::new();
 /// let input = builder.h2d_stream("input", &[2], DataType::S32)?;
@@ -37,7 +37,7 @@ use super::{
 /// run.feed(&input.name, Array::integers(&[2], DataType::S32, [3, -4])?);
 /// run.run()?;
 /// assert_eq!(run.stored(&output.name), [Array::integers(&[2], DataType::S32, [6, -8])?]);
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Interpreter<'i> {

@@ -1,5 +1,5 @@
-use super::super::{Array, Elements, Error, ReplicaGrouping, Shape, Tensor};
 use super::compute::Why;
+use crate::{Array, Elements, Error, ReplicaGrouping, Shape, Tensor};
 
 /// A tensor's value in each replica.
 #[derive(Clone, Debug, PartialEq)]

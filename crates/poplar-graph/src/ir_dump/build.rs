@@ -5,12 +5,10 @@ use std::str::FromStr;
 
 use popef::DataType;
 
-use super::super::{
-    Calls, CodeLoad, CodeLocation, Error, Graph, GraphId, Ir, Op, Order, Slot, Tensor, TensorId, op_type,
-};
 use super::json::{Odd, text_of};
 use super::notes::{Note, NoteKind, Notes};
 use super::{DumpedOp, DumpedTensor};
+use crate::{Calls, CodeLoad, CodeLocation, Error, Graph, GraphId, Ir, Op, Order, Slot, Tensor, TensorId, op_type};
 
 /// Takes the graphs of a file.
 #[derive(Default)]

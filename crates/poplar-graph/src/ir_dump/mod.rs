@@ -1,21 +1,22 @@
 //! IR dumps of PopART.
 
 mod build;
+mod error;
 mod json;
 mod notes;
 mod parameters;
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io::Read;
 
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
-use super::{Ir, Order};
-use crate::tiles::{ReadError, ReadErrorKind};
+use crate::{Ir, Order};
 use build::Builder;
 use json::{Fault, Json};
 
+pub use error::{DumpError, DumpErrorKind};
 pub use notes::{Note, NoteKind};
 pub use parameters::DumpParameter;
 
@@ -26,7 +27,7 @@ pub use parameters::DumpParameter;
 ///
 /// # What a dump does not say
 ///
-/// - Which tensors are the inputs and outputs of a graph, and in which order. [`Graph::inputs`](super::Graph::inputs) and `outputs`
+/// - Which tensors are the inputs and outputs of a graph, and in which order. [`Graph::inputs`](crate::Graph::inputs) and `outputs`
 ///   are empty.
 /// - Which tensors are variables, constants or streams, and their values. [Parameters](IrDump::parameters) are what the main graph uses
 ///   and no op makes.
@@ -47,7 +48,7 @@ pub struct IrDump {
     /// What is odd: one note of each kind at most.
     pub notes: Vec<Note>,
     /// What kept the file from being read to its end. All ops before are here.
-    pub damage: Option<ReadError>,
+    pub damage: Option<DumpError>,
 }
 
 /// Graphs that are from elsewhere, as if they had been read without a remark.
@@ -64,22 +65,22 @@ impl IrDump {
     /// Damage is not an error, if anything was read before it.
     ///
     /// ```
-    /// use poplar_inspect::graph::{IrDump, Order};
+    /// use poplar_graph::{IrDump, Order};
     ///
     /// let json = r#"{"maingraph" :[{"type":"Loop","name":"","inputs":[{"name":"x","shape":"[2 2]","type":"FLOAT","index":"0"}],
     ///     "outputs":[{"name":"y","index":"0"}],"attributes":{"callee":"step","tripCountValue":"8"}}],"step" :[]}"#;
     /// let dump = IrDump::read(json.as_bytes(), Order::Unknown)?;
     /// let main = &dump.ir.graphs()[0];
     /// assert_eq!((main.ops.len(), main.tensors[0].bytes()), (1, Some(16)));
-    /// # Ok::<(), poplar_inspect::tiles::ReadError>(())
+    /// # Ok::<(), poplar_graph::DumpError>(())
     /// ```
-    pub fn read(mut reader: impl Read, order: Order) -> Result<Self, ReadError> {
+    pub fn read(mut reader: impl Read, order: Order) -> Result<Self, DumpError> {
         let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+        reader.read_to_end(&mut bytes)?;
         Self::parse(&bytes, order)
     }
 
-    fn parse(bytes: &[u8], order: Order) -> Result<Self, ReadError> {
+    fn parse(bytes: &[u8], order: Order) -> Result<Self, DumpError> {
         let mut json = Json::new(bytes, has_escapes(bytes));
         let mut builder = Builder::default();
         let result = read_graphs(&mut json, &mut builder).and_then(|()| json.end());
@@ -110,10 +111,6 @@ fn has_escapes(bytes: &[u8]) -> bool {
         Ok(_) => true,
         Err(error) => error.classify() == Category::Eof,
     }
-}
-
-fn unreadable(error: &io::Error) -> ReadError {
-    ReadError { kind: ReadErrorKind::Unreadable(error.kind()), message: error.to_string(), line: 1, column: 1 }
 }
 
 fn read_graphs(json: &mut Json<'_>, builder: &mut Builder) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
-use super::super::{Graph, Op, TensorId};
 use super::IrDump;
+use crate::{Graph, Op, TensorId};
 
 /// A tensor that the main graph uses and no op makes: a variable, a constant or, in older versions, a stream. A dump does not say
 /// which.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::table::Table;
-use super::super::{CallGraph, Calls, GraphId, Ir, Op, OpId, Order};
 use super::flow::{Ahead, Flow, LANES, Program, Step};
 use super::order::{Budget, Needs, Ordered, Touch};
 use super::{Border, CodeLiveness, CodeState, Finding, FindingId, GraphCode, Span, Unknown};
+use crate::table::Table;
+use crate::{CallGraph, Calls, GraphId, Ir, Op, OpId, Order};
 
 /// The most findings that are kept.
 const MAX_FINDINGS: usize = 10_000;

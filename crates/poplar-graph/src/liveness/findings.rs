@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::super::{GraphId, OpId};
+use crate::{GraphId, OpId};
 
 /// Something odd about the code of graphs, or that could be better.
 #[derive(Clone, Debug, PartialEq)]

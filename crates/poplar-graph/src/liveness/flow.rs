@@ -1,7 +1,7 @@
 //! What ops and graphs do to the code of 64 graphs at once: a bit of each word for each of these graphs.
 
-use super::super::table::Table;
-use super::super::{CallGraph, Callee, Calls, GraphId, Ir, Op, OpId};
+use crate::table::Table;
+use crate::{CallGraph, Callee, Calls, GraphId, Ir, Op, OpId};
 
 /// The number of graphs whose code is followed at once.
 pub(super) const LANES: usize = 64;
@@ -18,7 +18,7 @@ pub(super) struct Program<'i> {
 impl<'i> Program<'i> {
     pub(super) fn new(ir: &'i Ir, calls: &CallGraph) -> Self {
         let edges = calls.sites.iter().map(|site| (site.caller.index(), site.callee.index()));
-        let groups = super::super::table::Edges::new(ir.graphs().len(), edges).components();
+        let groups = crate::table::Edges::new(ir.graphs().len(), edges).components();
         let runs = |graph: &GraphId| calls.of(*graph).runs.most != Some(0);
         let order: Vec<_> = groups.into_iter().flatten().filter_map(GraphId::of).filter(runs).collect();
         let mut events = vec![Vec::new(); ir.graphs().len()];

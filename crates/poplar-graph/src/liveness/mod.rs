@@ -4,14 +4,13 @@ mod analysis;
 mod findings;
 mod flow;
 mod order;
-mod picture;
 mod schedule;
 
 pub use findings::{Finding, FindingId};
 pub use schedule::{Cell, Schedule, ScheduleRow};
 
 use self::analysis::Analysis;
-use super::{CallGraph, GraphId, Ir, OpId, Order};
+use crate::{CallGraph, GraphId, Ir, OpId, Order};
 
 /// When the code of each graph must be in the executable memory of the tiles.
 ///
@@ -27,7 +26,7 @@ use super::{CallGraph, GraphId, Ir, OpId, Order};
 ///
 /// ```
 /// use popef::DataType;
-/// use poplar_inspect::graph::{Array, Builder, CodeLiveness, CodeState, Destination, Sequence};
+/// use poplar_graph::{Array, Builder, CodeLiveness, CodeState, Destination, Sequence};
 ///
 /// let mut ir = Builder::new();
 /// let x = ir.variable("x", Array::full(&[], DataType::F32, 1.0)?)?;
@@ -47,7 +46,7 @@ use super::{CallGraph, GraphId, Ir, OpId, Order};
 /// let code = &liveness.graphs[0];
 /// assert_eq!((code.graph, code.state), (g, CodeState::Loaded));
 /// assert_eq!(code.spans[0].to_string(), "from the load at op 1 to the call at op 3");
-/// # Ok::<(), poplar_inspect::graph::Error>(())
+/// # Ok::<(), poplar_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]

@@ -1,7 +1,7 @@
 //! Whether data or `in_sequence` order the loads and calls of a graph.
 
-use super::super::validity::makers;
-use super::super::{Graph, OpId};
+use crate::validity::makers;
+use crate::{Graph, OpId};
 
 /// An op that loads or calls code, maybe through other graphs.
 #[derive(Clone, Copy, Debug)]

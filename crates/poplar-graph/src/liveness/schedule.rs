@@ -1,6 +1,6 @@
-use super::super::{CallGraph, Calls, GraphId, Ir, Op, OpId};
 use super::flow::{Ahead, Flow, LANES, Program, Step};
 use super::unknown;
+use crate::{CallGraph, GraphId, Ir, Op, OpId};
 
 /// The schedule of a program, step by step, with the code that is live at each step.
 ///
@@ -29,20 +29,17 @@ pub struct ScheduleRow {
     pub depth: u64,
     /// The graph with the op.
     pub graph: GraphId,
-    /// The op. Nothing: so many ops that neither call nor load.
+    /// The op that calls or loads. `None` for ops that do neither.
     pub op: Option<OpId>,
-    /// The number of ops: 1, if `op` is there.
+    /// The number of ops, which is 1 if there is an `op`.
     pub ops: u64,
-    /// What the step does.
-    pub text: String,
     /// The code of each lane.
     pub cells: Vec<Cell>,
 }
 
-/// The code of a graph at a step of a [`Schedule`].
+/// The code of a graph at a step of a [`Schedule`]. Exhaustive: what shows schedules has a sign for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
-#[non_exhaustive]
 pub enum Cell {
     /// It need not be there.
     Dead,
@@ -67,7 +64,7 @@ struct Part<'i> {
     behind: Ahead,
 }
 
-/// What is drawn next.
+/// What is followed next.
 enum Task<'i> {
     /// A graph that is called: its depth, what comes next behind it, and the lanes that run.
     Enter(GraphId, u64, Ahead, u64),
@@ -75,7 +72,7 @@ enum Task<'i> {
     Continue(Part<'i>),
 }
 
-struct Picture<'i> {
+struct Steps<'i> {
     program: Program<'i>,
     flow: Flow,
     /// The lanes whose code is always there.
@@ -94,11 +91,11 @@ impl Schedule {
         let flow = Flow::new(&program, &lanes);
         let loaded = program.all_events().filter_map(|(_, _, op)| op.loads_executable());
         let loaded = loaded.fold(0, |all, graph| all | flow.bit(graph));
-        let mut picture = Picture { program, flow, kept: !loaded, rows: Vec::new() };
-        let start = picture.part(main, 0, Ahead::default(), 0);
-        picture.kept |= picture.before(&start).used;
-        let cut = picture.draw(start, most);
-        Schedule { lanes, lanes_left_out, rows: picture.rows, cut }
+        let mut steps = Steps { program, flow, kept: !loaded, rows: Vec::new() };
+        let start = steps.part(main, 0, Ahead::default(), 0);
+        steps.kept |= steps.before(&start).used;
+        let cut = steps.follow(start, most);
+        Schedule { lanes, lanes_left_out, rows: steps.rows, cut }
     }
 }
 
@@ -119,7 +116,7 @@ fn lanes(program: &Program<'_>) -> (Vec<GraphId>, u64) {
     (lanes, left_out)
 }
 
-impl<'i> Picture<'i> {
+impl<'i> Steps<'i> {
     fn part(&self, graph: GraphId, depth: u64, behind: Ahead, running: u64) -> Part<'i> {
         let mut after = behind;
         let event = |(id, op): (OpId, &'i Op)| {
@@ -138,8 +135,8 @@ impl<'i> Picture<'i> {
         part.waiting.last().map_or(part.behind, |(_, _, step, after)| step.before(*after))
     }
 
-    /// Draws a graph and what it calls. Returns whether there are more rows.
-    fn draw(&mut self, start: Part<'i>, most: usize) -> bool {
+    /// Adds the rows of a graph and of what it calls. Returns whether there are more rows.
+    fn follow(&mut self, start: Part<'i>, most: usize) -> bool {
         let mut tasks = vec![Task::Continue(start)];
         while let Some(task) = tasks.pop() {
             if self.rows.len() >= most {
@@ -151,12 +148,12 @@ impl<'i> Picture<'i> {
             };
             let Some((id, op, step, after)) = part.waiting.pop() else {
                 let ops = self.program.ir.graph(part.graph).map_or(0, |graph| graph.ops.len());
-                self.draw_others(&part, ops, part.behind.used);
+                self.add_others(&part, ops, part.behind.used);
                 continue;
             };
             let before = step.before(after).used;
-            self.draw_others(&part, id.index(), before);
-            self.draw_op(&part, (id, op), before | after.used);
+            self.add_others(&part, id.index(), before);
+            self.add_op(&part, (id, op), before | after.used);
             part.next_op = id.index().saturating_add(1);
             let (depth, running) = (part.depth.saturating_add(1), part.running);
             tasks.push(Task::Continue(part));
@@ -167,26 +164,24 @@ impl<'i> Picture<'i> {
         false
     }
 
-    /// Draws ops that neither call nor load, up to an op.
-    fn draw_others(&mut self, part: &Part<'_>, to: usize, live: u64) {
+    /// Adds ops that neither call nor load, up to an op.
+    fn add_others(&mut self, part: &Part<'_>, to: usize, live: u64) {
         let ops = u64::try_from(to.saturating_sub(part.next_op)).unwrap_or(u64::MAX);
         if ops == 0 {
             return;
         }
-        let text = if ops == 1 { "1 other op".to_owned() } else { format!("{ops} other ops") };
         let cells = self.cells(live | part.running, |_| None);
-        self.rows.push(ScheduleRow { depth: part.depth, graph: part.graph, op: None, ops, text, cells });
+        self.rows.push(ScheduleRow { depth: part.depth, graph: part.graph, op: None, ops, cells });
     }
 
-    fn draw_op(&mut self, part: &Part<'_>, (id, op): (OpId, &Op), live: u64) {
+    fn add_op(&mut self, part: &Part<'_>, (id, op): (OpId, &Op), live: u64) {
         let loads = op.loads_executable();
         let cells = self.cells(live | part.running, |lane| {
             let called = op.calls.iter().any(|callee| callee.graph == lane && callee.times.most != Some(0));
             if called { Some(Cell::Call) } else { (loads == Some(lane)).then_some(Cell::Load) }
         });
-        let text = self.text(op);
         let (depth, graph) = (part.depth, part.graph);
-        self.rows.push(ScheduleRow { depth, graph, op: Some(id), ops: 1, text, cells });
+        self.rows.push(ScheduleRow { depth, graph, op: Some(id), ops: 1, cells });
     }
 
     fn cells(&self, live: u64, event: impl Fn(GraphId) -> Option<Cell>) -> Vec<Cell> {
@@ -199,28 +194,5 @@ impl<'i> Picture<'i> {
             })
         };
         self.flow.lanes.iter().map(cell).collect()
-    }
-
-    fn text(&self, op: &Op) -> String {
-        let name = |graph: GraphId| self.program.ir.graph(graph).map_or("", |graph| graph.name.as_str());
-        let mut text = match op.loads_executable() {
-            Some(graph) => format!("load {}", name(graph)),
-            None => String::new(),
-        };
-        let call = match &op.calls {
-            Calls::None => String::new(),
-            Calls::Once(graph) => format!("call {}", name(*graph)),
-            Calls::Repeat(graph, Some(times)) => format!("call {} {times} times", name(*graph)),
-            Calls::Repeat(graph, None) => format!("call {} any number of times", name(*graph)),
-            Calls::OneOf(branches) => {
-                let names: Vec<_> = branches.iter().take(8).map(|branch| name(*branch)).collect();
-                let more = if branches.len() > names.len() { ", ..." } else { "" };
-                format!("call one of {}{more}", names.join(", "))
-            }
-        };
-        if !text.is_empty() && !call.is_empty() {
-            text.push_str(", ");
-        }
-        text + &call
     }
 }

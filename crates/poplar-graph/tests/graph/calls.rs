@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use poplar_inspect::graph::{CallGraph, Calls, Graph, GraphId, Ir, Op, OpCounts, Order, Times};
+use poplar_graph::{CallGraph, Calls, Graph, GraphId, Ir, Op, OpCounts, Order, Times};
 use proptest::prelude::*;
 
 use crate::random::programs;

@@ -2,9 +2,7 @@
 //! `liveness.rs`.
 
 use popef::DataType::{Bool, F32, S32};
-use poplar_inspect::graph::{
-    Array, Binary, Builder, Calls, Error, Inputs, Interpreter, Ir, Module, Sequence, TensorRef,
-};
+use poplar_graph::{Array, Binary, Builder, Calls, Error, Inputs, Interpreter, Ir, Module, Sequence, TensorRef};
 
 type Result = std::result::Result<(), Error>;
 

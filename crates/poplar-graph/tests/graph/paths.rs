@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use poplar_inspect::graph::{
+use poplar_graph::{
     Border, Calls, CodeLiveness, CodeLoad, CodeLocation, CodeState, FindingId, Graph, GraphId, Ir, Op, OpId, Order,
 };
 use proptest::prelude::*;

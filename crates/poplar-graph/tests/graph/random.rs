@@ -1,6 +1,6 @@
 //! Random programs.
 
-use poplar_inspect::graph::{Calls, CodeLoad, CodeLocation, Graph, GraphId, Ir, Op, Order};
+use poplar_graph::{Calls, CodeLoad, CodeLocation, Graph, GraphId, Ir, Op, Order};
 use proptest::prelude::*;
 
 /// A program of so many graphs, in which each graph calls and loads only those behind it.

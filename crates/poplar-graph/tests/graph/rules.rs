@@ -1,7 +1,7 @@
 //! What PopXL does not allow, and what a run may not cost.
 
 use popef::DataType::{Bool, F32, S32, U8};
-use poplar_inspect::graph::{
+use poplar_graph::{
     Array, Binary, Builder, Calls, Destination, Error, Graph, GraphId, Inputs, Interpreter, Ir, Op, Order, RunLimits,
     Sequence, Shape, Slot, Spec, TensorId, TensorRef, Unary,
 };

@@ -1,6 +1,6 @@
 //! Comparisons of dumps. `train-changed.json` has two layers and eight micro-batches more than `train.json`.
 
-use poplar_inspect::graph::{IrDiff, IrDump, Order};
+use poplar_graph::{IrDiff, IrDump, Order};
 
 use super::{read, testdata};
 

@@ -26,7 +26,6 @@
 //! are an [`Error`], with the JSON path and the byte.
 
 mod analyse;
-mod calls;
 mod check;
 mod diff;
 mod document;
