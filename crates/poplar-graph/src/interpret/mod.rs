@@ -146,10 +146,10 @@ impl<'i> Interpreter<'i> {
             let Some(frame) = self.frames.last_mut() else { return Ok(()) };
             let Some(graph) = ir.graph(frame.graph) else { return Ok(()) };
             let Some(op) = graph.ops.get(frame.next) else {
-                match self.finish_graph(graph)? {
-                    true => return Ok(()),
-                    false => continue,
+                if self.finish_graph(graph)? {
+                    return Ok(());
                 }
+                continue;
             };
             frame.next = frame.next.saturating_add(1);
             self.spend(1)?;
@@ -313,9 +313,10 @@ impl<'i> Interpreter<'i> {
         let value = self.feeds.get_mut(stream).and_then(VecDeque::pop_front).ok_or_else(no_data)?;
         let needed = self.output_spec(op)?;
         let given = Spec { shape: Shape(value.shape().to_vec()), data_type: value.data_type() };
-        let loaded = match given.data_type == needed.data_type {
-            true => Replicas::from_host(&value, &needed.shape.0, self.ir.replication_factor())?,
-            false => None,
+        let loaded = if given.data_type == needed.data_type {
+            Replicas::from_host(&value, &needed.shape.0, self.ir.replication_factor())?
+        } else {
+            None
         };
         let loaded = loaded.ok_or_else(|| Error::OtherSpec { what: stream.to_owned(), needed, given })?;
         let output = op.output(0).ok_or_else(|| not_runnable(op, "it has no output"))?;

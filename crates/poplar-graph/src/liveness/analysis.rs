@@ -8,11 +8,11 @@ use super::{Border, CodeLiveness, CodeState, Finding, FindingId, GraphCode, Span
 use crate::table::Table;
 use crate::{CallGraph, Calls, GraphId, Ir, Op, OpId, Order};
 
-/// The most findings that are kept.
+/// The maximum number of findings that are kept.
 const MAX_FINDINGS: usize = 10_000;
-/// The most spans that are kept, of all graphs together.
+/// The maximum number of spans that are kept, of all graphs together.
 const MAX_SPANS: usize = 1 << 18;
-/// Looks at an op for 64 graphs, of about 0.1 µs each. Graphs beyond that are not followed.
+/// The maximum number of looks at an op for 64 graphs, which take about 0.1 µs each. Graphs beyond that are not followed.
 const MAX_WORK: usize = 1 << 27;
 
 pub(super) struct Analysis<'i> {
@@ -155,7 +155,7 @@ impl<'i> Analysis<'i> {
         places
     }
 
-    /// Tells the graphs that a graph calls what is known around the calls.
+    /// Passes what is known around the calls of a graph to the graphs that it calls.
     fn reach_callees(&self, flow: &Flow, reaching: &mut Reaching, graph: GraphId, places: &[Place<'_>]) {
         let running = reaching.running.get(graph.index()) | flow.bit(graph);
         reaching.running.set(graph.index(), running);
@@ -308,10 +308,8 @@ impl<'i> Analysis<'i> {
             let needs = Needs::new(body);
             for &lane in &flow.lanes {
                 let bit = flow.bit(lane);
-                let result = match affordable {
-                    true => needs.are_ordered(&touches(&steps, bit), budget),
-                    false => Ordered::NotChecked,
-                };
+                let result =
+                    if affordable { needs.are_ordered(&touches(&steps, bit), budget) } else { Ordered::NotChecked };
                 let (id, op, other) = match result {
                     Ordered::Yes => continue,
                     Ordered::No(other, op) => (FindingId::OrderUndefined, op, Some(other)),
