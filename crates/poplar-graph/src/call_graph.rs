@@ -63,9 +63,9 @@ pub struct Called {
     pub sites: u64,
     /// How many times it runs in one run of the program.
     pub runs: Times,
-    /// The number of different chains of call ops from the start to it, at most `u64::MAX`. Nothing: endless.
+    /// The number of different chains of call ops from the start to it, at most `u64::MAX`. `None` if there is no limit to them.
     pub paths: Option<u64>,
-    /// The number of calls in the longest chain. Nothing: endless, or it is unused.
+    /// The number of calls in the longest chain. `None` if it has no end, or if the graph is unused.
     pub depth: Option<u64>,
 }
 

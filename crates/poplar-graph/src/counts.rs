@@ -38,7 +38,7 @@ pub struct TypeCount {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct NumberCount {
-    /// The number of the IPU, stage or phase. Nothing: the ops have none.
+    /// The number of the IPU, stage or phase. `None` for ops without one.
     pub number: Option<i64>,
     /// The number of ops.
     pub ops: u64,

@@ -69,7 +69,7 @@ pub struct Ir {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub enum Order {
-    /// Nothing: the ops run in an order that is not known.
+    /// The order in which the ops run is not known.
     #[default]
     Unknown,
     /// The ops run in this order.
@@ -113,7 +113,7 @@ pub struct Tensor {
     /// The value of a constant, or the first value of a variable, if it is known.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub value: Option<Array>,
-    /// Which replicas have the same value of a variable. Nothing: all.
+    /// Which replicas have the same value of a variable. `None`: all of them.
     pub replicas: Option<ReplicaGrouping>,
 }
 
@@ -190,12 +190,12 @@ pub struct Slot {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub enum Calls {
-    /// None.
+    /// No graph.
     #[default]
     None,
     /// One graph, once.
     Once(GraphId),
-    /// One graph, so many times. Nothing: the number is not known, and may be 0.
+    /// One graph, this number of times. `None`: the number is not known, and may be 0.
     Repeat(GraphId, Option<u64>),
     /// Exactly one of several graphs. A graph may be there twice.
     OneOf(Vec<GraphId>),
@@ -266,9 +266,9 @@ pub struct Callee {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Times {
-    /// At least so often.
+    /// The least number of times.
     pub least: u64,
-    /// At most so often. Nothing: not known.
+    /// The greatest number of times, if it is known.
     pub most: Option<u64>,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn check_replication(ir: &Ir) -> Result<(), Error> {
     std::iter::once(all).chain(groupings).try_for_each(|grouping| check_grouping(factor, grouping))
 }
 
-/// Whether replicas can be divided into such groups: blocks of `stride * group_size` replicas, each with `stride` groups.
+/// Fails if replicas cannot be divided into groups of this kind: blocks of `stride * group_size` replicas, each with `stride` groups.
 pub(super) fn check_grouping(factor: u32, grouping: ReplicaGrouping) -> Result<(), Error> {
     let ReplicaGrouping { stride, group_size } = grouping;
     match stride.checked_mul(group_size) {

@@ -71,7 +71,7 @@ pub struct OpTypeDiff {
 }
 
 impl GraphDiff {
-    /// How many ops are listed of each graph.
+    /// The maximum number of ops that are listed of each graph.
     pub const MOST_OP_DIFFS: usize = 1000;
 }
 

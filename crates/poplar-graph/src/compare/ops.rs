@@ -85,7 +85,7 @@ fn take_pairs<'d, 'i, K: Ord>(
     pairs
 }
 
-/// What is told of a pair.
+/// The differences of a pair.
 pub(super) fn diff((before, after): Pair<'_, '_>) -> OpDiff {
     let name = |op: &Described<'_>| OpName {
         name: short(op.op.1),
@@ -99,7 +99,7 @@ pub(super) fn diff((before, after): Pair<'_, '_>) -> OpDiff {
     }
 }
 
-/// How many fields of an op are listed.
+/// The maximum number of fields that are listed of an op.
 const MOST_CHANGES: usize = 8;
 
 /// The first fields in which two ops differ.
@@ -197,7 +197,7 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// So many characters of each end of a long text are kept.
+/// The number of characters that are kept at each end of a long text.
 const KEPT: usize = 100;
 
 /// A text without the middle if it is long: many ops can share a long one.

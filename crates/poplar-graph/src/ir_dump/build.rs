@@ -237,7 +237,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// Reads a number that is not known yet. If it is none, that is noted.
+    /// Reads a number that is not known yet. A value that is not a number is noted.
     fn number<N: FromStr>(&mut self, number: &mut Option<N>, value: &str, at: usize) -> bool {
         if number.is_some() {
             return false;

@@ -340,7 +340,7 @@ impl Quotes<'_> {
         }
     }
 
-    /// The next byte that is no space, and its place.
+    /// The next byte that is not space, and its place.
     fn next_byte(&self, at: usize) -> (Option<u8>, usize) {
         let at = behind_space(self.bytes, at);
         (self.bytes.get(at).copied(), at)

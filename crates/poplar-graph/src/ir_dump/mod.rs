@@ -23,7 +23,7 @@ pub use parameters::DumpParameter;
 /// An IR as PopART dumps it: into a folder that the environment variable `POPART_IR_DUMP` names, or by `Session._serializeIr`.
 ///
 /// A dump is JSON of graphs with their ops, in which all values are texts. PopART does not escape them: names with quotes or
-/// backslashes make it invalid. Such a file is read as it is, and the ends of its texts are guessed from what follows them.
+/// backslashes make it invalid. An invalid file is read as it is: the ends of its texts are guessed from what follows them.
 ///
 /// # What a dump does not say
 ///
@@ -60,7 +60,7 @@ impl From<Ir> for IrDump {
 
 impl IrDump {
     /// Reads a dump. `order` says what the order of its ops means, as far as the caller knows. If an op comes before one that makes
-    /// its input, the order is unknown whatever the caller says, and a [note](NoteKind::NoSchedule) tells it.
+    /// its input, the order is unknown whatever the caller says, and a [note](NoteKind::NoSchedule) says so.
     ///
     /// Damage is not an error, if anything was read before it.
     ///

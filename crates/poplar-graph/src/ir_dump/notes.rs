@@ -89,7 +89,7 @@ pub struct Note {
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<Note>);
 
-/// What a note is about is cut to so many characters.
+/// The maximum length of what a note is about, in characters.
 const LONGEST: usize = 200;
 
 impl Notes {

@@ -89,7 +89,7 @@ pub struct GraphCode {
     /// The number of ops that call it.
     pub calls: u64,
     /// Where it is live, in the main graph and in each graph that itself calls or loads it, by graph and op. In a graph that is called
-    /// in several places, the code counts as live if it is for one of them. Nothing for a graph that is never loaded.
+    /// in several places, the code counts as live if it is for one of them. Empty for a graph that is never loaded.
     pub spans: Vec<Span>,
     /// The number of spans that are left out, because there are too many.
     pub spans_left_out: u64,

@@ -11,7 +11,7 @@ pub(super) struct Touch {
     pub(super) calls: bool,
 }
 
-/// Pairs of ops that must be ordered are looked at up to this number in a graph.
+/// The maximum number of pairs of ops in a graph that are looked at, of those that must be ordered.
 const MAX_PAIRS: usize = 1 << 18;
 
 /// How many more looks at ops the checks of a program may take.

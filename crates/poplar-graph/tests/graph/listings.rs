@@ -263,7 +263,7 @@ fn an_if_takes_one_branch() -> Result {
     Ok(())
 }
 
-/// An input that is no output keeps what the graph does to it from one time to the next.
+/// An input that is not an output keeps what the graph does to it from one time to the next.
 #[test]
 fn a_loop_keeps_what_it_changes_in_place() -> Result {
     let mut ir = Builder::new();

@@ -112,7 +112,7 @@ fn expected(all: &[Path], graph: usize) -> Expected {
     expected
 }
 
-/// The same, as the library's spans tell it.
+/// The same, from the library's spans.
 fn told(ir: &Ir, liveness: &CodeLiveness, graph: usize) -> Expected {
     let mut told = Expected::default();
     for span in &liveness.of(GraphId(graph as u32)).unwrap().spans {

@@ -1,4 +1,4 @@
-//! IR dumps of PopART. All are made by `testdata/graph/make_graphs.py` or here, after PopART's public source: none of a real model is
+//! IR dumps of PopART. All are made by `testdata/graph/make_graphs.py` or here, after PopART's public source: no dump of a real model is
 //! public.
 
 #![cfg(feature = "json")]
@@ -153,9 +153,9 @@ fn bytes_that_are_no_text_are_written_out() {
     assert_eq!((op.op_type.as_str(), op.name.as_str()), ("A\\xff", "é\\xc3"));
 }
 
-/// Each is read as far as it can be, and told.
+/// Each is read as far as it can be, and noted.
 #[test]
-fn what_is_odd_is_kept_and_told() {
+fn what_is_odd_is_kept_and_noted() {
     use NoteKind::{
         Contradiction, GraphTwice, MadeTwice, MissingGraph, NoSchedule, UnknownBranches, UnknownDestination,
         UnknownKey, UnknownType, WrongNumber, WrongShape,
