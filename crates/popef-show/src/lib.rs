@@ -76,6 +76,8 @@ mod output;
 mod page;
 mod report;
 pub mod rules;
+#[cfg(feature = "graphs")]
+mod schedule;
 
 pub use failure::{Failure, Failures};
 pub use findings::format::FindingsFormat;
@@ -104,3 +106,5 @@ pub use report::options::{Options, Select, Sort};
 pub use report::tiles::fit_words;
 pub use report::type_word::type_word;
 pub use report::workers::{OneThread, Workers};
+#[cfg(feature = "graphs")]
+pub use schedule::SchedulePicture;

@@ -5,7 +5,6 @@
 //!
 //! - [`executable`]: what each tile of the IPUs has in its memory, from a PopEF file's executable or from the
 //!   `archive.a` that Poplar writes on request.
-//! - [`graph`]: how the graphs of a program call each other.
 //! - [`profile`]: why a model is slow or does not fit, from Poplar's profiling reports.
 //! - [`tiles`]: how tensors are spread over tiles, calculated as Graphcore's poplibs does it.
 //!
@@ -32,7 +31,6 @@
 
 mod error;
 pub mod executable;
-pub mod graph;
 pub mod profile;
 pub mod tiles;
 

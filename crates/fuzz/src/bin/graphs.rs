@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use popef_fuzz::cost::{Bound, Line, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
-use poplar_inspect::graph::{CallGraph, IrDiff, IrDump, NoteKind, Op, OpCounts, Order, Times};
+use poplar_graph::{CallGraph, IrDiff, IrDump, NoteKind, Op, OpCounts, Order, Times};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use libfuzzer_sys::fuzz_target;
 use popef_fuzz::cost::{Bound, Line, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
+use poplar_graph::Ir;
 use poplar_inspect::profile::{ReadOptions, Report, Selection, Sort};
 use poplar_inspect::profile::{
     categories, compute_sets, consistency, exchanges, facts, histogram, layers, program_tree, steps, tiles,
@@ -56,7 +57,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let Some(graph) = &report.graph else { return };
     assert_within(&GRAPHS, SLACK, bytes.len() as u64, || {
-        drop(graph.ir());
+        drop(Ir::from_profile(graph));
         0
     });
     let execution = report.execution.as_ref();

@@ -19,7 +19,7 @@ use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_ops::{Code, Error, did_you_mean};
 use popef_show::Out;
-use poplar_inspect::graph::{Graph, IrDump, NoteKind, Order};
+use poplar_graph::{Graph, Ir, IrDump, NoteKind, Order};
 
 use super::{Command, profile};
 use crate::common::end::unwritten;
@@ -223,5 +223,5 @@ fn programs(file: &Path) -> Result<IrDump, Error> {
     let wrong = |message: String| Error::new(Code::BadProfile, message).in_file(file);
     let report = profile::input::read(file, None, profile::input::Keep::Sums)?.report;
     let graph = report.graph.ok_or_else(|| wrong("it has no graph profile, and so no programs".to_owned()))?;
-    Ok(graph.ir().map_err(|error| wrong(error.to_string()))?.into())
+    Ok(Ir::from_profile(&graph).map_err(|error| wrong(error.to_string()))?.into())
 }

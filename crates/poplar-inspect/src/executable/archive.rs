@@ -11,16 +11,16 @@ use crate::error::{Error, Part, Problem};
 /// The length of a member's header.
 const HEADER: usize = 60;
 
-/// The longest table of long names.
+/// The maximum length of the table of long names, in bytes.
 const NAMES: u64 = 16 << 20;
 
 /// How the names of BSD's tables of symbols begin: `__.SYMDEF`, `__.SYMDEF_64`, `__.SYMDEF SORTED`.
 const BSD_SYMBOLS: &[u8] = b"__.SYMDEF";
 
-/// How much of a name is read.
+/// The number of bytes of a name that are read.
 const LONGEST_NAME: usize = 1024;
 
-/// How much of a member is read to decide whether it is wanted.
+/// The number of bytes of a member that are read to decide whether it is wanted.
 const START: u64 = 64;
 
 /// A reader of the members of an archive. It holds the table of long names, and no member.
@@ -73,7 +73,7 @@ impl<R: Read> Archive<R> {
         self.input.part()
     }
 
-    /// Reads the next member into `bytes`, or only its start if it is not wanted. Tables of names and symbols are no
+    /// Reads the next member into `bytes`, or only its start if it is not wanted. Tables of names and symbols are not
     /// members. After an error there is nothing to read.
     pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
         loop {

@@ -67,7 +67,7 @@ pub fn chips(tiles: u64) -> Vec<Chips> {
     Generation::ALL.iter().filter_map(whole).collect()
 }
 
-/// Returns the bytes of memory of a tile, if the number of tiles tells the generation.
+/// Returns the bytes of memory of a tile, if the generation follows from the number of tiles.
 ///
 /// ```
 /// use poplar_inspect::executable::tile_memory;

@@ -43,7 +43,7 @@ impl MetadataPart {
     }
 }
 
-/// The most segments that the libraries of Cap'n Proto accept.
+/// The maximum number of segments that the libraries of Cap'n Proto accept.
 const SEGMENTS: usize = 511;
 
 /// Reads the unpacked part, of these sizes, to its end. An error of the reader comes with what was read before it.

@@ -139,7 +139,7 @@ pub fn read_blob(executable: &ExecutableBlob<'_>, options: &Options) -> Result<S
 
 /// Reads the archive of a Poplar executable, for programs that find and unpack it themselves. See [`read`].
 ///
-/// It never fails: if this is no archive, [`Summary::damage`] says so.
+/// It never fails: if this is not an archive, [`Summary::damage`] says so.
 ///
 /// ```
 /// use poplar_inspect::ErrorCode;
@@ -179,7 +179,7 @@ pub fn visit(
     visit_each(&mut reader, options, &mut each)
 }
 
-/// A function that gets each tile. It is no type parameter, so that the code for all of them is there once.
+/// A function that gets each tile. It is not a type parameter, so that the code for all of them is there once.
 type Each<'e> = dyn FnMut(&TileFile<'_>) + 'e;
 
 fn visit_each(reader: &mut (dyn Read + Send), options: &Options, each: &mut Each<'_>) -> Result<Summary, Error> {

@@ -13,9 +13,9 @@ pub struct Options {
     /// The longest ELF file of a tile that is read, in bytes. It is held in memory. A tile has at most 624 KiB of memory,
     /// but its ELF file can have symbols and other tables besides. The default is 64 MiB.
     pub member_bytes: u64,
-    /// The most tiles. The largest systems with one address space have 64 IPUs of 1,472 tiles. The default is 131,072.
+    /// The maximum number of tiles. The largest systems with one address space have 64 IPUs of 1,472 tiles. The default is 131,072.
     pub tiles: usize,
-    /// How many names of sections are told apart in [`Summary::sections`](super::Summary::sections). The default is
+    /// How many names of sections are kept apart in [`Summary::sections`](super::Summary::sections). The default is
     /// 4,096.
     pub section_names: usize,
     /// How many printable strings of Poplar's own metadata are kept. The default is 0.

@@ -18,7 +18,7 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
-    /// Whether such a section is in the memory of the tile.
+    /// Whether a section of this kind is in the memory of the tile.
     pub const fn is_in_memory(self) -> bool {
         matches!(self, SectionKind::Code | SectionKind::Constants | SectionKind::Data | SectionKind::Zeroed)
     }
@@ -26,7 +26,7 @@ impl SectionKind {
 
 /// Bytes of sections, by kind.
 ///
-/// The kinds follow from the flags of a section, as for the command `size`. They say what the linker was told, not what
+/// The kinds follow from the flags of a section, as for the command `size`. They say what the linker was given, not what
 /// the bytes are: according to TensorFlow's documentation, Poplar puts all memory of a tile into a section `.text`, which
 /// counts as code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -28,11 +28,11 @@ pub struct Summary {
     pub sections: Vec<SectionTotal>,
     /// How many sections are not among `sections`, because there are too many names.
     pub sections_left_out: u64,
-    /// The first 1,000 members that are not among the tiles. Tables of names and symbols are no members.
+    /// The first 1,000 members that are not among the tiles. Tables of names and symbols do not count as members.
     pub other_members: Vec<OtherMember>,
     /// How many members are not among the tiles.
     pub other_members_count: u64,
-    /// Poplar's own metadata in its executable. `None` if there is none, or if it was not reached.
+    /// Poplar's own metadata in its executable. `None` if the executable has no metadata, or if it was not reached.
     pub metadata: Option<MetadataPart>,
     /// How many bytes follow the last part of a Poplar executable.
     pub bytes_after: u64,
@@ -89,7 +89,7 @@ pub struct Content {
     pub file_bytes: u64,
     /// The bytes of the sections.
     pub sizes: Sizes,
-    /// The bytes of stacks, as far as names tell: see [`TileFile::stack`](super::TileFile::stack).
+    /// The bytes of stacks, as far as names show: see [`TileFile::stack`](super::TileFile::stack).
     pub stack: Option<u64>,
     /// The number of sections.
     pub sections: u32,
@@ -134,7 +134,7 @@ pub struct OtherMember {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub enum NotATile {
-    /// It is no ELF file.
+    /// It is not an ELF file.
     NotElf,
     /// It is an ELF file for another machine.
     OtherElf,
@@ -260,7 +260,7 @@ impl Summary {
     }
 
     /// Returns the tiles that use more memory than a tile has, fullest first. `None` if the number of tiles does not
-    /// tell how much it has.
+    /// say how much it has.
     pub fn overfull(&self) -> Option<Vec<&Tile>> {
         let memory = tile_memory(self.count()).filter(|_| self.is_complete())?;
         let mut tiles = self.fullest(usize::MAX);

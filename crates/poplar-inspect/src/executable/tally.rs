@@ -11,7 +11,7 @@ use super::summary::{Container, Content, NotATile, Numbering, OtherMember, Secti
 use super::tile::{self, TileFile};
 use crate::error::{Error, Part, Problem};
 
-/// How many members that are not tiles are kept.
+/// The maximum number of members that are not tiles and are kept.
 const OTHER_MEMBERS: usize = 1000;
 
 pub(super) struct Tally {
@@ -220,7 +220,7 @@ impl Names {
     }
 }
 
-/// Splits a name at its last number before the first dot, or at its last number if there is none.
+/// Splits a name at its last number before the first dot, or at its last number if the name has no dot.
 pub(super) fn number_in(name: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let dot = name.iter().position(|&byte| byte == b'.').unwrap_or(name.len());
     let (stem, extension) = name.split_at_checked(dot)?;

@@ -219,7 +219,7 @@ impl<'a> TileFile<'a> {
         sizes
     }
 
-    /// The bytes of stacks in memory, as far as names tell: the sections whose names contain `stack`, and in other
+    /// The bytes of stacks in memory, as far as names show: the sections whose names contain `stack`, and in other
     /// sections the data symbols with such names. `None` if there are neither.
     ///
     /// Which names Poplar gives is not documented.

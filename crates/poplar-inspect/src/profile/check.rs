@@ -1,12 +1,11 @@
 //! Whether the parts of a report fit each other. Otherwise no analysis of them is right.
 
 use super::document::Result;
-use super::exchange_kind::ExchangeKind;
 use super::execution::ExecutionProfile;
 use super::graph::GraphProfile;
 use super::order::order;
 use super::problem::{Error, ErrorKind, Remarks};
-use super::program::{Program, ProgramKind};
+use super::program::{ExchangeKind, Program, ProgramKind};
 
 fn contradiction<T>(path: String, byte: u64, message: String) -> Result<T> {
     Err(Box::new(Error { kind: ErrorKind::Contradiction, path, byte: Some(byte), message }))

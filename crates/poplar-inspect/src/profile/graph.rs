@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::exchange_kind::ExchangeKind;
 use super::lengths::Lengths;
 use super::matrix::Matrix;
 use super::memory::Memory;
-use super::program::Program;
+use super::program::{ExchangeKind, Program};
 
 /// The profile of a graph, which Poplar can write as soon as the graph is compiled. A section that the file does not have is
 /// `None`, or empty.
@@ -140,7 +139,7 @@ impl ComputeSets {
     }
 }
 
-/// So many vertices of a type are in a compute set.
+/// The number of vertices of a type in a compute set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct VertexCount {
@@ -204,7 +203,7 @@ impl Exchanges {
 }
 
 impl GraphProfile {
-    /// Whether the report has a list by tile, so that the number of tiles is no mere claim.
+    /// Whether the report has a list by tile, so that the number of tiles is more than a claim.
     pub(super) fn has_tiles(&self) -> bool {
         self.at.lengths.has_lists()
     }

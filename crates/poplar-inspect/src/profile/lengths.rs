@@ -18,7 +18,7 @@ struct Noted {
 }
 
 impl Lengths {
-    /// Whether there is a list. If the check was passed, it has one value for each tile, and so the number of tiles is no mere claim.
+    /// Whether there is a list. If the check was passed, it has one value for each tile, and so the number of tiles is more than a claim.
     pub(super) fn has_lists(&self) -> bool {
         self.first.is_some()
     }

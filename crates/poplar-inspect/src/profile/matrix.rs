@@ -110,7 +110,7 @@ impl Matrix {
         self.values.is_some()
     }
 
-    /// Calls `each` with the tiles and values of a list that are more than 0, in order. There are none if they were not kept.
+    /// Calls `each` with the tiles and values of a list that are more than 0, in order. Values that were not kept are not there.
     pub fn each(&self, row: usize, each: impl FnMut(usize, u64)) {
         if let Some(row) = self.values.as_ref().and_then(|values| values.get(row)) {
             row.each(each);

@@ -2,7 +2,7 @@
 
 use super::matrix::Matrix;
 
-/// `memory`: the memory of all tiles. All of it is allocated by the compiler. Of a replicated graph, it is that of one replica.
+/// `memory`: the memory of all tiles. The compiler allocates all of it. For a replicated graph, it is that of one replica.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Memory {
@@ -36,7 +36,7 @@ pub struct ByTile {
     pub overflowed_including_gaps: Vec<u64>,
     /// The sum of the bytes in all three.
     pub total: Vec<u64>,
-    /// The memory that each tile needs: the gaps between the regions count too, so this is no sum.
+    /// The memory that each tile needs. It is not a sum, because the gaps between the regions count too.
     pub total_including_gaps: Vec<u64>,
 }
 

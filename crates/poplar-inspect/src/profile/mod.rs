@@ -11,8 +11,8 @@
 //!                                                                     └──► propose ──► findings
 //! ```
 //!
-//! - [`Report::read`] reads a document once from front to back. Of lists by compute set, exchange or vertex type and by tile, which are
-//!   most of a report, only sums are kept, or what [`ReadOptions`] ask for.
+//! - [`Report::read`] reads a document once from front to back. Most of a report are lists by compute set, exchange or vertex type and by
+//!   tile. It keeps only their sums, or what [`ReadOptions`] ask for.
 //!
 //! # What is followed
 //!
@@ -26,11 +26,9 @@
 //! are an [`Error`], with the JSON path and the byte.
 
 mod analyse;
-mod calls;
 mod check;
 mod diff;
 mod document;
-mod exchange_kind;
 mod execution;
 mod graph;
 mod lengths;
@@ -67,7 +65,6 @@ pub use diff::{
     DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict,
     profile_diff,
 };
-pub use exchange_kind::ExchangeKind;
 pub use execution::{ExecutionProfile, MODES, Simulation, VertexCycles};
 pub use graph::{
     ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Target, TypeCycles, VertexCount, VertexTypes,
@@ -75,7 +72,7 @@ pub use graph::{
 pub use matrix::{Matrix, RowSums};
 pub use memory::{ByTile, CATEGORIES, Category, LiveNode, Liveness, Memory, Overlap, Parts};
 pub use problem::{Error, ErrorKind, Remark, Remarks};
-pub use program::{Instructions, Program, ProgramKind, StepKind};
+pub use program::{ExchangeKind, Instructions, Program, ProgramKind, StepKind};
 pub use propose::{Policy, parse_bytes, propose, rule, rules};
 pub use read::{ReadOptions, Report};
 pub use steps::{Step, Steps, StepsIter};

@@ -1,4 +1,4 @@
-//! What can be wrong with a report, and what is told about one that can be read.
+//! What can be wrong with a report, and the remarks about one that can be read.
 
 use std::fmt;
 use std::io;
@@ -71,7 +71,7 @@ pub struct Remarks {
 }
 
 impl Remarks {
-    /// The most remarks that are kept.
+    /// The maximum number of remarks that are kept.
     pub const MOST: usize = 100;
 
     pub(super) fn add(&mut self, path: &str, byte: Option<u64>, message: impl Into<String>) {

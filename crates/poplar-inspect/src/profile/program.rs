@@ -1,8 +1,6 @@
-//! Programs.
+//! Programs, steps, and what steps exchange data between.
 
 use std::fmt;
-
-use super::exchange_kind::ExchangeKind;
 
 /// The bytes of code of each instruction, by name.
 pub type Instructions = Box<[(Box<str>, u64)]>;
@@ -156,7 +154,7 @@ kinds! {
 }
 
 impl StepKind {
-    /// What such a step exchanges data between.
+    /// What a step of this kind exchanges data between.
     pub fn exchange(&self) -> Option<ExchangeKind> {
         match self {
             StepKind::DoExchange => Some(ExchangeKind::Internal),
@@ -167,8 +165,34 @@ impl StepKind {
     }
 }
 
+/// Between what data is exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub enum ExchangeKind {
+    /// The tiles of an IPU.
+    Internal,
+    /// IPUs.
+    External,
+    /// IPUs and the host.
+    Host,
+}
+
+impl ExchangeKind {
+    /// All kinds.
+    pub const ALL: [ExchangeKind; 3] = [ExchangeKind::Internal, ExchangeKind::External, ExchangeKind::Host];
+
+    /// The section of a graph profile that has exchanges of this kind.
+    pub fn section(self) -> &'static str {
+        match self {
+            ExchangeKind::Internal => "exchanges",
+            ExchangeKind::External => "externalExchanges",
+            ExchangeKind::Host => "hostExchanges",
+        }
+    }
+}
+
 impl ProgramKind {
-    /// The kind of step that such a program is, if it is one.
+    /// The kind of step that a program of this kind is, if it is one.
     pub fn step(&self) -> Option<StepKind> {
         match self {
             ProgramKind::OnTileExecute => Some(StepKind::OnTileExecute),
@@ -181,7 +205,7 @@ impl ProgramKind {
         }
     }
 
-    /// Whether such a program only has others in it, or calls one.
+    /// Whether a program of this kind only has others in it, or calls one.
     pub fn is_container(&self) -> bool {
         use ProgramKind::{Call, If, Repeat, RepeatWhileFalse, RepeatWhileTrue, Sequence, Switch};
         matches!(self, Sequence | Repeat | RepeatWhileTrue | RepeatWhileFalse | If | Switch | Call)

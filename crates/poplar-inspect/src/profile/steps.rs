@@ -91,7 +91,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// From a mark on, at most so many steps are read to find one.
+    /// The maximum number of steps that are read from a mark on to find one.
     const FAR: usize = 64;
 
     /// Their number.
@@ -238,7 +238,7 @@ impl Before {
 pub(super) struct Builder {
     steps: Steps,
     before: Before,
-    /// Where in `works` something with such a hash is.
+    /// Where in `works` something with this hash is.
     known: HashMap<u64, u64>,
     hasher: RandomState,
     /// The room for what is placed next.
@@ -246,9 +246,9 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// So much is remembered at most. What comes then is kept each time that it comes.
+    /// The maximum number of things that are remembered. What comes later is kept each time that it comes.
     const MOST_KNOWN: usize = 1 << 16;
-    /// The same of kinds, of which there are six that are known.
+    /// The maximum number of kinds that are remembered. Six are known.
     const MOST_KINDS: usize = 64;
 
     pub(super) fn push(&mut self, mut step: Step<'_>) {

@@ -1,8 +1,6 @@
 use popef::DataType;
 
-use super::{
-    Error, Linear, Mapping, calc_linear_tile_mapping, calc_linear_tile_mapping_and_new_offset, number_of_elements,
-};
+use super::{Error, Linear, Mapping, calc_linear_tile_mapping, number_of_elements};
 
 /// The tiles that tensors are mapped onto.
 ///
@@ -87,7 +85,7 @@ impl Target {
     }
 }
 
-/// The type that Poplar calls so, such as `half` and `unsigned int`.
+/// The type with a name of Poplar, such as `half` and `unsigned int`.
 pub fn element_type_of_poplar(name: &str) -> Option<DataType> {
     Some(match name {
         "bool" => DataType::Bool,
@@ -198,27 +196,12 @@ impl Graph {
         Ok(())
     }
 
-    /// Spreads a variable evenly over all tiles, by the default of its type unless told otherwise: poplibs' `mapTensorLinearly`
+    /// Spreads a variable evenly over all tiles, by the default of its type if `linear` is `None`: poplibs' `mapTensorLinearly`
     /// and `mapTensorLinearlyWithOffset`.
     pub fn map_tensor_linearly(&mut self, variable: usize, linear: Option<&Linear>) -> Result<(), Error> {
-        let linear = self.linear(variable, linear)?;
-        let mapping = calc_linear_tile_mapping(self.target.tiles(), self.variable(variable)?.shape(), &linear)?;
+        let of = self.variable(variable)?;
+        let linear = linear.map_or_else(|| self.target.linear(of.element_type()), |linear| Ok(*linear))?;
+        let mapping = calc_linear_tile_mapping(self.target.tiles(), of.shape(), &linear)?;
         self.set_tile_mapping(variable, mapping)
-    }
-
-    /// Spreads a variable evenly from the tile `offset`, and returns the offset for the next variable.
-    pub fn map_tensor_linearly_and_new_offset(&mut self, variable: usize, offset: u32) -> Result<u32, Error> {
-        let linear = self.linear(variable, None)?;
-        let (tiles, shape) = (self.target.tiles(), self.variable(variable)?.shape());
-        let (mapping, offset) = calc_linear_tile_mapping_and_new_offset(tiles, shape, &linear, offset)?;
-        self.set_tile_mapping(variable, mapping)?;
-        Ok(offset)
-    }
-
-    fn linear(&self, variable: usize, linear: Option<&Linear>) -> Result<Linear, Error> {
-        match linear {
-            Some(linear) => Ok(*linear),
-            None => self.target.linear(self.variable(variable)?.element_type()),
-        }
     }
 }

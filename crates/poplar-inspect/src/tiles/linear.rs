@@ -17,7 +17,7 @@ pub enum Order {
 pub struct Linear {
     /// The number of elements on each tile is a multiple of this, except on the last one.
     pub grain: u64,
-    /// A tile has at least so many elements, if the tensor has so many.
+    /// The minimum number of elements on a tile, if the tensor has as many.
     pub min_elements: u64,
     /// Where the first tile is, counted from tile 0, or from the last tile if the order is descending.
     pub offset: u32,

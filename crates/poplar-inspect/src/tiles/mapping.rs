@@ -23,7 +23,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// A mapping onto a target with so many tiles. Fails if an element is mapped twice.
+    /// A mapping onto a target with `tiles` tiles. Fails if an element is mapped twice.
     pub fn new(tiles: u32, pieces: impl IntoIterator<Item = (u32, Interval)>) -> Result<Self, Error> {
         if tiles == 0 {
             return Err(Error::Zero { what: "tiles" });
@@ -132,7 +132,7 @@ impl Mapping {
         pieces
     }
 
-    /// Fails if elements are mapped that a tensor with so many elements does not have.
+    /// Fails if elements are mapped that a tensor with `elements` elements does not have.
     pub(super) fn check_range(&self, elements: u64) -> Result<(), Error> {
         match self.pieces.iter().find(|piece| piece.1.end() > elements) {
             Some(&(_, interval)) => Err(Error::OutOfRange { interval, elements }),

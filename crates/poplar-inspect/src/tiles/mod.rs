@@ -18,7 +18,7 @@
 //! # What is followed
 //!
 //! Semantics are those of poplibs' code. Where its documentation says something else, the function's own documentation here
-//! tells both. What poplibs leaves to closed libraries (simplification of views, vector widths) is a parameter or is said to be
+//! says both. What poplibs leaves to closed libraries (simplification of views, vector widths) is a parameter or is said to be
 //! unknown. Sums have 64 bits, where poplibs has 32, and what would wrap around is an [`Error`].
 
 mod clone;

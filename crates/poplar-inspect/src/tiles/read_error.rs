@@ -11,7 +11,7 @@ pub struct ReadError {
     pub kind: ReadErrorKind,
     /// What is wrong, without the place.
     pub message: String,
-    /// The line of the problem, from 1 on. Such files often have one line.
+    /// The line of the problem, from 1 on. The files often have one line.
     pub line: usize,
     /// The byte of the line, from 1 on.
     pub column: usize,
@@ -25,7 +25,7 @@ pub enum ReadErrorKind {
     Cut,
     /// The file is not JSON.
     NotJson,
-    /// The JSON does not have the form of such a file.
+    /// The JSON does not have the form of a file of this kind.
     WrongForm,
     /// The bytes cannot be read.
     Unreadable(io::ErrorKind),
@@ -53,7 +53,7 @@ impl From<serde_json::Error> for ReadError {
     }
 }
 
-/// No message is longer.
+/// The maximum length of a message, in bytes.
 const MESSAGE: usize = 200;
 
 impl fmt::Display for ReadError {

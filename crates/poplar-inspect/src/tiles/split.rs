@@ -7,16 +7,16 @@ pub struct Split {
     pub grain: u64,
     /// The number of parts is at most this, unless `max_per_part` needs more.
     pub parts: u64,
-    /// A part has at least so many elements, if there are so many.
+    /// The minimum number of elements of a part, if there are as many.
     pub min_per_part: u64,
-    /// A part has at most so many elements, unless `min_per_part` needs more.
+    /// The maximum number of elements of a part, unless `min_per_part` needs more.
     pub max_per_part: Option<u64>,
-    /// An interval of a part has at most so many elements, rounded down to a multiple of the grain.
+    /// The maximum number of elements of an interval of a part, rounded down to a multiple of the grain.
     pub max_per_region: Option<u64>,
 }
 
 impl Split {
-    /// So many parts, of whole grains.
+    /// Splits into `parts` parts of whole grains.
     pub fn new(grain: u64, parts: u64) -> Self {
         Split { grain, parts, min_per_part: 0, max_per_part: None, max_per_region: None }
     }
@@ -34,7 +34,7 @@ impl Split {
         }
     }
 
-    /// The number of elements of the longest part of so many.
+    /// The number of elements of the longest part when `elements` elements are split.
     pub(super) fn longest_part(&self, elements: u64) -> Result<u64, Error> {
         self.check()?;
         let grains = elements.div_ceil(self.grain);
@@ -68,7 +68,7 @@ impl Split {
         }))
     }
 
-    /// The number of parts that so many grains are split into.
+    /// The number of parts into which `grains` grains are split.
     fn parts_of(&self, grains: u64) -> u64 {
         let mut most = grains.div_ceil(self.parts);
         if let Some(limit) = self.max_per_part {
@@ -151,7 +151,7 @@ struct Rest<I> {
 }
 
 impl<I: Iterator<Item = Interval>> Rest<I> {
-    /// Takes at most so many elements, of one region. Prerequisite: elements are left.
+    /// Takes at most `most` elements, of one region. Prerequisite: elements are left.
     fn take(&mut self, most: u64) -> Interval {
         while self.region.is_empty() {
             match self.regions.next() {

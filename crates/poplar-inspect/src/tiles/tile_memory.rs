@@ -32,7 +32,7 @@ pub struct TileMemory {
     pub gap_bytes: u64,
     /// The bytes of the largest gap.
     pub largest_gap: u64,
-    /// Of the free bytes, gaps and what comes after the last variable, how many of a thousand are not in the largest free piece.
+    /// How many of a thousand free bytes (gaps, and what comes after the last variable) are not in the largest free piece.
     /// `None` if the memory of a tile is not known, or full.
     pub fragmentation_permille: Option<u64>,
     /// The bytes beyond the memory of a tile.

@@ -25,7 +25,7 @@ pub enum Method {
 pub struct Resolve {
     /// The number of elements on a tile is a multiple of this.
     pub grain: u64,
-    /// A tile has at least so many elements, if they are used by the same tiles.
+    /// The minimum number of elements on a tile, if the same tiles use them.
     pub min_elements: u64,
     /// Whether elements that no tile uses are mapped like their neighbours.
     pub extend_partial_use: bool,
@@ -69,7 +69,7 @@ pub struct TensorUseTracker {
 }
 
 impl TensorUseTracker {
-    /// A tracker for so many tiles, which are filled from tile 0 upwards.
+    /// A tracker for `tiles` tiles, which are filled from tile 0 upwards.
     pub fn new(tiles: u32) -> Result<Self, Error> {
         TensorUseTracker::starting_at(tiles, 0, Order::Ascending)
     }
@@ -249,7 +249,7 @@ impl Regions {
         all
     }
 
-    /// The same regions, counted in cells of so many elements. A cell that several regions touch belongs to the first one.
+    /// The same regions, counted in cells of `cell` elements. A cell that several regions touch belongs to the first one.
     fn in_cells(self, cell: u64) -> Self {
         let in_cells = |at: Interval| Interval::between(at.begin() / cell, at.end().div_ceil(cell));
         Regions::collect(self.0.into_iter().map(|(region, users)| (in_cells(region), users)))

@@ -140,7 +140,7 @@ fn assert_symbol(ours: &Symbol<'_>, row: &str) {
         _ => SymbolKind::Other,
     };
     let address = u32::from_str_radix(address, 16).unwrap();
-    // Of its sections, `readelf` counts the empty one too.
+    // `readelf` counts the empty section too.
     let section = section.parse::<u32>().ok().map(|number| number - 1);
     assert_eq!((ours.address, ours.size.to_string().as_str()), (address, size), "{row}");
     assert_eq!((ours.kind, ours.section), (kind, section), "{row}");

@@ -1,6 +1,5 @@
 //! Poplar's profiling reports. All of them are synthetic (testdata/profile): no whole report of Poplar is public.
 
-mod calls;
 mod damage;
 mod diff;
 #[cfg(feature = "serde")]

@@ -13,10 +13,10 @@ use crate::{CASES, bytes, json, read, testdata};
 fn report(name: &str) -> Report {
     let graph = read(&bytes(&format!("{name}.graph.json"))).unwrap();
     let execution = format!("{name}.execution.json");
-    match testdata().join(&execution).exists() {
-        true => graph.join(read(&bytes(&execution)).unwrap()).unwrap(),
-        false => graph,
+    if !testdata().join(&execution).exists() {
+        return graph;
     }
+    graph.join(read(&bytes(&execution)).unwrap()).unwrap()
 }
 
 fn proposed(report: &Report, policy: &Policy) -> Proposed {

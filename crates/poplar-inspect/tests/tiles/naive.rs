@@ -77,7 +77,7 @@ fn linears() -> impl Strategy<Value = Linear> {
         .prop_map(|(grain, least, offset, order)| Linear::new(grain, least).from(offset, order))
 }
 
-/// A mapping of at most so many elements, and the tile of each.
+/// A mapping of at most this number of elements, and the tile of each.
 fn tile_lists(tiles: u32, elements: usize) -> impl Strategy<Value = Vec<Option<u32>>> {
     // Runs, so that elements often have the tile of their neighbour.
     let run = (prop::option::weighted(0.9, 0..tiles), 1_usize..8);

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use popef_show::{Kind, Out, counted};
-use poplar_inspect::graph::{CodeState, Finding, GraphCode, Unknown};
+use popef_show::{Kind, Out, SchedulePicture, counted};
+use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 
 use super::report::Report;
 use super::words::many;
@@ -31,7 +31,8 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, top: usize) -> io::Resul
     }
     write_findings(out, report, top)?;
     out.end_line()?;
-    for line in report.schedule(STEPS).to_text(&report.dump.ir).lines() {
+    let schedule = report.schedule(STEPS);
+    for line in SchedulePicture::new(&schedule, &report.dump.ir).to_text().lines() {
         out.put(if line.is_empty() { "" } else { "  " }).put(line).end_line()?;
     }
     Ok(())
@@ -86,7 +87,7 @@ pub(super) fn live(report: &Report<'_>, code: &GraphCode) -> String {
 /// Where code is live, of the places in one graph after the other.
 fn spans(report: &Report<'_>, code: &GraphCode) -> String {
     const SHOWN: usize = 3;
-    let text = |span: &poplar_inspect::graph::Span| format!("in {} {span}", report.name(span.within));
+    let text = |span: &poplar_graph::Span| format!("in {} {span}", report.name(span.within));
     let mut texts: Vec<_> = code.spans.iter().take(SHOWN).map(text).collect();
     let count = code.spans.len().saturating_add(many(code.spans_left_out));
     if count > SHOWN {

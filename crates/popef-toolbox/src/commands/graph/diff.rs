@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use popef_ops::{Code, Error, FilePath};
 use popef_show::{Kind, Out, counted, escape, size};
-use poplar_inspect::graph::{GraphDiff, IrDiff, IrDump, OpChange, OpDiff, OpTypeDiff, TensorDiff, TensorInfo};
+use poplar_graph::{GraphDiff, IrDiff, IrDump, OpChange, OpDiff, OpTypeDiff, TensorDiff, TensorInfo};
 use serde::Serialize;
 
 use super::{Form, form, read};

@@ -4,8 +4,8 @@ mod chart;
 
 use std::io;
 
-use popef_show::{Out, counted, escape, size};
-use poplar_inspect::graph::CallRow;
+use popef_show::{Out, SchedulePicture, counted, escape, size};
+use poplar_graph::CallRow;
 
 use super::code::{STEPS, finding, live, why};
 use super::Sections;
@@ -191,7 +191,7 @@ fn write_code(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Resul
     }
     more(page, report.code.findings.len().saturating_add(many(report.code.findings_left_out)), top)?;
     if report.code.unknown.is_none() {
-        let svg = report.schedule(STEPS).to_svg(&report.dump.ir);
+        let svg = SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_svg();
         page.put("</table><div class=chart>").put(&svg).put("</div><table>").line()?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use popef_show::{Kind, Out, counted, escape};
-use poplar_inspect::graph::{Graph, IrDump, Op, Order, Slot, Times};
+use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 
 use super::words::{MOST_NAME, place, times};
 use crate::common::table::{Column, Table};

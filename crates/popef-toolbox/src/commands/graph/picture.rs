@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use popef_show::{counted, escape, shorten};
-use poplar_inspect::graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
+use poplar_graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
 
 use super::ops::calls;
 use super::report::Report;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use popef_ops::{ErrorReport, FilePath, InFile};
 use popef_show::{Out, counted};
-use poplar_inspect::graph::{
+use poplar_graph::{
     CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind, OpCounts, Order,
     Schedule, Tensor,
 };

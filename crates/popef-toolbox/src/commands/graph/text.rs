@@ -3,7 +3,7 @@
 use std::io;
 
 use popef_show::{Kind, Out, counted, escape, size};
-use poplar_inspect::graph::{CallRow, NumberCount};
+use poplar_graph::{CallRow, NumberCount};
 
 use super::{Sections, code};
 use super::report::Report;
@@ -194,7 +194,7 @@ fn write_notes(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::branches;
-    use poplar_inspect::graph::{Calls, CallGraph, Graph, GraphId, Ir, Op, Order};
+    use poplar_graph::{Calls, CallGraph, Graph, GraphId, Ir, Op, Order};
 
     /// Graphs that call others by their numbers.
     fn calls(graphs: &[&[u32]]) -> CallGraph {

@@ -1,6 +1,6 @@
 //! Numbers and places in words.
 
-use poplar_inspect::graph::{Op, Tensor, Times};
+use poplar_graph::{Op, Tensor, Times};
 
 use crate::common::words::shape;
 

@@ -179,7 +179,7 @@ impl Args {
     }
 
     fn show(&self, out: &mut Out, report: &Report<'_>) -> io::Result<()> {
-        let sums = self.sums(report, &Damage::of(None, Code::BadTileFile, &self.file));
+        let sums = self.sums(report, &Damage::default());
         out.text(Kind::Group, sums.path.text());
         let counts = [
             counted(sums.computations.len(), "computation", "computations"),

@@ -9,11 +9,10 @@ use std::fmt;
 
 use super::cycles::{Cycles, balance};
 use super::memory::float;
-use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::{GraphProfile, Target};
 use crate::profile::matrix::RowSums;
-use crate::profile::program::StepKind;
+use crate::profile::program::{ExchangeKind, StepKind};
 use crate::profile::steps::Step;
 
 /// The steps of an execution, compared with what follows from graph and trace.
@@ -79,7 +78,7 @@ impl fmt::Display for Number {
 }
 
 impl Consistency {
-    /// The most differences that are kept.
+    /// The maximum number of differences that are kept.
     pub const MOST: usize = 100;
 
     fn differ(&mut self, difference: Difference) {
@@ -245,7 +244,7 @@ fn still(
             ExchangeKind::Host => host,
         };
         let moved = step.exchange.and_then(|exchange| of_kind.get(exchange as usize)).copied();
-        // The other end of an exchange with the host is no tile.
+        // The other end of an exchange with the host is not a tile.
         let total = moved.map(|moved| {
             if kind == ExchangeKind::Host { moved.received.saturating_add(moved.sent) } else { moved.received }
         });

@@ -1,11 +1,10 @@
 //! How long compute sets and exchanges take, from the lists by tile.
 
 use super::memory::float;
-use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::GraphProfile;
 use crate::profile::matrix::{Matrix, RowSums};
-use crate::profile::program::StepKind;
+use crate::profile::program::{ExchangeKind, StepKind};
 use crate::profile::steps::Step;
 
 /// Where the cycles of compute sets come from. Measured ones count more than estimates.

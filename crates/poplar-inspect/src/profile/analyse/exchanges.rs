@@ -6,10 +6,10 @@ use super::cycles::Cycles;
 use super::programs::code_bytes;
 use super::runs::Runs;
 use super::select::{Row, Selection};
-use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::GraphProfile;
 use crate::profile::matrix::Matrix;
+use crate::profile::program::ExchangeKind;
 
 /// An exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]

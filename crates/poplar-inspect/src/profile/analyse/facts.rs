@@ -50,7 +50,7 @@ pub struct MemoryFacts<'r> {
     pub top_vertex_types_by_code: Vec<VertexTypeRow<'r>>,
 }
 
-/// So many tiles and vertex types are among the facts.
+/// The maximum number of tiles, and of vertex types, among the facts.
 const TOP: usize = 10;
 
 /// All that is known of a report as a whole.

@@ -22,7 +22,7 @@ pub struct TileBytes {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct TileStatistics {
-    /// The fullest tiles. Of equal ones, the lower number is first.
+    /// The fullest tiles. If two are equal, the lower number is first.
     pub fullest: Vec<TileBytes>,
     /// The bytes on the fullest tile.
     pub max: u64,
@@ -30,7 +30,7 @@ pub struct TileStatistics {
     pub max_tile: u32,
     /// The mean.
     pub mean: f64,
-    /// The median. Of an even number of tiles, it is the mean of the two in the middle.
+    /// The median. For an even number of tiles, it is the mean of the two in the middle.
     pub median: f64,
     /// The bytes on all tiles.
     pub sum: u64,
@@ -311,7 +311,7 @@ pub(in crate::profile) fn largest(memory: &Memory, tile: u32, limit: usize) -> V
     all
 }
 
-/// A range of bytes, and the tiles that have so many.
+/// A range of bytes, and the tiles that need a number of bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bucket {

@@ -8,7 +8,7 @@ use crate::profile::program::StepKind;
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct CopyOverlap {
-    /// The cycles from the start to the end of the execution in which at least one tile is at such a copy.
+    /// The cycles from the start to the end of the execution in which at least one tile copies.
     pub copy_cycles: u64,
     /// Those of them in which another tile is at a compute step.
     pub overlapped_cycles: u64,

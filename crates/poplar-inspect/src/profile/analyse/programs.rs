@@ -72,10 +72,10 @@ fn times(graph: &GraphProfile) -> Vec<u64> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum TraceStyle {
-    /// There is none.
+    /// The profile has no trace.
     #[cfg_attr(feature = "serde", serde(rename = "absent"))]
     Absent,
-    /// Only programs that do something, and none that only have others in them.
+    /// Only programs that do something, without those that only have others in them.
     #[cfg_attr(feature = "serde", serde(rename = "leaves"))]
     Leaves,
     /// Programs that have others in them too, each time before these.

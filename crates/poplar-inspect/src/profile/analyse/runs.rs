@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::ExecutionProfile;
-use crate::profile::program::StepKind;
+use crate::profile::program::{ExchangeKind, StepKind};
 
 /// How often each compute set and exchange is a step.
 pub(super) struct Runs {

@@ -13,7 +13,7 @@ pub struct Selection<'s> {
     pub numbers: Option<Range<u32>>,
     /// In which order.
     pub sort: Sort,
-    /// At most so many, after sorting.
+    /// The maximum number of rows, after sorting.
     pub limit: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ impl<'s> Selection<'s> {
         Selection { sort, ..self }
     }
 
-    /// Whether a row with such a name and number is wanted.
+    /// Whether a row with this name and number is wanted.
     pub(super) fn has(&self, name: Option<&str>, number: Option<u32>) -> bool {
         self.name.is_none_or(|part| name.is_some_and(|name| name.contains(part)))
             && self.numbers.as_ref().is_none_or(|numbers| number.is_some_and(|number| numbers.contains(&number)))

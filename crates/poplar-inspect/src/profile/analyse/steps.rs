@@ -48,7 +48,7 @@ pub struct SimulationSums<'r> {
     /// Whether copies with the host overlap with compute, if it is known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub copy_overlap: Option<CopyOverlap>,
-    /// Of the steps with at least 1 % of all cycles of steps, the least balanced one; among equal ones, the one with most cycles.
+    /// The least balanced step among those with at least 1 % of all cycles of steps; among equal ones, the one with most cycles.
     pub least_balanced_heavy_step: Option<HeavyStep<'r>>,
     /// From the start to the end in seconds, if the clock is known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -254,7 +254,7 @@ pub fn seconds(graph: &GraphProfile, cycles: u64) -> Option<f64> {
     graph.target.clock_frequency.filter(|clock| *clock > 0).map(|clock| float(cycles) / float(clock))
 }
 
-/// How many items are worked on in a second, if an execution works on so many of them.
+/// How many items are worked on in a second, if an execution works on this number of them.
 pub fn items_per_second(graph: &GraphProfile, execution: &ExecutionProfile, items: u64) -> Option<f64> {
     let cycles = execution.simulation.as_ref()?.cycles.filter(|cycles| *cycles > 0)?;
     seconds(graph, cycles).map(|seconds| float(items) / seconds)

@@ -6,10 +6,9 @@ use std::ops::Range;
 
 use super::cycles::Cycles;
 use super::liveness::live_by_program;
-use crate::profile::exchange_kind::ExchangeKind;
 use crate::profile::execution::{ExecutionProfile, Simulation};
 use crate::profile::graph::GraphProfile;
-use crate::profile::program::StepKind;
+use crate::profile::program::{ExchangeKind, StepKind};
 use crate::profile::steps::Step;
 
 /// What a lane shows.
@@ -85,9 +84,9 @@ pub struct Slice<'r> {
     pub activity: Activity,
     /// Steps of a kind may overlap, and not be within each other. Each lane has only steps that follow each other.
     pub lane: u32,
-    /// Its first cycle, of all IPUs. Of a synchronisation, which has no times of its own, it is the first in which nothing else is done.
+    /// Its first cycle, of all IPUs. A synchronisation has no times of its own: it starts at the first cycle in which nothing else is done.
     pub from: u64,
-    /// The cycle after its last one. Of a synchronisation, it is the first cycle of the next step.
+    /// The cycle after its last one. A synchronisation ends at the first cycle of the next step.
     pub to: u64,
     /// The tiles of the IPU that take part.
     pub tiles: Option<u32>,
@@ -102,7 +101,7 @@ pub struct Slice<'r> {
 pub enum TimelineEvent<'r> {
     /// A step.
     Slice(Slice<'r>),
-    /// From now on, so many bytes are live on all tiles that are not always live.
+    /// From now on, this number of bytes is live on all tiles, besides what is always live.
     Live {
         /// The cycle.
         at: u64,
@@ -215,7 +214,7 @@ impl<'r> Walk<'r> {
             return self.show(slice, each);
         };
         let parts = self.parts.entry((activity, key)).or_insert_with(|| parts(self.graph, &self.cycles, &step));
-        // Each is shown once in each step, and there are no more than IPUs.
+        // Each part is given once in each step, and a step has at most one for each IPU.
         match parts.clone() {
             Some(parts) => parts.iter().try_for_each(|part| {
                 (slice.ipu, slice.tiles, slice.cycles) = (Some(part.ipu), Some(part.tiles), Some(part.cycles));
@@ -292,12 +291,12 @@ fn parts(graph: &GraphProfile, cycles: &Cycles<'_>, step: &Step<'_>) -> Option<B
 struct Lanes {
     /// When each of the first lanes is free.
     first: Vec<u64>,
-    /// The same of all others, with their numbers. Many are rare, and are looked at only where one is free.
+    /// When each other lane is free, and its number. Many lanes are rare, and are looked at only where one is free.
     others: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl Lanes {
-    /// So many lanes are filled from the first on.
+    /// The number of lanes that are filled from the first on.
     const FIRST: usize = 8;
 
     /// A lane that is free from `from` on.

@@ -56,7 +56,7 @@ pub enum DiffUnit {
     Hertz,
     /// Things.
     Count,
-    /// Nothing: it is a word.
+    /// A word, which has no unit.
     Word,
 }
 
@@ -185,7 +185,7 @@ pub struct ProfileDiff<'r> {
 /// Compares two profiles by what they say, and not by their order: categories, compute sets and steps are paired by their names.
 /// Those of one name are summed up, because names need not be unique. A name that only one of them has is a difference.
 ///
-/// A section or a value that only one of them has is not a difference: the other report does not tell. Cycles of compute sets are
+/// A section or a value that only one of them has is not a difference: the other report does not say. Cycles of compute sets are
 /// those of one execution, measured ones only if both have an execution profile. `subjects` says what is compared.
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// So much is read at once.
+/// The number of bytes that are read at once.
 const BUFFER: usize = 64 << 10;
 
 /// A reader with a buffer that one can look into, and the position in the whole.

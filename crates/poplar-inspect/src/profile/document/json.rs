@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use super::{Doc, Frame, Keep, Result, Token};
 use crate::profile::problem::ErrorKind;
 
-/// No number has more characters.
+/// The maximum length of a number, in characters.
 const NUMBER: usize = 400;
 
 impl Doc<'_> {
@@ -183,7 +183,7 @@ impl Doc<'_> {
         Ok(unit)
     }
 
-    /// A code point, or half of a pair, which alone is none.
+    /// Adds a code point, or half of a surrogate pair, which alone is not a code point.
     fn put_unit(&mut self, unit: u32) -> Result<()> {
         let char = char::from_u32(unit);
         self.has_surrogate |= char.is_none();

@@ -21,9 +21,9 @@ use bytes::Bytes;
 /// A result with the error on the heap, so that moving results of numbers is cheap.
 pub(super) type Result<T> = std::result::Result<T, Box<Error>>;
 
-/// Objects and lists are not deeper than this in each other. The tree of liveness takes two levels for each program.
+/// The maximum depth of objects and lists in each other. The tree of liveness takes two levels for each program.
 const DEPTH: usize = 512;
-/// No key and no text that is kept is longer. Names of vertex types, with all their arguments, have some thousand bytes.
+/// The maximum length of a key, and of a text that is kept, in bytes. Names of vertex types, with all their arguments, have some thousand bytes.
 const TEXT: usize = 1 << 20;
 
 /// The beginning of a value.
@@ -53,7 +53,7 @@ struct Frame {
     first: bool,
 }
 
-/// Whether a text is to be kept.
+/// Whether a text is kept.
 #[derive(Clone, Copy, PartialEq)]
 enum Keep {
     Yes,

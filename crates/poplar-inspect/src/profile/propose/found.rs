@@ -27,7 +27,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The most findings of one rule that are kept. The rule gives the worst ones first.
+    /// The maximum number of findings of one rule that are kept. The rule gives the worst ones first.
     const MOST: usize = 20;
 
     pub(super) fn new(rule: &'static Rule, severity: Severity) -> Self {

@@ -10,13 +10,13 @@ use popef_findings::{Level, Rule, Severity};
 /// they are by default:
 ///
 /// ```toml
-/// max-tile = "600KiB"       # limits: errors if they are exceeded, and there are none by default
+/// max-tile = "600KiB"       # limits: errors if they are exceeded, without defaults
 /// max-total = 900000000
 /// max-cycles = 2000000
 /// min-balance = 0.3
 ///
 /// full = 0.9                # what a share of its memory the fullest tile uses from which on memory is short
-/// max-over-median = 2.0     # and so on: `popef explain PP102` tells what each is for
+/// max-over-median = 2.0     # and so on: `popef explain PP102` says what each is for
 /// max-exchange-code = 0.2
 /// max-control-code = 0.2
 /// max-always-live = 0.9
@@ -57,7 +57,7 @@ pub struct Policy {
     /// Memory is short if the fullest tile needs at least this share of its memory.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::factor"))]
     pub full: f64,
-    /// The fullest tile may need so many times what the median needs.
+    /// The largest ratio of what the fullest tile needs to what the median needs.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::factor"))]
     pub max_over_median: f64,
     /// The largest share that code and headers of exchanges may have of all data.
@@ -84,13 +84,13 @@ pub struct Policy {
     /// A step is heavy if all its runs take at least this share of the cycles of all steps.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub heavy_step: f64,
-    /// The least balance of a heavy step that is no finding.
+    /// The smallest balance that a heavy step may have.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub min_step_balance: f64,
     /// The smallest share of tiles that may take part in a heavy compute step.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub min_active_tiles: f64,
-    /// The smallest thread balance of a heavy compute step that is no finding.
+    /// The smallest thread balance that a heavy compute step may have.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub min_threads: f64,
     /// The largest share of all tiles' cycles that synchronisation may have.

@@ -162,7 +162,7 @@ impl<'r> Subject<'r> {
     pub(super) fn share(&self, activity: &str) -> Result<f64, Missing> {
         let sums = self.known_simulation_sums()?;
         let has = |key: &str| sums.tile_cycles.contains_key(key);
-        // Without compute, the rest is no whole.
+        // Without compute, the rest is not a whole.
         match sums.tile_cycles_share.get(activity) {
             Some(share) if has("compute") => Ok(*share),
             Some(_) => Err(Missing::part("simulation.tileCycles.compute")),

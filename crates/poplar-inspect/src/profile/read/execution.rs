@@ -98,7 +98,7 @@ impl ExecutionReader {
         Ok(true)
     }
 
-    /// Tells what is missing.
+    /// Remarks what is missing.
     pub(super) fn finish(mut self, doc: &mut Doc<'_>) -> ExecutionProfile {
         let root = self.profile.at.root.clone();
         let has_none = matches!(self.profile.profiler_mode.as_deref(), Some("NONE" | "CPU"));

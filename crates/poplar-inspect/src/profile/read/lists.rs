@@ -36,7 +36,7 @@ pub(super) fn uints(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
 /// What is kept of a matrix, whose lists have one integer for each tile.
 #[derive(Clone, Copy)]
 pub(super) enum Lists {
-    /// Each integer, if all together take at most so many bytes.
+    /// Each integer, if all together take at most `most` bytes.
     EachTile { most: u64 },
     /// The sums.
     TileSums,

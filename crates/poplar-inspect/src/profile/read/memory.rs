@@ -43,7 +43,7 @@ impl MemoryReader {
         Ok(MemoryReader(memory))
     }
 
-    /// Tells which sums do not agree. The document's own example has one.
+    /// Remarks which sums do not agree. The document's own example has one.
     pub(super) fn finish(self, doc: &mut Doc<'_>, root: &str) -> Memory {
         if let Some(by_tile) = &self.0.by_tile {
             let regions = by_tile.interleaved.iter().zip(&by_tile.non_interleaved).zip(&by_tile.overflowed);

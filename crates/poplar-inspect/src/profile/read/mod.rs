@@ -23,7 +23,7 @@ pub struct ReadOptions {
     /// Keep the cycles and bytes of each tile in each compute set and exchange, not only what they come to. It takes at most 8 bytes for
     /// each one that is not 0. [`Consistency`](super::Consistency) needs all of it, and the busiest tile needs the cycles.
     pub each_tile: bool,
-    /// Of a list of such lists whose values take more bytes than this, keep only what they come to. `None`: there is no bound.
+    /// The maximum number of bytes that the values of a list of lists take. A longer list keeps only what they come to. `None`: no limit.
     pub most_bytes: Option<u64>,
 }
 

@@ -111,7 +111,7 @@ fn twins(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
     }
     let whole = subject.data_of_categories()?;
     let rows = vertex_types(subject.graph, None, &Selection::default());
-    // Of each template: the type with float alone, and the largest one with half.
+    // For each template: the type with float alone, and the largest one with half.
     let mut templates: BTreeMap<String, (Option<&VertexTypeRow<'_>>, Option<&VertexTypeRow<'_>>)> = BTreeMap::new();
     for row in &rows {
         let Some((template, half)) = row.name.and_then(template) else { continue };
