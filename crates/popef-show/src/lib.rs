@@ -100,7 +100,7 @@ pub use page::plain::{Figure, PlainPage};
 pub use page::profile::ProfilePage;
 pub use page::tables::Cell;
 pub use page::tiles::TilesPicture;
-pub use report::file::{FileReport, FileToShow};
+pub use report::file::{FileReport, FileToShow, link as blob_name};
 pub use report::glob::Glob;
 pub use report::metadata::Provider;
 pub use report::options::{Options, Select, Sort};
