@@ -16,6 +16,7 @@
 mod args;
 mod check;
 mod combine;
+mod complete;
 mod explain;
 mod files;
 pub mod generate;
@@ -38,6 +39,7 @@ use std::process::ExitCode;
 
 use args::Args;
 pub use check::Checking;
+pub use complete::answer;
 pub use explain::Explanation;
 pub use files::unlisted;
 pub use list::Listing;
@@ -51,6 +53,10 @@ pub fn main() -> ExitCode {
 
 /// Runs the tool with other arguments, the first of which is its name.
 pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
+    let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
+    if let Some(status) = answer(&line, &mut io::stdout()) {
+        return status;
+    }
     match Args::of(line) {
         Ok(args) => run::run(&args, Box::new(io::stdout())),
         Err(error) => run::POPEF_DUMP.printed(error.print(), error.exit_code()),

@@ -14,7 +14,8 @@ use std::process::{Command, Stdio};
 use common::run;
 use serde_json::json;
 
-/// What is typed before a Tab, and the arguments that the shell makes of it, in a folder with the one file `a b.popef`.
+/// What is typed before a Tab, and the arguments that the shell makes of it, in a folder with the one file `a b.popef`, of
+/// whose blobs one has the name `input_parameter`.
 fn cases() -> Vec<(String, Vec<String>)> {
     let cases: &[(&str, &[&str])] = &[
         ("", &["a b.popef"]),
@@ -36,6 +37,8 @@ fn cases() -> Vec<(String, Vec<String>)> {
         ("--files-from a", &["--files-from", "a b.popef"]),
         ("--generate ma", &["--generate", "man"]),
         ("-- a", &["--", "a b.popef"]),
+        ("a\\ b.popef --filter inp", &["a b.popef", "--filter", "input_parameter"]),
+        ("a\\ b.popef --exclude=inp", &["a b.popef", "--exclude=input_parameter"]),
     ];
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     let mut cases: Vec<_> = cases.iter().map(|&(typed, words)| (typed.to_owned(), owned(words))).collect();
@@ -68,9 +71,12 @@ impl Folders {
         for folder in ["files", "start"] {
             fs::create_dir(folders.path(folder)).unwrap();
         }
-        fs::write(folders.path("files/a b.popef"), "").unwrap();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/interop/executable.popef");
+        fs::copy(file, folders.path("files/a b.popef")).unwrap();
         let program = folders.path("start/popef-dump");
-        fs::write(&program, "#!/bin/sh\necho @ARGS; for word; do echo \"$word\"; done; echo @END\n").unwrap();
+        let asks = format!("[ \"$1\" = --__names ] && exec '{}' \"$@\"", env!("CARGO_BIN_EXE_popef-dump"));
+        let says = "echo @ARGS; for word; do echo \"$word\"; done; echo @END";
+        fs::write(&program, format!("#!/bin/sh\n{asks}\n{says}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let script = run(&folders.path(""), &["--generate", &format!("completions-{shell}")]).out;
         fs::write(folders.path("start/completions"), script).unwrap();
@@ -139,11 +145,15 @@ fn in_fish() {
         return;
     }
     let folders = Folders::new("fish");
+    let mut places = vec![folders.path("start")];
+    places.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let path = std::env::join_paths(places).unwrap();
     let offered = |typed: &str| -> Vec<String> {
         let output = Command::new("fish")
             .args(["--no-config", "-c", "source ../start/completions; complete -C $argv[1]", typed])
             .current_dir(folders.path("files"))
             .env("HOME", folders.path("start"))
+            .env("PATH", path.clone())
             .output()
             .unwrap();
         let lines = String::from_utf8(output.stdout).unwrap();

@@ -136,13 +136,24 @@ impl<'s> SchedulePicture<'s> {
     #[must_use]
     pub fn to_svg(self) -> String {
         let mut svg = String::new();
-        match self.write_svg(&mut svg) {
+        match self.write_svg(&mut svg, Style::Own) {
             // Writing into a text cannot fail.
             Ok(()) | Err(fmt::Error) => svg,
         }
     }
 
-    fn write_svg(self, out: &mut String) -> fmt::Result {
+    /// The picture as an element of a page that has styles for its classes: `schedule` for all of it; `live`, `load`, `call`, `kept`
+    /// and `dead` for what a cell says. Its colours can then follow those of the page.
+    #[must_use]
+    pub fn to_inline_svg(self) -> String {
+        let mut svg = String::new();
+        match self.write_svg(&mut svg, Style::OfPage) {
+            // Writing into a text cannot fail.
+            Ok(()) | Err(fmt::Error) => svg,
+        }
+    }
+
+    fn write_svg(self, out: &mut String, style: Style) -> fmt::Result {
         let lanes = self.schedule.lanes.len().saturating_add(1).saturating_mul(COLUMN);
         let texts = self
             .schedule
@@ -154,16 +165,7 @@ impl<'s> SchedulePicture<'s> {
         let width = lanes.saturating_add(longest.saturating_mul(CHARACTER));
         let lines = self.schedule.lanes.len().saturating_add(self.schedule.rows.len()).saturating_add(4);
         let height = lines.saturating_mul(ROW);
-        writeln!(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-             font-family=\"monospace\" font-size=\"13\">"
-        )?;
-        writeln!(
-            out,
-            "<style>text{{fill:#222}}.live{{fill:#4c78a8}}.load{{fill:#54a24b}}.call{{fill:#e45756}}.kept{{fill:#b8c7d9}}.dead{{fill:#eee}}</style>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"
-        )?;
+        style.write_head(out, width, height)?;
         for at in 0..self.schedule.lanes.len() {
             write_line(out, 4, at, &format!("{} = {}", letters(at), self.name(at)))?;
         }
@@ -220,6 +222,28 @@ impl<'s> SchedulePicture<'s> {
             _ => None,
         };
         load.into_iter().chain(call).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Who says what the picture looks like.
+#[derive(Clone, Copy)]
+enum Style {
+    Own,
+    OfPage,
+}
+
+impl Style {
+    fn write_head(self, out: &mut String, width: usize, height: usize) -> fmt::Result {
+        let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
+        match self {
+            Style::OfPage => writeln!(out, "<svg class=\"schedule\" {size} role=\"img\" aria-label=\"Schedule\">"),
+            Style::Own => writeln!(
+                out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} font-family=\"monospace\" font-size=\"13\">\n\
+                 <style>text{{fill:#222}}.live{{fill:#4c78a8}}.load{{fill:#54a24b}}.call{{fill:#e45756}}.kept{{fill:#b8c7d9}}.dead{{fill:#eee}}</style>\n\
+                 <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"
+            ),
+        }
     }
 }
 

@@ -86,6 +86,10 @@ pub fn main() -> ExitCode {
 
 /// Runs the tool with other arguments, the first of which is its name.
 pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
+    let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
+    if let Some(status) = popef_dump_tool::answer(&line, &mut std::io::stdout()) {
+        return status;
+    }
     match parsed(line) {
         Ok((args, options)) => {
             let tool = Tool::new(args.command.name(), args.color, &options);

@@ -15,7 +15,7 @@ pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String 
     let patterns: Vec<_> = commands.iter().map(|(typed, _)| pattern(typed)).collect();
     let find = FIND.replace("{commands}", &patterns.join("|"));
     let offer = OFFER_OF_COMMANDS.replace("{offers}", &offers(program));
-    let variables = " command='' options='' arguments='' several='' files=''";
+    let variables = " command='' options='' arguments='' several='' files='' second=''";
     let parts = [("{variables}", variables), ("{find}", &find), ("{command}", "$command"), ("{offer}", &offer)];
     filled(program, names, &cases, parts)
 }
@@ -23,6 +23,9 @@ pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String 
 fn filled(program: &Program, names: &[&str], cases: &str, parts: [(&str, &str); 4]) -> String {
     let function = format!("_{}", program.name.replace('-', "_"));
     let script = parts.iter().fold(SCRIPT.to_owned(), |script, (place, part)| script.replace(place, part));
+    let (ask, offer) = if program.takes_names() { (NAMES, OFFER_NAMES) } else { ("", "") };
+    let script = script.replace("{offer_names}", offer).replace("{names_function}", ask);
+    let script = script.replace("{program}", &program.name);
     script.replace("{function}", &function).replace("{cases}", cases).replace("{names}", &names.join(" "))
 }
 
@@ -48,6 +51,7 @@ fn case(command: &str, option: &Opt, value: &Value) -> String {
         Words::One(words) => format!("words='{}'", words.join(" ")),
         Words::List(words) => format!("words='{}' list=1", words.join(" ")),
         Words::Path => "return".to_owned(),
+        Words::Names(names) => format!("names={}", names.word()),
         Words::Any => "words=' '".to_owned(),
     };
     format!("    {}) {offer} ;;\n", keys.join("|"))
@@ -64,32 +68,40 @@ fn offers(program: &Program) -> String {
             Words::Path if !command.commands.is_empty() => {
                 format!(" arguments='{}' files=1", command.command_names().join(" "))
             }
-            Words::Path | Words::Any => String::new(),
+            Words::Path | Words::Names(_) | Words::Any => String::new(),
         };
-        format!("        {}) options='{}'{arguments} ;;\n", pattern(&typed), command.long_options().join(" "))
+        let second = command.second.as_ref().map(|(_, names)| format!(" second={}", names.word())).unwrap_or_default();
+        format!("        {}) options='{}'{arguments}{second} ;;\n", pattern(&typed), command.long_options().join(" "))
     };
     program.all_commands().into_iter().map(offer).fold(before, |text, offer| text + &offer)
 }
 
 /// Without replies, bash completes names of files itself, and does it better than a function can.
-const SCRIPT: &str = r#"{function}() {
-    local IFS=$' \t\n' word words='' list='' prefix='' equals='' option{variables} current=${COMP_WORDS[COMP_CWORD]}
+const SCRIPT: &str = r#"{names_function}{function}() {
+    local IFS=$' \t\n' word words='' list='' prefix='' equals='' names='' cut='' at=$COMP_CWORD option{variables}
+    local current=${COMP_WORDS[COMP_CWORD]}
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         [[ $word == -- ]] && return
 {find}    done
-    # Readline splits words at `=`, unless somebody took it out of COMP_WORDBREAKS.
-    option=${COMP_WORDS[COMP_CWORD-1]}
+    # Readline splits words at `:` and `=`, unless somebody took them out of COMP_WORDBREAKS.
+    while ((at > 1)) && [[ $current == :* || ${COMP_WORDS[at-1]} == *: ]] &&
+        [[ ${COMP_LINE:0:COMP_POINT} == *"${COMP_WORDS[at-1]}$current" ]]; do
+        [[ $current == : ]] && cut=${COMP_WORDS[at-1]}: || cut=${COMP_WORDS[at-1]}$cut
+        current=${COMP_WORDS[at-1]}$current
+        at=$((at - 1))
+    done
+    option=${COMP_WORDS[at-1]}
     if [[ $current == -*=* ]]; then
         option=${current%%=*} current=${current#*=} prefix=$option= equals='='
     elif [[ $current == '=' ]]; then
         current='' equals='='
-    elif [[ $option == '=' && COMP_CWORD -gt 2 ]]; then
-        option=${COMP_WORDS[COMP_CWORD-2]} equals='='
+    elif [[ $option == '=' && at -gt 2 ]]; then
+        option=${COMP_WORDS[at-2]} equals='='
     fi
     case {command}$equals$option in
 {cases}    esac
-{offer}    [[ -z $words ]] && return
+{offer}{offer_names}    [[ -z $words ]] && return
     # Bash 3.2 has no compopt. It offers names of files where nothing else fits.
     compopt +o bashdefault +o default 2>/dev/null
     if [[ -n $list && $current == *,* ]]; then
@@ -103,6 +115,28 @@ const SCRIPT: &str = r#"{function}() {
 complete -o bashdefault -o default -F {function} {names}
 "#;
 
+const OFFER_NAMES: &str = r#"    [[ -n $names ]] && { {function}_names; return; }
+"#;
+
+/// Asks the program for names out of the files on the line. Without names, bash completes names of files.
+const NAMES: &str = r#"{function}_names() {
+    local name word quote=''
+    [[ $current == [\"\']* ]] && quote=${current:0:1} current=${current:1}
+    [[ $names == rename ]] && compopt -o nospace 2>/dev/null
+    while IFS= read -r name; do
+        if [[ -n $quote ]]; then
+            # In quotes, other letters stand for themselves.
+            [[ $name == *[\"\'\$\`!]* ]] && continue
+            word=$name
+        else
+            printf -v word %q "$name"
+        fi
+        [[ $word == "$current"* ]] && COMPREPLY+=("$prefix${word#"$cut"}")
+    done < <(command {program} --__names "$names" "$current" "${COMP_WORDS[@]:1:COMP_CWORD-1}" "${COMP_WORDS[@]:COMP_CWORD+1}" 2>/dev/null)
+}
+
+"#;
+
 /// Finds the command: the first word that is one, and then the first that is one of its own. The value of an option before it
 /// is none.
 const FIND: &str = r#"        case ${command:+$command }$word in
@@ -110,15 +144,15 @@ const FIND: &str = r#"        case ${command:+$command }$word in
         esac
 "#;
 
-const OFFER: &str = r#"    if [[ -z $words && -z $equals && $current == -* ]]; then
+const OFFER: &str = r#"    if [[ -z $words$names && -z $equals && $current == -* ]]; then
         words='{options}'
     fi
 "#;
 
-const OFFER_OF_COMMANDS: &str = r#"    if [[ -z $words && -z $equals ]]; then
+const OFFER_OF_COMMANDS: &str = r#"    if [[ -z $words$names && -z $equals ]]; then
         case $command in
 {offers}        esac
-        if [[ $current == -* ]]; then words=$options; else words=$arguments list=$several; fi
+        if [[ $current == -* ]]; then words=$options; else words=$arguments list=$several names=${names:-$second}; fi
         if [[ -n $files && $current != -* ]]; then
             # Beside commands, bash does not complete names of files itself.
             compopt -o filenames 2>/dev/null

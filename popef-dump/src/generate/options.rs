@@ -3,6 +3,8 @@
 
 use clap::{Arg, Command, ValueHint};
 
+use crate::complete::Names;
+
 /// A program, or a command of one.
 pub(super) struct Program {
     pub(super) name: String,
@@ -12,6 +14,8 @@ pub(super) struct Program {
     /// What its arguments can be, and what they are called.
     pub(super) arguments: Words,
     pub(super) argument: String,
+    /// What stands behind the first argument, if it is a name out of the file that the first is.
+    pub(super) second: Option<(String, Names)>,
     pub(super) commands: Vec<Program>,
 }
 
@@ -40,6 +44,8 @@ pub(super) enum Words {
     /// Some of these, with commas between them.
     List(Vec<String>),
     Path,
+    /// Names of blobs of the files on the line.
+    Names(Names),
     Any,
 }
 
@@ -61,7 +67,9 @@ impl Program {
             // It may have both: arguments and commands.
             _ => (first.map(value_name).unwrap_or_default(), first.map_or(Words::Any, words), inner()),
         };
+        let second = command.get_positionals().nth(1).and_then(|arg| Some((value_name(arg), blob_names(arg)?)));
         Program {
+            second,
             name: command.get_name().to_owned(),
             about: command.get_about().map(ToString::to_string).unwrap_or_default(),
             options: command.get_arguments().filter_map(option).collect(),
@@ -80,6 +88,12 @@ impl Program {
             all.extend(command.all_commands().into_iter().map(|(inner, command)| (format!("{name} {inner}"), command)));
         }
         all
+    }
+
+    /// Whether anything that it takes is a name out of a file.
+    pub(super) fn takes_names(&self) -> bool {
+        let is_names = |option: &Opt| matches!(&option.value, Some(Value { words: Words::Names(_), .. }));
+        self.second.is_some() || self.options.iter().any(is_names) || self.commands.iter().any(Program::takes_names)
     }
 
     /// Its options as they are typed: `--all`.
@@ -120,6 +134,18 @@ fn words(arg: &Arg) -> Words {
         _ if !possible.is_empty() && arg.get_value_delimiter().is_some() => Words::List(possible),
         _ if !possible.is_empty() => Words::One(possible),
         ValueHint::AnyPath | ValueHint::FilePath => Words::Path,
-        _ => Words::Any,
+        _ => blob_names(arg).map_or(Words::Any, Words::Names),
+    }
+}
+
+/// Whether a value is out of a file. The name of the value says so, which the help shows too.
+fn blob_names(arg: &Arg) -> Option<Names> {
+    match value_name(arg).as_str() {
+        "NAME" if arg.is_positional() => Some(Names::Blob),
+        "GLOB" => Some(Names::Glob),
+        "EXECUTABLE" => Some(Names::Executable),
+        "TYPE[:GLOB]" => Some(Names::Drop),
+        "OLD=NEW" => Some(Names::Rename),
+        _ => None,
     }
 }

@@ -11,8 +11,10 @@ pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String 
 }
 
 fn filled(program: &Program, names: &[&str], body: &str) -> String {
+    let function = if program.takes_names() { NAMES.replace("{program}", &program.name) } else { String::new() };
     SCRIPT
         .replace("{body}", body)
+        .replace("{names_function}", &function)
         .replace("{function}", &format!("_{}", program.name))
         .replace("{names}", &names.join(" "))
 }
@@ -35,6 +37,11 @@ fn body(program: &Program, indent: usize) -> String {
 fn arguments(program: &Program, indent: usize) -> String {
     let specs = specs(program, indent + 4);
     let argument = match &program.arguments {
+        Words::Path if program.second.is_some() => {
+            let (second, names) =
+                program.second.as_ref().map(|(name, names)| (name.as_str(), names.word())).unwrap_or_default();
+            format!("'1:{}:_files' \\\n{:indent$}    '*:{second}: {{function}}_names {names}'", program.argument, "")
+        }
         Words::Path => format!("'*:{}:_files'", program.argument),
         Words::Any => "'*: :()'".to_owned(),
         words => format!("'*:{}:{}'", program.argument, offer(words)),
@@ -64,7 +71,7 @@ fn spec(option: &Opt) -> String {
 /// The message and what to offer. Two colons: the value can be missing.
 fn action(value: &Value) -> String {
     let colons = if value.optional { "::" } else { ":" };
-    format!("{colons}{}:{}", value.name, offer(&value.words))
+    format!("{colons}{}:{}", escaped(&value.name), offer(&value.words))
 }
 
 /// Words of a list can be typed in small letters, as the ids of rules can.
@@ -73,6 +80,8 @@ fn offer(words: &Words) -> String {
         Words::One(words) => format!("({})", words.join(" ")),
         Words::List(words) => format!("_sequence compadd -M m\\:{{a-z}}={{A-Z}} - {}", words.join(" ")),
         Words::Path => "_files".to_owned(),
+        // After a space, the words are called as they are.
+        Words::Names(names) => format!(" {{function}}_names {}", names.word()),
         Words::Any => " ".to_owned(),
     }
 }
@@ -101,9 +110,18 @@ fn escaped(text: &str) -> String {
     text.replace('\'', "'\\''")
 }
 
+/// Asks the program for names out of the files on the line.
+const NAMES: &str = r#"{function}_names() {
+    local -a names=("${(@f)$(command {program} --__names $1 "${(Q)PREFIX}" "${(@Q)words[2,CURRENT-1]}" "${(@Q)words[CURRENT+1,-1]}" 2>/dev/null)}")
+    names=(${names:#})
+    if [[ $1 == rename ]]; then compadd -S '' -a names; else compadd -a names; fi
+}
+
+"#;
+
 const SCRIPT: &str = r#"#compdef {names}
 
-{function}() {
+{names_function}{function}() {
 {body}}
 
 if [ "$funcstack[1]" = {function} ]; then

@@ -34,8 +34,8 @@ pub(crate) fn many(count: usize, one: &str, many: &str) -> String {
     format!("{} {what}", thousands(count))
 }
 
-/// A number with commas between thousands.
-pub(crate) fn thousands(number: usize) -> String {
+/// A whole number with commas between thousands: `97,997`.
+pub fn thousands(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

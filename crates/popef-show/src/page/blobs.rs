@@ -50,7 +50,10 @@ pub(super) fn write<'f>(
     html.put("<div id=\"map\" hidden></div>\n<div class=\"scroll\">\n<table id=\"table\">\n");
     match sums.blobs.saturating_sub(largest.len()) {
         0 => html.put("<caption>All blobs, the largest first</caption>\n"),
-        more => html.put("<caption>The largest blobs, without ").value(more).put(" smaller ones</caption>\n"),
+        more => html
+            .put("<caption>The largest blobs, without ")
+            .put(&units::thousands(more))
+            .put(" smaller ones</caption>\n"),
     };
     headings(html, page);
     html.put("<tbody>\n");

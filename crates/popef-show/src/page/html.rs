@@ -84,6 +84,18 @@ impl<'w> Html<'w> {
     }
 }
 
+/// A text as it stands in markup: nothing in it is a tag, an entity, or the end of a quoted value.
+///
+/// ```
+/// assert_eq!(popef_show::markup("<a & b>"), "&lt;a &amp; b&gt;");
+/// ```
+pub fn markup(text: &str) -> String {
+    let mut page = Vec::new();
+    let mut html = Html::new(&mut page);
+    html.text(text).send();
+    String::from_utf8(page).unwrap_or_default()
+}
+
 /// How a letter with a meaning in markup is written.
 fn entity(letter: char) -> Option<&'static str> {
     Some(match letter {

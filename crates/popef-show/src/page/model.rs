@@ -45,10 +45,10 @@ fn model(html: &mut Html<'_>, page: &Page<'_, '_>, number: usize, view: &Metadat
     fact(html, "Needs", &format!("{needs}, IPU version {}{pod}", metadata.ipu_version));
     executable(html, page, &metadata.executable);
     fact(html, "Made for", if metadata.is_inference { "inference" } else { "training" });
-    fact(html, "Replicas", &metadata.replication_factor.to_string());
-    fact(html, "Iterations per call", &metadata.device_iterations.to_string());
+    fact(html, "Replicas", &units::thousands(metadata.replication_factor));
+    fact(html, "Iterations per call", &units::thousands(metadata.device_iterations));
     if metadata.num_processes != 1 {
-        fact(html, "Processes", &metadata.num_processes.to_string());
+        fact(html, "Processes", &units::thousands(metadata.num_processes));
     }
     if !metadata.seed_handle.is_empty() {
         html.put("<div><dt>Random seed</dt><dd>").name(&metadata.seed_handle).put("</dd></div>\n");
@@ -93,7 +93,9 @@ fn anchors(html: &mut Html<'_>, view: &MetadataView<'_>) {
     view.anchors().take(MOST_ANCHORS).for_each(|view| anchor(html, &view));
     html.put("</tbody>\n</table></div>\n");
     if count > MOST_ANCHORS {
-        html.put("<p>The first ").value(MOST_ANCHORS).put("; <code>popef dump --anchors</code> shows all.</p>\n");
+        html.put("<p>The first ")
+            .put(&units::thousands(MOST_ANCHORS))
+            .put("; <code>popef dump --anchors</code> shows all.</p>\n");
     }
     html.put("</details>\n");
 }
@@ -120,7 +122,11 @@ fn options(html: &mut Html<'_>, what: &str, options: &[EngineOption]) {
     if options.is_empty() {
         return;
     }
-    html.put("<details><summary>").value(options.len()).put(" ").put(&what.to_lowercase()).put("</summary>\n");
+    html.put("<details><summary>")
+        .put(&units::thousands(options.len()))
+        .put(" ")
+        .put(&what.to_lowercase())
+        .put("</summary>\n");
     html.put("<div class=\"scroll\"><table class=\"options\">\n<thead><tr><th scope=\"col\">").put(what);
     html.put("</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
     for option in options.iter().take(MOST) {

@@ -68,7 +68,7 @@ fn models(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
         return figure(
             html,
             "Models",
-            &all.len().to_string(),
+            &units::thousands(all.len()),
             if all.is_empty() { "no metadata" } else { "see below" },
         );
     };
@@ -77,13 +77,13 @@ fn models(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
     };
     let replicas = match metadata.replication_factor {
         1 => "1 replica".to_owned(),
-        many => format!("{many} replicas"),
+        many => format!("{} replicas", units::thousands(many)),
     };
-    let ipus = metadata.num_ipus.to_string();
+    let ipus = units::thousands(metadata.num_ipus);
     figure(html, "IPUs", &ipus, &format!("version {}, {replicas}", metadata.ipu_version));
     let inputs = view.anchors().filter(|view| super::picture::is_input(view));
     let by_user = inputs.filter(super::picture::is_users).count();
-    figure(html, "You provide", &by_user.to_string(), if by_user == 1 { "input" } else { "inputs" });
+    figure(html, "You provide", &units::thousands(by_user), if by_user == 1 { "input" } else { "inputs" });
 }
 
 fn verdict(html: &mut Html<'_>, group: &Group) {

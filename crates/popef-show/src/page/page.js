@@ -49,6 +49,10 @@
   const countText = (count) => count.toLocaleString("en");
   const blobsText = (count) => countText(count) + (count === 1 ? " blob" : " blobs");
 
+  // What the treemap and the table say of blobs: how many, and the bytes that they take in the file, headers included.
+  const total = (list) => list.reduce((sum, row) => sum + row.size, 0);
+  const amountText = (list) => `${blobsText(list.length)}, ${sizeText(total(list))}`;
+
   // A number in four digits; integers that are not long, and words, as they are.
   const brief = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
@@ -89,7 +93,7 @@
 
   // ---- the state, in the address -------------------------------------------
 
-  const DEFAULTS = { filter: "", kind: "", sort: "size", order: "down", page: "1", at: "", open: "" };
+  const DEFAULTS = { filter: "", kind: "", sort: "size", order: "down", page: "1", at: "", is: "", open: "" };
   let state = { ...DEFAULTS };
 
   const readAddress = () => {
@@ -139,11 +143,14 @@
     }),
   };
 
-  // A place in the tree of names is a beginning that ends with a separator, any beginning and "*", or a whole name.
+  // A place in the tree of names is a beginning that ends with a separator, any beginning and "*", or a whole name. A whole name
+  // that looks like a beginning has `is` beside it, because it is not all names that begin so.
   const SEPARATOR = /[.\/:]/g;
   const isPart = (at) => at === "" || /[.\/:*]$/.test(at);
   const beginning = (at) => (at.endsWith("*") ? at.slice(0, -1) : at);
-  const isAt = (row) => (isPart(state.at) ? row.name.startsWith(beginning(state.at)) : row.name === state.at);
+  const isWhole = () => state.is === "name" || !isPart(state.at);
+  const isAt = (row) => (isWhole() ? row.name === state.at : row.name.startsWith(beginning(state.at)));
+  const isEverywhere = () => state.at === "" && state.is === "";
 
   const passing = () => {
     const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -298,7 +305,6 @@
   const map = document.getElementById("map");
   const MOST_PARTS = 100;
 
-  const total = (list) => list.reduce((sum, row) => sum + row.size, 0);
 
   const grouped = (list, keyOf) => {
     const groups = new Map();
@@ -315,16 +321,18 @@
   const partsOf = (at, list) => {
     const keyOf = (row) => {
       SEPARATOR.lastIndex = beginning(at).length;
-      return SEPARATOR.test(row.name) ? row.name.slice(0, SEPARATOR.lastIndex) : row.name;
+      return SEPARATOR.test(row.name) ? "<" + row.name.slice(0, SEPARATOR.lastIndex) : "=" + row.name;
     };
-    return [...grouped(list, keyOf)].map(([key, within]) => ({ at: key, list: within, size: total(within) }));
+    const part = (key, within) => ({ at: key.slice(1), isWhole: key[0] === "=", list: within, size: total(within) });
+    return [...grouped(list, keyOf)].map(([key, within]) => part(key, within));
   };
 
   // Too many parts to be seen become fewer, which share more of their beginnings: layer.10, layer.11 and so on are layer.1*.
   const fewer = (at, found) => {
     const start = beginning(at).length;
+    const longest = found.reduce((most, part) => Math.max(most, part.at.length), start + 1);
     let groups = null;
-    for (let end = start + 1; ; end++) {
+    for (let end = start + 1; end <= longest; end++) {
       const next = grouped(found, (part) => part.at.slice(0, end));
       if (next.size > MOST_PARTS && groups && groups.size > 1) break;
       groups = next;
@@ -333,7 +341,7 @@
     return [...groups].map(([key, parts]) => {
       if (parts.length === 1) return parts[0];
       const within = parts.flatMap((part) => part.list);
-      return { at: key + "*", list: within, size: total(within) };
+      return { at: key + "*", isWhole: false, list: within, size: total(within) };
     });
   };
 
@@ -341,7 +349,7 @@
   const parts = (at, list) => {
     let found = partsOf(at, list);
     const [only] = found;
-    if (found.length === 1 && isPart(only.at) && only.at !== at) return parts(only.at, only.list);
+    if (found.length === 1 && !only.isWhole && only.at !== at) return parts(only.at, only.list);
     if (found.length > MOST_PARTS) found = fewer(at, found);
     return { above: at, found: found.sort((a, b) => b.size - a.size) };
   };
@@ -404,10 +412,11 @@
   };
 
   const tile = (part, above, area, whole, className) => {
-    const name = part.at.replace(/\*$/, "\u2026") || "(no name)";
+    const name = (part.isWhole ? part.at : part.at.replace(/\*$/, "\u2026")) || "(no name)";
     const words = name.slice(beginning(above).length).replace(/[.\/:]$/, "") || name;
-    const title = `${name}: ${sizeText(part.size)} in ${blobsText(part.list.length)}`;
-    const made = button("", { class: "tile " + className, title, "aria-label": title }, () => change({ at: part.at }));
+    const title = `${name}: ${amountText(part.list)}`;
+    const is = part.isWhole && isPart(part.at) ? "name" : "";
+    const made = button("", { class: "tile " + className, title, "aria-label": title }, () => change({ at: part.at, is }));
     if (area.width > 34 && area.height > 15) {
       made.append(isolated(words));
       if (area.height > 34 || className === "head") made.append(element("small", {}, sizeText(part.size)));
@@ -435,7 +444,7 @@
     for (const [nth, part] of few.entries()) {
       const own = places[nth];
       const isLarge = own.width > 90 && own.height > 60;
-      if (depth < 2 && isPart(part.at) && isLarge) {
+      if (depth < 2 && !part.isWhole && isLarge) {
         add(tile(part, above, { ...own, height: HEAD }, whole, "head"));
         draw(into, part.at, part.list, { ...own, y: own.y + HEAD, height: own.height - HEAD }, whole, depth + 1);
       } else {
@@ -443,8 +452,9 @@
       }
     }
     if (rest.length) {
-      const words = `${countText(rest.length)} more`;
-      const made = element("div", { class: "tile rest", title: words + ", in the table" });
+      const within = rest.flatMap((part) => part.list);
+      const words = `${countText(within.length)} more ${within.length === 1 ? "blob" : "blobs"}`;
+      const made = element("div", { class: "tile rest", title: `${words}, ${sizeText(total(within))}: see the table` });
       const own = places[few.length];
       if (own.width > 34 && own.height > 15) made.append(words);
       into.append(place(made, own, whole));
@@ -457,14 +467,16 @@
     const steps = [""];
     SEPARATOR.lastIndex = 0;
     while (SEPARATOR.test(state.at)) steps.push(state.at.slice(0, SEPARATOR.lastIndex));
-    if (state.at !== steps.at(-1)) steps.push(state.at);
+    if (state.at !== steps.at(-1) || state.is !== "") steps.push(state.at);
     for (const [nth, at] of steps.entries()) {
-      const words = nth === 0 ? "All names" : at.slice(steps[nth - 1].length).replace(/\*$/, "\u2026");
+      const below = at.slice(steps[nth - 1]?.length);
+      const words = nth === 0 ? "All names" : (isWhole() ? below : below.replace(/\*$/, "\u2026")) || at || "(no name)";
       const isLast = nth === steps.length - 1;
-      const step = isLast ? element("strong", { "aria-current": "true" }, isolated(words)) : button(isolated(words), {}, () => change({ at }));
+      const go = () => change({ at, is: "" });
+      const step = isLast ? element("strong", { "aria-current": "true" }, isolated(words)) : button(isolated(words), {}, go);
       made.append(step, isLast ? "" : element("span", { "aria-hidden": "true" }, "\u203a"));
     }
-    made.append(element("span", {}, ` ${sizeText(total(list))}`));
+    made.append(element("span", {}, " " + amountText(list)));
     return made;
   };
 
@@ -487,7 +499,7 @@
     const whole = { x: 0, y: 0, width, height };
     const tiles = element("div", { class: "tiles", role: "group", "aria-label": "Treemap of sizes" });
     tiles.style.height = whole.height + "px";
-    draw(tiles, isPart(state.at) ? state.at : "", list, whole, whole, 0);
+    draw(tiles, isWhole() ? "" : state.at, list, whole, whole, 0);
     map.replaceChildren(trail(list), tiles, shadeLegend(list));
   };
 
@@ -499,7 +511,7 @@
 
   const show = () => {
     const list = passing();
-    shownList = state.at === "" ? list : list.filter(isAt);
+    shownList = isEverywhere() ? list : list.filter(isAt);
     if (filter.value !== state.filter) filter.value = state.filter;
     kind.value = state.kind;
     document.getElementById("count").textContent =

@@ -9,6 +9,7 @@ use super::Page;
 use super::place::Place;
 use crate::failure::Failure;
 use crate::output::escape::escape_rest;
+use crate::output::units::thousands;
 use crate::report::options::Options;
 use crate::report::stats::Stats;
 use crate::report::tensor::TensorView;
@@ -74,7 +75,7 @@ impl Values {
             Values::Known(stats) => stats,
         };
         let counts = [(stats.nan, "NaN"), (stats.infinite, "infinite")].into_iter().filter(|(count, _)| *count > 0);
-        let mut words: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        let mut words: Vec<_> = counts.map(|(count, word)| format!("{} {word}", thousands(count))).collect();
         if stats.finite > 0 && stats.zeros == stats.finite {
             words.push("all 0".to_owned());
         }

@@ -218,7 +218,7 @@ fn sorted<'f>(
 }
 
 /// The name that a blob goes by: its own, or that of the executable that it describes.
-pub(crate) fn link<'f>(blob: &Blob<'f>) -> Text<'f> {
+pub fn link<'f>(blob: &Blob<'f>) -> Text<'f> {
     match blob.content() {
         Content::Metadata(metadata) => metadata.executable(),
         _ => blob.name().unwrap_or_default(),

@@ -24,6 +24,8 @@ use poplar_graph::{Graph, Ir, IrDump, NoteKind, Order};
 use super::{Command, profile};
 use crate::common::end::unwritten;
 use crate::common::json_file::{Damage, open, refused};
+use crate::common::plain::Place;
+use crate::common::to_file::Forms;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 use crate::common::words::wrong;
@@ -45,7 +47,7 @@ Examples:
   popef graph ir.json                                    # calls, ops, parameters
   popef graph ir.json --format dot | dot -Tsvg -o ir.svg # the calls as a picture
   popef graph ir.json --graph 'layer_subgraph(0)'        # the ops of a graph
-  popef graph ir.json --format html > ir.html            # one page without scripts
+  popef graph ir.json -o ir.html                         # one page without scripts
   popef graph diff before.json after.json                # exit status 1 if they differ"
 )]
 pub(crate) struct Args {
@@ -76,12 +78,18 @@ pub(crate) struct Args {
         global = true,
         value_name = "FORMAT",
         value_parser = form(Form::ALL),
-        default_value = "text",
-        hide_default_value = true,
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    format: Form,
+    format: Option<Form>,
+    /// Write to this file; `-` is standard output
+    ///
+    /// Without --format, its name says the format: .html, .json, .ndjson, .dot, .mmd or .txt. Other names get a page.
+    #[arg(short, long, value_name = "NEW", value_parser = path(), help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -138,7 +146,20 @@ impl Form {
             Form::Html => "html",
         }
     }
+
+    /// What a file of it is.
+    fn noun(self) -> &'static str {
+        match self {
+            Form::Text | Form::Json | Form::Ndjson => "a report",
+            Form::Dot | Form::Mermaid => "a picture",
+            Form::Html => "a page",
+        }
+    }
 }
+
+/// What can be written, and when.
+const FORMS: Forms<'static, Form> =
+    Forms { command: "popef graph", all: &Form::ALL, name: Form::name, of_file: Form::Html, of_report: Form::Text };
 
 fn form<const N: usize>(forms: [Form; N]) -> impl TypedValueParser<Value = Form> {
     named(forms, |form| form.name())
@@ -147,6 +168,7 @@ fn form<const N: usize>(forms: [Form; N]) -> impl TypedValueParser<Value = Form>
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         match (&self.what, &self.file) {
+            (Some(What::Diff(_)), None) if self.output.is_some() => Err(wrong("--output is not for diff")),
             (Some(What::Diff(args)), None) => args.run(tool),
             (None, Some(file)) => self.show(tool, file),
             _ => Err(wrong("give either one file, or diff and two files")),
@@ -156,19 +178,36 @@ impl Command for Args {
 
 impl Args {
     fn show(&self, tool: &Tool, file: &Path) -> Result<ExitCode, Error> {
+        let form = FORMS.chosen(self.format, self.output.as_deref())?;
+        if let Some(place) = self.place() {
+            // A file that must not be replaced is known before the work.
+            place.begin([file], []).map(drop)?;
+        }
         let dump = match self.profile {
             true => programs(file)?,
             false => read(file, self.scheduled)?,
         };
         let damage = Damage::of(dump.damage.as_ref(), Code::BadGraphFile, file);
         let report = Report::new(file, &dump, damage.report());
-        let mut out = tool.out();
-        match &self.graph {
-            Some(name) => self.write_graph(&mut out, &dump, self.chosen(&dump, name, file)?)?,
-            None => self.write(&mut out, &report).map_err(unwritten)?,
+        match self.place() {
+            Some(place) => place.write_report(tool, &[file], form.noun(), |out| self.write_all(out, &report, form))?,
+            None => self.write_all(&mut tool.out(), &report, form)?,
         }
-        out.send().map_err(unwritten)?;
         Ok(damage.told(tool))
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        let path = self.output.as_deref()?;
+        Some(Place { path: Some(path), force: self.force, dry_run: false })
+    }
+
+    fn write_all(&self, out: &mut Out, report: &Report<'_>, form: Form) -> Result<(), Error> {
+        let file = self.file.as_deref().unwrap_or(Path::new("-"));
+        match &self.graph {
+            Some(name) => self.write_graph(out, report.dump, self.chosen(report.dump, name, file)?, form)?,
+            None => self.write(out, report, form).map_err(unwritten)?,
+        }
+        out.send().map_err(unwritten)
     }
 
     fn chosen<'d>(&self, dump: &'d IrDump, name: &str, file: &Path) -> Result<&'d Graph, Error> {
@@ -180,19 +219,25 @@ impl Args {
         })
     }
 
-    fn write(&self, out: &mut Out, report: &Report<'_>) -> io::Result<()> {
-        match self.format {
+    fn write(&self, out: &mut Out, report: &Report<'_>, form: Form) -> io::Result<()> {
+        match form {
             Form::Text => text::write(out, report, self.sections, self.top),
             Form::Json => report.write_document(out),
             Form::Ndjson => report.write_lines(out),
-            Form::Dot => dot::write(out, &picture::of_calls(report)),
-            Form::Mermaid => mermaid::write(out, &picture::of_calls(report)),
-            Form::Html => html::write(out, report, self.sections, self.top),
+            Form::Dot => dot::write(out, &picture::of_calls(report, words::number)),
+            Form::Mermaid => mermaid::write(out, &picture::of_calls(report, words::number)),
+            Form::Html => html::write(out, report, &self.about()),
         }
     }
 
-    fn write_graph(&self, out: &mut Out, dump: &IrDump, graph: &Graph) -> Result<(), Error> {
-        match self.format {
+    fn about(&self) -> html::About<'_> {
+        let kind = if self.profile { "Programs of a profiling report" } else { "IR dump of PopART" };
+        let path = self.file.as_deref().unwrap_or(Path::new("-"));
+        html::About { kind, path, sections: self.sections, top: self.top }
+    }
+
+    fn write_graph(&self, out: &mut Out, dump: &IrDump, graph: &Graph, form: Form) -> Result<(), Error> {
+        match form {
             Form::Text => ops::write(out, dump, graph),
             Form::Dot => dot::write(out, &picture::of_ops(dump, graph)),
             Form::Mermaid => mermaid::write(out, &picture::of_ops(dump, graph)),

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::error::ErrorCode;
@@ -10,7 +10,7 @@ use popef::File;
 use popef_check::{CheckOptions, check_with_progress};
 use popef::types::Text;
 use popef_dump_tool::{Complaint, screen};
-use popef_open::{Opened, in_order, is_stdin};
+use popef_open::{Opened, in_order};
 use popef_ops::{Code, Error};
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
@@ -19,8 +19,10 @@ use popef_show::{
 use super::Command;
 use crate::common::end::FAILED;
 use crate::common::input::{Inputs, open_any};
+use crate::common::page::{self, MADE_BY};
 use crate::common::plain::{Place, Plain};
 use crate::common::signals::{hear_signals, is_stopped};
+use crate::common::to_file::Forms;
 use crate::common::tool::Tool;
 use crate::common::values::path;
 
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     /// The page to write; `-` is standard output
+    ///
+    /// A name that ends like another format, such as .json, is refused.
     #[arg(short, long, value_name = "HTML", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the page if it exists
@@ -64,8 +68,13 @@ Examples:
   popef report executable.popef weights.popef --values -o model.html
   popef report model.popef --title 'BERT, batch 8' --force -o model.html";
 
+/// A report is a page. A name that stands for something else is refused.
+const FORMS: Forms<'static, &str> =
+    Forms { command: "popef report", all: &["html"], name: |form| form, of_file: "html", of_report: "html" };
+
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        FORMS.chosen(None, self.output.as_deref())?;
         let opened = self.inputs.paths()?.iter().map(|path| open_any(path)).collect::<Result<Vec<_>, _>>()?;
         if let Some(error) = nothing_found(&opened) {
             return Err(error);
@@ -142,8 +151,7 @@ impl Args {
         };
         let reports: Vec<_> = opened.iter().zip(unread).enumerate().map(report).collect();
         let title = self.title.clone().unwrap_or_else(|| title(opened));
-        let made_by = concat!("popef ", env!("CARGO_PKG_VERSION"));
-        let page = Page { title: &title, made_by, reports: &reports, group, stopped: &is_stopped };
+        let page = Page { title: &title, made_by: MADE_BY, reports: &reports, group, stopped: &is_stopped };
         let written = page.write(to, failures);
         options.progress.clear();
         match written {
@@ -181,11 +189,7 @@ fn provider(opened: &[Opened], name: &Text<'_>) -> Provider {
 
 /// The name of the first file.
 fn title(opened: &[Opened]) -> String {
-    let name = |path: &Path| match path.file_name() {
-        _ if is_stdin(path) => "Standard input".to_owned(),
-        name => popef_show::escape(&Text::from(name.unwrap_or_default().as_encoded_bytes()).to_string_lossy()).into_owned(),
-    };
-    let first = opened.first().map(|opened| name(&opened.path)).unwrap_or_default();
+    let first = opened.first().map(|opened| page::title(&opened.path)).unwrap_or_default();
     match opened.len().saturating_sub(1) {
         0 => first,
         more => format!("{first} and {more} more"),

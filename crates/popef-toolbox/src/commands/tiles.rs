@@ -39,18 +39,16 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     what: What,
-    /// Format of the report: text; json, one document; ndjson, lines of JSON; or csv, only of exec
+    /// Format of the report: text; json, one document; ndjson, lines of JSON; or, only of exec, csv, and svg, a picture
     #[arg(
         long,
         global = true,
         value_name = "FORMAT",
         value_parser = form(),
-        default_value = "text",
-        hide_default_value = true,
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    format: Form,
+    format: Option<Form>,
 }
 
 /// What the output looks like.
@@ -60,15 +58,25 @@ enum Form {
     Json,
     Ndjson,
     Csv,
+    Svg,
+}
+
+impl Form {
+    const ALL: [Form; 5] = [Form::Text, Form::Json, Form::Ndjson, Form::Csv, Form::Svg];
+
+    fn name(self) -> &'static str {
+        match self {
+            Form::Text => "text",
+            Form::Json => "json",
+            Form::Ndjson => "ndjson",
+            Form::Csv => "csv",
+            Form::Svg => "svg",
+        }
+    }
 }
 
 fn form() -> impl TypedValueParser<Value = Form> {
-    named([Form::Text, Form::Json, Form::Ndjson, Form::Csv], |form| match form {
-        Form::Text => "text",
-        Form::Json => "json",
-        Form::Ndjson => "ndjson",
-        Form::Csv => "csv",
-    })
+    named(Form::ALL, |form| form.name())
 }
 
 #[derive(Debug, Subcommand)]
@@ -82,12 +90,13 @@ enum What {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let format = match self.format {
-            Form::Text => Format::Text,
+        let format = match self.format.unwrap_or(Form::Text) {
             Form::Json => Format::Json,
             Form::Ndjson => Format::Ndjson,
-            Form::Csv if matches!(self.what, What::Exec(_)) => Format::Text,
-            Form::Csv => return Err(wrong("--format csv is only for popef tiles exec")),
+            form @ (Form::Csv | Form::Svg) if !matches!(self.what, What::Exec(_)) => {
+                return Err(wrong(format!("--format {} is only for popef tiles exec", form.name())));
+            }
+            _ => Format::Text,
         };
         let format = &FormatArgs { format };
         match &self.what {

@@ -35,7 +35,6 @@ fn dumps_are_shown() {
         "graph train.json --format dot",
         "graph train.json --format mermaid",
         "graph code-loading.json --graph expensive_id_subgraph(0) --format dot",
-        "graph code-loading.json --scheduled --format html",
     ];
     hold_golden("graph", &FILES, &commands);
 }
@@ -170,6 +169,43 @@ fn pages_and_mermaid_have_names_as_text() {
     for name in ["<script>alert(1)</script>", "<b>'&amp;", "</table><img src=x onerror=alert(1)>"] {
         assert!(plain(page.text()).contains(name), "{name}");
     }
+}
+
+/// The page has the cards, the colours and the tables of the other pages.
+#[test]
+fn a_page_looks_like_the_others() {
+    let place = Place::with(&FILES);
+    place.run(&["graph", "train.json", "-o", "page.html"]).good();
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    for part in [
+        "<title>train.json</title>",
+        "<p class=\"kind\">IR dump of PopART</p>\n<h1>train.json</h1>",
+        "<dl class=\"figures\">\n<div><dt>Graphs</dt>",
+        "@media (prefers-color-scheme: dark)",
+        "@media print",
+        "<th scope=\"col\" class=\"number\">Runs</th>",
+        "<footer>Made by popef ",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let style = |page: &str| page.split("</style>").next().unwrap().split("<style>").nth(1).unwrap().to_owned();
+    let other = place.run(&["profile", "model.graph.json", "-o", "-"]).good();
+    assert_eq!(style(&page), style(other.text()));
+    // A picture in the page has no style of its own, which the page's policy would not allow.
+    let code = place.run(&["graph", "code-loading.json", "--scheduled", "--format", "html"]).good();
+    assert_eq!(code.text().matches("<style>").count(), 2);
+    assert!(code.text().contains("<svg class=\"schedule\"") && code.text().contains("class=\"load\""));
+}
+
+#[test]
+fn numbers_of_pages_have_commas() {
+    let place = Place::with(&[]);
+    let ops = vec![r#"{"type":"Add","name":"","inputs":[],"outputs":[]}"#; 1234].join(",");
+    place.write("many.json", format!(r#"{{"main":[{ops}]}}"#));
+    let page = place.run(&["graph", "many.json", "-o", "-"]).good();
+    assert!(page.text().contains("<td class=\"number\" data-v=\"1234\">1,234</td>"), "{}", page.text());
+    assert!(page.text().contains("<dt>Ops</dt><dd>1,234 "), "{}", page.text());
+    assert!(!page.text().replace("data-v=\"1234\"", "").contains("1234"), "{}", page.text());
 }
 
 /// The pictures of the document are what the tool prints.

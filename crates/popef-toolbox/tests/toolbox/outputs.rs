@@ -7,6 +7,8 @@ const FILES: &[&str] = &[
     "interop/split-tensors.popef",
     "profile/tiny.graph.json",
     "profile/tiny.execution.json",
+    "graph/train.json",
+    "executables/tiles.a",
 ];
 
 /// Commands that make one file, without its path. The last word is the option for the path.
@@ -21,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "report executable.popef -o",
     "profile tiny.graph.json tiny.execution.json -o",
     "profile tiny.graph.json tiny.execution.json --trace",
+    "graph train.json -o",
 ];
 
 fn place() -> Place {
@@ -57,6 +60,52 @@ fn a_folder_that_is_missing_is_told_with_what_to_do() {
     assert_eq!(place.names(), names);
 }
 
+/// What a file holds is what --format says, or else what its name says, in all commands that can write several formats.
+#[test]
+fn the_name_of_a_file_says_its_format() {
+    let place = place();
+    let commands: &[(&str, &[&str])] = &[
+        ("report executable.popef", &["html"]),
+        ("profile tiny.graph.json", &["html", "json", "ndjson", "text"]),
+        ("profile tiny.graph.json --by tile", &["csv", "json", "ndjson", "text"]),
+        ("graph train.json", &["html", "json", "ndjson", "dot", "mermaid", "text"]),
+        ("tiles exec tiles.a", &["svg", "json", "ndjson", "csv", "text"]),
+    ];
+    for (command, formats) in commands {
+        for format in *formats {
+            let file = format!("out.{}", format.replace("text", "TXT").replace("mermaid", "mmd"));
+            let made = run(&place, command, &["-o", &file]).good();
+            assert_eq!((made.text(), &*made.err), ("", ""), "{command} -o {file}");
+            let printed = match *command {
+                "report executable.popef" => run(&place, command, &["-o", "-"]),
+                _ => run(&place, command, &["--format", format]),
+            };
+            assert!(place.read(&file) == printed.good().out, "{command} -o {file}");
+            let refused = run(&place, command, &["-o", &file]);
+            assert!(refused.status == 2 && refused.err.contains("[file-exists]"), "{}", refused.err);
+            std::fs::remove_file(place.path(&file)).unwrap();
+        }
+        let other = if formats.contains(&"svg") { "html" } else { "svg" };
+        let refused = run(&place, command, &["-o", &format!("out.{other}")]);
+        assert!(refused.status == 2 && refused.err.contains("[wrong-arguments]"), "{command}: {refused:?}");
+        assert!(refused.err.contains(&format!("does not write {other}")), "{command}: {}", refused.err);
+    }
+    // --format counts more than the name, and a name that says nothing gets the page or the picture.
+    for (command, start) in [
+        ("graph train.json", "<!doctype html>"),
+        ("tiles exec tiles.a", "<svg "),
+        ("profile tiny.graph.json", "<!doctype html>"),
+    ] {
+        run(&place, command, &["-o", "other", "--force"]).good();
+        assert!(place.read("other").starts_with(start.as_bytes()), "{command}");
+        run(&place, command, &["-o", "other.html", "--format", "json", "--force"]).good();
+        assert!(place.read("other.html").starts_with(b"{"), "{command}");
+        assert!(run(&place, command, &["-o", "-"]).good().text().starts_with(start), "{command}");
+    }
+    let input = run(&place, "graph train.json", &["-o", "train.json", "--force"]);
+    assert!(input.err.contains("[output-is-input]"), "{}", input.err);
+}
+
 /// A bucket has no folders into which a file would go under its old name. That is said before anybody is asked.
 #[test]
 #[cfg(feature = "remote")]
@@ -67,7 +116,7 @@ fn the_folder_of_a_bucket_is_no_output() {
         for folder in ["s3://b/dir/", "s3://b/", "s3://b", "gs://b/dir/", "az://c/dir/", "https://h/m.popef"] {
             let made = run(&place, command, &[folder]);
             let words = match command.split(' ').next() {
-                Some("report" | "profile") => "only PopEF files are written to other machines",
+                Some("report" | "profile" | "graph") => "only PopEF files are written to other machines",
                 _ if folder.starts_with("https") => "only objects in buckets can be written",
                 _ => "it ends like a folder",
             };

@@ -225,7 +225,7 @@ fn a_page_says_what_there_is_and_is_replaced_only_if_asked_for() {
     let content = without_scripts(&first);
     for part in [
         "tile 17 needs 377.5 KiB of 256.0 KiB",
-        "<td class=\"n\" data-v=\"386608\">377.5 KiB",
+        "<td class=\"number\" data-v=\"386608\">377.5 KiB",
         "fc0/Reduce/OnTileExecute",
         "Live memory",
     ] {
@@ -243,6 +243,7 @@ fn a_page_says_what_there_is_and_is_replaced_only_if_asked_for() {
     for wrong in [
         &["--format", "html", "--by", "tile"][..],
         &["-o", "a.html", "--format", "csv"],
+        &["-o", "a.html", "--by", "tile"],
         &["--force"],
         &["-o", "a.html", "--check"],
     ] {
@@ -405,7 +406,7 @@ fn a_page_shows_the_largest_of_many_categories() {
     place.run(&["profile", "many.json", "-o", "page.html"]).good();
     let page = String::from_utf8(place.read("page.html")).unwrap();
     assert!(page.len() < 400_000, "{}", page.len());
-    assert!(page.contains("200 of 5000") && page.contains("<bdi>others</bdi>"));
+    assert!(page.contains("200 of 5,000") && page.contains("<bdi>others</bdi>"));
 }
 
 #[test]

@@ -486,6 +486,59 @@ fn what_a_reader_does_has_its_effect() {
     assert_eq!(title.split(';').collect::<Vec<_>>(), expected);
 }
 
+/// Each box of the treemap leads to a table of as many blobs and bytes as it says, also those of names that look like beginnings.
+#[test]
+fn boxes_and_the_table_count_the_same() {
+    let Some(chromium) = chromium() else { return };
+    let place = Place::with(&["interop/all-types.popef", "interop/two-models.popef"]);
+    let names = ["a.", "a.b", "a.c", "", "x*", "x*y", "xy", "=z.", "=z.q", "p/q/r", "p/q/s", "p/t"];
+    tensors(&place, "odd.popef", (50..).zip(names).map(|(size, name)| (name.to_owned(), size)));
+    tensors(&place, "small.popef", (0..300).map(|nth| (format!("t{nth}"), if nth < 3 { 400_000 } else { 1 })));
+    // The page's own policy allows no other script, so these are copies without it.
+    let driver = "<script>
+        const boxes = () => [...document.querySelectorAll('.tile:not(.rest)')];
+        const all = [...document.querySelectorAll('#map .trail button')];
+        const labels = boxes().map((box) => box.getAttribute('aria-label'));
+        const seen = labels.map((label, nth) => {
+            boxes()[nth].click();
+            const count = document.querySelector('#count').textContent.replace(/ of [^,]+ blobs?/, '');
+            const size = label.slice(label.lastIndexOf(':') + 2).replace(/ blobs?,/, ',');
+            const rows = document.querySelectorAll('#table tbody tr').length;
+            location.hash = '#sort=size&order=down&is=';
+            [...document.querySelectorAll('.trail button')].find((button) => button.textContent === 'All names').click();
+            return `${label.slice(0, label.lastIndexOf(':'))} ${size === count ? 'same' : size + ' and ' + count} ${rows}`;
+        });
+        const rest = [...document.querySelectorAll('.rest')].map((box) => box.title);
+        document.title = [labels.length, ...seen, ...rest].join(';');
+        </script></body>";
+    let said = |file: &str| {
+        place.run(&["report", file, "-o", "page.html", "--force"]).good();
+        let page = String::from_utf8(place.read("page.html")).unwrap();
+        let (before, policy) = page.split_once("<meta http-equiv=").unwrap();
+        let (_, after) = policy.split_once('>').unwrap();
+        place.write("driven.html", [before, after].concat().replace("</body>", driver));
+        let shown = Shown::of(&chromium, &place, "driven.html", "");
+        let (_, title) = shown.dom.split_once("<title>").unwrap();
+        title.split_once("</title>").unwrap().0.replace("&amp;", "&")
+    };
+    for file in ["all-types.popef", "two-models.popef", "odd.popef"] {
+        let said = said(file);
+        let mut parts = said.split(';');
+        let boxes: usize = parts.next().unwrap().parse().unwrap_or_else(|_| panic!("{file}: {said}"));
+        assert!(boxes > 1, "{file}: {said}");
+        for part in parts {
+            assert!(part.contains(" same "), "{file}: {part}: {said}");
+        }
+    }
+    // Those that have no box of their own are counted as blobs, as in the table.
+    let said = said("small.popef");
+    let (boxes, rest) = said.split_once(';').unwrap().1.rsplit_once(';').unwrap();
+    let of_boxes: usize = boxes.split(';').map(|part| part.rsplit_once(' ').unwrap().1.parse::<usize>().unwrap()).sum();
+    let (of_rest, words) = rest.split_once(" more blobs, ").unwrap_or_else(|| panic!("{said}"));
+    assert_eq!(of_boxes + of_rest.parse::<usize>().unwrap(), 300, "{said}");
+    assert!(words.ends_with(": see the table"), "{said}");
+}
+
 #[test]
 fn a_hundred_thousand_tensors_are_shown() {
     let Some(chromium) = chromium() else { return };

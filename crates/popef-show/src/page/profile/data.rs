@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use poplar_inspect::profile::{Activity, ExecutionProfile, GraphProfile, Selection, categories, steps};
 use serde::Serialize;
 
-use super::tables::brief;
 use crate::page::data::json;
 use crate::page::html::Html;
+use crate::page::tables::brief;
 
 /// So many numbers of tiles are on the page at most, as far as more than the sums are wanted.
 const TILE_VALUES: usize = 60_000;

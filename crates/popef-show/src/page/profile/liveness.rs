@@ -25,7 +25,7 @@ pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option
     {
         html.put(": in program ").value(program).put(", ").text(&crate::output::escape::escape(kind));
         if let Some(name) = path.names.iter().rev().flatten().next() {
-            html.put(", in <bdi>").text(&super::tables::brief(name)).put("</bdi>");
+            html.put(", in <bdi>").text(&crate::page::tables::brief(name)).put("</bdi>");
         }
     }
     html.put(".</p>\n");

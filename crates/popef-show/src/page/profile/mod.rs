@@ -5,7 +5,6 @@
 
 mod data;
 mod liveness;
-mod tables;
 
 use std::io::{self, Write};
 
@@ -15,9 +14,9 @@ use poplar_inspect::profile::{
 };
 
 use super::html::Html;
+use super::tables::{Cell, brief, bytes, count, name, share, table};
 use super::{STYLE, head};
-use crate::output::units::{counted, size};
-use tables::{Cell, brief, bytes, count, name, share, table};
+use crate::output::units::{counted, size, thousands};
 
 const OWN_STYLE: &str = include_str!("profile.css");
 const SCRIPT: &str = include_str!("profile.js");
@@ -99,7 +98,7 @@ impl ProfilePage<'_> {
         }
         html.put("<dl class=\"figures\">");
         let ipus = target.num_ipus.unwrap_or(1);
-        figure(html, "Tiles", &format!("{} on {}", target.num_tiles, counted(ipus, "IPU", "IPUs")), "");
+        figure(html, "Tiles", &format!("{} on {}", thousands(target.num_tiles), counted(ipus, "IPU", "IPUs")), "");
         if let Some(memory) = &facts.memory {
             let over = &memory.sums.over_memory;
             let state = over.fits.map_or("", |fits| if fits { "good" } else { "error" });
@@ -109,13 +108,13 @@ impl ProfilePage<'_> {
             if let Some(tiles) = &memory.sums.without_gaps {
                 figure(html, "All data", &size(tiles.sum), "");
             }
-            let too_full = over.fits.map_or_else(|| "unknown".to_owned(), |_| over.with_gaps.len().to_string());
+            let too_full = over.fits.map_or_else(|| "unknown".to_owned(), |_| thousands(over.with_gaps.len()));
             figure(html, "Tiles over their memory", &too_full, state);
         }
         if let Some(simulation) = facts.execution.as_ref().and_then(|execution| execution.simulation.as_ref()) {
-            let cycles = simulation.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
+            let cycles = simulation.cycles.map_or_else(|| "unknown".to_owned(), thousands);
             figure(html, "Cycles", &cycles, "");
-            figure(html, "Steps", &simulation.step_count.to_string(), "");
+            figure(html, "Steps", &thousands(simulation.step_count), "");
         }
         html.put("</dl></header>\n");
     }
@@ -132,7 +131,7 @@ impl ProfilePage<'_> {
             let largest = row.largest_categories.iter().map(|it| format!("{} {}", brief(it.category), size(it.size)));
             let largest: Vec<_> = largest.collect();
             vec![
-                Cell::Count(u64::from(row.tile)),
+                Cell::Number(u64::from(row.tile)),
                 Cell::Bytes(row.size),
                 Cell::Bytes(row.data_size),
                 Cell::Bytes(row.overflowed),
@@ -180,7 +179,7 @@ impl ProfilePage<'_> {
                 Cell::Bytes(row.size),
                 share(row.share),
                 Cell::Bytes(row.most),
-                Cell::Count(u64::from(row.most_tile)),
+                Cell::Number(u64::from(row.most_tile)),
                 Cell::Count(u64::from(row.tiles)),
                 Cell::Bytes(row.overlapped),
                 Cell::Bytes(row.overflowed),
@@ -218,7 +217,7 @@ impl ProfilePage<'_> {
         ];
         let cells = rows.iter().map(|row| {
             vec![
-                Cell::Count(u64::from(row.step)),
+                Cell::Number(u64::from(row.step)),
                 Cell::Text(brief(row.kind.as_str())),
                 count(row.cycles),
                 count(row.cycles_from),
@@ -243,7 +242,7 @@ impl ProfilePage<'_> {
         let heads = ["Number", "Runs", "Cycles", "In all runs", "Tiles", "Balance", "Vertices", "Compute set"];
         let cells = rows.iter().map(|row| {
             vec![
-                Cell::Count(u64::from(row.compute_set)),
+                Cell::Number(u64::from(row.compute_set)),
                 count(row.runs),
                 count(row.max_cycles),
                 count(row.max_cycles_times_runs),
@@ -258,7 +257,7 @@ impl ProfilePage<'_> {
         let heads = ["Number", "Code", "Tiles", "State", "Vertices", "Active cycles", "Vertex type"];
         let cells = rows.iter().map(|row| {
             vec![
-                Cell::Count(u64::from(row.vertex_type)),
+                Cell::Number(u64::from(row.vertex_type)),
                 Cell::Bytes(row.code_bytes),
                 Cell::Count(u64::from(row.tiles)),
                 Cell::Bytes(row.vertex_data_bytes),
@@ -274,7 +273,7 @@ impl ProfilePage<'_> {
         let cells = rows.iter().map(|row| {
             vec![
                 Cell::Text(row.exchange_kind.section().to_owned()),
-                Cell::Count(u64::from(row.exchange)),
+                Cell::Number(u64::from(row.exchange)),
                 count(row.runs),
                 count(row.max_cycles),
                 count(row.tiles.map(u64::from)),
@@ -300,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_policy_has_the_hashes_of_styles_and_script() {
-        hold_policy("src/page/profile/policy.txt", POLICY, &[STYLE, OWN_STYLE], SCRIPT);
+        hold_policy("src/page/profile/policy.txt", POLICY, &[STYLE, OWN_STYLE], Some(SCRIPT));
     }
 
     #[test]

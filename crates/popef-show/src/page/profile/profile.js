@@ -170,7 +170,7 @@
       to.fillStyle = text;
       to.fillText(words, 4, row.nth * HEIGHT + HEIGHT / 2);
     }
-    const few = steps.length < data.allSteps ? ` ${steps.length} of ${data.allSteps} steps are shown: the longest of those that have times.` : "";
+    const few = steps.length < data.allSteps ? ` ${steps.length.toLocaleString("en")} of ${data.allSteps.toLocaleString("en")} steps are shown: the longest of those that have times.` : "";
     byId("range").textContent = `From ${timeText(view.from)} to ${timeText(view.to)}.${few}`;
   };
 

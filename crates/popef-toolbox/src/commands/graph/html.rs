@@ -3,215 +3,175 @@
 mod chart;
 
 use std::io;
+use std::path::Path;
 
-use popef_show::{Out, SchedulePicture, counted, escape, size};
-use poplar_graph::CallRow;
+use popef_show::{Cell, Figure, Out, PlainPage, SchedulePicture, escape, size, thousands};
+use poplar_graph::{CallRow, DumpParameter, GraphCode, TypeCount};
 
-use super::code::{STEPS, finding, live, why};
 use super::Sections;
+use super::code::{STEPS, finding, live, why};
 use super::report::Report;
 use super::text::{numbers, places, remark};
-use super::words::{info, many, times};
-
-const STYLE: &str = "\
-:root{color-scheme:light dark}\
-body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}\
-table{border-collapse:collapse;margin:.5rem 0}\
-th,td{padding:.15rem .8rem .15rem 0;text-align:left;vertical-align:top}\
-th{border-bottom:1px solid}\
-.n{text-align:right;font-variant-numeric:tabular-nums}\
-.b{white-space:pre;font-family:ui-monospace,monospace}\
-.q{opacity:.75}\
-.chart{overflow-x:auto}\
-svg{font:13px system-ui,sans-serif;fill:currentColor}\
-svg rect{fill:#7f9fd022;stroke:#5b7db1}\
-svg .strong rect{fill:#7f9fd055;stroke-width:2}\
-svg .faint rect{fill:none;stroke-dasharray:5 4}\
-svg path{fill:none;stroke:#7b8796}\
-svg .maybe{stroke-dasharray:5 4}";
-
-/// A page while it is written. Texts from files go through [`text`](Page::text), which leaves no markup in them.
-pub(super) struct Page<'o>(&'o mut Out);
-
-impl Page<'_> {
-    /// Adds the program's own markup.
-    pub(super) fn put(&mut self, markup: &str) -> &mut Self {
-        self.0.put(markup);
-        self
-    }
-
-    /// Adds text.
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
-        let mut markup = String::with_capacity(text.len());
-        for letter in text.chars() {
-            match letter {
-                '&' => markup.push_str("&amp;"),
-                '<' => markup.push_str("&lt;"),
-                '>' => markup.push_str("&gt;"),
-                '"' => markup.push_str("&quot;"),
-                '\'' => markup.push_str("&#39;"),
-                _ => markup.push(letter),
-            }
-        }
-        self.put(&markup)
-    }
-
-    /// Adds a name from a file. Its direction of writing does not change that of what is around it.
-    pub(super) fn name(&mut self, name: &str) -> &mut Self {
-        self.put("<bdi>").text(&escape(name)).put("</bdi>")
-    }
-
-    fn number(&mut self, number: &str) -> &mut Self {
-        self.put("<td class=n>").text(number)
-    }
-
-    fn heading(&mut self, text: &str) -> &mut Self {
-        self.put("</table>\n<h2>").text(text).put("</h2>\n<table>\n")
-    }
-
-    fn line(&mut self) -> io::Result<()> {
-        self.0.end_line()
-    }
-}
-
-pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top: usize) -> io::Result<()> {
-    let mut page = Page(out);
-    let path = report.path.text().to_string();
-    page.put("<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>");
-    page.put("<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">");
-    page.put("<meta name=viewport content=\"width=device-width\"><title>").text(&path).put("</title><style>");
-    page.put(STYLE).put("</style></head><body>\n<h1>").name(&path).put("</h1>\n<p>");
-    let counts = [
-        counted(report.dump.ir.graphs().len(), "graph", "graphs"),
-        counted(report.ops.ops, "op", "ops"),
-        counted(report.tensors(), "tensor", "tensors"),
-    ];
-    page.text(&counts.join(", ")).put("</p>\n<table>").line()?;
-    if report.dump.damage.is_some() {
-        page.put("</table><p><strong>The dump is damaged. This is what comes before the damage.</strong></p><table>").line()?;
-    }
-    if sections.has(|sections| sections.calls) {
-        write_calls(&mut page, report, top)?;
-    }
-    if sections.has(|sections| sections.ops) {
-        write_ops(&mut page, report, top)?;
-    }
-    if sections.has(|sections| sections.parameters) {
-        write_parameters(&mut page, report, top)?;
-    }
-    if sections.has(|sections| sections.code) {
-        write_code(&mut page, report, top)?;
-    }
-    write_notes(&mut page, report)?;
-    page.put("</table>\n</body></html>").line()
-}
+use super::words::{grouped, grouped_times, info, many};
+use crate::common::page::{MADE_BY, title};
 
 /// More rows of calls are not shown.
 const CALLS: usize = 1000;
 
-fn write_calls(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
-    page.heading("Calls").put("</table>");
-    if let Some(words) = report.without_branches() {
-        page.put("<p class=q>").text(&words).put("</p>").line()?;
-    }
-    chart::write(page, report)?;
-    page.put("<table><tr><th>Runs<th>Per caller<th>Ops<th>Graph<th>").line()?;
-    for row in report.tree.iter().take(CALLS) {
-        write_call(page, report, row)?;
-    }
-    more(page, report.tree.len(), CALLS)?;
-    let unused = &report.calls.unused;
-    if unused.is_empty() {
-        return Ok(());
-    }
-    page.heading("Never called, as far as the dump says");
-    for id in unused.iter().take(top) {
-        page.put("<tr><td>").name(&report.name(*id)).line()?;
-    }
-    more(page, unused.len(), top)
+/// What the page is about, and how much of it.
+pub(super) struct About<'a> {
+    pub(super) kind: &'static str,
+    pub(super) path: &'a Path,
+    pub(super) sections: Sections,
+    pub(super) top: usize,
 }
 
-fn write_call(page: &mut Page<'_>, report: &Report<'_>, row: &CallRow) -> io::Result<()> {
-    let each = if row.depth == 0 { String::new() } else { times(row.times) };
-    let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len()).to_string();
-    page.put("<tr>").number(&times(report.calls.of(row.graph).runs)).number(&each).number(&ops).put("<td>");
-    let deep = many(row.depth);
-    page.put("<span class=b>").put(&"   ".repeat(deep.min(24))).put("</span>");
-    if deep > 24 {
-        page.put(&format!("<span class=q>{deep} deep:</span> "));
+pub(super) fn write(out: &mut Out, report: &Report<'_>, about: &About<'_>) -> io::Result<()> {
+    let About { kind, path, sections, top } = *about;
+    let figures = Figures::of(report);
+    let mut page = PlainPage::begin(out, kind, &title(path), &figures.list());
+    if report.dump.damage.is_some() {
+        page.warning("The dump is damaged. This is what comes before the damage.");
     }
-    page.name(&report.name(row.graph)).put("<td class=q>").text(remark(report, row)).line()
+    if sections.has(|sections| sections.calls) {
+        write_calls(&mut page, report, top);
+    }
+    if sections.has(|sections| sections.ops) {
+        write_ops(&mut page, report, top);
+    }
+    if sections.has(|sections| sections.parameters) {
+        write_parameters(&mut page, report, top);
+    }
+    if sections.has(|sections| sections.code) && report.loads_code() {
+        page.section("Code that is loaded from Streaming Memory", |page| write_code(page, report, top));
+    }
+    write_notes(&mut page, report);
+    page.finish(MADE_BY)
 }
 
-fn write_ops(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
-    page.heading("Ops").put("<tr><th>Ops<th>Runs<th>Type").line()?;
-    for count in report.ops.by_type.iter().take(top) {
-        page.put("<tr>").number(&count.ops.to_string()).number(&times(count.runs)).put("<td>").name(&count.op_type).line()?;
-    }
-    more(page, report.ops.by_type.len(), top)?;
-    for (what, counts) in places(report) {
-        page.put("<tr><td colspan=3>").text(&format!("{what}: {}", numbers(counts, top))).line()?;
-    }
-    Ok(())
+/// What stands in the cards at the head.
+struct Figures {
+    graphs: String,
+    unused: String,
+    ops: String,
+    op_types: String,
+    tensors: String,
+    parameters: String,
+    parameter_size: String,
 }
 
-fn write_parameters(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
-    page.heading("Parameters: what the main graph uses and no op makes");
-    let sums = format!("{}, {}", counted(report.parameters.len(), "tensor", "tensors"), size(report.parameter_size()));
-    page.put("<tr><td colspan=4>").text(&sums).put("<tr><th>Size<th>Type<th>Name<th>").line()?;
-    for parameter in report.parameters.iter().take(top) {
-        if let Some(tensor) = report.tensor(parameter) {
-            let bytes = parameter.bytes.map_or_else(|| "?".to_owned(), size);
-            page.put("<tr>").number(&bytes).put("<td>").text(&info(tensor)).put("<td>").name(&tensor.name);
-            page.put(if parameter.updated { "<td class=q>updated" } else { "<td>" }).line()?;
+impl Figures {
+    fn of(report: &Report<'_>) -> Self {
+        let unused = report.calls.unused.len();
+        let types = report.ops.by_type.len();
+        Figures {
+            graphs: thousands(report.dump.ir.graphs().len()),
+            unused: if unused == 0 { String::new() } else { format!("{} never called", thousands(unused)) },
+            ops: thousands(report.ops.ops),
+            op_types: format!("of {} {}", thousands(types), if types == 1 { "type" } else { "types" }),
+            tensors: thousands(report.tensors()),
+            parameters: thousands(report.parameters.len()),
+            parameter_size: size(report.parameter_size()),
         }
     }
-    more(page, report.parameters.len(), top)
+
+    fn list(&self) -> [Figure<'_>; 4] {
+        [
+            Figure { label: "Graphs", value: &self.graphs, more: &self.unused },
+            Figure { label: "Ops", value: &self.ops, more: &self.op_types },
+            Figure { label: "Tensors", value: &self.tensors, more: "" },
+            Figure { label: "Parameters", value: &self.parameters, more: &self.parameter_size },
+        ]
+    }
 }
 
-fn write_code(page: &mut Page<'_>, report: &Report<'_>, top: usize) -> io::Result<()> {
-    if !report.loads_code() {
-        return Ok(());
-    }
-    page.heading("Code that is loaded from Streaming Memory");
-    if let Some(unknown) = report.code.unknown {
-        page.put("<tr><td colspan=4>").text(why(unknown)).line()?;
-    }
-    if let Some(words) = report.without_branches() {
-        page.put("<tr><td class=q colspan=4>").text(&words).line()?;
-    }
-    page.put("<tr><th>Loads<th>Calls<th>Graph<th>Live").line()?;
-    for code in report.loaded().take(top) {
-        page.put("<tr>").number(&code.loads.to_string()).number(&code.calls.to_string());
-        page.put("<td>").name(&report.name(code.graph)).put("<td>").text(&escape(&live(report, code))).line()?;
-    }
-    more(page, report.loaded().count(), top)?;
-    for found in report.code.findings.iter().take(top) {
-        page.put("<tr><td colspan=4>").text(&format!("{}: {}", found.id, finding(report, found))).line()?;
-    }
-    more(page, report.code.findings.len().saturating_add(many(report.code.findings_left_out)), top)?;
+fn write_calls(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+    page.section("Calls", |page| {
+        report.without_branches().iter().for_each(|words| page.remark(words));
+        chart::svg(report).iter().for_each(|svg| page.picture(svg));
+        let rows = report.tree.iter().take(CALLS).map(|row| call(report, row));
+        page.table("Calls", &["Runs", "Per caller", "Ops", "Graph", "Remark"], rows, report.tree.len());
+        let unused = &report.calls.unused;
+        let rows = unused.iter().take(top).map(|id| vec![name(&report.name(*id))]);
+        page.table("Never called, as far as the dump says", &["Graph"], rows, unused.len());
+    });
+}
+
+fn call(report: &Report<'_>, row: &CallRow) -> Vec<Cell> {
+    let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len());
+    vec![
+        Cell::Amount(grouped_times(report.calls.of(row.graph).runs)),
+        if row.depth == 0 { Cell::None } else { Cell::Amount(grouped_times(row.times)) },
+        count(ops),
+        Cell::Branch(row.depth, escape(&report.name(row.graph)).into_owned()),
+        Cell::Text(remark(report, row).to_owned()),
+    ]
+}
+
+fn write_ops(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+    let by_type = &report.ops.by_type;
+    let row = |it: &TypeCount| vec![Cell::Count(it.ops), Cell::Amount(grouped_times(it.runs)), name(&it.op_type)];
+    page.section("Ops", |page| {
+        page.table("Types", &["Ops", "Runs", "Type"], by_type.iter().take(top).map(row), by_type.len());
+        for (what, counts) in places(report) {
+            page.paragraph(&format!("{what}: {}", numbers(counts, top, grouped)));
+        }
+    });
+}
+
+fn write_parameters(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+    let all = &report.parameters;
+    page.section("Parameters", |page| {
+        page.remark(&format!("What the main graph uses and no op makes: {} in all.", size(report.parameter_size())));
+        let rows = all.iter().take(top).filter_map(|it| parameter(report, it));
+        page.table("Parameters", &["Size", "Type", "Name", "Remark"], rows, all.len());
+    });
+}
+
+fn parameter(report: &Report<'_>, parameter: &DumpParameter) -> Option<Vec<Cell>> {
+    let tensor = report.tensor(parameter)?;
+    let bytes = parameter.bytes.map_or_else(|| Cell::Amount("?".to_owned()), Cell::Bytes);
+    let updated = if parameter.updated { "updated" } else { "" };
+    Some(vec![bytes, Cell::Text(info(tensor)), name(&tensor.name), Cell::Text(updated.to_owned())])
+}
+
+fn write_code(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+    report.code.unknown.iter().for_each(|unknown| page.paragraph(why(*unknown)));
+    report.without_branches().iter().for_each(|words| page.remark(words));
+    let row = |code: &GraphCode| {
+        let live = Cell::Text(escape(&live(report, code)).into_owned());
+        vec![Cell::Count(code.loads), Cell::Count(code.calls), name(&report.name(code.graph)), live]
+    };
+    let rows = report.loaded().take(top).map(row);
+    page.table("Graphs", &["Loads", "Calls", "Graph", "Live"], rows, report.loaded().count());
+    let findings = &report.code.findings;
+    let all = findings.len().saturating_add(many(report.code.findings_left_out));
+    let rows = findings.iter().take(top);
+    let rows = rows.map(|found| vec![Cell::Text(found.id.id().to_owned()), Cell::Text(finding(report, found))]);
+    page.table("Findings", &["Rule", "What it found"], rows, all);
     if report.code.unknown.is_none() {
-        let svg = SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_svg();
-        page.put("</table><div class=chart>").put(&svg).put("</div><table>").line()?;
+        page.picture(&SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_inline_svg());
     }
-    Ok(())
 }
 
-fn write_notes(page: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
-    if report.dump.notes.is_empty() {
-        return Ok(());
+fn write_notes(page: &mut PlainPage<'_>, report: &Report<'_>) {
+    let notes = &report.dump.notes;
+    if notes.is_empty() {
+        return;
     }
-    page.heading("Noted");
-    for note in &report.dump.notes {
-        page.put("<tr>").number(&note.count.to_string()).put("<td>").text(note.kind.words(note.count));
-        page.put("<td class=q>first: ").name(&note.first).text(&format!(", byte {}", note.offset)).line()?;
-    }
-    Ok(())
+    let rows = notes.iter().map(|note| {
+        let what = Cell::Text(note.kind.words(note.count).to_owned());
+        vec![Cell::Count(note.count), what, name(&note.first), Cell::Count(note.offset)]
+    });
+    page.section("Noted", |page| {
+        page.table("What is odd in the file", &["Number", "What", "First", "At byte"], rows, notes.len());
+    });
 }
 
-fn more(page: &mut Page<'_>, count: usize, shown: usize) -> io::Result<()> {
-    match count.saturating_sub(shown) {
-        0 => Ok(()),
-        more => page.put("<tr><td class=q colspan=4>").text(&format!("... and {more} more")).line(),
-    }
+fn count(count: usize) -> Cell {
+    Cell::Count(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+fn name(name: &str) -> Cell {
+    Cell::Name(escape(name).into_owned())
 }

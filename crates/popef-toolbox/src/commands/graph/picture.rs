@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use popef_show::{counted, escape, shorten};
+use popef_show::{escape, shorten};
 use poplar_graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
 
 use super::ops::calls;
 use super::report::Report;
-use super::words::{info, place, times};
+use super::words::{info, place, times_as};
 
 /// Boxes and arrows.
 pub(super) struct Picture {
@@ -46,8 +46,9 @@ pub(super) struct Edge {
 /// Names are cut to this width. The reports have them in full.
 const NAME: usize = 60;
 
-/// Which graph calls which.
-pub(super) fn of_calls(report: &Report<'_>) -> Picture {
+/// Which graph calls which. `number` shows numbers.
+pub(super) fn of_calls(report: &Report<'_>, number: fn(u64) -> String) -> Picture {
+    let times = |times| times_as(times, number);
     let node = |(id, graph): (GraphId, &Graph)| {
         let runs = report.calls.of(id).runs;
         let look = match id {
@@ -55,7 +56,8 @@ pub(super) fn of_calls(report: &Report<'_>) -> Picture {
             _ if runs == Times::NEVER => Look::Faint,
             _ => Look::Plain,
         };
-        let ops = counted(graph.ops.len(), "op", "ops");
+        let ops = number(u64::try_from(graph.ops.len()).unwrap_or(u64::MAX));
+        let ops = format!("{ops} {}", if graph.ops.len() == 1 { "op" } else { "ops" });
         let runs = if runs == Times::NEVER { "never called".to_owned() } else { format!("runs: {}", times(runs)) };
         Node { lines: vec![shown(&graph.name), ops, runs], look }
     };

@@ -7,7 +7,7 @@ use poplar_graph::{CallRow, NumberCount};
 
 use super::{Sections, code};
 use super::report::Report;
-use super::words::{info, times};
+use super::words::{info, number, times};
 use crate::common::table::{Column, Table};
 use crate::common::words::{fact, heading, more};
 
@@ -125,7 +125,7 @@ fn write_ops(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
     if !places.is_empty() {
         out.end_line()?;
     }
-    places.iter().try_for_each(|(what, counts)| fact(out, what, &numbers(counts, top)))
+    places.iter().try_for_each(|(what, counts)| fact(out, what, &numbers(counts, top, number)))
 }
 
 /// The kinds of places, of which some op has one.
@@ -139,11 +139,11 @@ pub(super) fn places<'r>(report: &'r Report<'_>) -> Vec<(&'static str, &'r [Numb
     kinds.into_iter().map(|(what, counts)| (what, counts.as_slice())).filter(|(_, counts)| has_any(counts)).collect()
 }
 
-/// The ops of each place: `0: 15, 1: 16, none: 4`.
-pub(super) fn numbers(counts: &[NumberCount], top: usize) -> String {
+/// The ops of each place: `0: 15, 1: 16, none: 4`. `shown` shows numbers of ops.
+pub(super) fn numbers(counts: &[NumberCount], top: usize, shown: fn(u64) -> String) -> String {
     let text = |count: &NumberCount| match count.number {
-        Some(number) => format!("{number}: {}", count.ops),
-        None => format!("none: {}", count.ops),
+        Some(number) => format!("{number}: {}", shown(count.ops)),
+        None => format!("none: {}", shown(count.ops)),
     };
     let mut texts: Vec<_> = counts.iter().take(top).map(text).collect();
     if counts.len() > top {

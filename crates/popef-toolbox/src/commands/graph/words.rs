@@ -1,5 +1,6 @@
 //! Numbers and places in words.
 
+use popef_show::thousands;
 use poplar_graph::{Op, Tensor, Times};
 
 use crate::common::words::shape;
@@ -9,6 +10,20 @@ pub(super) const MOST_NAME: usize = 400;
 
 /// A number of runs: `8`, `0 to 1`, `any number`.
 pub(super) fn times(times: Times) -> String {
+    times_as(times, number)
+}
+
+/// The same with commas between thousands, as pages show numbers.
+pub(super) fn grouped_times(times: Times) -> String {
+    times_as(times, grouped)
+}
+
+/// A number with commas between thousands.
+pub(super) fn grouped(count: u64) -> String {
+    if count == u64::MAX { number(count) } else { thousands(count) }
+}
+
+pub(super) fn times_as(times: Times, number: impl Fn(u64) -> String) -> String {
     match (times.least, times.most) {
         (least, Some(most)) if least == most => number(most),
         (least, Some(most)) => format!("{} to {}", number(least), number(most)),

@@ -88,12 +88,10 @@ pub(crate) struct Args {
         global = true,
         value_name = "FORMAT",
         value_parser = named(Form::ALL, |form| form.name()),
-        default_value = "text",
-        hide_default_value = true,
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    pub(super) format: Form,
+    pub(super) format: Option<Form>,
     #[command(flatten)]
     pub(super) findings: FindingsArgs,
     /// Write the steps as a timeline instead, which Perfetto and chrome://tracing open; `-` is standard output
@@ -102,13 +100,15 @@ pub(crate) struct Args {
     /// Only these steps of the timeline, such as 100..200, of which the last is 199
     #[arg(long, value_name = "A..B", value_parser = range, requires = "trace", help_heading = "Selection")]
     pub(super) steps: Option<Range<u32>>,
-    /// Write one HTML page instead, with pictures and tables, which needs no network; `-` is standard output
-    #[arg(short, long, value_name = "HTML", value_parser = path(), conflicts_with_all = ["by", "items", "trace"], help_heading = "Output")]
+    /// Write to this file, above all one HTML page with pictures and tables; `-` is standard output
+    ///
+    /// Without --format, its name says the format: .html, .json, .ndjson, .csv or .txt. Other names get a page, which needs no network.
+    #[arg(short, long, value_name = "NEW", value_parser = path(), conflicts_with = "trace", help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
-    /// Replace the page or the timeline if it exists
+    /// Replace the file or the timeline if it exists
     #[arg(long, help_heading = "Output")]
     pub(super) force: bool,
-    /// Only say how large the page or the timeline would be
+    /// Only say how large the file or the timeline would be
     #[arg(long, help_heading = "Output")]
     pub(super) dry_run: bool,
 }
@@ -124,10 +124,15 @@ impl Args {
         self.graph.as_deref().unwrap_or_else(|| Path::new("-"))
     }
 
+    /// The format, once it is chosen.
+    pub(super) fn form(&self) -> Form {
+        self.format.unwrap_or(Form::Text)
+    }
+
     /// Fails if options do not go together, or would have no effect.
     pub(super) fn hold_together(&self) -> Result<(), Error> {
-        let format = self.format.name();
-        let is_page = self.output.is_some() || self.format == Form::Html;
+        let format = self.form().name();
+        let is_page = self.form() == Form::Html;
         if self.force && self.output.is_none() && self.trace.is_none() {
             return Err(wrong("--force is for --output and --trace"));
         }
@@ -140,28 +145,25 @@ impl Args {
         if self.findings.is_check() {
             return self.hold_together_for_findings();
         }
-        if self.output.is_some() && !matches!(self.format, Form::Html | Form::Text) {
-            return Err(wrong(format!("--output writes a page: --format {format} goes to standard output")));
+        if is_page && (self.by.is_some() || self.trace.is_some() || self.items.is_some()) {
+            return Err(wrong("a page shows everything: leave out --by, --items and --trace, or say another --format"));
         }
-        if self.format == Form::Html && (self.by.is_some() || self.trace.is_some() || self.items.is_some()) {
-            return Err(wrong("--format html is a page of everything: leave out --by, --items and --trace"));
-        }
-        if self.trace.is_some() && self.format != Form::Text {
+        if self.trace.is_some() && self.form() != Form::Text {
             return Err(wrong(format!("--trace has a format of its own: leave out --format {format}")));
         }
         if self.model.is_some() && (self.by.is_some() || self.trace.is_some() || is_page) {
-            return Err(wrong("a PopEF file has an effect on the summary only: leave it out, or --by, --trace, --output and --format html"));
+            return Err(wrong("a PopEF file has an effect on the summary only: leave it out, or --by, --trace and the page"));
         }
         match self.by {
-            _ if !self.format.is_of_summary() => Err(wrong(format!("--format {format} is for findings: add --check"))),
-            None if self.format == Form::Csv => Err(wrong("--format csv needs a table: add --by")),
+            _ if !self.form().is_of_summary() => Err(wrong(format!("--format {format} is for findings: add --check"))),
+            None if self.form() == Form::Csv => Err(wrong("--format csv needs a table: add --by")),
             None => Ok(()),
             Some(by) => self.hold_together_for_table(by),
         }
     }
 
     fn hold_together_for_findings(&self) -> Result<(), Error> {
-        let format = self.format.name();
+        let format = self.form().name();
         let others = [
             (self.by.is_some(), "--by"),
             (self.items.is_some(), "--items"),
@@ -169,13 +171,13 @@ impl Args {
             (self.output.is_some(), "--output"),
             (self.model.is_some(), "a PopEF file"),
         ];
-        if self.format.of_findings().is_none() {
+        if self.form().of_findings().is_none() {
             return Err(wrong(format!("--format {format} is for tables: findings have no columns")));
         }
         if let Some((_, option)) = others.iter().find(|(is_given, _)| *is_given) {
             return Err(wrong(format!("{option} has no effect on findings: leave it out, or --check and limits")));
         }
-        if self.findings.quiet && !matches!(self.format, Form::Text | Form::GitHub) {
+        if self.findings.quiet && !matches!(self.form(), Form::Text | Form::GitHub) {
             return Err(wrong(format!("--quiet is for --format text and github: {format} always has everything")));
         }
         Ok(())

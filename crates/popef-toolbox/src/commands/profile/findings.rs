@@ -46,18 +46,18 @@ impl Args {
         let mut totals = Totals::default();
         totals.add(&group);
         let status = totals.verdict(self.findings.strict).status();
-        self.show(&mut tool.out(), group, &totals).map_err(unwritten)?;
+        self.show_findings(&mut tool.out(), group, &totals).map_err(unwritten)?;
         Ok(ExitCode::from(status))
     }
 
-    fn show(&self, out: &mut Out, group: Group, totals: &Totals) -> io::Result<()> {
+    fn show_findings(&self, out: &mut Out, group: Group, totals: &Totals) -> io::Result<()> {
         let mut options = FindingsOptions::default();
         options.file_word = "profile";
         options.screen = screen();
         options.verbose = self.findings.verbose;
         options.strict = self.findings.strict;
         options.quiet = self.findings.quiet;
-        let format = self.format.of_findings().unwrap_or(FindingsFormat::Text);
+        let format = self.form().of_findings().unwrap_or(FindingsFormat::Text);
         let mut renderer = format.renderer(options);
         renderer.group(out, group)?;
         renderer.end(out, totals, totals.verdict(self.findings.strict))?;

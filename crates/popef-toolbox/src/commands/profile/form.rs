@@ -2,6 +2,8 @@
 
 use popef_show::FindingsFormat;
 
+use crate::common::to_file::Forms;
+
 /// What the output looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -31,6 +33,18 @@ impl Form {
             Form::Html => "html",
         }
     }
+
+    /// Those of files.
+    const OF_FILES: [Form; 5] = [Form::Html, Form::Text, Form::Json, Form::Ndjson, Form::Csv];
+
+    /// What can be written, and when.
+    pub(super) const FORMS: Forms<'static, Form> = Forms {
+        command: "popef profile",
+        all: &Form::OF_FILES,
+        name: Form::name,
+        of_file: Form::Html,
+        of_report: Form::Text,
+    };
 
     /// What it is for findings.
     pub(super) fn of_findings(self) -> Option<FindingsFormat> {

@@ -124,16 +124,19 @@ impl Command for Args {
             if self.findings.is_check() || self.by.is_some() || self.output.is_some() || self.trace.is_some() {
                 return Err(wrong("only --format goes before diff; its own options go behind it"));
             }
-            return args.run(tool, self.format);
+            return args.run(tool, self.form());
         }
         self.apart()?.show_report(tool)
     }
 }
 
 impl Args {
-    /// With the PopEF file in its own place, if it stands in that of the execution.
+    /// With the format that the options choose, and the PopEF file in its own place, if it stands in that of the execution.
     fn apart(&self) -> Result<Self, Error> {
         let mut args = self.clone();
+        // Findings do not go to files, which is said later.
+        let output = self.output.as_deref().filter(|_| !self.findings.is_check());
+        args.format = Some(Form::FORMS.chosen(self.format, output)?);
         match (&self.execution, &self.model) {
             (Some(path), None) if model::is_popef(path) => args.model = args.execution.take(),
             (_, Some(path)) if !model::is_popef(path) => {
@@ -175,17 +178,28 @@ impl Args {
         if let Some(path) = self.page() {
             return self.write_page(tool, &profile, path);
         }
-        let mut out = tool.out();
+        match &self.output {
+            Some(path) => {
+                let inputs: Vec<_> = self.inputs().collect();
+                self.place(path).write_report(tool, &inputs, "a report", |out| self.show(tool, out, &profile, input))?;
+            }
+            None => self.show(tool, &mut tool.out(), &profile, input)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Shows the summary or a table.
+    fn show(&self, tool: &Tool, out: &mut Out, profile: &Profile<'_>, input: &Input) -> Result<(), Error> {
         match self.by {
             None => {
-                let models = self.model.as_ref().map(|path| model::compare(tool, graph, path)).transpose()?;
-                self.summary(&mut out, &profile, &report.remarks, models)?
+                let compare = |path| model::compare(tool, profile.graph, path);
+                let models = self.model.as_ref().map(compare).transpose()?;
+                self.summary(out, profile, &input.report.remarks, models)?
             }
-            Some(by) => self.table(tool, &mut out, &profile, input, by)?,
+            Some(by) => self.table(tool, out, profile, input, by)?,
         }
         .and_then(|()| out.send())
-        .map_err(unwritten)?;
-        Ok(ExitCode::SUCCESS)
+        .map_err(unwritten)
     }
 
     fn head<'r>(&self, remarks: &'r Remarks) -> Head<'r> {
@@ -218,7 +232,7 @@ impl Args {
             consistency,
             items_per_second,
         };
-        Ok(match self.format {
+        Ok(match self.form() {
             Form::Json => json_document(out, &summary),
             Form::Ndjson => json_line(out, "report", &summary),
             _ => summary::write(out, graph, &summary),

@@ -11,7 +11,7 @@ use crate::common::signals::{hear_signals, is_stopped};
 use crate::common::tool::Tool;
 
 impl Args {
-    fn place<'p>(&self, path: &'p Path) -> Place<'p> {
+    pub(super) fn place<'p>(&self, path: &'p Path) -> Place<'p> {
         Place { path: Some(path), force: self.force, dry_run: self.dry_run }
     }
 

@@ -8,22 +8,19 @@ use popef_show::ProfilePage;
 
 use super::form::Form;
 use super::{Args, Profile};
+use crate::common::page::{MADE_BY, title};
 use crate::common::tool::Tool;
 
 impl Args {
     /// Where a page is written, if one is asked for.
     pub(super) fn page(&self) -> Option<&Path> {
-        let to_stdout = (self.format == Form::Html).then_some(Path::new("-"));
-        self.output.as_deref().or(to_stdout)
+        let path = self.output.as_deref().unwrap_or(Path::new("-"));
+        (self.form() == Form::Html).then_some(path)
     }
 
     pub(super) fn write_page(&self, tool: &Tool, profile: &Profile<'_>, path: &Path) -> Result<ExitCode, Error> {
-        let title = match self.graph().file_name() {
-            Some(name) if self.graph().as_os_str() != "-" => popef_show::escape(&name.to_string_lossy()).into_owned(),
-            _ => "Standard input".to_owned(),
-        };
-        let made_by = concat!("popef ", env!("CARGO_PKG_VERSION"));
-        let page = ProfilePage { title: &title, made_by, graph: profile.graph, execution: profile.execution };
+        let (title, graph, execution) = (title(self.graph()), profile.graph, profile.execution);
+        let page = ProfilePage { title: &title, made_by: MADE_BY, graph, execution };
         self.write_file(tool, path, "a page", |to| page.write(to))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -60,7 +60,7 @@ impl Args {
     /// So many rows are shown at most.
     fn limit(&self) -> Option<usize> {
         const OF_TEXT: usize = 20;
-        let limit = (self.format == Form::Text).then_some(OF_TEXT);
+        let limit = (self.form() == Form::Text).then_some(OF_TEXT);
         self.top.map(NonZeroUsize::get).or(limit)
     }
 
@@ -70,7 +70,7 @@ impl Args {
         const MOST: u64 = 1 << 20;
         const MOST_TIMES: u64 = 100;
         let room = MOST.saturating_add(input.unpacked.saturating_mul(MOST_TIMES));
-        if self.top.is_some() || self.format == Form::Text { u64::MAX } else { room }
+        if self.top.is_some() || self.form() == Form::Text { u64::MAX } else { room }
     }
 
     /// Writes rows, and whether there are more. There may be very many: only text needs all that it shows.
@@ -108,7 +108,7 @@ impl Args {
         let limit = self.limit().unwrap_or(usize::MAX);
         let mut rows = First { rows: rows.into_iter(), left: limit, room: self.room(input) };
         let head = self.head(&input.report.remarks);
-        match self.format {
+        match self.form() {
             Form::Csv => {
                 csv::<R>(out, rows.by_ref())?;
                 if self.top.is_none() && rows.has_more() {

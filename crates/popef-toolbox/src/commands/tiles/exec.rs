@@ -29,6 +29,7 @@ use crate::common::format::{LongObject, Network, json_line};
 use crate::common::input::{open_any, open_stream, whatever_is_popef};
 use crate::common::plain::Place;
 use crate::common::table::{Column, Table};
+use crate::common::to_file::Forms;
 use crate::common::tool::{Tool, described};
 use crate::common::values::path;
 use crate::common::words::{brief, fact, heading, more, wrong};
@@ -63,10 +64,12 @@ pub(crate) struct Args {
     /// Show at most N tiles, sections and symbols
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     top: usize,
-    /// Write a picture of all tiles to this file, as SVG, instead of the report; `-` is standard output
-    #[arg(short, long, value_name = "SVG", value_parser = path(), help_heading = "Output")]
+    /// Write to this file, above all a picture of all tiles; `-` is standard output
+    ///
+    /// Without --format, its name says the format: .svg, .json, .ndjson, .csv or .txt. Other names get the picture.
+    #[arg(short, long, value_name = "NEW", value_parser = path(), help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Replace the picture if it exists
+    /// Replace the file if it exists
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 }
@@ -190,10 +193,20 @@ struct OfExecutable<'e> {
     row: Row,
 }
 
+/// What can be written, and when.
+const FORMS: Forms<'static, Form> = Forms {
+    command: "popef tiles exec",
+    all: &Form::ALL,
+    name: Form::name,
+    of_file: Form::Svg,
+    of_report: Form::Text,
+};
+
 impl Args {
-    pub(super) fn run(&self, tool: &Tool, form: Form) -> Result<ExitCode, Error> {
+    pub(super) fn run(&self, tool: &Tool, format: Option<Form>) -> Result<ExitCode, Error> {
+        let form = FORMS.chosen(format, self.output.as_deref())?;
         if self.output.is_some() {
-            // A picture that must not be replaced is known before the work.
+            // A file that must not be replaced is known before the work.
             self.place().begin([&self.file], []).map(drop)?;
         }
         match self.opened(tool)? {
@@ -309,10 +322,26 @@ impl Args {
         Place { path: self.output.as_deref(), force: self.force, dry_run: false }
     }
 
-    /// Writes executables, one after the other.
+    /// Writes executables to where they are to go.
     fn write(
         &self,
         tool: &Tool,
+        form: Form,
+        execs: impl IntoIterator<Item = Result<Exec, NotRead>>,
+        damage: Option<Error>,
+    ) -> Result<ExitCode, Error> {
+        if self.output.is_none() {
+            return self.write_to(tool, &mut tool.out(), form, execs, damage);
+        }
+        let noun = if form == Form::Svg { "a picture" } else { "a report" };
+        self.place().write_report(tool, &[&self.file], noun, |out| self.write_to(tool, out, form, execs, damage))
+    }
+
+    /// Writes executables, one after the other.
+    fn write_to(
+        &self,
+        tool: &Tool,
+        out: &mut Out,
         form: Form,
         execs: impl IntoIterator<Item = Result<Exec, NotRead>>,
         damage: Option<Error>,
@@ -330,22 +359,20 @@ impl Args {
             #[serde(flatten)]
             network: Network,
         }
-        let mut out = tool.out();
         let (path, file) = (FilePath::from(&*self.file), &InFile::from(&*self.file));
         let mut pictures = Vec::new();
         let mut document = None;
         match form {
-            _ if self.output.is_some() => {}
+            Form::Svg | Form::Ndjson => {}
             Form::Text => {
                 out.text(Kind::Group, path.text());
                 out.end_line().map_err(unwritten)?;
             }
             Form::Json => {
                 let head = Head { schema_version: 1, path: path.clone() };
-                document = Some(LongObject::begin(&mut out, &head, "executables").map_err(unwritten)?);
+                document = Some(LongObject::begin(out, &head, "executables").map_err(unwritten)?);
             }
-            Form::Ndjson => {}
-            Form::Csv => csv::heading(&mut out, KEYS).map_err(unwritten)?,
+            Form::Csv => csv::heading(out, KEYS).map_err(unwritten)?,
         }
         // That a file is damaged is said after what was read of it.
         let mut complaints = Vec::new();
@@ -355,11 +382,11 @@ impl Args {
                 Ok(exec) => exec,
                 Err(not_read) => {
                     match (&mut document, form) {
-                        (Some(document), _) => document.element(&mut out, &not_read.described()),
-                        (None, Form::Ndjson) if self.output.is_none() => {
-                            json_line(&mut out, "executable", &InFileRow { file, row: not_read.described() })
+                        (Some(document), _) => document.element(out, &not_read.described()),
+                        (None, Form::Ndjson) => {
+                            json_line(out, "executable", &InFileRow { file, row: not_read.described() })
                         }
-                        (None, Form::Text) if self.output.is_none() => not_read.show(&mut out),
+                        (None, Form::Text) => not_read.show(out),
                         _ => Ok(()),
                     }
                     .map_err(unwritten)?;
@@ -369,14 +396,14 @@ impl Args {
             };
             shows_tile |= exec.shown.is_some();
             match (&mut document, form) {
-                _ if self.output.is_some() => {
+                (None, Form::Svg) => {
                     pictures.push(exec.picture());
                     Ok(())
                 }
-                (Some(document), _) => document.element(&mut out, &WithTiles(&exec)),
-                (None, Form::Ndjson) => write_lines(&mut out, file, &exec),
-                (None, Form::Csv) => write_csv(&mut out, &exec),
-                _ => self.show(&mut out, &exec),
+                (Some(document), _) => document.element(out, &WithTiles(&exec)),
+                (None, Form::Ndjson) => write_lines(out, file, &exec),
+                (None, Form::Csv) => write_csv(out, &exec),
+                _ => self.show(out, &exec),
             }
             .and_then(|()| out.flush_if_full())
             .map_err(unwritten)?;
@@ -388,25 +415,15 @@ impl Args {
         }
         let error = complaints.first().map(described);
         match (document, form) {
-            (Some(document), _) => document.end(&mut out, &Tail { error, network: Network::now() }),
-            (None, Form::Ndjson) if self.output.is_none() => json_line(&mut out, "file", &Last { path, error }),
+            (Some(document), _) => document.end(out, &Tail { error, network: Network::now() }),
+            (None, Form::Ndjson) => json_line(out, "file", &Last { path, error }),
+            (None, Form::Svg) => TilesPicture::write_svg(&pictures, out),
             _ => Ok(()),
         }
         .and_then(|()| out.send())
         .map_err(unwritten)?;
-        if self.output.is_some() {
-            self.write_picture(tool, &pictures)?;
-        }
         complaints.iter().for_each(|error| tool.complain(error));
         Ok(if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
-    }
-
-    fn write_picture(&self, tool: &Tool, pictures: &[TilesPicture]) -> Result<(), Error> {
-        let place = self.place();
-        let mut plain = place.begin([&self.file], [])?;
-        let written = TilesPicture::write_svg(pictures, &mut plain);
-        written.map_err(|error| place.of_file(Error::io("write the picture", error)))?;
-        place.finish(tool, plain, "a picture")
     }
 
     fn show(&self, out: &mut Out, exec: &Exec) -> io::Result<()> {

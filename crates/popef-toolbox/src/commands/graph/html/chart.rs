@@ -1,10 +1,10 @@
 //! The calls as a picture: a column for each depth, callers on the left.
 
-use std::io;
+use popef_show::{markup, shorten};
 
-use super::Page;
 use super::super::picture::{Look, Node, of_calls};
 use super::super::report::Report;
+use super::super::words::grouped;
 
 /// Larger pictures show nothing that a table does not.
 const NODES: usize = 120;
@@ -31,24 +31,28 @@ impl Place {
     }
 }
 
-pub(super) fn write(page: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
-    let picture = of_calls(report);
+/// The picture as SVG. There is none of a program that is too large for it.
+pub(super) fn svg(report: &Report<'_>) -> Option<String> {
+    let picture = of_calls(report, grouped);
     if picture.nodes.is_empty() || picture.nodes.len() > NODES {
-        return Ok(());
+        return None;
     }
     let places = places(report, picture.nodes.len());
+    let mut svg = head(&places);
+    for edge in &picture.edges {
+        if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
+            svg += &arrow(*from, *to, &edge.label, edge.is_certain);
+        }
+    }
+    picture.nodes.iter().zip(&places).for_each(|(node, place)| svg += &node_box(node, *place));
+    Some(svg + "</svg>")
+}
+
+fn head(places: &[Place]) -> String {
     let columns = places.iter().map(|place| place.column).max().unwrap_or_default() + 1;
     let rows = places.iter().map(|place| place.row).max().unwrap_or_default() + 1;
-    let (width, height) = (columns * (WIDTH + GAP_ACROSS), 10 + rows * (HEIGHT + GAP_DOWN));
-    page.put(&format!("<div class=chart><svg width={width} height={height} role=img aria-label=\"Calls\">")).line()?;
-    for edge in &picture.edges {
-        let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) else { continue };
-        write_arrow(page, *from, *to, &edge.label, edge.is_certain)?;
-    }
-    for (node, place) in picture.nodes.iter().zip(&places) {
-        write_box(page, node, *place)?;
-    }
-    page.put("</svg></div>").line()
+    let (width, height) = (10 + columns * (WIDTH + GAP_ACROSS) - GAP_ACROSS + 10, 10 + rows * (HEIGHT + GAP_DOWN));
+    format!("<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"Calls\">\n")
 }
 
 /// The place of each graph: the first one of its depths in the tree. Graphs that are never called are below all others.
@@ -74,31 +78,32 @@ fn places(report: &Report<'_>, graphs: usize) -> Vec<Place> {
     (0..graphs).map(|id| places.get(id).copied().flatten().unwrap_or_else(&mut other)).collect()
 }
 
-fn write_arrow(page: &mut Page<'_>, from: Place, to: Place, label: &str, is_certain: bool) -> io::Result<()> {
+fn arrow(from: Place, to: Place, label: &str, is_certain: bool) -> String {
     let (x1, y1) = (from.left() + WIDTH, from.top() + HEIGHT / 2);
     let (x2, y2) = (to.left(), to.top() + HEIGHT / 2);
-    let class = if is_certain { "" } else { " class=maybe" };
-    let middle = (x1 + GAP_ACROSS / 2, x2.saturating_sub(GAP_ACROSS / 2));
-    page.put(&format!("<path{class} d=\"M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}m-7 -4l7 4l-7 4\"/>", middle.0, middle.1));
-    if !label.is_empty() {
-        let x = x2.saturating_sub(12);
-        page.put(&format!("<text x={x} y={} text-anchor=end>", y2.saturating_sub(7))).text(label).put("</text>");
+    let class = if is_certain { "" } else { " class=\"maybe\"" };
+    let (middle1, middle2) = (x1 + GAP_ACROSS / 2, x2.saturating_sub(GAP_ACROSS / 2));
+    let path = format!("<path{class} d=\"M{x1} {y1}C{middle1} {y1} {middle2} {y2} {x2} {y2}m-7 -4l7 4l-7 4\"/>\n");
+    if label.is_empty() {
+        return path;
     }
-    page.line()
+    let (x, y) = (x2.saturating_sub(12), y2.saturating_sub(7));
+    format!("{path}<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">{}</text>\n", markup(label))
 }
 
-fn write_box(page: &mut Page<'_>, node: &Node, place: Place) -> io::Result<()> {
+fn node_box(node: &Node, place: Place) -> String {
     let class = match node.look {
         Look::Strong => "strong",
         Look::Faint => "faint",
         Look::Plain | Look::Tensor => "plain",
     };
     let (x, y) = (place.left(), place.top());
-    page.put(&format!("<g class={class}><rect x={x} y={y} width={WIDTH} height={HEIGHT} rx=6 />"));
-    let title = node.lines.first().map_or("", String::as_str);
-    page.put("<title>").text(title).put("</title>");
+    let title = node.lines.first().map(|line| markup(line)).unwrap_or_default();
+    let mut svg = format!("<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>");
+    svg += &format!("<title>{title}</title>");
     for (number, line) in node.lines.iter().enumerate() {
-        page.put(&format!("<text x={} y={}>", x + 10, y + 20 + 18 * number)).text(&popef_show::shorten(line, 30)).put("</text>");
+        let (x, y) = (x + 10, y + 20 + 18 * number);
+        svg += &format!("<text x=\"{x}\" y=\"{y}\">{}</text>", markup(&shorten(line, 30)));
     }
-    page.put("</g>").line()
+    svg + "</g>\n"
 }

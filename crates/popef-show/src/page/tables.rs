@@ -1,0 +1,164 @@
+//! The tables of pages. A script may sort them.
+
+use super::html::Html;
+use crate::output::escape::escape;
+use crate::output::units::{size, thousands};
+
+/// What is in a cell of a table. Numbers are on the right, and so are the headings of their columns.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Cell {
+    /// Bytes, shown with a unit.
+    Bytes(u64),
+    /// How many there are, shown with commas between thousands.
+    Count(u64),
+    /// The number by which something is called, such as that of a tile. It has no commas, so that it can be searched for.
+    Number(u64),
+    /// A share of one, shown in percent.
+    Share(f64),
+    /// What stands in a column of numbers and may not be one: `any number`.
+    Amount(String),
+    /// Text that is escaped already.
+    Text(String),
+    /// A name that is escaped already.
+    Name(String),
+    /// A name in a tree, and how deep it is. It is escaped already.
+    Branch(u64, String),
+    /// Nothing.
+    None,
+}
+
+impl Cell {
+    fn is_number(&self) -> bool {
+        matches!(self, Cell::Bytes(_) | Cell::Count(_) | Cell::Number(_) | Cell::Share(_) | Cell::Amount(_))
+    }
+}
+
+pub(super) fn bytes(value: Option<u64>) -> Cell {
+    value.map_or(Cell::None, Cell::Bytes)
+}
+
+pub(super) fn count(value: Option<impl Into<u64>>) -> Cell {
+    value.map_or(Cell::None, |value| Cell::Count(value.into()))
+}
+
+pub(super) fn share(value: f64) -> Cell {
+    Cell::Share(value)
+}
+
+/// A name from the report. A long one is cut, so that the page stays small.
+pub(super) fn name(name: Option<&str>) -> Cell {
+    name.map_or(Cell::None, |name| Cell::Name(brief(name)))
+}
+
+/// A name as it is shown.
+pub(super) fn brief(name: &str) -> String {
+    const MOST: usize = 160;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", escape(name.get(..end).unwrap_or_default())),
+        None => escape(name).into_owned(),
+    }
+}
+
+/// Writes a table, if it has rows. `all` is how many there are.
+pub(super) fn table(
+    html: &mut Html<'_>,
+    caption: &str,
+    heads: &[&str],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+    all: usize,
+) {
+    let rows: Vec<_> = rows.into_iter().collect();
+    if rows.is_empty() {
+        return;
+    }
+    // A long one is folded, so that the page can be looked through.
+    html.put(if rows.len() <= OPEN { "<details open><summary>" } else { "<details><summary>" });
+    html.text(caption).put(" (");
+    if rows.len() < all {
+        html.put(&thousands(rows.len())).put(" of ");
+    }
+    html.put(&thousands(all)).put(")</summary><div class=\"scroll\"><table class=\"sortable\">\n<thead><tr>");
+    let of_numbers = |nth| rows.iter().filter_map(|row| row.get(nth)).any(Cell::is_number);
+    let numbers: Vec<_> = (0..heads.len()).map(of_numbers).collect();
+    for (head, &is_number) in heads.iter().zip(&numbers) {
+        html.put(if is_number { "<th scope=\"col\" class=\"number\">" } else { "<th scope=\"col\">" });
+        html.text(head).put("</th>");
+    }
+    html.put("</tr></thead>\n<tbody>");
+    for row in &rows {
+        html.put("\n<tr>");
+        row.iter().zip(&numbers).for_each(|(cell, &is_number)| write_cell(html, cell, is_number));
+        html.put("</tr>");
+    }
+    html.put("</tbody></table></div></details>\n");
+}
+
+/// A table of more rows is folded.
+const OPEN: usize = 25;
+
+/// Writes a cell of a column, which may be one of numbers.
+fn write_cell(html: &mut Html<'_>, cell: &Cell, is_number: bool) {
+    match cell {
+        Cell::Bytes(value) => number(html, &size(*value), Some(value.to_string())),
+        Cell::Count(value) => number(html, &thousands(*value), Some(value.to_string())),
+        Cell::Number(value) => number(html, &value.to_string(), None),
+        Cell::Share(value) => number(html, &format!("{:.1} %", value * 100.0), Some(format!("{value:.6}"))),
+        Cell::Amount(text) => number(html, text, None),
+        Cell::Text(text) => _ = html.put("<td>").text(text),
+        Cell::Name(name) => _ = html.put("<td><bdi>").text(name).put("</bdi>"),
+        Cell::Branch(depth, name) => branch(html, *depth, name),
+        Cell::None => _ = html.put(if is_number { "<td class=\"number\">" } else { "<td>" }),
+    }
+    html.put("</td>");
+}
+
+/// A number as it is shown, and as a script sorts it if that is not the same.
+fn number(html: &mut Html<'_>, shown: &str, sorted: Option<String>) {
+    html.put("<td class=\"number\"");
+    if let Some(sorted) = sorted.filter(|sorted| sorted != shown) {
+        html.put(" data-v=\"").put(&sorted).put("\"");
+    }
+    html.put(">").text(shown);
+}
+
+fn branch(html: &mut Html<'_>, depth: u64, name: &str) {
+    /// Deeper ones are not indented further.
+    const LEVELS: u64 = 24;
+    html.put("<td><span class=\"branch\">");
+    for _ in 0..depth.min(LEVELS) {
+        html.put("<span class=\"level\"></span>");
+    }
+    if depth > LEVELS {
+        html.put("<span class=\"quiet\">").value(depth).put(" deep:</span> ");
+    }
+    html.put("<bdi>").text(name).put("</bdi></span>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_on_the_right_and_have_commas() {
+        let mut page = Vec::new();
+        let mut html = Html::new(&mut page);
+        let cells =
+            vec![Cell::Number(1471), Cell::Count(1_234_567), Cell::Bytes(2048), Cell::None, Cell::Name("a<b".into())];
+        let heads = ["Tile", "Vertices", "Size", "Empty", "Name"];
+        table(&mut html, "Tiles", &heads, [cells], 1472);
+        html.finish().unwrap();
+        let page = String::from_utf8(page).unwrap();
+        for expected in [
+            "<summary>Tiles (1 of 1,472)</summary>",
+            "<th scope=\"col\" class=\"number\">Vertices</th>",
+            "<th scope=\"col\">Name</th>",
+            "<td class=\"number\">1471</td>",
+            "<td class=\"number\" data-v=\"1234567\">1,234,567</td>",
+            "<td class=\"number\" data-v=\"2048\">2.0 KiB</td>",
+            "<td><bdi>a&lt;b</bdi></td>",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a command writes with --output, and in which format: one rule for all commands.
+//!
+//! `--format` counts first, then how the name of the file ends. A file with any other name, and standard output as a file, get what
+//! the command makes for --output: its page or picture. Without --output, a report is text.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use popef_open::is_stdin;
+use popef_ops::{Code, Error};
+use popef_show::Out;
+
+use super::end::unwritten;
+use super::plain::{Place, Plain};
+use super::signals::{hear_signals, is_stopped};
+use super::tool::Tool;
+use super::words::wrong;
+
+/// How names end, and the formats that they stand for.
+const ENDS: [(&str, &str); 11] = [
+    ("html", "html"),
+    ("htm", "html"),
+    ("svg", "svg"),
+    ("json", "json"),
+    ("ndjson", "ndjson"),
+    ("jsonl", "ndjson"),
+    ("csv", "csv"),
+    ("txt", "text"),
+    ("dot", "dot"),
+    ("gv", "dot"),
+    ("mmd", "mermaid"),
+];
+
+/// The formats that a command can write into a file.
+pub(crate) struct Forms<'f, F> {
+    /// The command, for the error: `popef graph`.
+    pub(crate) command: &'static str,
+    pub(crate) all: &'f [F],
+    pub(crate) name: fn(F) -> &'static str,
+    /// That of a file whose name says nothing.
+    pub(crate) of_file: F,
+    /// That of a report without a file.
+    pub(crate) of_report: F,
+}
+
+impl<F: Copy> Forms<'_, F> {
+    /// The format that the options choose.
+    pub(crate) fn chosen(&self, given: Option<F>, output: Option<&Path>) -> Result<F, Error> {
+        match (given, output) {
+            (Some(given), _) => Ok(given),
+            (None, None) => Ok(self.of_report),
+            (None, Some(output)) => self.by_name(output),
+        }
+    }
+
+    fn by_name(&self, output: &Path) -> Result<F, Error> {
+        let Some(form) = form_of_name(output) else { return Ok(self.of_file) };
+        self.all.iter().copied().find(|known| (self.name)(*known) == form).ok_or_else(|| self.has_no(form, output))
+    }
+
+    fn has_no(&self, form: &str, output: &Path) -> Error {
+        let names: Vec<_> = self.all.iter().map(|form| (self.name)(*form)).collect();
+        let message =
+            format!("{} does not write {form}, which the name asks for, but {}", self.command, names.join(", "));
+        wrong(message).in_file(output)
+    }
+}
+
+/// The format that the end of a name stands for.
+fn form_of_name(path: &Path) -> Option<&'static str> {
+    let end = path.extension().filter(|_| !is_stdin(path))?.to_str()?;
+    ENDS.into_iter().find(|(known, _)| end.eq_ignore_ascii_case(known)).map(|(_, form)| form)
+}
+
+impl Place<'_> {
+    /// Writes a report into the file, which is there only if it is complete. `inputs` are what is read, which is never replaced.
+    /// `noun` is what the file is.
+    pub(crate) fn write_report<T>(
+        self,
+        tool: &Tool,
+        inputs: &[&Path],
+        noun: &str,
+        write: impl FnOnce(&mut Out) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if let Err(error) = hear_signals() {
+            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
+        }
+        let shared = Shared(Rc::new(RefCell::new(Some(self.begin(inputs, [])?))));
+        let mut out = Out::new(Box::new(shared.clone()), false);
+        let written = write(&mut out).and_then(|written| out.send().map_err(unwritten).map(|()| written));
+        if is_stopped() {
+            return Err(Error::new(Code::Stopped, "the work was stopped"));
+        }
+        let written = written.map_err(|error| if error.path().is_none() { self.of_file(error) } else { error })?;
+        if let Some(plain) = shared.0.take() {
+            self.finish(tool, plain, noun)?;
+        }
+        Ok(written)
+    }
+}
+
+/// The file while it is written. What is written to it is seen from the outside.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<Option<Plain>>>);
+
+impl Shared {
+    fn with<T>(&self, work: impl FnOnce(&mut Plain) -> io::Result<T>) -> io::Result<T> {
+        match self.0.borrow_mut().as_mut() {
+            Some(plain) if !is_stopped() => work(plain),
+            _ => Err(io::Error::other("stopped")),
+        }
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(|plain| plain.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with(Write::flush)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Forms;
+
+    const FORMS: Forms<'_, &str> = Forms {
+        command: "popef graph",
+        all: &["text", "json", "html"],
+        name: |form| form,
+        of_file: "html",
+        of_report: "text",
+    };
+
+    #[test]
+    fn the_name_says_the_format_unless_format_does() {
+        let chosen = |given, output: Option<&'static str>| FORMS.chosen(given, output.map(Path::new)).unwrap();
+        assert_eq!(chosen(None, None), "text");
+        assert_eq!(chosen(None, Some("a.HTML")), "html");
+        assert_eq!(chosen(None, Some("a.htm")), "html");
+        assert_eq!(chosen(None, Some("a.json")), "json");
+        assert_eq!(chosen(None, Some("a.html.txt")), "text");
+        assert_eq!(chosen(None, Some("page")), "html");
+        assert_eq!(chosen(None, Some("-")), "html");
+        assert_eq!(chosen(Some("json"), Some("a.html")), "json");
+        let error = FORMS.chosen(None, Some(Path::new("a.svg"))).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a.svg: popef graph does not write svg, which the name asks for, but text, json, html"
+        );
+    }
+}
