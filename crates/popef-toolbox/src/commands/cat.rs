@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     one: OneBlob,
     /// Unpack an executable that is stored compressed
-    #[arg(short, long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     unpacked: bool,
     /// Show the bytes in hexadecimal; 256 of them, unless --length says how many
     #[arg(short = 'x', long, help_heading = "Output")]

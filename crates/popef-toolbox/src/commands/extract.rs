@@ -56,11 +56,11 @@ const EXAMPLES: &str = "\
 Examples:
   popef extract model.popef -o model
       Everything, each tensor as an .npy file, for popef pack model
-  popef extract model.popef -o weights -t tensor --filter 'encoder.*'
+  popef extract model.popef -o weights --type tensor --filter 'encoder.*'
       Some tensors
-  popef extract model.popef -o weights -t tensor --tensors-as safetensors
+  popef extract model.popef -o weights --type tensor --tensors-as safetensors
       All tensors in one file for PyTorch: weights/tensors.safetensors
-  popef extract model.popef -o inside -t executable --unpacked
+  popef extract model.popef -o inside --type executable --unpacked
       Executables that other tools can read";
 
 const FORMS: [Arrays; 4] = [Arrays::Npy, Arrays::Npz, Arrays::Safetensors, Arrays::Raw];

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     opaques: Vec<NamedFile>,
     /// Compress executables that become smaller by it: zlib or gzip, and perhaps :0 to :9
     #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, help_heading = "Output")]
-    compress: Option<Packing>,
+    compression: Option<Packing>,
     /// Also write data that does not fit its anchor
     #[arg(long, help_heading = "Output")]
     unchecked: bool,
@@ -75,7 +75,7 @@ Examples:
       Weights from PyTorch, under their own names
   popef pack --executable model.bin --metadata model.json --tensors w/*.npy --feed images=x.npy -o model.popef
       A whole model
-  popef pack model --compress zlib:6 -o small.popef
+  popef pack model --compression zlib:6 -o small.popef
       The same with its executables compressed";
 
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let mut out = tool.report(self.output.is_stdout());
         let (inputs, watch) = (self.inputs(), tool.progress("packing"));
-        let options = PackOptions { compress: self.compress, unchecked: self.unchecked, strict: self.strict };
+        let options = PackOptions { compress: self.compression, unchecked: self.unchecked, strict: self.strict };
         let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
         let packed = match self.format.format {
             Format::Json => {

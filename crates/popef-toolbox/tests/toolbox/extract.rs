@@ -14,7 +14,7 @@ fn what_is_extracted_is_shown() {
         "extract executable.popef --dry-run",
         "extract executable.popef -o model",
         "extract executable.popef -o model",
-        "extract executable.popef split-tensors.popef -o both -t tensor",
+        "extract executable.popef split-tensors.popef -o both --type tensor",
         "extract executable.popef -o -",
         "extract executable.popef -o model --force --format json",
     ];

@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
         command: "pack",
         done: &[
             "--executable plain-poplar.popef:a --opaque notes=executable.popef -o new.popef",
-            "--executable executable.popef --compress zlib --dry-run",
+            "--executable executable.popef --compression zlib --dry-run",
         ],
         failed: &[
             "no -o new.popef",
@@ -115,7 +115,7 @@ const CASES: &[Case] = &[
             "executable.popef --set numIpus=1 --in-place",
             "hostile-names.popef --set-version 2 -o new.popef",
         ],
-        failed: &["no.popef --set numIpus=4 -o new.popef", "executable.popef -t feed --set numIpus=4 -o new.popef"],
+        failed: &["no.popef --set numIpus=4 -o new.popef", "executable.popef --type feed --set numIpus=4 -o new.popef"],
     },
     Case {
         command: "compress",
@@ -157,7 +157,7 @@ const CASES: &[Case] = &[
         command: "hash",
         done: &[
             "executable.popef zlib-poplar.popef",
-            "--whole -a both hostile-names.popef poptorch25.poptorch",
+            "--whole --algorithm both hostile-names.popef poptorch25.poptorch",
             "--type tensor executable.popef",
         ],
         failed: &[

@@ -73,7 +73,9 @@ impl<'s> Selection<'s> {
     /// Whether a row with such a name and number is wanted.
     pub(super) fn has(&self, name: Option<&str>, number: Option<u32>) -> bool {
         self.name.is_none_or(|part| name.is_some_and(|name| name.contains(part)))
-            && self.numbers.is_none_or(|ranges| number.is_some_and(|number| ranges.iter().any(|range| range.contains(&number))))
+            && self
+                .numbers
+                .is_none_or(|ranges| number.is_some_and(|number| ranges.iter().any(|range| range.contains(&number))))
     }
 
     /// The rows that are wanted. They come in the order of the report. No more than twice the limit are in memory at a time.
