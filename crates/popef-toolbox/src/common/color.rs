@@ -8,7 +8,7 @@ use popef_show::When;
 ///
 /// clap can leave out a value, but takes any next word for one, also a file or a command. The value that is a word of its own must
 /// stay possible, too.
-pub(crate) fn with_value(line: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn with_value(line: &[OsString]) -> Vec<OsString> {
     let options = line.iter().position(|word| word == "--").unwrap_or(line.len());
     let lacks_value = |at: usize| {
         at < options && line.get(at).is_some_and(|word| word == "--color") && !is_when(line.get(at.saturating_add(1)))
@@ -37,7 +37,7 @@ mod tests {
             ("popef ls -- --color x", "popef ls -- --color x"),
         ] {
             let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-            assert_eq!(with_value(words(typed)), words(meant));
+            assert_eq!(with_value(&words(typed)), words(meant));
         }
     }
 }

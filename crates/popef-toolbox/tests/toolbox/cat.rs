@@ -75,6 +75,29 @@ fn unpacked_executables_are_what_the_compressors_got() {
 }
 
 #[test]
+fn an_npy_file_is_that_of_extract() {
+    let place = Place::with(&["interop/all-types.popef", "interop/executable.popef", "golden/natural.popef"]);
+    let mut count = 0;
+    for file in ["all-types.popef", "executable.popef"] {
+        place.run(&["extract", file, "-o", "model", "--force"]).good();
+        let index: Value = serde_json::from_slice(&place.read("model/index.json")).unwrap();
+        for (number, blob) in index["blobs"].as_array().unwrap().iter().enumerate() {
+            let npy = place.run(&["cat", file, "--blob", &number.to_string(), "--format", "npy"]);
+            let Some(path) = blob["data"]["file"].as_str().filter(|path| path.ends_with(".npy")) else {
+                assert!(npy.status == 2 && npy.err.contains("is no tensor or feed"), "{npy:?}");
+                continue;
+            };
+            assert_eq!(npy.clone().good().out, place.read(&format!("model/{path}")), "{path}");
+            assert_eq!(npy.err.contains("left out"), file == "executable.popef");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+    let run = place.run(&["cat", "executable.popef", "input_parameter", "--format", "npy", "--hex"]);
+    assert!(run.status == 2 && run.err.contains("--hex is for bytes"), "{run:?}");
+}
+
+#[test]
 fn a_damaged_checksum_is_found() {
     let place = Place::with(&["compressed/zlib-1.popef"]);
     let mut bytes = place.read("zlib-1.popef");

@@ -87,9 +87,12 @@ const CASES: &[Case] = &[
             "executable.popef -o new",
             "hostile-names.popef split-feeds.popef --tensors-as npz -o new",
             "zlib-poplar.popef --unpacked --dry-run",
+            "executable.popef -o new.npy",
+            "hostile-names.popef -o new.npz",
         ],
         failed: &[
             "no.popef -o new",
+            "executable.popef -o new.npy --type opaque",
             "executable.popef -o executable.popef",
             "executable.popef -o executable.popef/new --dry-run",
         ],
